@@ -1,0 +1,1 @@
+"""What Anew costs, measured: `make bench` prints it, with the targets."""

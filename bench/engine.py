@@ -1,0 +1,128 @@
+"""What one task transition costs inside the engine, with nothing durable around it.
+
+A transition is one outcome judged and the next task started. CPU time of this process, medians.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator
+
+from anew.engine.decide import Reported, Requested, Taken, decide
+from anew.engine.outcome import Outcome, outcome_of
+from anew.engine.pipeline import Invoke
+from anew.engine.record import Moment
+from anew.engine.state import RunState
+from anew.languages import load_text
+from anew.program.program import Program
+
+ROUNDS = 5
+LOOP_ITEMS = 100_000
+WINDOW = 5_000
+TRANSITIONS_PER_SECOND_TARGET = 20_000
+GROWTH_TARGET = 1.3
+
+_PIPELINE = """
+workflow:
+- step: work
+  tool:
+  - fetch:
+      kind: noop
+      spec:
+        policy:
+          rules:
+          - when: "{{ outcome.status == 'error' and outcome.http.status in [429, 503] }}"
+            then: {do: retry, attempts: 3, backoff: exponential, delay: 0}
+          - when: "{{ outcome.status == 'error' }}"
+            then: {do: fail}
+          - else: {then: {do: continue, set_ctx: {n: "{{ (ctx.n | default(0)) + 1 }}"}}}
+  - again:
+      kind: noop
+      spec: {policy: {rules: [{when: "{{ ctx.n < 5000 }}", then: {do: jump, to: fetch}}]}}
+"""
+_STEPS = "workflow:\n" + "".join(
+    f"- {{step: s{n}, tool: {{kind: noop}}, next: s{n + 1}}}\n" for n in range(999)
+)
+_LOOP = """
+workflow:
+- step: work
+  loop: {in: "{{ workload.items }}", iterator: item, spec: {mode: MODE}}
+  tool: {kind: noop, args: {x: "{{ iter.item }}"}}
+"""
+
+
+def measure() -> list[dict[str, object]]:
+    """Rows for `make bench`."""
+    rows = [
+        _rate("engine: pipeline with rules", _program(_PIPELINE), {}),
+        _rate("engine: 1,000 steps of one task", _program(_STEPS + "- {step: s999}\n"), {}),
+    ]
+    for mode in ("sequential", "parallel"):
+        rows.append(_growth(mode))
+    return rows
+
+
+def _program(text: str) -> Program:
+    program = load_text(text, "bench.yaml").program
+    assert program is not None
+    return program
+
+
+def _rate(name: str, program: Program, workload: dict[str, object]) -> dict[str, object]:
+    rates = []
+    for _ in range(ROUNDS):
+        gc.collect()
+        before = time.process_time()
+        transitions = sum(1 for _ in _outcomes(program, workload))
+        rates.append(transitions / (time.process_time() - before))
+    rate = statistics.median(rates)
+    target = TRANSITIONS_PER_SECOND_TARGET
+    return _row(name, rate, "transitions/s", target, met=rate >= target)
+
+
+def _growth(mode: str) -> dict[str, object]:
+    """The cost of the last transitions of a long loop beside that of the first ones."""
+    program = _program(_LOOP.replace("MODE", mode))
+    workload = {"items": list(range(LOOP_ITEMS))}
+    ratios = []
+    for _ in range(3):
+        gc.collect()
+        marks = [time.process_time() for _ in _outcomes(program, workload)]
+        first = marks[100 + WINDOW] - marks[100]
+        last = marks[-1] - marks[-1 - WINDOW]
+        ratios.append(last / first)
+    ratio = statistics.median(ratios)
+    name = f"engine: {mode} loop, iteration {LOOP_ITEMS} against 100"
+    return _row(name, ratio, "x", GROWTH_TARGET, met=ratio <= GROWTH_TARGET)
+
+
+def _outcomes(program: Program, workload: dict[str, object]) -> Iterator[None]:
+    """Play a run in which everything succeeds at once; yields after each outcome."""
+    state = RunState()
+    chance: Callable[[], float] = lambda: 0.5  # noqa: E731 - a constant source of chance
+    moment = Moment(0, chance)
+    ok: Outcome = outcome_of({})
+    todo = decide(program, state, Requested("1", workload), moment).jobs
+    while todo:
+        after: list[object] = []
+        for key in todo:
+            transition = decide(program, state, Taken(key), moment)
+            while isinstance(transition.ask, Invoke):
+                transition = decide(program, state, Reported(key, ok), moment)
+                yield
+                after.extend(transition.jobs)
+        todo = after  # type: ignore[assignment]
+
+
+def _row(name: str, value: float, unit: str, target: float, *, met: bool) -> dict[str, object]:
+    return {
+        "name": name,
+        "value": round(value, 3),
+        "unit": unit,
+        "peer": None,
+        "ratio": None,
+        "target": target,
+        "met": met,
+    }

@@ -1,0 +1,121 @@
+"""How long `anew` takes to start, as a multiple of an interpreter that does nothing.
+
+Wall time, because that is what a person at a terminal waits for. The commands take turns, so that
+a busy moment of the machine hits all of them, and the median forgets the worst rounds.
+
+Compiled modules are cached, as they are for everyone from the second call on, even where the
+environment forbids it: without the cache this would measure the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+ROUNDS = 15
+STEPS = 100
+
+HELP_RATIO_MAX = 8.0
+CHECK_RATIO_MAX = 12.0
+
+
+def measure() -> list[dict[str, Any]]:
+    with TemporaryDirectory() as folder:
+        document = Path(folder, "hundred.yaml")
+        document.write_text(playbook(STEPS), encoding="utf-8")
+        bare, asked_help, checked = medians(
+            [
+                [sys.executable, "-c", "pass"],
+                [*anew_command(), "--help"],
+                [*anew_command(), "check", str(document)],
+            ],
+            environment_with_cache(folder),
+        )
+    return [
+        row("anew --help", asked_help, bare, HELP_RATIO_MAX),
+        row(f"anew check, {STEPS} steps", checked, bare, CHECK_RATIO_MAX),
+    ]
+
+
+def row(name: str, seconds: float, bare_seconds: float, ratio_max: float) -> dict[str, Any]:
+    ratio = seconds / bare_seconds
+    return {
+        "name": name,
+        "value": round(seconds * 1000, 1),
+        "unit": "ms",
+        "peer": f"python -c pass, {bare_seconds * 1000:.1f} ms",
+        "ratio": round(ratio, 2),
+        "target": f"ratio ≤ {ratio_max:g}",
+        "met": ratio <= ratio_max,
+    }
+
+
+def anew_command() -> list[str]:
+    """The installed command of this interpreter, which is what people type."""
+    script = Path(sys.executable).parent / "anew"
+    return [str(script)] if script.exists() else [sys.executable, "-m", "anew"]
+
+
+def environment_with_cache(folder: str) -> dict[str, str]:
+    """This environment, with a bytecode cache of its own that leaves the sources alone."""
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return inherited | {"PYTHONPYCACHEPREFIX": str(Path(folder, "cache"))}
+
+
+def medians(commands: list[list[str]], environment: dict[str, str]) -> list[float]:
+    """Seconds of each command. The first round fills the caches, and does not count."""
+    rounds = [[seconds(one, environment) for one in commands] for _ in range(ROUNDS + 1)][1:]
+    return [median(taken) for taken in zip(*rounds, strict=True)]
+
+
+def seconds(command: list[str], environment: dict[str, str]) -> float:
+    start = perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    return perf_counter() - start
+
+
+def playbook(steps: int) -> str:
+    """A document of the size people have: each step calls an API and retries when it fails."""
+    head = "apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: hundred}\n"
+    workload = 'workload:\n  api_url: "https://api.example.com"\nworkflow:\n'
+    return head + workload + "".join(step(number, steps) for number in range(steps))
+
+
+def step(number: int, steps: int) -> str:
+    last = number == steps - 1
+    name = "start" if number == 0 else f"step_{number}"
+    text = f"""\
+  - step: {name}
+    tool:
+      - fetch:
+          kind: http
+          method: GET
+          url: "{{{{ workload.api_url }}}}/items/{number}"
+          spec:
+            policy:
+              rules:
+                - when: "{{{{ outcome.status == 'error' and outcome.error.retryable }}}}"
+                  then: {{do: retry, attempts: 3, backoff: exponential, delay: 1.0}}
+                - when: "{{{{ outcome.status == 'error' }}}}"
+                  then: {{do: fail}}
+                - else:
+                    then: {{do: continue, set_ctx: {{last: "{{{{ outcome.result.data }}}}"}}}}
+"""
+    if last:
+        return text
+    return (
+        text
+        + f"""\
+    next:
+      spec: {{mode: exclusive}}
+      arcs:
+        - step: step_{number + 1}
+          when: "{{{{ event.name == 'step.done' }}}}"
+"""
+    )

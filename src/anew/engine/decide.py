@@ -1,0 +1,301 @@
+"""The one way a run's state changes: something happens outside, events follow.
+
+`decide` takes what happened (a request, a worker's step, a due time, an outcome) and yields the
+events of one transition, the step-runs to hand out, and what the worker should do next.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from anew.engine import events as e
+from anew.engine import router
+from anew.engine.admission import admits
+from anew.engine.joins import merged_args, oldest_joining, ready_groups, tokens_by_step
+from anew.engine.loops import close_loop, end_iteration, open_loop
+from anew.engine.outcome import Outcome
+from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
+from anew.engine.record import Moment, Recorder
+from anew.engine.scope import job_of
+from anew.engine.state import (
+    Key,
+    LoopVisit,
+    RunState,
+    RunStatus,
+    StepResult,
+    StepRun,
+    StepRunStatus,
+    Token,
+)
+from anew.expressions import ExpressionError, MappingScope
+from anew.program.program import Program
+from anew.values import Object, merge_deep, put_in
+
+
+_RUN_FAILED = "the run failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """Someone wants a run."""
+
+    run: str
+    workload: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A worker took a step-run that was handed out."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A step-run's wait is over."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A task gave its outcome."""
+
+    key: Key
+    outcome: Outcome
+
+
+Boundary: TypeAlias = Requested | Taken | Due | Reported
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """All or nothing: append `events`, hand out `jobs`, then do what `ask` says."""
+
+    events: list[e.Event]
+    jobs: list[Key]
+    ask: Invoke | Wait | None
+
+
+def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment) -> Transition:
+    """What follows. `state` is given away: on return it has the events folded in."""
+    recorder = Recorder(program, state, moment)
+    if not isinstance(boundary, Requested) and state.step_run(boundary.key) is None:
+        return Transition([], [], None)  # it was withdrawn, or somebody else ended it
+    ask: Ask | None = None
+    match boundary:
+        case Requested():
+            _begin_run(recorder, boundary)
+        case Taken():
+            ask = Pipeline(recorder, boundary.key).begin()
+        case Due():
+            ask = Pipeline(recorder, boundary.key).wake()
+        case Reported():
+            ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
+        case _:
+            assert_never(boundary)
+    if isinstance(ask, Ended):
+        _end_step_run(recorder, ask)
+        ask = None
+    _settle(recorder)
+    return Transition(recorder.events, recorder.jobs, ask)
+
+
+def _begin_run(recorder: Recorder, request: Requested) -> None:
+    program = recorder.program
+    recorder.emit(
+        e.RunRequested(
+            run=request.run,
+            program=program.name,
+            digest=program.digest,
+            workload=merge_deep(_defaults(program, request.run), request.workload),
+        )
+    )
+    recorder.emit(e.RunStarted(entry=program.entry))
+
+
+def _defaults(program: Program, run: str) -> Object:
+    """The workload's defaults, with the run's own constants put in where they are named."""
+    scope = MappingScope({"run_id": run, "execution_id": run, "job": job_of(run)})
+    workload = program.workload
+    for path, template in program.workload_templates.items():
+        # A default that cannot be rendered stays the text it is.
+        with suppress(ExpressionError):
+            workload = put_in(workload, path, template.value(scope))
+    return workload
+
+
+def _settle(recorder: Recorder) -> None:
+    """Start what can start; when nothing can move any more, end the run."""
+    state = recorder.state
+    while not state.is_final and state.status is not RunStatus.PAUSED:
+        if state.is_stopping:
+            _withdraw(recorder)
+            if not state.active:
+                _end_run(recorder)
+            return
+        if state.tokens and _start_ready(recorder):
+            continue
+        if state.active:
+            return
+        if _drop_refused(recorder):
+            continue
+        if not state.tokens:
+            _end_run(recorder)
+            return
+        _enter(recorder, oldest_joining(recorder.program, state))
+
+
+def _start_ready(recorder: Recorder) -> bool:
+    """Start every visit that may start; True when the run has moved."""
+    state, moved = recorder.state, False
+    for step, waiting in tokens_by_step(state).items():
+        for group in ready_groups(recorder.program, state, step, waiting):
+            moved = _enter(recorder, group) or moved
+            if state.is_stopping:
+                return True
+    return moved
+
+
+def _enter(recorder: Recorder, tokens: list[Token]) -> bool:
+    """Ask the gate; start one visit with these tokens if it lets them in."""
+    step = recorder.program.steps[tokens[0].step]
+    args = merged_args(tokens)
+    if not admits(recorder, step, tokens, args):
+        return False
+    ids = [token.id for token in tokens]
+    visit = recorder.state.visits.get(step.name, 0) + 1
+    key = Key(step.name, visit)
+    if len(ids) > 1:
+        recorder.emit(e.BranchJoined(step=step.name, visit=visit, tokens=ids))
+    recorder.emit(e.StepScheduled(step=step.name, visit=visit, tokens=ids, args=args))
+    if step.loop is None:
+        recorder.jobs.append(key)
+        return True
+    recorder.emit(e.StepStarted(step=step.name, visit=visit))
+    run = recorder.state.step_run(key)
+    assert run is not None
+    error = open_loop(recorder, run, step.loop)
+    if error is not None:
+        _fail_visit(recorder, key, error, args=args)
+    elif not recorder.state.active[step.name, visit].items:  # type: ignore[union-attr]
+        _end_loop(recorder, key)
+    return True
+
+
+def _drop_refused(recorder: Recorder) -> bool:
+    refused = [t for t in recorder.state.tokens.values() if t.refused_at is not None]
+    for token in refused:
+        recorder.emit(e.StepRefused(step=token.step, token=token.id))
+    return bool(refused)
+
+
+def _end_step_run(recorder: Recorder, ended: Ended) -> None:
+    key = ended.key
+    if key.iteration is not None:
+        visit = end_iteration(recorder, ended)
+        if not visit.open:
+            _end_loop(recorder, Key(key.step, key.visit))
+        return
+    run = recorder.state.step_run(key)
+    assert run is not None
+    if ended.error is None:
+        _finish_visit(recorder, run)
+    else:
+        _fail_visit(recorder, key, ended.error, args=run.args)
+
+
+def _finish_visit(recorder: Recorder, run: StepRun) -> None:
+    fresh = {run.key.step: StepResult(run.last, run.labels)}
+    about = {"result": run.last}
+    routing = router.route(recorder, run.key, "step.done", about, args=run.args, fresh=fresh)
+    if routing.error is not None:
+        _refuse_routing(recorder, run.key, routing)
+        return
+    recorder.emit(e.StepDone(step=run.key.step, visit=run.key.visit))
+    router.write(recorder, run.key, routing)
+
+
+def _fail_visit(recorder: Recorder, key: Key, error: Object, *, args: Object, **about: int) -> None:
+    """End the visit failed. An arc whose `when` holds handles it; else the run will fail."""
+    seen = {"error": error, **about}
+    routing = router.route(recorder, key, "step.failed", seen, args=args, fresh={})
+    if routing.error is not None:
+        _refuse_routing(recorder, key, routing)
+        return
+    is_handled = bool(routing.tokens)
+    _emit_failed(recorder, key, error, is_handled=is_handled)
+    router.write(recorder, key, routing, handled=is_handled)
+
+
+def _refuse_routing(recorder: Recorder, key: Key, routing: router.Routing) -> None:
+    """An arc that cannot be evaluated fails the step, and no arc can handle that."""
+    assert routing.error is not None
+    router.write(recorder, key, routing)
+    _emit_failed(recorder, key, routing.error, is_handled=False)
+
+
+def _emit_failed(recorder: Recorder, key: Key, error: Object, *, is_handled: bool) -> None:
+    mode = recorder.program.steps[key.step].failure or recorder.program.failure
+    recorder.emit(
+        e.StepFailed(
+            step=key.step,
+            visit=key.visit,
+            error=error,
+            handled=is_handled,
+            failure_mode=None if is_handled else mode.value,
+        )
+    )
+
+
+def _end_loop(recorder: Recorder, key: Key) -> None:
+    """Arcs are asked on `loop.done`; failures nobody counts make the step fail (SEMANTICS 2.8)."""
+    visit = recorder.state.active[key.step, key.visit]
+    assert isinstance(visit, LoopVisit)
+    counts = close_loop(recorder, visit)
+    about = {**counts, "result": recorder.state.results[key.step].result}
+    has_failures = visit.failed > 0
+    routing = router.route(
+        recorder,
+        key,
+        "loop.done",
+        about,
+        args=visit.args,
+        fresh={},
+        must_count_failures=has_failures,
+    )
+    if routing.error is not None:
+        _refuse_routing(recorder, key, routing)
+        return
+    is_handled = has_failures and bool(routing.tokens)
+    if not has_failures or is_handled:
+        recorder.emit(e.StepDone(step=key.step, visit=key.visit))
+        router.write(recorder, key, routing, handled=is_handled)
+        return
+    router.write(recorder, key, routing)
+    error = {**(visit.first_error or {}), "loop": counts}
+    _fail_visit(recorder, key, error, args=visit.args, **counts)
+
+
+def _withdraw(recorder: Recorder) -> None:
+    """No new step-run starts in a run that is failing, not even one already handed out."""
+    for visit in list(recorder.state.active.values()):
+        if isinstance(visit, StepRun) and visit.status is StepRunStatus.SCHEDULED:
+            key = visit.key
+            recorder.emit(e.StepSkipped(step=key.step, visit=key.visit, reason=_RUN_FAILED))
+
+
+def _end_run(recorder: Recorder) -> None:
+    state, program = recorder.state, recorder.program
+    for token in list(state.tokens.values()):
+        recorder.emit(e.StepSkipped(step=token.step, token=token.id, reason=_RUN_FAILED))
+    if state.failure is not None:
+        recorder.emit(e.RunFailed(error=state.failure))
+        return
+    result = state.last_result
+    if program.return_step is not None:
+        named = state.results.get(program.return_step)
+        result = named.result if named else None
+    recorder.emit(e.RunDone(result=result))

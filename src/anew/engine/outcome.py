@@ -1,0 +1,164 @@
+"""What one execution of a task gave, and how errors are classified.
+
+The table of kinds is the contract between tools and rules: a tool names the kind, the table says
+whether trying again can help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from anew.program.policy import OutcomeStatus
+from anew.values import Object, Value, parse_seconds
+
+# None means: it depends on the author's code, so a rule has to know.
+RETRYABLE: dict[str, bool | None] = {
+    "rate_limit": True,
+    "server_error": True,
+    "timeout": True,
+    "connection": True,
+    "auth": False,
+    "not_found": False,
+    "client_error": False,
+    "db_deadlock": True,
+    "db_connection": True,
+    "db_timeout": True,
+    "db_constraint": False,
+    "db_error": False,
+    "python_error": None,
+    "exit_code": None,
+    "tool_error": False,
+    "failed": False,
+    "config": False,
+    "expression": False,
+    "reference": False,
+    "retry_exhausted": False,
+    "limit_exceeded": False,
+    "cancelled": False,
+    "worker_lost": False,
+}
+
+# The tool's own view of an outcome, beside status, result and error.
+HELPERS = ("http", "pg", "py", "duckdb", "shell")
+
+# The preferred form of RFC 9110 and the two that servers of old still send.
+_HTTP_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
+_KIND_OF_HTTP_STATUS = {401: "auth", 403: "auth", 404: "not_found", 429: "rate_limit"}
+
+
+class Outcome(Struct, frozen=True, omit_defaults=True):
+    """`error` is set exactly when `status` is error; an error may still carry a result."""
+
+    status: OutcomeStatus
+    result: Value = None
+    error: Object | None = None
+    helpers: Object = {}
+
+    @property
+    def is_error(self) -> bool:
+        return self.status is OutcomeStatus.ERROR
+
+
+def error_of(kind: str, message: str, **more: Value) -> Object:
+    """An error object as rules see it: kind, retryable, message, and what else is known."""
+    return {"kind": kind, "retryable": RETRYABLE.get(kind), "message": message, **more}
+
+
+def http_error_kind(status: int) -> str:
+    """The kind of error an HTTP status outside 200–299 is."""
+    if status >= 500:
+        return "server_error"
+    return _KIND_OF_HTTP_STATUS.get(status, "client_error")
+
+
+def outcome_of(
+    result: Value = None,
+    *,
+    error: Mapping[str, Value] | str | None = None,
+    helpers: Mapping[str, Value] | None = None,
+    now: int = 0,
+) -> Outcome:
+    """The outcome a tool's answer amounts to.
+
+    An error is completed from the table of kinds; a result that says `status: error` is one.
+    """
+    seen = _with_lower_case_headers(helpers or {})
+    if error is None and not _says_error(result):
+        return Outcome(OutcomeStatus.OK, result, None, seen)
+    found = _completed(error, result, seen)
+    wish = retry_after_seconds(found, seen, now)
+    if wish is not None and "retry_after" not in found:
+        found["retry_after"] = wish
+    return Outcome(OutcomeStatus.ERROR, result, found, seen)
+
+
+def retry_after_seconds(
+    error: Mapping[str, Value] | None, helpers: Mapping[str, Value], now: int
+) -> float | None:
+    """How long the other side asked to wait; 0 when that moment has passed, None when silent."""
+    stated = (error or {}).get("retry_after")
+    if isinstance(stated, (int, float)) and not isinstance(stated, bool):
+        return max(0.0, float(stated))
+    http = helpers.get("http")
+    headers = http.get("headers") if isinstance(http, Mapping) else None
+    header = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    seconds = wait_seconds(header, now)
+    return None if seconds is None else max(0.0, seconds)
+
+
+def wait_seconds(value: Value, now: int) -> float | None:
+    """Seconds meant by a number, a duration or an HTTP date; None when it is none of them."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    if not isinstance(value, str):
+        return None
+    seconds = parse_seconds(value)
+    return _seconds_until(value, now) if seconds is None else seconds
+
+
+def _seconds_until(http_date: str, now: int) -> float | None:
+    for form in _HTTP_DATES:
+        try:
+            moment = datetime.strptime(http_date, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+        return max(0.0, moment.timestamp() - now / 1e9)
+    return None
+
+
+def _says_error(result: Value) -> bool:
+    return isinstance(result, Mapping) and result.get("status") == "error"
+
+
+def _completed(
+    error: Mapping[str, Value] | str | None, result: Value, helpers: Mapping[str, Value]
+) -> Object:
+    if error is None:
+        said = result.get("message") or result.get("error") or "the tool reported an error"
+        return error_of("tool_error", said if isinstance(said, str) else str(said))
+    found = {"message": error} if isinstance(error, str) else dict(error)
+    kind = found.get("kind") or _kind_by_status(helpers)
+    complete = error_of(kind, str(found.get("message") or kind))
+    if found.get("retryable") is None:
+        found.pop("retryable", None)
+    return {**complete, **found, "kind": kind, "message": complete["message"]}
+
+
+def _kind_by_status(helpers: Mapping[str, Value]) -> str:
+    http = helpers.get("http")
+    status = http.get("status") if isinstance(http, Mapping) else None
+    return http_error_kind(status) if isinstance(status, int) and status >= 400 else "tool_error"
+
+
+def _with_lower_case_headers(helpers: Mapping[str, Value]) -> Object:
+    http = helpers.get("http")
+    headers = http.get("headers") if isinstance(http, Mapping) else None
+    if not isinstance(headers, Mapping):
+        return dict(helpers)
+    lowered = {str(name).lower(): value for name, value in headers.items()}
+    return {**helpers, "http": {**http, "headers": lowered}}  # type: ignore[dict-item]

@@ -1,0 +1,234 @@
+"""Turn a task's outcome into what the log says about it: rule, patches, directive, delay.
+
+First match wins. An expression that cannot be evaluated fails the task and never matches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
+from anew.engine.outcome import Outcome, error_of
+from anew.engine.record import Recorder
+from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, value_of
+from anew.engine.retry import bounds_of, delay_of, due_at, is_too_late, jitter_word
+from anew.engine.scope import Scope, outcome_names
+from anew.engine.state import StepRun
+from anew.program.policy import (
+    Break,
+    Continue,
+    Directive,
+    Exhausted,
+    Fail,
+    Jump,
+    OutcomeStatus,
+    Retry,
+    Rule,
+)
+from anew.program.program import Task
+from anew.values import Object, json_text
+
+_CONTINUE, _FAIL = Continue(), Fail()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A directive that needs no more thought."""
+
+    directive: str
+    to: str | None = None
+    error: Object | None = None
+    delay_seconds: float | None = None
+    not_before: int | None = None
+
+
+def judge(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
+    """Write what the policy decides: `task.processed`, and the sequel of a retry."""
+    _Judgement(recorder, run, task, outcome).write()
+
+
+@dataclass(slots=True)
+class _Judgement:
+    recorder: Recorder
+    run: StepRun
+    task: Task
+    outcome: Outcome
+
+    def write(self) -> None:
+        policy = self.task.policy
+        if not policy.rules and not policy.patches:
+            self._processed(None, self._settle(self._unmatched(), None, None), {})
+            return
+        names = outcome_names(self.recorder, self.run, self.outcome, self.task.dialect)
+        scope = Scope(self.recorder, self.task.dialect, run=self.run, extra=names)
+        number = None
+        try:
+            number, rule = self._match(scope)
+            patches = patches_of((*policy.patches, *(rule.patches if rule else ())), scope)
+        except Rejected as rejected:
+            self._processed(number, Settled("fail", error=rejected.error), {})
+            return
+        self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
+
+    def _match(self, scope: Scope) -> tuple[int | None, Rule | None]:
+        for number, rule in enumerate(self.task.policy.rules, 1):
+            if rule.on is not None and rule.on is not self.outcome.status:
+                continue
+            if holds(rule.when, scope, f"rule {number} of {self.task.label}"):
+                return number, rule
+        return None, None
+
+    def _unmatched(self) -> Directive:
+        failed = self.outcome.status is OutcomeStatus.ERROR
+        return _FAIL if failed and self.task.policy.fail_unmatched_errors else _CONTINUE
+
+    def _follow(self, number: int | None, rule: Rule | None, patches: Object, scope: Scope) -> None:
+        then = rule.then if rule else self._unmatched()
+        try:
+            if isinstance(then, Retry):
+                assert number is not None
+                self._retry(number, then, patches, scope)
+                return
+            settled = self._settle(then, scope, rule)
+        except Rejected as rejected:
+            settled = Settled("fail", error=rejected.error)
+        self._processed(number, settled, patches)
+
+    def _settle(
+        self, then: Continue | Break | Fail | Jump | Retry, scope: Scope | None, rule: Rule | None
+    ) -> Settled:
+        match then:
+            case Continue():
+                return Settled("continue")
+            case Break():
+                return Settled("break")
+            case Fail():
+                return Settled("fail", error=self._failure(then, scope, rule))
+            case Jump():
+                return self._jump(then, scope)
+            case Retry():
+                return Settled("retry")
+            case _:
+                assert_never(then)
+
+    def _failure(self, then: Fail, scope: Scope | None, rule: Rule | None) -> Object | None:
+        """The step's error when it is not the outcome's own."""
+        if self.outcome.is_error:
+            return None
+        if then.message is not None and scope is not None:
+            said = value_of(then.message, scope, "message")
+            return error_of("failed", said if isinstance(said, str) else json_text(said))
+        why = rule.when.source if rule and rule.when else "the else rule"
+        return error_of("failed", f"failed by rule: {why}")
+
+    def _jump(self, then: Jump, scope: Scope | None) -> Settled:
+        if then.delay is None or scope is None:
+            return Settled("jump", to=then.to)
+        now = self.recorder.moment.now
+        seconds = seconds_of(then.delay, scope, "delay", now=now)
+        return Settled("jump", then.to, None, seconds, due_at(now, seconds))
+
+    def _processed(self, number: int | None, settled: Settled, patches: Object) -> None:
+        run = self.run
+        self.recorder.emit(
+            TaskProcessed(
+                step=run.key.step,
+                visit=run.key.visit,
+                iteration=run.key.iteration,
+                task=run.task,
+                attempt=run.attempt,
+                outcome=self.outcome,
+                directive=settled.directive,
+                rule=number,
+                to=settled.to,
+                error=settled.error,
+                patches=patches,
+                delay_seconds=settled.delay_seconds,
+                not_before=settled.not_before,
+                draws=self.recorder.taken_draws(),
+            )
+        )
+
+    def _retry(self, number: int, retry: Retry, patches: Object, scope: Scope) -> None:
+        attempts = count_of(retry.attempts, scope, "attempts")
+        if self.run.attempt >= attempts:
+            self._processed(number, Settled("retry"), patches)
+            self._exhausted(number, retry, attempts, "attempts", scope)
+            return
+        now = self.recorder.moment.now
+        bounds = bounds_of(retry, scope, now)
+        self._processed(number, Settled("retry"), patches)
+        delay = delay_of(retry, bounds, self.run, self.outcome, self.recorder)
+        not_before = due_at(now, delay.seconds)
+        if is_too_late(bounds, self.run, not_before):
+            self._exhausted(number, retry, attempts, "max_elapsed", scope)
+            return
+        self.recorder.taken_draws()  # the jitter's, which the event names `draw`
+        self.recorder.emit(
+            TaskRetryScheduled(
+                step=self.run.key.step,
+                visit=self.run.key.visit,
+                iteration=self.run.key.iteration,
+                task=self.run.task,
+                attempt=self.run.attempt,
+                rule=number,
+                backoff=retry.backoff.kind.value,
+                base_seconds=delay.base,
+                jitter=jitter_word(retry.backoff.jitter),
+                draw=delay.draw,
+                cap_seconds=bounds.cap,
+                retry_after_seconds=delay.wish,
+                spread_seconds=delay.spread,
+                delay_seconds=delay.seconds,
+                not_before=not_before,
+                attempts=attempts,
+                last_error=self.outcome.error["message"] if self.outcome.error else None,
+            )
+        )
+
+    def _exhausted(
+        self, number: int, retry: Retry, attempts: int, reason: str, scope: Scope
+    ) -> None:
+        wish = retry.on_exhausted or Exhausted(_FAIL)
+        patches: Object = {}
+        try:
+            patches = patches_of(wish.patches, scope)
+            settled = self._settle(wish.then, scope.patched(patches), None)
+            error = self._spent_error(wish.then, scope.patched(patches))
+        except Rejected as rejected:
+            settled, error = Settled("fail"), self._with_count(rejected.error)
+        self.recorder.emit(
+            TaskRetryExhausted(
+                step=self.run.key.step,
+                visit=self.run.key.visit,
+                iteration=self.run.key.iteration,
+                task=self.run.task,
+                attempt=self.run.attempt,
+                rule=number,
+                attempts=attempts,
+                reason=reason,
+                directive=settled.directive,
+                to=settled.to,
+                error=error,
+                patches=patches,
+                delay_seconds=settled.delay_seconds,
+                not_before=settled.not_before,
+                draws=self.recorder.taken_draws(),
+            )
+        )
+
+    def _spent_error(self, then: Directive, scope: Scope) -> Object | None:
+        """The last error, or for an ok outcome that never satisfied the rule, one of its own."""
+        if self.outcome.error is not None:
+            return self._with_count(self.outcome.error)
+        if not isinstance(then, Fail):
+            return None
+        message = f"{self.task.label} was still not accepted after {self.run.attempt} attempts"
+        if then.message is not None:
+            said = value_of(then.message, scope, "message")
+            message = said if isinstance(said, str) else json_text(said)
+        return self._with_count(error_of("retry_exhausted", message))
+
+    def _with_count(self, error: Object) -> Object:
+        return {**error, "retry": {"attempts": self.run.attempt, "exhausted": True}}

@@ -1,0 +1,58 @@
+"""One transition in the making: the moment it happens in, and the events it yields.
+
+Time and chance enter the engine here and nowhere else, as arguments; both end up in the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from anew.engine.events import Event, Fact
+from anew.engine.fold import evolve
+from anew.engine.state import Key, RunState
+from anew.program.program import Program
+
+E = TypeVar("E", bound=Fact)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something happens, and where its chance comes from: U(0, 1), one per call."""
+
+    now: int
+    draw: Callable[[], float]
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects the events of one transition and folds each as it is written.
+
+    `jobs` are the step-runs to hand out once the events are durable.
+    """
+
+    program: Program
+    state: RunState
+    moment: Moment
+    events: list[Event] = field(default_factory=list)
+    jobs: list[Key] = field(default_factory=list)
+    draws: list[float] = field(default_factory=list)
+
+    def emit(self, event: Event) -> None:
+        """Write one event: the next in sequence, now."""
+        event.seq = self.state.version + 1
+        event.at = self.moment.now
+        evolve(self.state, event)
+        self.events.append(event)
+
+    def draw(self) -> float:
+        """One random number; whoever decides with it puts `taken_draws()` into the event."""
+        value = self.moment.draw()
+        self.draws.append(value)
+        return value
+
+    def taken_draws(self) -> list[float]:
+        """The random numbers drawn since the last call."""
+        taken, self.draws = self.draws, []
+        return taken

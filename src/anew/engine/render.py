@@ -1,0 +1,103 @@
+"""Evaluate what the author wrote, and turn what goes wrong into an error of kind `expression`.
+
+Nothing an author can write raises past this module but `Rejected`, which carries that error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from anew.engine.outcome import error_of, wait_seconds
+from anew.engine.scope import Scope
+from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
+from anew.program.policy import Patch, PatchTarget
+from anew.program.retry import Delay
+from anew.values import Object, Value, json_text, put_in
+
+
+class Rejected(Exception):
+    """`error` says which expression could not be used, and why."""
+
+    def __init__(self, what: str, why: str, source: object = None) -> None:
+        shown = source if isinstance(source, str) else json_text(source)
+        super().__init__(what)
+        self.error = error_of("expression", f"{what}: {why} in {shown}")
+
+
+def value_of(template: Template, scope: Scope, what: str) -> Value:
+    """The native value; undefined is null."""
+    try:
+        return template.value(scope)
+    except ExpressionError as error:
+        raise Rejected(what, error.message, template.source) from None
+
+
+def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
+    """Whether a condition is true; no condition is."""
+    if condition is None:
+        return True
+    try:
+        return condition.holds(scope)
+    except ExpressionError as error:
+        raise Rejected(what, error.message, condition.source) from None
+
+
+def defined_value(template: Template, scope: Scope, what: str) -> Value:
+    """The native value, for places where undefined is a mistake."""
+    try:
+        value = template.evaluate(scope)
+    except ExpressionError as error:
+        raise Rejected(what, error.message, template.source) from None
+    if value is UNDEFINED:
+        raise Rejected(what, "the value is undefined", template.source)
+    return value
+
+
+def seconds_of(delay: Delay, scope: Scope, what: str, *, now: int) -> float:
+    """A wait in seconds: never negative, never endless."""
+    if isinstance(delay, (int, float)):
+        return float(delay)
+    value = defined_value(delay, scope, what)
+    seconds = wait_seconds(value, now)
+    if seconds is None or not math.isfinite(seconds) or seconds < 0:
+        shown = json_text(value)
+        raise Rejected(what, f"{shown} is not a delay (a number, 500ms, 2s, 1m)", delay.source)
+    return seconds
+
+
+def count_of(number: int | Template, scope: Scope, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(number, int):
+        return number
+    value = defined_value(number, scope, what)
+    count = _whole(value)
+    if count is None or count < 1:
+        shown = json_text(value)
+        raise Rejected(what, f"{shown} is not a whole number of at least 1", number.source)
+    return count
+
+
+def _whole(value: Value) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        return int(text) if text.isdecimal() and len(text) < 10 else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) else None
+
+
+def patches_of(patches: Iterable[Patch], scope: Scope) -> Object:
+    """What a rule writes, rendered: `{"ctx": {...}, "iter": {...}}`, without empty parts."""
+    written: Object = {}
+    for patch in patches:
+        place = patch.target.value
+        value = value_of(patch.value, scope, f"set {place}.{'.'.join(patch.path)}")
+        before = written.get(place, {})
+        if len(patch.path) > 1 and patch.path[0] not in before:
+            whole = scope.get("ctx" if patch.target is PatchTarget.CTX else "iter")
+            before = {**before, patch.path[0]: whole.get(patch.path[0])}
+        written[place] = put_in(before, patch.path, value)
+    return written

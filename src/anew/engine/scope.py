@@ -1,0 +1,178 @@
+"""What a template may read, and where each name leads (SEMANTICS 2.9).
+
+Order: reserved words, labels of this pipeline, steps, ctx, workload. Everything read is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+
+from anew.engine.events import moment_text
+from anew.engine.outcome import Outcome
+from anew.engine.record import Recorder
+from anew.engine.state import StepResult, StepRun
+from anew.expressions import UNDEFINED
+from anew.program.program import Dialect
+from anew.values import Object, Value
+
+RESERVED = frozenset(
+    """workload keychain ctx iter args input outcome output event execution_id run_id job rand now
+    _task _prev _attempt""".split()
+)
+# The words of the retry dialect, readable in its conditions only.
+RETRY_WORDS = frozenset("success status_code error data result attempt node_id".split())
+
+_NOTHING: Object = {}
+
+
+class Scope:
+    """The names of one evaluation. `extra` holds those that exist only here and now."""
+
+    __slots__ = ("_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder")
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        dialect: Dialect,
+        *,
+        run: StepRun | None = None,
+        args: Object = _NOTHING,
+        extra: Mapping[str, Value] = _NOTHING,
+        fresh: Mapping[str, StepResult] = _NOTHING,
+    ) -> None:
+        """`fresh` holds the result of a step that is just ending, before the log says so."""
+        state = recorder.state
+        self._recorder = recorder
+        self._dialect = dialect
+        self._extra = extra
+        self._fresh = fresh
+        self._labels = run.labels if run else _NOTHING
+        self._iter = run.scratch if run else _NOTHING
+        self._args = run.args if run else args
+        self._ctx = {**state.ctx, **run.own_ctx} if run and run.own_ctx else state.ctx
+
+    def get(self, name: str) -> Value:
+        """The value of a bare name, or UNDEFINED."""
+        if name in self._extra:
+            return self._extra[name]
+        read = _RESERVED_READERS.get(name)
+        if read is not None:
+            return read(self)
+        if name in RESERVED:
+            return UNDEFINED
+        if name in self._labels:
+            return self._labels[name]
+        step = self._step(name)
+        if step is not None:
+            return step.result
+        if name in self._ctx:
+            return self._ctx[name]
+        return self._recorder.state.workload.get(name, UNDEFINED)
+
+    def alias(self, name: str, key: str) -> Value:
+        """What `name.key` reads when the value of `name` has no such key."""
+        if name == "ctx" and self._dialect is Dialect.OUTPUT:
+            return self._recorder.state.workload.get(key, UNDEFINED)
+        step = self._step(name)
+        if step is None or name in RESERVED or name in self._labels:
+            return UNDEFINED
+        return _of_step(step, key)
+
+    def patched(self, patches: Mapping[str, Object]) -> Scope:
+        """The same names after a rule's patches."""
+        scope: Scope = copy(self)
+        scope._ctx = {**self._ctx, **patches.get("ctx", _NOTHING)}
+        scope._iter = {**self._iter, **patches.get("iter", _NOTHING)}
+        return scope
+
+    def _step(self, name: str) -> StepResult | None:
+        return self._fresh.get(name) or self._recorder.state.results.get(name)
+
+    def rand(self) -> float:
+        return self._recorder.draw()
+
+    def now(self) -> str:
+        return moment_text(self._recorder.moment.now)
+
+
+def _of_step(step: StepResult, key: str) -> Value:
+    """`<step>.data`, `<step>.results.<label>` and `<step>.<label>`."""
+    if key == "results":
+        return step.labels
+    if key == "data":
+        is_loop = isinstance(step.result, dict) and not step.labels and "results" in step.result
+        return step.result["results"] if is_loop else step.result
+    return step.labels.get(key, UNDEFINED)
+
+
+_RESERVED_READERS: dict[str, Callable[[Scope], Value]] = {
+    "ctx": lambda scope: scope._ctx,
+    "workload": lambda scope: scope._recorder.state.workload,
+    "iter": lambda scope: scope._iter,
+    "args": lambda scope: scope._args,
+    "input": lambda scope: scope._args,
+    "keychain": lambda scope: _NOTHING,
+    "run_id": lambda scope: scope._recorder.state.run,
+    "execution_id": lambda scope: scope._recorder.state.run,
+    "job": lambda scope: job_of(scope._recorder.state.run),
+}
+
+
+def job_of(run: str) -> Object:
+    """The `job` of playbooks written for NoETL."""
+    return {"uuid": run, "id": run, "execution_id": run}
+
+
+def task_names(run: StepRun, label: str, attempt: int) -> Object:
+    """The names a task's inputs read beside the common ones."""
+    return {"_task": label, "_prev": run.prev, "_attempt": attempt}
+
+
+def outcome_names(
+    recorder: Recorder, run: StepRun, outcome: Outcome, dialect: Dialect
+) -> dict[str, Value]:
+    """The names a rule reads: the outcome, in the words of the task's dialect."""
+    assert run.task is not None
+    seen = _envelope(recorder, run, outcome)
+    if dialect is Dialect.EVAL and not outcome.is_error:
+        seen["status"] = "success"
+    has_result = outcome.result is not None or not outcome.is_error
+    names = task_names(run, run.task, run.attempt)
+    names["outcome"] = {**seen, "result": outcome.result} if has_result else seen
+    if dialect is Dialect.OUTPUT:
+        names["output"] = {**seen, "data": outcome.result} if has_result else seen
+    elif dialect is Dialect.RETRY:
+        names.update(_retry_words(run, outcome))
+    if has_result and run.task not in RESERVED:
+        names.setdefault(run.task, outcome.result)
+    return names
+
+
+def _envelope(recorder: Recorder, run: StepRun, outcome: Outcome) -> Object:
+    now = recorder.moment.now
+    meta = {
+        "attempt": run.attempt,
+        "duration_ms": (now - run.started_at) / 1e6,
+        "started_at": moment_text(run.started_at),
+        "ended_at": moment_text(now),
+        "trace_id": recorder.state.run,
+    }
+    seen: Object = {"status": outcome.status.value, "meta": meta, **outcome.helpers}
+    if outcome.error is not None:
+        seen["error"] = outcome.error
+    return seen
+
+
+def _retry_words(run: StepRun, outcome: Outcome) -> Object:
+    result, http = outcome.result, outcome.helpers.get("http")
+    has_data = isinstance(result, Mapping) and "data" in result
+    return {
+        "success": not outcome.is_error,
+        "status_code": http.get("status", UNDEFINED) if isinstance(http, Mapping) else UNDEFINED,
+        "error": outcome.error["message"] if outcome.error else None,
+        "data": result["data"] if has_data else result,
+        "result": result,
+        "attempt": run.attempt,
+        "node_id": run.key.step,
+    }

@@ -1,0 +1,207 @@
+"""What is true of a run now: the shape of the fold, and the moves it allows.
+
+Two tables hold every legal move; a pair that is absent is illegal and means a bug of ours.
+`engine.fold` applies events to this; nothing else may change it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from anew.engine import events as e
+from anew.values import Object, Value
+
+
+class RunStatus(StrEnum):
+    NEW = "new"
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StepRunStatus(StrEnum):
+    SCHEDULED = "scheduled"  # handed out, not yet taken by a worker
+    READY = "ready"  # between tasks: the next one may start
+    EXECUTING = "executing"  # a task is at work
+    DECIDED = "decided"  # an outcome is in, the directive is known
+    DELAYED = "delayed"  # waits for the due time of a retry or a jump
+    ENDED = "ended"
+
+
+FINAL = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED})
+
+_PROGRESS: tuple[type[e.Fact], ...] = (
+    e.StepScheduled,
+    e.StepRefused,
+    e.StepStarted,
+    e.StepDone,
+    e.StepFailed,
+    e.StepSkipped,
+    e.StepRedelivered,
+    e.TaskStarted,
+    e.TaskProcessed,
+    e.TaskRetryScheduled,
+    e.TaskRetryExhausted,
+    e.LoopStarted,
+    e.LoopIterationDone,
+    e.LoopIterationFailed,
+    e.LoopDone,
+    e.NextEvaluated,
+    e.GateChecked,
+    e.BranchForked,
+    e.BranchJoined,
+)
+
+RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
+    (RunStatus.NEW, e.RunRequested): RunStatus.QUEUED,
+    (RunStatus.QUEUED, e.RunStarted): RunStatus.RUNNING,
+    (RunStatus.QUEUED, e.RunCancelled): RunStatus.CANCELLED,
+    (RunStatus.RUNNING, e.RunPaused): RunStatus.PAUSED,
+    (RunStatus.RUNNING, e.RunDone): RunStatus.DONE,
+    (RunStatus.RUNNING, e.RunFailed): RunStatus.FAILED,
+    (RunStatus.RUNNING, e.RunCancelled): RunStatus.CANCELLED,
+    (RunStatus.WAITING, e.RunPaused): RunStatus.PAUSED,
+    (RunStatus.WAITING, e.RunCancelled): RunStatus.CANCELLED,
+    (RunStatus.PAUSED, e.RunResumed): RunStatus.RUNNING,
+    (RunStatus.PAUSED, e.RunCancelled): RunStatus.CANCELLED,
+    # A paused run starts nothing new, but what is at work may still report.
+    **{(RunStatus.RUNNING, kind): RunStatus.RUNNING for kind in _PROGRESS},
+    **{(RunStatus.PAUSED, kind): RunStatus.PAUSED for kind in _PROGRESS},
+}
+
+STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = {
+    (StepRunStatus.SCHEDULED, e.StepStarted): StepRunStatus.READY,
+    (StepRunStatus.SCHEDULED, e.StepSkipped): StepRunStatus.ENDED,
+    # The iterations of a loop have no `step.started` of their own.
+    (StepRunStatus.SCHEDULED, e.TaskStarted): StepRunStatus.EXECUTING,
+    (StepRunStatus.READY, e.TaskStarted): StepRunStatus.EXECUTING,
+    (StepRunStatus.READY, e.LoopStarted): StepRunStatus.ENDED,
+    # A loop whose source is no list ends before it has iterations.
+    (StepRunStatus.READY, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.EXECUTING, e.TaskProcessed): StepRunStatus.DECIDED,
+    (StepRunStatus.EXECUTING, e.StepRedelivered): StepRunStatus.READY,
+    (StepRunStatus.DECIDED, e.TaskStarted): StepRunStatus.EXECUTING,
+    (StepRunStatus.DECIDED, e.TaskRetryScheduled): StepRunStatus.DELAYED,
+    (StepRunStatus.DECIDED, e.TaskRetryExhausted): StepRunStatus.DECIDED,
+    (StepRunStatus.DECIDED, e.StepDone): StepRunStatus.ENDED,
+    (StepRunStatus.DECIDED, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.DECIDED, e.LoopIterationDone): StepRunStatus.ENDED,
+    (StepRunStatus.DECIDED, e.LoopIterationFailed): StepRunStatus.ENDED,
+    (StepRunStatus.DELAYED, e.TaskStarted): StepRunStatus.EXECUTING,
+    # Its executions are used up, so nothing is left to wait for.
+    (StepRunStatus.DELAYED, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.DELAYED, e.LoopIterationFailed): StepRunStatus.ENDED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Names one step-run: a visit of a step, or one iteration of it."""
+
+    step: str
+    visit: int
+    iteration: int | None = None
+
+
+@dataclass(slots=True)
+class Token:
+    """Waits to enter a step. `refused_at` is the epoch in which the gate said no."""
+
+    id: int
+    step: str
+    args: Object
+    born: int
+    refused_at: int | None = None
+
+
+@dataclass(slots=True)
+class StepRun:
+    """Where one execution of a pipeline stands. `scratch` is its `iter`."""
+
+    key: Key
+    args: Object
+    scratch: Object
+    status: StepRunStatus = StepRunStatus.SCHEDULED
+    keeps_ctx: bool = False  # parallel iterations keep what they set in ctx to themselves
+    own_ctx: Object = field(default_factory=dict)
+    task: str | None = None
+    attempt: int = 0
+    executions: int = 0
+    executions_of: dict[str, int] = field(default_factory=dict)
+    first_at: int = 0
+    started_at: int = 0
+    resume_at: int | None = None
+    previous_seconds: float | None = None
+    directive: str | None = None
+    to: str | None = None
+    error: Object | None = None
+    last: Value = None
+    prev: Value = None
+    labels: Object = field(default_factory=dict)
+    deliveries: int = 0
+
+
+@dataclass(slots=True)
+class LoopVisit:
+    """The iterations of one visit: which are open, how the others ended."""
+
+    key: Key
+    args: Object
+    items: list[Value]
+    iterator: str
+    is_parallel: bool
+    max_in_flight: int
+    results: list[Value]
+    next_index: int = 0
+    done: int = 0
+    failed: int = 0
+    first_failed: int | None = None
+    first_error: Object | None = None
+    open: dict[int, StepRun] = field(default_factory=dict)
+    kept_ctx: dict[int, Object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What `<step>` reads: its result, and those of its tasks by label."""
+
+    result: Value
+    labels: Object
+
+
+@dataclass(slots=True)
+class RunState:
+    """`epoch` counts ctx changes and step ends: a refused token is asked again when it moved."""
+
+    run: str = ""
+    status: RunStatus = RunStatus.NEW
+    version: int = 0
+    requested_at: int = 0
+    workload: Object = field(default_factory=dict)
+    ctx: Object = field(default_factory=dict)
+    tokens: dict[int, Token] = field(default_factory=dict)
+    tokens_made: int = 0
+    visits: dict[str, int] = field(default_factory=dict)
+    active: dict[tuple[str, int], StepRun | LoopVisit] = field(default_factory=dict)
+    live: dict[str, int] = field(default_factory=dict)
+    results: dict[str, StepResult] = field(default_factory=dict)
+    last_result: Value = None
+    epoch: int = 0
+    failure: Object | None = None
+    is_stopping: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+    def step_run(self, key: Key) -> StepRun | None:
+        """The step-run `key` names, while it is live."""
+        visit = self.active.get((key.step, key.visit))
+        if isinstance(visit, LoopVisit):
+            return visit.open.get(key.iteration) if key.iteration is not None else None
+        return visit

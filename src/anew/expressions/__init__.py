@@ -1,0 +1,38 @@
+"""Anew's compiler of Jinja expressions and text.
+
+Templates are parsed once into closures and evaluated often. They read data and nothing else:
+no Python attribute, no callable of the caller, no clock; randomness and time come from the scope.
+May import `anew.values` only.
+"""
+
+from __future__ import annotations
+
+from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.problems import ExpressionError
+from anew.expressions.scope import MappingScope, Scope
+from anew.expressions.template import (
+    Condition,
+    Template,
+    compile_condition,
+    compile_expression,
+    compile_template,
+    compile_value,
+)
+from anew.expressions.undefined import UNDEFINED, Undefined, Words
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "UNDEFINED",
+    "Condition",
+    "ExpressionError",
+    "Limits",
+    "MappingScope",
+    "Scope",
+    "Template",
+    "Undefined",
+    "Words",
+    "compile_condition",
+    "compile_expression",
+    "compile_template",
+    "compile_value",
+]

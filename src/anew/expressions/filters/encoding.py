@@ -1,0 +1,102 @@
+"""Filters between values and the encodings other systems speak: JSON, base64, URLs, HTML."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import NoReturn
+from urllib.parse import quote, quote_plus
+
+from anew.expressions.arguments import integer_of, text_of
+from anew.expressions.evaluation import Evaluation
+from anew.expressions.problems import Refusal
+from anew.expressions.rendering import check_chars, to_json
+from anew.expressions.signature import Calls
+from anew.expressions.undefined import UNDEFINED, plain
+from anew.values import Value
+
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"})
+_INDENT_MAX = 16
+_PAIR = 2
+
+
+def tojson(run: Evaluation, value: Value, indent: Value = None) -> str:
+    """The JSON form, undefined as null; keys in their own order, nothing escaped for HTML."""
+    width = None if indent is None else integer_of(indent, "the indent")
+    if width is not None and not 0 <= width <= _INDENT_MAX:
+        raise Refusal(f"the indent must be 0 to {_INDENT_MAX}")
+    text = to_json(plain(value), run.limits, indent=width)
+    run.spend_bulk(len(text))
+    return text
+
+
+def fromjson(run: Evaluation, value: Value) -> Value:
+    """The value a JSON text stands for; undefined stays undefined."""
+    if value is UNDEFINED:
+        return UNDEFINED
+    text = text_of(run, value)
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except ValueError as error:
+        raise Refusal(f"'fromjson': the text is not JSON: {error}") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise Refusal(f"'fromjson': {name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise Refusal("'fromjson': a number is too large")
+    return number
+
+
+def b64encode(run: Evaluation, value: Value) -> str:
+    return base64.b64encode(text_of(run, value).encode()).decode()
+
+
+def b64decode(run: Evaluation, value: Value) -> str:
+    text = text_of(run, value)
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        raise Refusal("'b64decode': the text is not base64 of UTF-8 text") from None
+
+
+def urlencode(run: Evaluation, value: Value) -> str:
+    """A text quoted for a path; an object or a list of pairs as a query."""
+    if not isinstance(value, (dict, list)):
+        return _within_limit(run, quote(text_of(run, value), safe="/"))
+    pairs = list(value.items()) if isinstance(value, dict) else value
+    run.spend(len(pairs))
+    return _within_limit(run, "&".join(_pair(run, pair) for pair in pairs))
+
+
+def _pair(run: Evaluation, pair: Value) -> str:
+    if not isinstance(pair, (list, tuple)) or len(pair) != _PAIR:
+        raise Refusal("'urlencode' needs a text, an object or a list of pairs")
+    key, value = (quote_plus(text_of(run, part)) for part in pair)
+    return f"{key}={value}"
+
+
+def _within_limit(run: Evaluation, text: str) -> str:
+    check_chars(len(text), run.limits)
+    return text
+
+
+def escape(run: Evaluation, value: Value) -> str:
+    """Safe inside HTML."""
+    return _within_limit(run, text_of(run, value).translate(_HTML))
+
+
+ENCODING_FILTERS: Calls = {
+    "tojson": tojson,
+    "fromjson": fromjson,
+    "b64encode": b64encode,
+    "b64decode": b64decode,
+    "urlencode": urlencode,
+    "escape": escape,
+    "e": escape,
+}

@@ -1,0 +1,44 @@
+"""The global functions: `rand()`, `now()`, `range(…)` and `dict(…)`."""
+
+from __future__ import annotations
+
+from anew.expressions.arguments import integer_of
+from anew.expressions.evaluation import Evaluation
+from anew.expressions.problems import Refusal
+from anew.expressions.signature import Callee, table_of
+from anew.expressions.undefined import UNDEFINED, plain
+from anew.values import Value
+
+
+def rand(run: Evaluation) -> float:
+    """A number in [0, 1). The scope draws it, so that it can be recorded."""
+    return run.scope.rand()
+
+
+def now(run: Evaluation) -> str:
+    """The present moment: ISO 8601 in UTC with `Z`."""
+    return run.scope.now()
+
+
+def range_(run: Evaluation, start: Value, stop: Value = UNDEFINED, step: Value = 1) -> list[int]:
+    """`range(stop)`, `range(start, stop)` or `range(start, stop, step)`, as a list."""
+    first, last = integer_of(start, "the start of a range"), stop
+    if last is UNDEFINED:
+        first, last = 0, first
+    stride = integer_of(step, "the step of a range")
+    if stride == 0:
+        raise Refusal("the step of a range cannot be 0")
+    numbers = range(first, integer_of(last, "the stop of a range"), stride)
+    # `len` itself cannot count very long ranges.
+    run.spend((numbers[-1] - first) // stride + 1 if numbers else 0)
+    return list(numbers)
+
+
+def dict_(run: Evaluation, **named: Value) -> dict[str, Value]:
+    """`dict(a=1)` is `{'a': 1}`."""
+    return {key: plain(value) for key, value in named.items()}
+
+
+FUNCTIONS: dict[str, Callee] = table_of(
+    "function", {"rand": rand, "now": now, "range": range_, "dict": dict_}, leading=1
+)

@@ -1,0 +1,132 @@
+"""How keys and indexes read values. Only data is read: never a Python attribute, never a call."""
+
+from __future__ import annotations
+
+from anew.expressions.evaluation import Evaluation, Run
+from anew.expressions.problems import Refusal
+from anew.expressions.undefined import UNDEFINED
+from anew.values import Value
+
+
+def look_up(value: Value, key: Value) -> Value:
+    """`value[key]`, or UNDEFINED."""
+    if isinstance(value, dict):
+        if type(key) is not str:
+            return value.get(str(key), UNDEFINED) if isinstance(key, str) else UNDEFINED
+        found = value.get(key, UNDEFINED)
+        return _http_body(value) if found is UNDEFINED and key == "body" else found
+    if type(key) is int and isinstance(value, (list, str)):
+        return value[key] if -len(value) <= key < len(value) else UNDEFINED
+    return UNDEFINED
+
+
+def _http_body(value: dict[str, Value]) -> Value:
+    """An HTTP result answers `body` with its `data`: both spellings are in use."""
+    if "status_code" in value:
+        return value.get("data", UNDEFINED)
+    return UNDEFINED
+
+
+def cut(value: Value, start: Value, stop: Value, step: Value) -> Value:
+    """`value[start:stop:step]`; what has no order has no slices and is undefined."""
+    if not isinstance(value, (list, str)):
+        return UNDEFINED
+    bounds = slice(_bound(start), _bound(stop), _bound(step))
+    if bounds.step == 0:
+        raise Refusal("the step of a slice cannot be 0")
+    return value[bounds]
+
+
+def _bound(value: Value) -> int | None:
+    if value is None or value is UNDEFINED:
+        return None
+    if not isinstance(value, int):
+        raise Refusal("the bounds of a slice must be whole numbers")
+    return value
+
+
+def _first_key(rt: Evaluation, name: str, root: Value, key: str | int) -> Value:
+    """The first key of a path, by the ways that are not plain objects."""
+    found = look_up(root, key)
+    if found is UNDEFINED and isinstance(key, str):
+        return rt.alias(name, key)
+    return found
+
+
+def path_reader(name: str, keys: tuple[str | int, ...]) -> Run:
+    """Reads `name.key.key`; one and two keys, the usual lengths, without a loop."""
+    match keys:
+        case (key,):
+            return _one_key(name, key)
+        case (first, second):
+            return _two_keys(name, first, second)
+        case _:
+            return chain_reader(_one_key(name, keys[0]), keys[1:])
+
+
+def _one_key(name: str, key: str | int) -> Run:
+    def read(rt: Evaluation) -> Value:
+        root = rt.get(name)
+        if type(root) is dict:
+            value = root.get(key, UNDEFINED)
+            if value is not UNDEFINED:
+                return value
+        return _first_key(rt, name, root, key)
+
+    return read
+
+
+def _two_keys(name: str, first: str | int, second: str | int) -> Run:
+    def read(rt: Evaluation) -> Value:
+        root = rt.get(name)
+        inner = root.get(first, UNDEFINED) if type(root) is dict else UNDEFINED
+        if inner is UNDEFINED:
+            inner = _first_key(rt, name, root, first)
+        if type(inner) is dict:
+            value = inner.get(second, UNDEFINED)
+            if value is not UNDEFINED:
+                return value
+        return look_up(inner, second)
+
+    return read
+
+
+def chain_reader(head: Run, rest: tuple[str | int, ...]) -> Run:
+    """Reads keys below any value."""
+    if len(rest) == 1:
+        return _key_below(head, rest[0])
+
+    def read(rt: Evaluation) -> Value:
+        value = head(rt)
+        for key in rest:
+            found = value.get(key, UNDEFINED) if type(value) is dict else UNDEFINED
+            value = look_up(value, key) if found is UNDEFINED else found
+        return value
+
+    return read
+
+
+def _key_below(head: Run, key: str | int) -> Run:
+    def read(rt: Evaluation) -> Value:
+        value = head(rt)
+        if type(value) is dict:
+            found = value.get(key, UNDEFINED)
+            if found is not UNDEFINED:
+                return found
+        return look_up(value, key)
+
+    return read
+
+
+def local_reader(name: str, key: str | int) -> Run:
+    """Reads `name.key` of a variable that is sure to be set, as loops do for every row."""
+
+    def read(rt: Evaluation) -> Value:
+        value = rt.locals[name]
+        if type(value) is dict:
+            found = value.get(key, UNDEFINED)
+            if found is not UNDEFINED:
+                return found
+        return look_up(value, key)
+
+    return read

@@ -1,0 +1,133 @@
+"""The methods authors may call on values: these functions, chosen by name and by type.
+
+A value's own Python methods are never reached.
+"""
+
+from __future__ import annotations
+
+from anew.expressions.arguments import integer_of, text_of
+from anew.expressions.evaluation import Evaluation
+from anew.expressions.filters import sequences, texts
+from anew.expressions.operators import compare
+from anew.expressions.problems import Refusal
+from anew.expressions.rendering import kind
+from anew.expressions.signature import Callee, table_of
+from anew.expressions.undefined import UNDEFINED
+from anew.values import Value
+
+
+def get(run: Evaluation, value: dict[str, Value], key: Value, default: Value = None) -> Value:
+    return value.get(key, default) if isinstance(key, str) else default
+
+
+def items(run: Evaluation, value: dict[str, Value]) -> list[Value]:
+    run.spend(len(value))
+    return [[key, item] for key, item in value.items()]
+
+
+def keys(run: Evaluation, value: dict[str, Value]) -> list[Value]:
+    run.spend_bulk(len(value))
+    return list(value)
+
+
+def values(run: Evaluation, value: dict[str, Value]) -> list[Value]:
+    run.spend_bulk(len(value))
+    return list(value.values())
+
+
+def lstrip(run: Evaluation, value: str, chars: Value = None) -> str:
+    return text_of(run, value).lstrip(_chars(chars))
+
+
+def rstrip(run: Evaluation, value: str, chars: Value = None) -> str:
+    return text_of(run, value).rstrip(_chars(chars))
+
+
+def _chars(chars: Value) -> str | None:
+    if chars is None or isinstance(chars, str):
+        return chars
+    raise Refusal(f"the characters to strip must be a text, found {kind(chars)}")
+
+
+def starts_with(run: Evaluation, value: str, prefix: Value) -> bool:
+    return any(value.startswith(word) for word in _words(prefix))
+
+
+def ends_with(run: Evaluation, value: str, suffix: Value) -> bool:
+    return any(value.endswith(word) for word in _words(suffix))
+
+
+def _words(given: Value) -> list[str]:
+    """One text, or a list of them any of which will do."""
+    words = given if isinstance(given, list) else [given]
+    for word in words:
+        if not isinstance(word, str):
+            raise Refusal(f"this method needs a text, found {kind(word)}")
+    return words
+
+
+def find(run: Evaluation, value: str, part: Value, start: Value = 0) -> int:
+    run.spend_bulk(len(value))
+    return value.find(_words(part)[0], integer_of(start, "the start"))
+
+
+def is_digit(run: Evaluation, value: str) -> bool:
+    return value.isdigit()
+
+
+def join(run: Evaluation, value: str, parts: Value) -> str:
+    return sequences.join(run, parts, value)
+
+
+def count_text(run: Evaluation, value: str, part: Value) -> int:
+    run.spend_bulk(len(value))
+    return value.count(_words(part)[0])
+
+
+def count_items(run: Evaluation, value: list[Value], item: Value) -> int:
+    run.spend(len(value))
+    return sum(compare(run, "==", each, item) for each in value)
+
+
+def index(run: Evaluation, value: list[Value], item: Value) -> int:
+    for position, each in enumerate(value):
+        run.spend(1)
+        if compare(run, "==", each, item):
+            return position
+    raise Refusal("the list does not hold that value")
+
+
+_METHODS: dict[type, dict[str, Callee]] = {
+    dict: table_of(
+        "method", {"get": get, "items": items, "keys": keys, "values": values}, leading=2
+    ),
+    list: table_of("method", {"index": index, "count": count_items}, leading=2),
+    str: table_of(
+        "method",
+        {
+            "lower": texts.lower, "upper": texts.upper, "strip": texts.trim, "lstrip": lstrip,
+            "rstrip": rstrip, "split": texts.split, "startswith": starts_with,
+            "endswith": ends_with, "replace": texts.replace, "join": join,
+            "title": texts.title, "capitalize": texts.capitalize, "find": find,
+            "count": count_text, "isdigit": is_digit,
+        },
+        leading=2,
+    ),
+}  # fmt: skip
+
+METHOD_NAMES = frozenset(name for table in _METHODS.values() for name in table)
+
+
+def methods_named(name: str) -> list[Callee]:
+    """What `name` may mean, whatever the value turns out to be."""
+    return [table[name] for table in _METHODS.values() if name in table]
+
+
+def method_of(value: Value, name: str) -> Callee:
+    """The method `name` of `value`, or a refusal that says which values have it."""
+    for type_, table in _METHODS.items():
+        if isinstance(value, type_) and name in table:
+            return table[name]
+    if value is UNDEFINED:
+        raise Refusal(f"{name!r} cannot be called: the value is undefined")
+    raise Refusal(f"{kind(value)} has no method {name!r}")

@@ -1,0 +1,101 @@
+"""Values as text, as truth and as a weight, each within bounds.
+
+An object may hold one list in many places, so that little memory would print as gigabytes:
+everything here measures before it makes.
+"""
+
+from __future__ import annotations
+
+import json
+
+from anew.expressions.limits import BULK, Limits
+from anew.expressions.problems import Refusal
+from anew.expressions.undefined import UNDEFINED
+from anew.values import Value, json_text
+
+_FALSE_WORDS = frozenset({"", "false", "0", "no", "none", "null", "off"})
+_TRUE_WORDS = frozenset({"true", "1", "yes"})
+_KINDS = {
+    type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text",
+    list: "a list", dict: "an object",
+}  # fmt: skip
+
+
+def kind(value: Value) -> str:
+    """What an error message calls a value."""
+    if value is UNDEFINED:
+        return "undefined"
+    return _KINDS.get(type(value)) or ("a text" if isinstance(value, str) else "an unknown value")
+
+
+def is_true(value: Value) -> bool:
+    """Truth of a condition: Python's, but some words are false too."""
+    if isinstance(value, str):
+        return value.strip().lower() not in _FALSE_WORDS
+    return bool(value)
+
+
+def is_true_word(value: Value, limits: Limits) -> bool:
+    """Truth where only `true`, `1` and `yes` hold."""
+    if value is True or value is False:
+        return bool(value)
+    return to_text(value, limits).strip().lower() in _TRUE_WORDS
+
+
+def to_text(value: Value, limits: Limits) -> str:
+    """`value` inside text: texts as they are, undefined empty, the rest in its JSON form."""
+    if isinstance(value, str):
+        return str(value)
+    if type(value) is int:
+        return str(value)
+    if value is UNDEFINED:
+        return ""
+    return to_json(value, limits)
+
+
+def to_json(value: Value, limits: Limits, *, indent: int | None = None) -> str:
+    """The JSON form; `indent` breaks it into lines."""
+    if isinstance(value, (list, dict)):
+        weigh(value, limits, weight_max=limits.text_chars_max)
+    text = json_text(value) if indent is None else _indented(value, indent, limits)
+    check_chars(len(text), limits)
+    return text
+
+
+def _indented(value: Value, indent: int, limits: Limits) -> str:
+    # Deep values grow by indentation alone, so this is cut off while it is written.
+    pieces, size = [], 0
+    for piece in json.JSONEncoder(ensure_ascii=False, indent=indent).iterencode(value):
+        size += len(piece)
+        check_chars(size, limits)
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def check_chars(chars: int, limits: Limits) -> None:
+    """Refuses text longer than the limit; ask before making it."""
+    if chars > limits.text_chars_max:
+        raise Refusal(f"a text of {chars} characters passes the limit of {limits.text_chars_max}")
+
+
+def check_items(items: int, limits: Limits) -> None:
+    """Refuses a list longer than the limit; ask before making it."""
+    if items > limits.items_max:
+        raise Refusal(f"a list of {items} items passes the limit of {limits.items_max}")
+
+
+def weigh(value: Value, limits: Limits, *, weight_max: int | None = None) -> int:
+    """Everything inside `value` counted as often as it would print; stops at the limit."""
+    most = limits.items_max if weight_max is None else weight_max
+    weight, waiting = 1, [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            weight += len(item) // BULK
+        elif isinstance(item, (list, dict)):
+            weight += len(item)
+            if weight <= most:
+                waiting.extend(item.values() if isinstance(item, dict) else item)
+        if weight > most:
+            raise Refusal(f"a value holds more than {most} items")
+    return weight

@@ -1,0 +1,232 @@
+"""Templates and conditions: what the rest of Anew compiles once and evaluates often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from anew.expressions import syntax
+from anew.expressions.compile import Compiler
+from anew.expressions.evaluation import Evaluation, Run
+from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.parse import parse_expression
+from anew.expressions.problems import ExpressionError, Refusal, reason
+from anew.expressions.reads import Path, Reads, literal
+from anew.expressions.rendering import is_true, is_true_word
+from anew.expressions.scope import Scope
+from anew.expressions.statements import parse_statements
+from anew.expressions.text import text_run
+from anew.expressions.tokens import scan_expression, scan_template
+from anew.expressions.undefined import UNDEFINED, plain
+from anew.values import Value
+
+_MARKS = ("{{", "{%", "{#")
+
+
+class Template:
+    """A value computed from a scope. Safe to share between threads and runs."""
+
+    __slots__ = (
+        "_constant", "_run", "calls", "compares", "is_constant", "names", "paths", "source",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source: Value,
+        run: Callable[[Scope], Value] | None,
+        *,
+        constant: Value = None,
+        reads: Reads | None = None,
+    ) -> None:
+        found = reads or Reads()
+        # What was written, as it was written.
+        self.source = source
+        self.names = frozenset(found.names)
+        self.paths: frozenset[Path] = frozenset(found.paths)
+        self.calls = frozenset(found.calls)
+        self.compares: frozenset[tuple[Path, str]] = frozenset(found.compares)
+        self.is_constant = run is None
+        self._constant = constant
+        self._run = run
+
+    def evaluate(self, scope: Scope) -> Value:
+        """The value, or UNDEFINED. Raises ExpressionError and nothing else."""
+        value = self.compute(scope)
+        return UNDEFINED if value is UNDEFINED else plain(value)
+
+    def value(self, scope: Scope) -> Value:
+        """As `evaluate`, with None for UNDEFINED."""
+        return plain(self.compute(scope))
+
+    def compute(self, scope: Scope) -> Value:
+        """As `evaluate`, but Words are left as they are."""
+        run = self._run
+        if run is None:
+            return self._constant
+        try:
+            return run(scope)
+        except ExpressionError:
+            raise
+        except Exception as error:
+            text = self.source if isinstance(self.source, str) else repr(self.source)
+            raise ExpressionError(reason(error), source=text, offset=0) from error
+
+    def __repr__(self) -> str:
+        return f"Template({self.source!r})"
+
+
+class Condition:
+    """A template asked for its truth."""
+
+    __slots__ = ("_only_true_words", "compares", "is_constant", "names", "paths", "template")
+
+    def __init__(self, template: Template, *, only_true_words: bool = False) -> None:
+        self.template = template
+        self.names = template.names
+        self.paths = template.paths
+        self.compares = template.compares
+        self.is_constant = template.is_constant
+        self._only_true_words = only_true_words
+
+    @property
+    def source(self) -> Value:
+        return self.template.source
+
+    @property
+    def calls(self) -> frozenset[str]:
+        return self.template.calls
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether it is true in `scope`. Raises ExpressionError and nothing else."""
+        value = self.template.compute(scope)
+        if value is True or value is False:
+            return bool(value)
+        if self._only_true_words:
+            return self._is_true_word(value)
+        return is_true(value)
+
+    def _is_true_word(self, value: Value) -> bool:
+        try:
+            return is_true_word(value, DEFAULT_LIMITS)
+        except (Refusal, RecursionError) as error:
+            raise ExpressionError(reason(error), source=str(self.source), offset=0) from error
+
+    def __repr__(self) -> str:
+        return f"Condition({self.source!r})"
+
+
+def compile_expression(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+    """A bare expression, without braces."""
+    with _bounded_stack(text):
+        tree = parse_expression(text, scan_expression(text), depth_max=limits.depth_max)
+        return _of_expression(text, tree, limits)
+
+
+def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+    """A text that may hold `{{ }}`, `{% %}` and `{# #}`.
+
+    Exactly one `{{ expression }}` keeps its type; anything else renders to text. A newline at the
+    end is kept, unlike Jinja's default: what is written is what is sent.
+    """
+    if not any(mark in text for mark in _MARKS):
+        return Template(text, None, constant=text)
+    with _bounded_stack(text):
+        return _of_statements(text, _statements(text, limits), limits)
+
+
+def compile_value(value: Value, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+    """Any JSON value whose texts may be templates. Keys are never rendered."""
+    if isinstance(value, str):
+        return compile_template(value, limits=limits)
+    parts = _parts(value, limits)
+    if all(part.is_constant for part in parts):
+        return Template(value, None, constant=value)
+    reads = Reads()
+    for part in parts:
+        reads.names |= part.names
+        reads.paths |= part.paths
+        reads.calls |= part.calls
+        reads.compares |= part.compares
+    return Template(value, _container_run(value, parts), reads=reads)
+
+
+def _parts(value: Value, limits: Limits) -> list[Template]:
+    if isinstance(value, dict):
+        return [compile_value(item, limits=limits) for item in value.values()]
+    if isinstance(value, list):
+        return [compile_value(item, limits=limits) for item in value]
+    return []
+
+
+def _container_run(value: Value, parts: list[Template]) -> Callable[[Scope], Value]:
+    # Each text is a rendering of its own: it is given the scope and counts for itself.
+    if isinstance(value, list):
+        return lambda scope: [part.value(scope) for part in parts]
+    keys = list(value)
+    return lambda scope: {key: part.value(scope) for key, part in zip(keys, parts, strict=True)}
+
+
+def compile_condition(
+    source: str | bool | int | float | None,
+    *,
+    only_true_words: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Condition:
+    """A condition: an expression, or with braces a template; anything but text is constant."""
+    if not isinstance(source, str) or not source.strip():
+        template = Template(source, None, constant=source)
+    elif "{{" in source or "{%" in source:
+        with _bounded_stack(source):
+            template = _condition_template(source, limits)
+    else:
+        template = compile_expression(source, limits=limits)
+    return Condition(template, only_true_words=only_true_words)
+
+
+def _condition_template(source: str, limits: Limits) -> Template:
+    """White space around `{{ expression }}` does not make a condition text."""
+    statements = _statements(source, limits)
+    outputs = [s for s in statements if not (isinstance(s, syntax.Text) and s.text.isspace())]
+    if len(outputs) == 1:
+        return _of_statements(source, tuple(outputs), limits)
+    return _of_statements(source, statements, limits)
+
+
+def _statements(text: str, limits: Limits) -> tuple[syntax.Statement, ...]:
+    return parse_statements(text, scan_template(text), depth_max=limits.depth_max)
+
+
+@contextmanager
+def _bounded_stack(source: str) -> Iterator[None]:
+    """A caller that is deep in its own calls may leave too little stack to compile in."""
+    try:
+        yield
+    except RecursionError as error:
+        message = "nested too deeply for the stack that is left"
+        raise ExpressionError(message, source=source, offset=0) from error
+
+
+def _of_statements(
+    source: str, statements: tuple[syntax.Statement, ...], limits: Limits
+) -> Template:
+    if len(statements) == 1 and isinstance(statements[0], syntax.Output):
+        return _of_expression(source, statements[0].expression, limits)
+    compiler = Compiler(source, statements, limits)
+    return Template(source, _start(compiler, text_run(compiler, statements)), reads=compiler.reads)
+
+
+def _of_expression(source: str, tree: syntax.Expression, limits: Limits) -> Template:
+    try:
+        return Template(source, None, constant=literal(tree))
+    except Refusal:
+        compiler = Compiler(source, [tree], limits)
+    return Template(source, _start(compiler, compiler.compile(tree)), reads=compiler.reads)
+
+
+def _start(compiler: Compiler, run: Run) -> Callable[[Scope], Value]:
+    if not compiler.is_counted:
+        # It uses no more of an Evaluation than a scope has.
+        return cast(Callable[[Scope], Value], run)
+    limits = compiler.limits
+    return lambda scope: run(Evaluation(scope, limits))

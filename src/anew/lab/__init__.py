@@ -1,0 +1,1 @@
+"""The lab: real documents and the real engine, in virtual time."""

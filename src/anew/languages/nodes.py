@@ -1,0 +1,122 @@
+"""A document as a tree of values that remember where they stand.
+
+Holds nothing of playbooks: scripts of the simulator and other YAML files use the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from anew.program.span import Span
+from anew.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarNode:
+    """`text` is what was written (without quotes), `value` what it means.
+
+    Lines and columns count from 1; `begin` and `end` are offsets into the document's text.
+    """
+
+    value: str | int | float | bool | None
+    text: str
+    file: str
+    line: int
+    column: int
+    begin: int
+    end: int
+    style: str = ""
+    is_folded: bool = False  # written in several lines
+
+    @property
+    def span(self) -> Span:
+        return Span(self.file, self.line, self.column)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether an offset into `text` is an offset into the line it stands in."""
+        quotes = 2 if self.style in ("'", '"') else 0
+        return not self.is_folded and self.end - self.begin == len(self.text) + quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One `key: value` of a mapping; `name` is the node of the key, `place` where it stands."""
+
+    key: str
+    name: ScalarNode
+    node: Node
+
+    @property
+    def place(self) -> Span:
+        return self.name.span
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    entries: dict[str, Entry]
+    span: Span
+    begin: int
+    end: int
+    is_flow: bool = False
+
+    def get(self, key: str) -> Entry | None:
+        return self.entries.get(key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One element of a list; `place` is its dash (in brackets, the element itself)."""
+
+    place: Span
+    node: Node
+    begin: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListNode:
+    items: tuple[Item, ...]
+    span: Span
+    begin: int
+    end: int
+    is_flow: bool = False
+
+
+Node: TypeAlias = ScalarNode | MapNode | ListNode
+
+
+def plain(node: Node) -> Value:
+    """The JSON value of a node. Depth is bounded by the reader, so recursion is safe."""
+    match node:
+        case ScalarNode():
+            return node.value
+        case ListNode():
+            return [plain(item.node) for item in node.items]
+        case MapNode():
+            return {entry.key: plain(entry.node) for entry in node}
+
+
+def is_null(node: Node) -> bool:
+    """Whether nothing was written, or `null`."""
+    return isinstance(node, ScalarNode) and node.value is None
+
+
+def scalars(node: Node) -> Iterator[ScalarNode]:
+    """Every scalar below a node, in file order, keys excluded."""
+    match node:
+        case ScalarNode():
+            yield node
+        case ListNode():
+            for item in node.items:
+                yield from scalars(item.node)
+        case MapNode():
+            for entry in node:
+                yield from scalars(entry.node)

@@ -1,0 +1,248 @@
+"""What is gathered while a document becomes a Program: findings, and who reads which names.
+
+Knows nodes and expressions. Does not know what a step or a rule is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import TypeVar
+
+from anew.expressions import (
+    Condition,
+    ExpressionError,
+    Template,
+    compile_condition,
+    compile_template,
+    compile_value,
+)
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
+from anew.languages.playbook.composing import constant, object_of
+from anew.languages.rules import finding
+from anew.program.findings import Finding, did_you_mean
+from anew.program.span import Span
+
+_MARKS = ("{{", "{%", "{#")
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class Place(StrEnum):
+    """Where an expression stands, which decides the names it may read."""
+
+    INPUTS = auto()
+    POLICY = auto()
+    RETRY = auto()
+    ROUTING = auto()
+    LOOP = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An expression and where it stands; `step` is empty outside steps."""
+
+    node: Node
+    names: frozenset[str]
+    place: Place
+    step: str
+
+
+@dataclass(slots=True)
+class Compilation:
+    """`step` is the step being compiled; reads are filed under it."""
+
+    file: str
+    findings: list[Finding] = field(default_factory=list)
+    strict: list[Finding] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
+    ctx_keys: set[str] = field(default_factory=set)
+    lost_targets: set[str] = field(default_factory=set)
+    workbook: frozenset[str] | None = None  # None until it has been read
+    step: str = ""
+    _templates: dict[str, Template] = field(default_factory=dict)
+    _conditions: dict[tuple[str, bool], Condition] = field(default_factory=dict)
+
+    # --- findings --------------------------------------------------------------------------------
+
+    def report(self, rule: str, place: Span, message: str, remedy: str | None = None) -> None:
+        self.findings.append(finding(rule, place, message, remedy))
+
+    def noncanonical(self, rule: str, place: Span, message: str, canonical: str) -> None:
+        self.strict.append(finding(rule, place, message, f"Write {canonical}"))
+
+    def check_keys(self, node: MapNode, known: Iterable[str], what: str) -> None:
+        known = frozenset(known)
+        for entry in node:
+            if entry.key not in known:
+                self.unknown_key(entry, known, what)
+
+    def unknown_key(self, entry: Entry, known: Iterable[str], what: str) -> None:
+        message = f"{what} has no key {entry.key!r}; it has no effect"
+        self.report("key.unknown", entry.place, message, did_you_mean(entry.key, known))
+
+    # --- typed values ----------------------------------------------------------------------------
+
+    def mapping(self, entry: Entry | None, what: str) -> MapNode | None:
+        """The mapping an entry holds; None when absent, empty or (reported) something else."""
+        if entry is None or _is_null(entry.node):
+            return None
+        if isinstance(entry.node, MapNode):
+            return entry.node
+        self.wrong_type(entry.node, what, "a mapping")
+        return None
+
+    def sequence(self, entry: Entry | None, what: str) -> ListNode | None:
+        if entry is None or _is_null(entry.node):
+            return None
+        if isinstance(entry.node, ListNode):
+            return entry.node
+        self.wrong_type(entry.node, what, "a list")
+        return None
+
+    def text(self, entry: Entry | None, what: str) -> str | None:
+        """The text of a scalar; numbers and booleans as they were written."""
+        if entry is None:
+            return None
+        node = entry.node
+        if isinstance(node, ScalarNode) and node.value is not None:
+            return node.text
+        self.wrong_type(node, what, "a text")
+        return None
+
+    def flag(self, entry: Entry | None, what: str) -> bool | None:
+        if entry is None:
+            return None
+        if isinstance(entry.node, ScalarNode) and isinstance(entry.node.value, bool):
+            return entry.node.value
+        self.wrong_type(entry.node, what, "true or false")
+        return None
+
+    def whole_number(self, entry: Entry | None, what: str, *, rule: str) -> int | None:
+        """A constant of at least 1; anything else is reported under `rule`."""
+        if entry is None:
+            return None
+        number = _int_of(entry.node)
+        if number is not None and number >= 1:
+            return number
+        message = f"{what} must be a whole number of at least 1; found {shown(entry.node)}"
+        self.report(rule, entry.node.span, message)
+        return None
+
+    def word(self, entry: Entry | None, words: type[Word], *, rule: str, what: str) -> Word | None:
+        """One of the words of an enum; another is reported with the nearest one."""
+        if entry is None:
+            return None
+        text = entry.node.text if isinstance(entry.node, ScalarNode) else ""
+        for word in words:
+            if word.value == text:
+                return word
+        self.unknown_word(entry.node, [word.value for word in words], rule=rule, what=what)
+        return None
+
+    def unknown_word(self, node: Node, words: list[str], *, rule: str, what: str) -> None:
+        message = f"{what} {shown(node)} is unknown; it is one of {', '.join(words)}"
+        near = did_you_mean(node.text, words) if isinstance(node, ScalarNode) else None
+        self.report(rule, node.span, message, near)
+
+    def wrong_type(self, node: Node, what: str, wanted: str) -> None:
+        self.report("value.type", node.span, f"{what} must be {wanted}; found {shown(node)}")
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def template(self, node: Node, place: Place) -> Template:
+        """The compiled value of a node; an error is reported and gives a constant null."""
+        if not any(mark in scalar.text for scalar in scalars(node) for mark in _MARKS):
+            return constant(plain(node))
+        try:
+            template = self._compiled(node)
+        except ExpressionError:
+            self._report_templates(node)
+            return constant(None)
+        if template.names:
+            self.reads.append(Read(node, template.names, place, self.step))
+        return template
+
+    def _compiled(self, node: Node) -> Template:
+        if not isinstance(node, ScalarNode):
+            return compile_value(plain(node))
+        # Documents repeat themselves: the same few expressions stand at every task.
+        known = self._templates.get(node.text)
+        if known is None:
+            known = self._templates[node.text] = compile_template(node.text)
+        return known
+
+    def inputs(self, entries: Mapping[str, Entry], *, verbatim: frozenset[str]) -> Template:
+        """One template of several named values; those in `verbatim` are never rendered."""
+        rendered = {name: entry for name, entry in entries.items() if name not in verbatim}
+        literal = {name: plain(entry.node) for name, entry in entries.items() if name in verbatim}
+        parts: dict[str, Template] = {name: constant(value) for name, value in literal.items()}
+        for name, entry in rendered.items():
+            parts[name] = self.template(entry.node, Place.INPUTS)
+        return object_of(parts)
+
+    def condition(self, node: Node, place: Place, *, what: str) -> Condition | None:
+        """A compiled condition, or None when (reported) it cannot be one."""
+        if not isinstance(node, ScalarNode) or node.value is None:
+            self.wrong_type(node, what, "an expression")
+            return None
+        text = node.value if isinstance(node.value, str) else node.text.lower()
+        try:
+            condition = self._compiled_condition(text, only_true_words=place is Place.RETRY)
+        except ExpressionError as error:
+            self._report_expression(node, error)
+            return None
+        if condition.names:
+            self.reads.append(Read(node, condition.names, place, self.step))
+        return condition
+
+    def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:
+        known = self._conditions.get((text, only_true_words))
+        if known is None:
+            known = compile_condition(text, only_true_words=only_true_words)
+            self._conditions[text, only_true_words] = known
+        return known
+
+    def _report_templates(self, node: Node) -> None:
+        for scalar in scalars(node):
+            try:
+                compile_template(scalar.text)
+            except ExpressionError as error:
+                self._report_expression(scalar, error)
+
+    def _report_expression(self, node: ScalarNode, error: ExpressionError) -> None:
+        message = f"the expression cannot be parsed: {error.message}"
+        self.report("expression.syntax", place_in(node, error.offset), message)
+
+
+def place_in(node: ScalarNode, offset: int) -> Span:
+    """Where an offset into a scalar's text stands; the scalar's start when lines were folded."""
+    if not node.is_inline:
+        return node.span
+    quote = 1 if node.style else 0
+    inside = max(0, min(offset, len(node.text)))
+    return Span(node.span.file, node.span.line, node.span.column + quote + inside)
+
+
+def shown(node: Node) -> str:
+    """A value as it appears in a message."""
+    match node:
+        case ScalarNode():
+            return "nothing" if node.value is None else repr(node.text)
+        case ListNode():
+            return "a list"
+        case MapNode():
+            return "a mapping"
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value is None
+
+
+def _int_of(node: Node) -> int | None:
+    if not isinstance(node, ScalarNode) or isinstance(node.value, bool):
+        return None
+    if isinstance(node.value, int):
+        return node.value
+    text = node.text
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

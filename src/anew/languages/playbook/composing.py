@@ -1,0 +1,32 @@
+"""Templates made of values that are not rendered, and of several templates under names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anew.expressions import MappingScope, Template
+from anew.expressions.reads import Reads
+from anew.values import Value
+
+
+def constant(value: Value) -> Template:
+    """A template that yields `value` as it is, braces and all."""
+    return Template(value, None, constant=value)
+
+
+def object_of(parts: Mapping[str, Template]) -> Template:
+    """A template of an object whose values are templates."""
+    source = {name: part.source for name, part in parts.items()}
+    if all(part.is_constant for part in parts.values()):
+        nothing = MappingScope({})
+        return Template(
+            source, None, constant={name: part.value(nothing) for name, part in parts.items()}
+        )
+    reads = Reads()
+    for part in parts.values():
+        reads.names |= part.names
+        reads.paths |= part.paths
+        reads.calls |= part.calls
+        reads.compares |= part.compares
+    pairs = tuple(parts.items())
+    return Template(source, lambda rt: {name: part.value(rt) for name, part in pairs}, reads=reads)

@@ -1,0 +1,152 @@
+"""Read what a rule does: continue, retry, jump, break or fail, with their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from anew.languages.nodes import Entry, MapNode, ScalarNode
+from anew.languages.playbook.compilation import Compilation, Place
+from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
+from anew.languages.playbook.patches import PATCH_KEYS, read_patches
+from anew.program.findings import did_you_mean
+from anew.program.policy import Break, Continue, Directive, Exhausted, Fail, Jump, Retry
+from anew.program.retry import (
+    ATTEMPTS_DEFAULT,
+    DELAY_SECONDS_DEFAULT,
+    Backoff,
+    BackoffKind,
+    Jitter,
+)
+from anew.program.span import Span
+
+
+class Do(StrEnum):
+    CONTINUE = "continue"
+    RETRY = "retry"
+    JUMP = "jump"
+    BREAK = "break"
+    FAIL = "fail"
+
+
+_SETTINGS: Mapping[Do, frozenset[str]] = {
+    Do.CONTINUE: frozenset(),
+    Do.BREAK: frozenset(),
+    Do.FAIL: frozenset({"message"}),
+    Do.JUMP: frozenset({"to", "delay"}),
+    Do.RETRY: frozenset(
+        "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
+        "on_exhausted".split()
+    ),
+}
+DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*_SETTINGS.values())
+_BACKOFF_SYNONYMS = {"constant": "fixed", "exp": "exponential"}
+
+
+def read_directive(
+    c: Compilation, fields: Mapping[str, Entry], *, holder: Span, labels: frozenset[str]
+) -> Directive:
+    """The directive among the fields of a rule; a wrong one is reported and gives `continue`."""
+    entry = fields.get("do")
+    if entry is None:
+        return Continue()
+    do = c.word(entry, Do, rule="rule.do", what="do")
+    if do is None:
+        return Continue()
+    _check_settings(c, fields, do)
+    match do:
+        case Do.CONTINUE:
+            return Continue()
+        case Do.BREAK:
+            return Break()
+        case Do.FAIL:
+            message = fields.get("message")
+            return Fail(c.template(message.node, Place.POLICY) if message else None)
+        case Do.JUMP:
+            return _read_jump(c, fields, holder, labels)
+        case Do.RETRY:
+            return _read_retry(c, fields, labels)
+
+
+def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: Do) -> None:
+    for key, entry in fields.items():
+        if key in DIRECTIVE_KEYS and key not in _SETTINGS[do] and key not in ("do", *PATCH_KEYS):
+            message = f"{key!r} has no effect with do: {do}"
+            c.report("key.unused", entry.place, message)
+
+
+def _read_jump(
+    c: Compilation, fields: Mapping[str, Entry], holder: Span, labels: frozenset[str]
+) -> Directive:
+    target = fields.get("to")
+    if target is None:
+        message = "do: jump does not say where to: `to` is missing"
+        c.report("rule.jump-to-missing", holder, message, "Add `to: <label>`.")
+        return Continue()
+    to = c.text(target, "to")
+    if to is None:
+        return Continue()
+    if to not in labels:
+        message = f"jump to {to!r}: this step has no task with that label"
+        c.report("rule.jump-unknown", target.node.span, message, did_you_mean(to, labels))
+        return Continue()
+    return Jump(to, read_delay(c, fields.get("delay"), None))
+
+
+def _read_retry(c: Compilation, fields: Mapping[str, Entry], labels: frozenset[str]) -> Retry:
+    exhausted = fields.get("on_exhausted")
+    return Retry(
+        attempts=read_attempts(c, fields.get("attempts"), ATTEMPTS_DEFAULT),
+        backoff=_read_backoff(c, fields),
+        max_elapsed=read_delay(c, fields.get("max_elapsed"), None),
+        on_exhausted=_read_exhausted(c, exhausted, labels) if exhausted else None,
+    )
+
+
+def _read_backoff(c: Compilation, fields: Mapping[str, Entry]) -> Backoff:
+    return Backoff(
+        kind=_backoff_kind(c, fields),
+        first=read_delay(c, fields.get("delay"), DELAY_SECONDS_DEFAULT),
+        factor=read_factor(c, fields.get("multiplier"), 2.0),
+        cap=read_delay(c, fields.get("max_delay"), None),
+        jitter=read_jitter(c, fields.get("jitter"), Jitter()),
+        honor_retry_after=bool(c.flag(fields.get("honor_retry_after"), "honor_retry_after")),
+    )
+
+
+def _backoff_kind(c: Compilation, fields: Mapping[str, Entry]) -> BackoffKind:
+    entry = fields.get("backoff")
+    if entry is not None:
+        return _backoff_word(c, entry)
+    if "multiplier" in fields:
+        return BackoffKind.EXPONENTIAL
+    return BackoffKind.FIXED if "delay" in fields else BackoffKind.NONE
+
+
+def _backoff_word(c: Compilation, entry: Entry) -> BackoffKind:
+    node = entry.node
+    meant = _BACKOFF_SYNONYMS.get(node.text) if isinstance(node, ScalarNode) else None
+    if meant is not None:
+        message = f"backoff {entry.node.text!r} is unknown"  # type: ignore[union-attr]
+        c.report("rule.backoff", node.span, message, f"Did you mean {meant!r}?")
+        return BackoffKind(meant)
+    word = c.word(entry, BackoffKind, rule="rule.backoff", what="backoff")
+    return BackoffKind.NONE if word is None else word
+
+
+def _read_exhausted(c: Compilation, entry: Entry, labels: frozenset[str]) -> Exhausted | None:
+    node = entry.node
+    fields = node.entries if isinstance(node, MapNode) else {"do": Entry("do", entry.name, node)}
+    if isinstance(node, MapNode):
+        c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")
+    then = read_directive(c, fields, holder=entry.place, labels=labels)
+    if isinstance(then, Retry):
+        message = "on_exhausted cannot retry: the attempts are spent"
+        c.report(
+            "rule.on-exhausted",
+            fields["do"].node.span,
+            message,
+            "Use jump, continue, break or fail.",
+        )
+        return None
+    return Exhausted(then, read_patches(c, fields))

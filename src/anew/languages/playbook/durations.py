@@ -1,0 +1,122 @@
+"""Read delays, attempts and jitter: constants become numbers, expressions stay templates.
+
+A constant that can never be right is reported here; an expression is judged when it is rendered.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+from anew.expressions import Template
+from anew.languages.nodes import Entry, Node, ScalarNode
+from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.program.findings import did_you_mean
+from anew.program.retry import Delay, Jitter, JitterKind
+from anew.values import parse_seconds
+
+JITTER_WORDS = {
+    "true": JitterKind.HALF_TO_DOUBLE,
+    "false": JitterKind.NONE,
+    "none": JitterKind.NONE,
+    "full": JitterKind.FULL,
+    "equal": JitterKind.EQUAL,
+    "decorrelated": JitterKind.DECORRELATED,
+}
+_Default = TypeVar("_Default")
+
+
+def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay | _Default:
+    """Seconds, a template of them, or the default when absent or (reported) wrong."""
+    if entry is None:
+        return default
+    node = entry.node
+    if _is_template(node):
+        return c.template(node, Place.POLICY)
+    seconds = seconds_of(node)
+    if seconds is not None:
+        return seconds
+    if isinstance(node, ScalarNode) and _is_http_date(node.text):
+        return c.template(node, Place.POLICY)
+    message = f"{entry.key} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
+    c.report("rule.delay", node.span, f"{message}; found {shown(node)}")
+    return default
+
+
+def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Template:
+    """The total number of executions, or a template of it."""
+    if entry is None:
+        return default
+    if _is_template(entry.node):
+        return c.template(entry.node, Place.POLICY)
+    number = c.whole_number(entry, entry.key, rule="rule.attempts")
+    return default if number is None else number
+
+
+def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:
+    """A word, true or false, or the fraction to add at most."""
+    if entry is None:
+        return default
+    node = entry.node
+    if isinstance(node, ScalarNode):
+        kind = JITTER_WORDS.get(node.text.lower())
+        if kind is not None:
+            return Jitter(kind)
+        if (
+            isinstance(node.value, int | float)
+            and not isinstance(node.value, bool)
+            and node.value >= 0
+        ):
+            return Jitter(JitterKind.ADDED, float(node.value))
+    words = ", ".join(JITTER_WORDS)
+    near = did_you_mean(node.text, JITTER_WORDS) if isinstance(node, ScalarNode) else None
+    c.report(
+        "rule.jitter",
+        node.span,
+        f"jitter {shown(node)} is unknown; use {words} or a fraction",
+        near,
+    )
+    return default
+
+
+def read_factor(c: Compilation, entry: Entry | None, default: float) -> float:
+    """The number a delay is multiplied by from attempt to attempt."""
+    if entry is None:
+        return default
+    node = entry.node
+    value = node.value if isinstance(node, ScalarNode) else None
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    c.report(
+        "rule.multiplier", node.span, f"{entry.key} must be a number above 0; found {shown(node)}"
+    )
+    return default
+
+
+def _is_template(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and isinstance(node.value, str) and "{{" in node.value
+
+
+def seconds_of(node: Node) -> float | None:
+    """Constant seconds, from 0 on; None when the node is anything else."""
+    if not isinstance(node, ScalarNode) or isinstance(node.value, bool) or node.value is None:
+        return None
+    value = node.value
+    try:
+        seconds = parse_seconds(value) if isinstance(value, str) else float(value)
+    except OverflowError:
+        return None
+    return seconds if seconds is not None and seconds >= 0 and math.isfinite(seconds) else None
+
+
+def _is_http_date(text: str) -> bool:
+    if not text.endswith("GMT"):
+        return False
+    # Only a document with a date as a delay pays for this import.
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415
+
+    try:
+        parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return False
+    return True

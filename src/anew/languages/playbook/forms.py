@@ -1,0 +1,164 @@
+"""Bring every spelling of a step's tool to one form: labelled tasks with their fields.
+
+Decides labels and who holds what. Does not look into the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, shown
+from anew.program.kinds import KINDS
+from anew.program.span import Span
+
+# What belongs to the step itself when a tool's inputs stand beside it.
+STEP_KEYS = frozenset(
+    "step desc description spec loop tool type next set retry eval when case save sink vars".split()
+)
+_TASK_FORM = "Write `- label: {kind: …}`."
+
+
+@dataclass(frozen=True, slots=True)
+class TaskForm:
+    """`holder` is the key or dash the task hangs on, `kind` the node of its kind.
+
+    `fields` are all its keys but label and kind. `is_on_step`: they stand on the step.
+    """
+
+    label: str
+    label_place: Span
+    holder: Span
+    kind: Node | None
+    fields: Mapping[str, Entry]
+    is_on_step: bool = False
+
+
+def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[TaskForm]:
+    """The tasks of a step, in order. None (reported) for a tool that has no known form."""
+    tool = step.get("tool") or step.get("type")
+    if tool is None:
+        c.noncanonical(
+            "strict.tool-missing", holder, f"step {name!r} has no tool", "`tool: {kind: noop}`"
+        )
+        return [TaskForm(name, holder, holder, None, {}, is_on_step=True)]
+    node = tool.node
+    match node:
+        case ScalarNode():
+            return _on_step(c, step, name, tool=tool, holder=holder)
+        case MapNode():
+            return [_single(c, node, name, tool)]
+        case ListNode():
+            return list(_pipeline(c, node))
+
+
+def _on_step(
+    c: Compilation, step: MapNode, name: str, *, tool: Entry, holder: Span
+) -> list[TaskForm]:
+    if is_null(tool.node):
+        c.report("tool.kind-missing", tool.place, f"the tool of step {name!r} is empty", _TASK_FORM)
+        return []
+    canonical = "`tool: [{label: {kind: …, …}}]`"
+    c.noncanonical("strict.tool-string", tool.place, "the tool is a string", canonical)
+    fields = {key: entry for key, entry in step.entries.items() if key not in STEP_KEYS}
+    for key in ("eval", "retry", "set"):
+        if key in step:
+            fields[key] = step.entries[key]
+    if tool.key == "tool" and "type" in step:
+        fields["type"] = step.entries["type"]
+    spec = step.get("spec")
+    if spec is not None and isinstance(spec.node, MapNode) and "timeout" in spec.node:
+        fields["timeout"] = spec.node.entries["timeout"]
+    return [TaskForm(name, tool.place, holder, tool.node, fields, is_on_step=True)]
+
+
+def _single(c: Compilation, node: MapNode, name: str, tool: Entry) -> TaskForm:
+    kind = node.get("kind")
+    if kind is None:
+        c.report("tool.kind-missing", tool.place, "a tool has no `kind`", _missing_kind(node))
+    fields = {key: entry for key, entry in node.entries.items() if key != "kind"}
+    return TaskForm(name, tool.place, tool.place, kind.node if kind else None, fields)
+
+
+def _missing_kind(node: MapNode) -> str:
+    inner = [entry for entry in node if isinstance(entry.node, MapNode) and "kind" in entry.node]
+    return "Write the labelled tasks as a list: `- label: {…}`." if inner else "Add `kind: …`."
+
+
+def _pipeline(c: Compilation, node: ListNode) -> Iterator[TaskForm]:
+    if not node.items:
+        c.report("tool.shape", node.span, "the pipeline has no tasks", _TASK_FORM)
+    for index, item in enumerate(node.items):
+        form = read_task_form(c, item, f"task_{index}")
+        if form is not None:
+            yield form
+
+
+def read_task_form(c: Compilation, item: Item, default_label: str) -> TaskForm | None:
+    """One element of a pipeline (or workbook) in any of its spellings."""
+    node = item.node
+    if not isinstance(node, MapNode):
+        c.report(
+            "tool.shape", node.span, f"a task must be a mapping; found {shown(node)}", _TASK_FORM
+        )
+        return None
+    inner = node.get("tool")
+    if "kind" in node or "name" in node or (inner and isinstance(inner.node, MapNode)):
+        return _named(c, node, item, default_label)
+    if len(node.entries) == 1:
+        return _labelled(c, next(iter(node)))
+    c.report("tool.kind-missing", item.place, "a task has no `kind`", _TASK_FORM)
+    return None
+
+
+def _named(c: Compilation, node: MapNode, item: Item, default_label: str) -> TaskForm:
+    c.noncanonical(
+        "strict.task-form", item.place, "a task is not labelled by its key", "`- label: {kind: …}`"
+    )
+    fields = _unwrapped(node)
+    kind, name = fields.pop("kind", None), node.get("name")
+    label, place = default_label, item.place
+    if name is not None:
+        # `workbook` and `secrets` have an input called name; beside the kind it is both.
+        if kind is None or not _has_name_input(kind.node):
+            fields.pop("name", None)
+        label, place = c.text(name, "name") or default_label, name.node.span
+    if kind is None:
+        c.report("tool.kind-missing", item.place, f"task {label!r} has no `kind`", _TASK_FORM)
+    return TaskForm(label, place, item.place, kind.node if kind else None, fields)
+
+
+def _has_name_input(kind: Node) -> bool:
+    known = KINDS.get(kind.text) if isinstance(kind, ScalarNode) else None
+    return known is not None and "name" in known.inputs
+
+
+def _labelled(c: Compilation, entry: Entry) -> TaskForm:
+    node = entry.node
+    kind, fields = None, {}
+    if isinstance(node, MapNode):
+        if "kind" not in node and "tool" in node:
+            c.noncanonical(
+                "strict.task-form",
+                entry.place,
+                "`tool` stands inside a label",
+                "`- label: {kind: …}`",
+            )
+        fields = _unwrapped(node)
+        kind = fields.pop("kind", None)
+    if kind is None:
+        found = "" if isinstance(node, MapNode) else f"; found {shown(node)}"
+        c.report(
+            "tool.kind-missing", entry.place, f"task {entry.key!r} has no `kind`{found}", _TASK_FORM
+        )
+    return TaskForm(entry.key, entry.place, entry.place, kind.node if kind else None, fields)
+
+
+def _unwrapped(node: MapNode) -> dict[str, Entry]:
+    """The fields of a task whose tool may be wrapped in a `tool` key."""
+    inner = node.get("tool")
+    if "kind" in node or inner is None or not isinstance(inner.node, MapNode):
+        return dict(node.entries)
+    outer = {key: entry for key, entry in node.entries.items() if key != "tool"}
+    return outer | inner.node.entries

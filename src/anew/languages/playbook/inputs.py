@@ -1,0 +1,132 @@
+"""Compile what a task gives its tool, under the canonical names of its kind.
+
+Reports what is missing, doubled, unknown or dangerous among the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null, scalars
+from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.forms import TaskForm
+from anew.program.findings import did_you_mean
+from anew.program.kinds import Kind, is_idempotent
+from anew.program.policy import Policy, Retry
+
+SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
+# What a task says besides its inputs.
+TASK_KEYS = frozenset("spec eval retry set desc description save sink vars case".split())
+ARGS_KEYS = ("args", "with", "input")
+
+
+def gather_inputs(
+    c: Compilation, form: TaskForm, kind: Kind, *, spec: MapNode | None, args: Entry | None
+) -> dict[str, Entry]:
+    """The task's inputs by their canonical names."""
+    inputs: dict[str, Entry] = {}
+    for entry in form.fields.values():
+        if entry.key not in TASK_KEYS and not _is_timeout(entry, kind):
+            _take(c, inputs, entry, kind)
+    for entry in spec or ():
+        if entry.key not in SPEC_KEYS:
+            _take_from_spec(c, inputs, entry, kind)
+    if args is not None and kind.knows("args") and not kind.is_open:
+        inputs["args"] = _merged(inputs.get("args"), args)
+    _check_required(c, form, kind, inputs)
+    _warn_sql(c, kind, inputs)
+    if kind.name == "workbook":
+        _check_workbook(c, inputs.get("name"))
+    return inputs
+
+
+def warn_unsafe_retry(
+    c: Compilation, form: TaskForm, inputs: Mapping[str, Entry], policy: Policy
+) -> None:
+    """Warn where an HTTP request that is not idempotent may be sent again."""
+    method = inputs.get("method")
+    if method is None or not isinstance(method.node, ScalarNode) or "idempotency_key" in inputs:
+        return
+    retries = any(isinstance(rule.then, Retry) for rule in policy.rules)
+    if retries and not is_idempotent(method.node.text):
+        name = method.node.text.upper()
+        message = f"task {form.label!r} retries a {name} request, which may do its work twice"
+        c.report("http.retry-unsafe", form.holder, message, "Add `idempotency_key: true`.")
+
+
+def _is_timeout(entry: Entry, kind: Kind) -> bool:
+    return entry.key == "timeout" and "timeout" not in kind.inputs and not kind.is_open
+
+
+def _take(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind: Kind) -> None:
+    name = kind.canonical(entry.key)
+    if not kind.knows(name):
+        c.unknown_key(entry, kind.spellings | TASK_KEYS, f"a task of kind {kind.name}")
+    if name in inputs:
+        other = inputs[name].key
+        message = f"`{entry.key}` and `{other}` are the same input of {kind.name}"
+        c.report("tool.input-twice", entry.place, message, f"Keep `{name}`.")
+        return
+    if name != entry.key:
+        c.noncanonical(
+            "strict.input", entry.place, f"the input is called `{entry.key}`", f"`{name}`"
+        )
+    inputs[name] = entry
+
+
+def _take_from_spec(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind: Kind) -> None:
+    c.noncanonical(
+        "strict.spec-input", entry.place, f"`{entry.key}` stands under `spec`", "it beside `kind`"
+    )
+    if kind.canonical(entry.key) not in inputs:
+        _take(c, inputs, entry, kind)
+
+
+def _merged(own: Entry | None, shared: Entry) -> Entry:
+    """The step's arguments with the task's own laid over them."""
+    if own is None:
+        return shared
+    if not isinstance(own.node, MapNode) or not isinstance(shared.node, MapNode):
+        return own
+    entries = {**shared.node.entries, **own.node.entries}
+    node = MapNode(entries, own.node.span, own.node.begin, own.node.end, own.node.is_flow)
+    return Entry(own.key, own.name, node)
+
+
+def _check_required(
+    c: Compilation, form: TaskForm, kind: Kind, inputs: Mapping[str, Entry]
+) -> None:
+    for group in kind.required:
+        given = [inputs[name] for name in group if name in inputs]
+        if any(not is_null(entry.node) for entry in given):
+            continue
+        words = " or ".join(f"`{name}`" for name in group)
+        place = given[0].place if given else form.holder
+        message = f"task {form.label!r} of kind {kind.name} needs {words}"
+        c.report("tool.input-missing", place, message, f"Add `{group[0]}: …`.")
+
+
+def _check_workbook(c: Compilation, name: Entry | None) -> None:
+    if name is None or c.workbook is None or not isinstance(name.node, ScalarNode):
+        return
+    if is_null(name.node) or _has_template(name.node) or name.node.text in c.workbook:
+        return
+    message = f"the workbook has no task {name.node.text!r}"
+    c.report("workbook.unknown", name.node.span, message, did_you_mean(name.node.text, c.workbook))
+
+
+def _warn_sql(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+    for name in kind.sql:
+        if name not in inputs:
+            continue
+        for scalar in scalars(inputs[name].node):
+            if _has_template(scalar):
+                message = (
+                    "a template is spliced into SQL text, which lets values change the statement"
+                )
+                remedy = "Pass the value with `params`, which are bound and never spliced."
+                c.report("sql.template", scalar.span, message, remedy)
+
+
+def _has_template(node: ScalarNode) -> bool:
+    return isinstance(node.value, str) and ("{{" in node.value or "{%" in node.value)

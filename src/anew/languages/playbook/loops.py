@@ -1,0 +1,94 @@
+"""Read a step's `loop`."""
+
+from __future__ import annotations
+
+from anew.expressions import Template
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.composing import constant
+from anew.languages.playbook.gates import report_misplaced
+from anew.program.program import Loop, LoopMode
+
+MAX_IN_FLIGHT_DEFAULT = 32
+_LOOP_KEYS = ("in", "iterator", "spec", "mode", "max_in_flight")
+_SPEC_KEYS = ("mode", "max_in_flight", "policy")
+_FORM = 'Write `loop: {in: "{{ … }}", iterator: item}`.'
+
+
+def read_loop(c: Compilation, entry: Entry | None) -> Loop | None:
+    """The loop of a step; None when there is none or it can have no meaning."""
+    if entry is None or is_null(entry.node):
+        return None
+    node = c.mapping(entry, "loop")
+    if node is None:
+        return None
+    c.check_keys(node, _LOOP_KEYS, "loop")
+    source = _read_source(c, entry, node)
+    iterator = _read_iterator(c, entry, node)
+    spec = c.mapping(node.get("spec"), "loop.spec")
+    if spec is not None:
+        c.check_keys(spec, _SPEC_KEYS, "loop.spec")
+        report_misplaced(c, spec, "a loop")
+    mode = c.word(_setting(c, node, spec, "mode"), LoopMode, rule="loop.mode", what="loop mode")
+    in_flight = _read_in_flight(c, _setting(c, node, spec, "max_in_flight"))
+    return Loop(source, iterator or "item", mode or LoopMode.SEQUENTIAL, in_flight, entry.place)
+
+
+def _setting(c: Compilation, node: MapNode, spec: MapNode | None, key: str) -> Entry | None:
+    beside = node.get(key)
+    if beside is not None:
+        c.noncanonical(
+            "strict.place",
+            beside.place,
+            f"`{key}` stands on the loop",
+            f"`loop: {{spec: {{{key}: …}}}}`",
+        )
+    inside = spec.get(key) if spec is not None else None
+    return inside or beside
+
+
+def _read_source(c: Compilation, entry: Entry, node: MapNode) -> Template:
+    found = node.get("in")
+    if found is None or is_null(found.node):
+        place = found.place if found is not None else entry.place
+        c.report(
+            "loop.in-missing",
+            place,
+            "a loop does not say what to go through: `in` is missing",
+            _FORM,
+        )
+        return constant([])
+    if not _may_be_list(found.node):
+        message = f"`in` must be a list, a mapping or a template of one; found {shown(found.node)}"
+        remedy = (
+            f'Did you mean "{{{{ {found.node.text} }}}}"?'
+            if isinstance(found.node, ScalarNode)
+            else None
+        )
+        c.report("loop.in", found.node.span, message, remedy)
+    return c.template(found.node, Place.LOOP)
+
+
+def _may_be_list(node: Node) -> bool:
+    if not isinstance(node, ScalarNode):
+        return isinstance(node, ListNode | MapNode)
+    return isinstance(node.value, str) and "{{" in node.value
+
+
+def _read_iterator(c: Compilation, entry: Entry, node: MapNode) -> str | None:
+    found = node.get("iterator")
+    if found is None or is_null(found.node):
+        place = found.place if found is not None else entry.place
+        c.report("loop.iterator-missing", place, "a loop does not name its `iterator`", _FORM)
+        return None
+    return c.text(found, "iterator")
+
+
+def _read_in_flight(c: Compilation, entry: Entry | None) -> int | Template:
+    if entry is None:
+        return MAX_IN_FLIGHT_DEFAULT
+    node = entry.node
+    if isinstance(node, ScalarNode) and isinstance(node.value, str) and "{{" in node.value:
+        return c.template(node, Place.LOOP)
+    number = c.whole_number(entry, "max_in_flight", rule="loop.max-in-flight")
+    return MAX_IN_FLIGHT_DEFAULT if number is None else number

@@ -1,0 +1,50 @@
+"""Read what a rule writes: `set_ctx`, `set_iter`, and `set` with dotted keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anew.languages.nodes import Entry, MapNode
+from anew.languages.playbook.compilation import Compilation, Place
+from anew.program.policy import Patch, PatchTarget
+
+PATCH_KEYS = ("set_ctx", "set_iter", "set", "set_vars")
+_TARGETS = {"set_ctx": PatchTarget.CTX, "set_iter": PatchTarget.ITER, "set_vars": PatchTarget.CTX}
+_PREFIXES = {"ctx": PatchTarget.CTX, "iter": PatchTarget.ITER, "step": PatchTarget.CTX}
+
+
+def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ...]:
+    """Every patch among the fields of a rule or task, in file order."""
+    patches: list[Patch] = []
+    for key, entry in fields.items():
+        if key not in PATCH_KEYS:
+            continue
+        node = c.mapping(entry, key)
+        if key in ("set", "set_vars"):
+            c.noncanonical("strict.set", entry.place, f"`{key}` is used", "`set_ctx` or `set_iter`")
+        for item in node or ():
+            target, path = _target(key, item.key)
+            value = c.template(item.node, Place.POLICY)
+            patches.append(Patch(target, path, value, item.place))
+            if target is PatchTarget.CTX:
+                c.ctx_keys.add(path[0])
+    return tuple(patches)
+
+
+def has_dotted_keys(node: object) -> bool:
+    """Whether a `set` names its target in its keys, as the `output` dialect does."""
+    return isinstance(node, MapNode) and any(
+        entry.key.partition(".")[0] in _PREFIXES and "." in entry.key for entry in node
+    )
+
+
+def _target(key: str, name: str) -> tuple[PatchTarget, tuple[str, ...]]:
+    target = _TARGETS.get(key)
+    if target is not None:
+        return target, (name,)
+    parts = tuple(name.split("."))
+    if not all(parts):
+        return PatchTarget.CTX, (name,)
+    if len(parts) > 1 and parts[0] in _PREFIXES:
+        return _PREFIXES[parts[0]], parts[1:]
+    return PatchTarget.CTX, parts

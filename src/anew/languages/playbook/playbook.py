@@ -1,0 +1,241 @@
+"""Compile a whole playbook document, collecting every problem on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os.path import basename, splitext
+
+from anew.languages.document import read_yaml
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, is_null, plain
+from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.gates import read_failure, report_misplaced
+from anew.languages.playbook.names import check_names
+from anew.languages.playbook.steps import StepRead, read_step, step_name
+from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
+from anew.languages.rules import finding
+from anew.program.check import check_program
+from anew.program.findings import Finding, Severity, did_you_mean, near
+from anew.program.program import Dialect, FailureMode, Limits, Program, Step
+from anew.program.span import Span
+from anew.values import Object, merge_deep
+
+_ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
+_EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
+_SPEC_KEYS = ("entry_step", "final_step", "return_step", "no_next_is_error", "policy", "limits")
+_LIMITS = ("tasks_per_step_run", "deliveries", "loop_iterations")
+_WORKFLOW_FORM = "Add `workflow: [{step: …, tool: …}]`."
+
+
+_NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of a document. There is a program exactly when no finding is an error.
+
+    `strict` are the findings of strict mode, which are not among `findings`.
+    """
+
+    program: Program | None
+    findings: list[Finding]
+    strict: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Executor:
+    entry: Entry | None = None
+    return_step: Entry | None = None
+    limits: Limits = _NO_LIMITS
+    failure: FailureMode = FailureMode.FAIL_FAST
+
+
+def load_playbook(text: str | bytes, file: str) -> Loaded:
+    """Compile a playbook. Never raises: whatever is wrong with the document is a finding."""
+    root, findings = read_yaml(text, file)
+    c = Compilation(file, findings)
+    program = None
+    if isinstance(root, MapNode):
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        program = _compile(c, root, hashlib.sha256(data).hexdigest())
+    elif not findings:
+        findings.append(_no_document(root, file))
+    ordered = _ordered(findings)
+    has_errors = any(found.severity is Severity.ERROR for found in ordered)
+    return Loaded(None if has_errors else program, ordered, _ordered(c.strict))
+
+
+def _no_document(root: Node | None, file: str) -> Finding:
+    if root is None:
+        return finding("document.empty", Span(file, 1, 1), "the document is empty", _WORKFLOW_FORM)
+    message = f"a playbook must be a mapping; found {shown(root)}"
+    return finding("document.shape", root.span, message, _WORKFLOW_FORM)
+
+
+def _ordered(findings: list[Finding]) -> list[Finding]:
+    """In file order, each once: an aliased value is compiled wherever it is used."""
+    unique = dict.fromkeys(findings)
+    return sorted(unique, key=lambda f: (f.place.line, f.place.column, f.rule))
+
+
+# --- the document --------------------------------------------------------------------------------
+
+
+def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
+    c.check_keys(root, _ROOT_KEYS, "a playbook")
+    executor = _read_executor(c, root.get("executor"))
+    workload, templates = c.mapping(root.get("workload"), "workload"), {}
+    defaults: Object = {}
+    if workload is not None:
+        defaults, templates = plain(workload), workload_templates(workload)
+    workbook = read_workbook(c, root.get("workbook"))
+    c.workbook = frozenset(workbook)
+    keychain = read_keychain(c, root.get("keychain"))
+    reads = _read_steps(c, root)
+    steps = {read.step.name: read.step for read in reads}
+    defaults = merge_deep(_read_vars(c, root.get("vars"), reads), defaults)
+    check_names(c, steps, frozenset(defaults))
+    if not steps:
+        return None
+    program = Program(
+        name=_read_name(c, root),
+        language="playbook",
+        dialect=_dialect(reads),
+        entry=_entry(c, executor.entry, steps),
+        steps=steps,
+        digest=digest,
+        workload=defaults,
+        workload_templates=templates,
+        limits=executor.limits,
+        failure=executor.failure,
+        return_step=_known_step(c, executor.return_step, steps, "return.unknown"),
+        workbook=workbook,
+        keychain=keychain,
+        span=root.span,
+    )
+    c.findings += check_program(program, _hints(c, steps))
+    return program
+
+
+def _hints(c: Compilation, steps: Mapping[str, Step]) -> dict[str, str]:
+    """The steps that misspelt arcs probably mean, so that they do not count as unreachable."""
+    guesses = {name: near(name, steps) for name in c.lost_targets}
+    return {name: guess for name, guess in guesses.items() if guess is not None}
+
+
+def _read_name(c: Compilation, root: MapNode) -> str:
+    metadata = c.mapping(root.get("metadata"), "metadata")
+    name = metadata.get("name") if metadata is not None else None
+    if name is None or is_null(name.node):
+        return splitext(basename(c.file))[0]
+    return c.text(name, "metadata.name") or splitext(basename(c.file))[0]
+
+
+def _dialect(reads: list[StepRead]) -> str:
+    """The dialect all tasks agree on that show one."""
+    shown_dialects = frozenset[Dialect]().union(*(read.dialects for read in reads))
+    if len(shown_dialects) > 1:
+        return "mixed"
+    return str(next(iter(shown_dialects), Dialect.POLICY))
+
+
+def _read_vars(c: Compilation, entry: Entry | None, reads: list[StepRead]) -> Object:
+    """Root `vars` are defaults of the workload, where no task is of a dialect that forbids them."""
+    node = c.mapping(entry, "vars")
+    if entry is None:
+        return {}
+    if any(read.uses_policy for read in reads):
+        message = "root `vars` is not allowed where a task uses `spec.policy`"
+        c.report("vars.root", entry.place, message, "Move the values to `workload`.")
+    c.noncanonical("strict.vars", entry.place, "root `vars` is used", "`workload`")
+    values: Object = plain(node) if node is not None else {}
+    return values
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
+    node = _workflow(c, root)
+    if node is None:
+        return []
+    found = [step_name(item) for item in node.items]
+    names = frozenset(name.text for name in found if name is not None)
+    reads: dict[str, StepRead] = {}
+    lines: dict[str, int] = {}
+    for item, name in zip(node.items, found, strict=True):
+        read = read_step(c, item, names)
+        if read is None or name is None:
+            continue
+        first = lines.setdefault(name.text, name.span.line)
+        if name.text in reads:
+            message = f"a step named {name.text!r} already stands in line {first}"
+            c.report("step.duplicate", name.span, message, "Give it another name.")
+        else:
+            reads[name.text] = read
+    return list(reads.values())
+
+
+def _workflow(c: Compilation, root: MapNode) -> ListNode | None:
+    entry = root.get("workflow")
+    if entry is None:
+        message = "the playbook has no `workflow`"
+        c.report("workflow.missing", root.span, message, _WORKFLOW_FORM)
+        return None
+    if is_null(entry.node) or (isinstance(entry.node, ListNode) and not entry.node.items):
+        c.report("workflow.empty", entry.node.span, "the workflow has no steps", _WORKFLOW_FORM)
+        return None
+    return c.sequence(entry, "workflow")
+
+
+# --- executor ------------------------------------------------------------------------------------
+
+
+def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
+    node = c.mapping(entry, "executor")
+    if node is None:
+        return _Executor()
+    c.check_keys(node, _EXECUTOR_KEYS, "executor")
+    spec = c.mapping(node.get("spec"), "executor.spec")
+    if spec is None:
+        return _Executor()
+    c.check_keys(spec, _SPEC_KEYS, "executor.spec")
+    report_misplaced(c, spec, "the executor")
+    policy = c.mapping(spec.get("policy"), "executor.spec.policy")
+    failure = read_failure(c, policy.get("failure")) if policy is not None else None
+    return _Executor(
+        entry=spec.get("entry_step"),
+        return_step=spec.get("return_step"),
+        limits=_read_limits(c, spec.get("limits")),
+        failure=failure or FailureMode.FAIL_FAST,
+    )
+
+
+def _read_limits(c: Compilation, entry: Entry | None) -> Limits:
+    node = c.mapping(entry, "limits")
+    if node is None:
+        return Limits()
+    c.check_keys(node, _LIMITS, "limits")
+    given = {key: c.whole_number(node.get(key), key, rule="limit.value") for key in _LIMITS}
+    return Limits(**{key: value for key, value in given.items() if value is not None})
+
+
+def _entry(c: Compilation, entry: Entry | None, steps: Mapping[str, Step]) -> str:
+    named = _known_step(c, entry, steps, "entry.unknown")
+    if named is not None:
+        return named
+    return "start" if "start" in steps else next(iter(steps))
+
+
+def _known_step(
+    c: Compilation, entry: Entry | None, steps: Mapping[str, Step], rule: str
+) -> str | None:
+    if entry is None or is_null(entry.node):
+        return None
+    name = c.text(entry, entry.key)
+    if name is None or name in steps:
+        return name
+    message = f"{entry.key} names {name!r}, which is not a step"
+    c.report(rule, entry.node.span, message, did_you_mean(name, steps))
+    return None

@@ -1,0 +1,174 @@
+"""Compile one step: its tasks, gate, loop and router."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.forms import STEP_KEYS, TaskForm, read_forms
+from anew.languages.playbook.gates import StepSpec, read_step_spec
+from anew.languages.playbook.inputs import ARGS_KEYS
+from anew.languages.playbook.loops import read_loop
+from anew.languages.playbook.routes import read_router
+from anew.languages.playbook.tasks import (
+    UNSUPPORTED_KEYS,
+    TaskRead,
+    read_task,
+    report_unsupported,
+    uses_policy,
+)
+from anew.program.program import AdmitRule, Dialect, Step
+
+_SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRead:
+    """A compiled step, the dialects its tasks showed, and whether one uses `spec.policy`."""
+
+    step: Step
+    dialects: frozenset[Dialect]
+    uses_policy: bool
+
+
+def step_name(item: Item) -> ScalarNode | None:
+    """The node of a step's name, if it has one that can be a name."""
+    if not isinstance(item.node, MapNode):
+        return None
+    entry = item.node.get("step")
+    node = entry.node if entry is not None else None
+    return node if isinstance(node, ScalarNode) and node.text and not is_null(node) else None
+
+
+def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | None:
+    """The compiled step; what is wrong is reported and left out. None when it has no name."""
+    node, name = item.node, step_name(item)
+    if not isinstance(node, MapNode):
+        c.report(
+            "step.name", node.span, f"a step must be a mapping; found {shown(node)}", _STEP_FORM
+        )
+        return None
+    if name is None:
+        _report_name(c, node, item)
+    label = name.text if name is not None else ""
+    c.step = label
+    forms = _read_forms(c, node, label, item)
+    has_policy = any(uses_policy(form) for form in forms)
+    labels = frozenset(form.label for form in forms)
+    reads = [read_task(c, form, labels=labels, args=_shared_args(node, form)) for form in forms]
+    dialect = _step_dialect(reads)
+    spec = _read_spec(c, node, has_policy=has_policy)
+    step = Step(
+        name=label,
+        tasks=tuple(read.task for read in reads),
+        router=read_router(c, node.get("next"), steps),
+        loop=read_loop(c, node.get("loop")),
+        admit=spec.admit,
+        join=spec.join,
+        failure=spec.failure,
+        deadline_seconds=spec.deadline_seconds,
+        dialect=dialect,
+        span=name.span if name is not None else item.place,
+    )
+    shown_dialects = frozenset(read.task.dialect for read in reads if read.shows_dialect)
+    return StepRead(step, shown_dialects, has_policy) if name is not None else None
+
+
+def _report_name(c: Compilation, node: MapNode, item: Item) -> None:
+    entry = node.get("step")
+    if entry is None:
+        c.report("step.name", item.place, "a step has no name", _STEP_FORM)
+    else:
+        message = f"a step's name must be a text; found {shown(entry.node)}"
+        c.report("step.name", entry.node.span, message, _STEP_FORM)
+
+
+def _step_dialect(reads: list[TaskRead]) -> Dialect:
+    says_output = any(read.task.dialect is Dialect.OUTPUT for read in reads)
+    return Dialect.OUTPUT if says_output else Dialect.POLICY
+
+
+# --- the tasks' forms, with what stands on the step but belongs to a task ------------------------
+
+
+def _read_forms(c: Compilation, node: MapNode, name: str, item: Item) -> list[TaskForm]:
+    forms = read_forms(c, node, name, item.place)
+    _report_duplicates(c, forms)
+    if _is_string_tool(node):
+        return forms
+    c.check_keys(node, STEP_KEYS.union(ARGS_KEYS), "a step")
+    for key, remedy in UNSUPPORTED_KEYS.items():
+        if key in node:
+            report_unsupported(c, node.entries[key], remedy)
+    return _with_step_fields(c, node, forms)
+
+
+def _is_string_tool(node: MapNode) -> bool:
+    tool = node.get("tool") or node.get("type")
+    return tool is not None and isinstance(tool.node, ScalarNode)
+
+
+def _with_step_fields(c: Compilation, node: MapNode, forms: list[TaskForm]) -> list[TaskForm]:
+    """Give a lone task the `retry`, `eval` and `set` that stand on its step."""
+    given = {key: node.entries[key] for key in ("retry", "eval", "set") if key in node}
+    if not given:
+        return forms
+    if len(forms) == 1:
+        return [replace(forms[0], fields={**given, **forms[0].fields})]
+    for key, entry in given.items():
+        if key == "set":
+            report_unsupported(c, entry, _SET_REMEDY)
+        else:
+            message = f"`{key}` stands on a step with {len(forms)} tasks; it belongs to one of them"
+            c.report(
+                "policy.misplaced", entry.place, message, "Move it to the task it is meant for."
+            )
+    return forms
+
+
+def _report_duplicates(c: Compilation, forms: list[TaskForm]) -> None:
+    seen: dict[str, TaskForm] = {}
+    for form in forms:
+        first = seen.setdefault(form.label, form)
+        if first is not form:
+            message = f"the label {form.label!r} was already used in line {first.label_place.line}"
+            c.report("task.duplicate", form.label_place, message, "Give each task its own label.")
+
+
+def _shared_args(node: MapNode, form: TaskForm) -> Entry | None:
+    if form.is_on_step:
+        return None
+    return next((node.entries[key] for key in ARGS_KEYS if key in node), None)
+
+
+# --- spec and the older `when` -------------------------------------------------------------------
+
+
+def _read_spec(c: Compilation, node: MapNode, *, has_policy: bool) -> StepSpec:
+    spec = read_step_spec(c, node.get("spec"), takes_timeout=_is_string_tool(node))
+    when = node.get("when")
+    if when is None:
+        return spec
+    condition = c.condition(when.node, Place.ROUTING, what="when")
+    canonical = (
+        "`spec: {policy: {admit: {rules: [{when: …, then: {allow: true}}, "
+        "{else: {then: {allow: false}}}]}}}`"
+    )
+    if has_policy:
+        message = "`when` on a step is not allowed where a task uses `spec.policy`"
+        c.report("step.when", when.place, message, f"Write {canonical}.")
+        return spec
+    c.noncanonical("strict.step-when", when.place, "a step has `when`", canonical)
+    if spec.admit:
+        c.report(
+            "policy.conflict",
+            when.place,
+            "a step has both `when` and admission rules",
+            "Keep the rules.",
+        )
+    rules = (AdmitRule(True, condition, when.place), AdmitRule(False, span=when.place))
+    return replace(spec, admit=rules)
+
+
+_STEP_FORM = "Write `- step: <name>` with its `tool` and `next`."

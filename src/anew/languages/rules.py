@@ -1,0 +1,125 @@
+"""Every rule a check can report: its id, its severity and what it means in one sentence.
+
+One place, so that the reference can list them and no finding can carry an id that is not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anew.program.check import PROGRAM_RULES
+from anew.program.findings import Finding, Severity
+from anew.program.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    severity: Severity
+    summary: str
+
+
+_YAML_ERRORS = {
+    "yaml.syntax": "The text is not valid YAML.",
+    "yaml.encoding": "The file is not UTF-8 text, or holds characters that are no text.",
+    "yaml.size": "The document is larger than 1 MiB.",
+    "yaml.depth": "Values are nested deeper than 100 levels.",
+    "yaml.aliases": "Aliases are used too often or stand for too much.",
+    "yaml.alias": "An alias stands for nothing that was defined before it.",
+    "yaml.several": "The file holds more than one document.",
+    "yaml.duplicate-key": "A mapping has the same key twice.",
+    "yaml.key": "A key is a collection, or an unquoted template was read as one.",
+    "yaml.merge": "Merge keys (`<<`) are not supported.",
+    "yaml.tag": "A tag asks for a type that JSON does not have, or does not fit its value.",
+}
+_ERRORS = {
+    "document.empty": "The document is empty.",
+    "document.shape": "The document is not a mapping.",
+    "value.type": "A value has the wrong type.",
+    "workflow.missing": "The playbook has no `workflow`.",
+    "workflow.empty": "The `workflow` has no steps.",
+    "step.name": "A step has no name.",
+    "step.duplicate": "Two steps have the same name.",
+    "step.when": "`when` stands on a step whose tasks use `spec.policy`.",
+    "step.join": "The `join` word is unknown.",
+    "vars.root": "Root `vars` stands in a playbook whose tasks use `spec.policy`.",
+    "entry.unknown": "`executor.spec.entry_step` names a step that does not exist.",
+    "return.unknown": "`executor.spec.return_step` names a step that does not exist.",
+    "limit.value": "A limit is not a whole number of at least 1.",
+    "failure.mode": "The failure mode is unknown.",
+    "arc.unknown-step": "An arc leads to a step that does not exist.",
+    "arc.step-missing": "An arc does not say which step it leads to.",
+    "arc.set": "An arc's `set` writes something other than arguments.",
+    "next.shape": "`next` is neither a name, a list nor a router with `arcs`.",
+    "next.mode": "The routing mode is unknown.",
+    "loop.in-missing": "A `loop` has no `in`.",
+    "loop.in": "A loop's `in` can never be a list.",
+    "loop.iterator-missing": "A `loop` has no `iterator`.",
+    "loop.mode": "The loop mode is unknown.",
+    "loop.max-in-flight": "`max_in_flight` is not a whole number of at least 1.",
+    "tool.shape": "A `tool` has a form that is not known.",
+    "tool.kind-missing": "A tool has no `kind`.",
+    "tool.kind": "The tool kind is unknown.",
+    "tool.input-missing": "A required input of a tool is missing.",
+    "tool.input-twice": "The same input is given under two of its names.",
+    "tool.timeout": "A timeout is neither seconds nor a mapping of them.",
+    "task.duplicate": "Two tasks of a step have the same label.",
+    "policy.shape": "A task's `policy` is not an object with `rules`.",
+    "policy.conflict": "A task says in two ways what to do with its outcome.",
+    "policy.misplaced": "A task directive stands in the policy of a step, loop or router.",
+    "policy.unmatched-word": "The `on_unmatched` word is unknown.",
+    "rule.shape": "A rule is not a mapping of `when` and `then`, or of `else`.",
+    "rule.then-missing": "A rule does not say what to do.",
+    "rule.do": "The `do` word is unknown.",
+    "rule.jump-to-missing": "A `jump` has no `to`.",
+    "rule.jump-unknown": "A `jump` leads to a label that the step does not have.",
+    "rule.attempts": "`attempts` is not a whole number of at least 1.",
+    "rule.backoff": "The `backoff` word is unknown.",
+    "rule.delay": "A delay is not a number of seconds or a duration.",
+    "rule.jitter": "The `jitter` value is unknown.",
+    "rule.multiplier": "A backoff multiplier is not a number above 0.",
+    "rule.on-exhausted": "`on_exhausted` asks for something that cannot follow spent attempts.",
+    "admit.rule": "An admission rule does not say `allow: true` or `allow: false`.",
+    "expression.syntax": "A template or condition cannot be parsed.",
+    "workbook.unknown": "A `workbook` task names an entry that does not exist.",
+    "workbook.duplicate": "Two workbook tasks have the same name.",
+    "dialect.unsupported": "An older form that is not run; the suggestion shows today's.",
+}
+_WARNINGS = {
+    "key.unknown": "A key is not known here and has no effect.",
+    "key.unused": "A key has no effect together with this `do`.",
+    "name.unknown": "An expression reads a name that nothing provides.",
+    "name.scope": "An expression reads a name that does not exist at this place.",
+    "outcome.word": "`outcome.status` is compared with a word of another dialect.",
+    "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would go on.",
+    "http.retry-unsafe": "A request that is not idempotent is retried without `idempotency_key`.",
+    "sql.template": "SQL text contains a template; `params` are bound safely.",
+}
+_STRICT = {
+    "strict.tool-string": "The tool is a string with its inputs on the step.",
+    "strict.tool-missing": "The step has no `tool`.",
+    "strict.task-form": "A task is not written as `label: {kind, …}`.",
+    "strict.next": "`next` is not a router with `arcs`.",
+    "strict.arc": "An arc is not written as `{step, when, args}`.",
+    "strict.retry": "A `retry` block is used instead of `spec.policy.rules`.",
+    "strict.eval": "`eval` is used instead of `spec.policy.rules`.",
+    "strict.output": "The words of the `output` dialect are used.",
+    "strict.rule": "A rule is not written as `{when, then}` or `{else: {then}}`.",
+    "strict.set": "Patches are not written as `set_ctx` and `set_iter`.",
+    "strict.input": "An input is given under an alias.",
+    "strict.spec-input": "An input stands under `spec`.",
+    "strict.place": "A setting stands outside the `spec` it belongs to.",
+    "strict.step-when": "A step's `when` is used instead of an admission rule.",
+    "strict.vars": "Root `vars` is used instead of `workload`.",
+    "strict.workbook": "The workbook is not a list of `{name, tool}`.",
+}
+
+RULES: dict[str, RuleText] = {
+    **{rule: RuleText(Severity.ERROR, text) for rule, text in (_YAML_ERRORS | _ERRORS).items()},
+    **{rule: RuleText(Severity.WARNING, text) for rule, text in (_WARNINGS | _STRICT).items()},
+    **{rule: RuleText(Severity.WARNING, text) for rule, text in PROGRAM_RULES.items()},
+}
+
+
+def finding(rule: str, place: Span, message: str, suggestion: str | None = None) -> Finding:
+    """A finding of a known rule, with the severity the table gives it."""
+    return Finding(RULES[rule].severity, rule, message, place, suggestion)

@@ -1,0 +1,133 @@
+"""The tool kinds a program may use: their inputs, other names for them, and time limits.
+
+A table for checks and for the compiler of documents. Tools themselves are elsewhere; kinds that
+others install are found by their entry points, looked up only when a kind is not in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+ENTRY_POINT_GROUP = "anew.tools"
+# Sending one of these twice may do the work twice (RFC 9110, section 9.2.2, and PATCH).
+UNSAFE_METHODS = frozenset({"POST", "PATCH"})
+
+# Accepted on every kind: what identifies a call, and the names of credentials and arguments.
+_SHARED_INPUTS = frozenset({"auth", "idempotency_key"})
+_SHARED_ALIASES = {"credential": "auth", "with": "args", "input": "args"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`required` holds groups of canonical inputs of which one each must be given."""
+
+    name: str
+    required: tuple[tuple[str, ...], ...] = ()
+    inputs: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    timeout_seconds: float | None = None
+    is_open: bool = False  # takes any input
+    verbatim: frozenset[str] = frozenset()  # inputs that are never rendered
+    sql: frozenset[str] = frozenset()  # inputs that are SQL text
+
+    def canonical(self, key: str) -> str:
+        return self.aliases.get(key) or _SHARED_ALIASES.get(key, key)
+
+    def knows(self, key: str) -> bool:
+        return self.is_open or key in self.inputs or key in _SHARED_INPUTS
+
+    @property
+    def spellings(self) -> frozenset[str]:
+        """Every word an author may use for an input."""
+        return self.inputs | _SHARED_INPUTS | self.aliases.keys() | _SHARED_ALIASES.keys()
+
+
+_SQL_ALIASES = {"commands": "command", "query": "command", "queries": "command", "sql": "command"}
+_SQL_INPUTS = frozenset({"command", "params", "transaction", "database"})
+
+
+def _sql(name: str, *required: tuple[str, ...]) -> Kind:
+    return Kind(
+        name,
+        required=(("command",), *required),
+        inputs=_SQL_INPUTS,
+        aliases=_SQL_ALIASES,
+        timeout_seconds=60.0,
+        sql=frozenset({"command"}),
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TABLE = (
+    Kind(
+        "http",
+        required=(("url",),),
+        inputs=_words(
+            "url method params headers json body payload data form follow_redirects verify"
+        ),
+        aliases={"endpoint": "url"},
+        timeout_seconds=30.0,
+    ),
+    Kind(
+        "python",
+        required=(("code", "script"),),
+        inputs=_words("code script args"),
+        timeout_seconds=600.0,
+        verbatim=frozenset({"code", "script"}),
+    ),
+    _sql("postgres", ("auth",)),
+    _sql("duckdb"),
+    _sql("sqlite"),
+    Kind(
+        "shell",
+        required=(("command",),),
+        inputs=_words("command env cwd stdin"),
+        aliases={"cmd": "command", "cmds": "command", "commands": "command"},
+        timeout_seconds=600.0,
+    ),
+    Kind("noop", inputs=_words("result")),
+    Kind("sleep", required=(("seconds", "until"),), inputs=_words("seconds until")),
+    Kind(
+        "playbook",
+        required=(("path", "file"),),
+        inputs=_words("path file args version async return_step"),
+        aliases={"payload": "args"},
+    ),
+    Kind("workbook", required=(("name",),), inputs=_words("name args")),
+    Kind("secrets", required=(("name",),), inputs=_words("name provider")),
+    Kind("wait", required=(("signal",),), inputs=_words("signal timeout")),
+    Kind(
+        "human",
+        required=(("question",),),
+        inputs=_words("question choices timeout timeout_action"),
+    ),
+    Kind("agent", required=(("prompt",),), inputs=_words("prompt backend model"), is_open=True),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}
+
+
+def find_kind(name: str) -> Kind | None:
+    """The kind of this name, built in or installed by a third party."""
+    known = KINDS.get(name)
+    if known is not None:
+        return known
+    return Kind(name, is_open=True) if name in installed_kinds() else None
+
+
+@cache
+def installed_kinds() -> frozenset[str]:
+    """Names that installed packages register under `anew.tools`."""
+    # Slow to import and needed by almost no document.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return frozenset(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+
+
+def is_idempotent(method: str) -> bool:
+    """Whether sending the same request twice is the same as sending it once."""
+    return method.upper() not in UNSAFE_METHODS

@@ -1,0 +1,173 @@
+"""The one model both languages compile to: a Program of steps, tasks, rules and arcs.
+
+Holds what the author wrote, checked and compiled. Knows nothing of runs, time or stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from anew.expressions import Condition, Template
+from anew.program.policy import NO_POLICY, Policy
+from anew.program.span import NOWHERE, Span
+from anew.values import Object
+
+
+class Dialect(StrEnum):
+    """Which vocabulary a task's templates speak (SEMANTICS 2.1)."""
+
+    RETRY = "retry"
+    EVAL = "eval"
+    POLICY = "policy"
+    OUTPUT = "output"
+
+
+class LoopMode(StrEnum):
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
+
+
+class RouteMode(StrEnum):
+    EXCLUSIVE = "exclusive"
+    INCLUSIVE = "inclusive"
+
+
+class Join(StrEnum):
+    ALL = "all"
+    EACH = "each"
+
+
+class FailureMode(StrEnum):
+    FAIL_FAST = "fail_fast"
+    BEST_EFFORT = "best_effort"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One call of a tool. `inputs` is rendered anew before every attempt."""
+
+    label: str
+    kind: str
+    inputs: Template
+    policy: Policy = NO_POLICY
+    dialect: Dialect = Dialect.POLICY
+    timeout: object = None  # seconds, or {connect, read}; the tool's default when None
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    source: Template
+    iterator: str
+    mode: LoopMode = LoopMode.SEQUENTIAL
+    max_in_flight: int | Template = 32
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """`counts_failures`: its condition reads `event.failed`, so it handles a loop's failures."""
+
+    to: str
+    when: Condition | None = None
+    args: Template | None = None
+    counts_failures: bool = False
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    mode: RouteMode = RouteMode.EXCLUSIVE
+    arcs: tuple[Arc, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitRule:
+    """Lets a token in (or not) when `when` holds; None is else."""
+
+    allow: bool
+    when: Condition | None = None
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    tasks: tuple[Task, ...]
+    router: Router = Router()
+    loop: Loop | None = None
+    admit: tuple[AdmitRule, ...] = ()
+    join: Join = Join.ALL
+    failure: FailureMode | None = None
+    deadline_seconds: float | None = None
+    dialect: Dialect = Dialect.POLICY  # of its arcs, gate and loop
+    span: Span = NOWHERE
+
+    @cached_property
+    def index_of(self) -> Mapping[str, int]:
+        """The position of each label in the pipeline."""
+        return {task.label: index for index, task in enumerate(self.tasks)}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Named bounds a run may set under `executor.spec.limits`."""
+
+    tasks_per_step_run: int = 100_000
+    deliveries: int = 3
+    loop_iterations: int = 10_000_000
+
+
+@dataclass(frozen=True)
+class Program:
+    """`steps` keeps file order. `digest` pins a run to exactly this document."""
+
+    name: str
+    language: str
+    dialect: str
+    entry: str
+    steps: Mapping[str, Step]
+    digest: str
+    workload: Object = field(default_factory=dict)
+    workload_templates: Mapping[tuple[str, ...], Template] = field(default_factory=dict)
+    limits: Limits = Limits()
+    failure: FailureMode = FailureMode.FAIL_FAST
+    return_step: str | None = None
+    workbook: Mapping[str, Task] = field(default_factory=dict)
+    keychain: tuple[Object, ...] = ()
+    span: Span = NOWHERE
+
+    @cached_property
+    def incoming(self) -> Mapping[str, int]:
+        """How many arcs lead to each step."""
+        counts = dict.fromkeys(self.steps, 0)
+        for step in self.steps.values():
+            for arc in step.router.arcs:
+                counts[arc.to] += 1
+        return counts
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Where each step stands in the file."""
+        return {name: index for index, name in enumerate(self.steps)}
+
+    @cached_property
+    def _reached(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def reaches(self, start: str) -> frozenset[str]:
+        """Every step that arcs lead to from `start`, itself only when a cycle comes back."""
+        known = self._reached.get(start)
+        if known is not None:
+            return known
+        seen: set[str] = set()
+        todo = [arc.to for arc in self.steps[start].router.arcs]
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo.extend(arc.to for arc in self.steps[name].router.arcs)
+        return self._reached.setdefault(start, frozenset(seen))

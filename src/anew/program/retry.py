@@ -1,0 +1,52 @@
+"""How long to wait before the next attempt, as data.
+
+A `Backoff` is what the author wrote; `engine.retry` turns it into one delay per attempt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from anew.expressions import Template
+
+ATTEMPTS_DEFAULT = 3
+DELAY_SECONDS_DEFAULT = 1.0
+
+
+class BackoffKind(StrEnum):
+    NONE = "none"
+    FIXED = "fixed"
+    LINEAR = "linear"
+    EXPONENTIAL = "exponential"
+
+
+class JitterKind(StrEnum):
+    """How chance spreads a delay d. Each draws one U(0, 1)."""
+
+    NONE = "none"
+    HALF_TO_DOUBLE = "true"  # d · U(0.5, 1.5)
+    ADDED = "added"  # d · (1 + U(0, fraction))
+    FULL = "full"  # U(0, d)
+    EQUAL = "equal"  # d/2 + U(0, d/2)
+    DECORRELATED = "decorrelated"  # U(first, 3 · previous), instead of the backoff
+
+
+@dataclass(frozen=True, slots=True)
+class Jitter:
+    kind: JitterKind = JitterKind.NONE
+    fraction: float = 0.0
+
+
+# Seconds, or a template that yields seconds when the rule matches.
+Delay = float | Template
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    kind: BackoffKind = BackoffKind.NONE
+    first: Delay = DELAY_SECONDS_DEFAULT
+    factor: float = 2.0  # exponential only: delay · factor^(k-1)
+    cap: Delay | None = None
+    jitter: Jitter = Jitter()
+    honor_retry_after: bool = False

@@ -1,0 +1,17 @@
+"""How every command declares its arguments, so that they all explain themselves alike."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+
+def parser_for(word: str, *, purpose: str, example: str) -> ArgumentParser:
+    """A parser whose help ends with an example; options are never abbreviated."""
+    indented = "\n".join(f"  {line}" for line in example.splitlines())
+    return ArgumentParser(
+        prog=f"anew {word}",
+        description=purpose,
+        epilog=f"example:\n{indented}",
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )

@@ -1,0 +1,147 @@
+"""The `anew` command: which word calls which module, and what each kind of error looks like.
+
+Every call of `anew` pays for what is imported here, so this file imports almost nothing and knows
+nothing of programs or runs. A command's module offers `run(words) -> int`, the exit status.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from anew.surfaces.cli import status
+
+
+class Command(NamedTuple):
+    word: str
+    module: str
+    summary: str
+
+
+COMMANDS = (
+    Command("check", "anew.surfaces.cli.check", "find every problem in a document"),
+    Command("simulate", "anew.surfaces.cli.simulate", "run a document in virtual time"),
+    Command("migrate", "anew.surfaces.cli.migrate", "rewrite a document in the canonical form"),
+)
+
+HELP_WORDS = ("-h", "--help", "help")
+VERSION_WORDS = ("-V", "--version")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. Nothing but that leaves this function."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_streams()
+    try:
+        exit_status = _dispatch(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+        return status.PIPE_CLOSED
+    except KeyboardInterrupt:
+        print("anew: cancelled", file=sys.stderr)
+        return status.CANCELLED
+    except Exception as error:
+        if os.environ.get("ANEW_DEBUG"):
+            raise
+        return _explain(error)
+    return exit_status
+
+
+def _dispatch(words: list[str]) -> int:
+    word, rest = (words[0], words[1:]) if words else ("", [])
+    if word in HELP_WORDS:
+        print(_help_text())
+        return status.DONE
+    if word in VERSION_WORDS:
+        return _print_version()
+    command = next((row for row in COMMANDS if row.word == word), None)
+    if command is None:
+        return _refuse(word)
+    try:
+        exit_status: int = import_module(command.module).run(rest)
+    except SystemExit as stop:  # argparse has printed help or its complaint
+        return stop.code if isinstance(stop.code, int) else status.BAD
+    return exit_status
+
+
+def _help_text() -> str:
+    rows = "\n".join(f"  {row.word:<10} {row.summary}" for row in COMMANDS)
+    return f"""\
+usage: anew COMMAND [ARGUMENTS]
+
+Anew runs workflows that survive failure.
+
+commands:
+{rows}
+
+options:
+  -h, --help     show this help; `anew COMMAND --help` shows that of a command
+  -V, --version  show the version
+
+example:
+  anew check flow.yaml
+
+exit status: 0 done, 1 the run failed, 2 bad document or usage, 3 waiting for a person,
+4 store or server unreachable, 130 cancelled"""
+
+
+def _print_version() -> int:
+    from anew import __version__
+
+    print(f"anew {__version__}")
+    return status.DONE
+
+
+def _refuse(word: str) -> int:
+    if not word:
+        print(_help_text(), file=sys.stderr)
+        return status.BAD
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, [row.word for row in COMMANDS], n=1)
+    remedy = f"Did you mean {matches[0]!r}?" if matches else "See `anew --help`."
+    what = "option" if word.startswith("-") else "command"
+    print(f"anew: there is no {what} {word!r}. {remedy}", file=sys.stderr)
+    return status.BAD
+
+
+def _explain(error: Exception) -> int:
+    from anew.errors import AnewError, EngineBug
+
+    if isinstance(error, AnewError) and not isinstance(error, EngineBug):
+        print(f"anew: {error}", file=sys.stderr)
+        return status.BAD
+    if isinstance(error, OSError) and error.strerror:  # a full disk, say: nobody's bug
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"anew: {error.strerror.lower()}{where}", file=sys.stderr)
+        return status.FAILED
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    print(
+        f"anew: this is a bug in Anew, please report it ({told}). "
+        "ANEW_DEBUG=1 shows where it happened.",
+        file=sys.stderr,
+    )
+    return status.FAILED
+
+
+def _prepare_streams() -> None:
+    """A closed output swallows; a terminal that lacks a character shows its number instead."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or sys.stdout
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Keep the interpreter from complaining about the closed pipe when it flushes at exit."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # standard output is not a file: nothing will be flushed
+        return
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -1,0 +1,42 @@
+"""Event rows as text: one line each, in whatever words the rows use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from anew.values import Object, Value
+
+# Said in the first columns of the line, or taken apart.
+_PLACED = frozenset({"seq", "at", "name", "step", "data"})
+
+VALUE_CHARACTERS_MAX = 60
+
+
+def row_lines(rows: Sequence[Object], start: str) -> Iterator[str]:
+    """Seconds since `start`, where, what, and then every other field that has a value."""
+    began = datetime.fromisoformat(start)
+    step_width = max((len(_step(row)) for row in rows), default=0)
+    name_width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        seconds = (datetime.fromisoformat(row["at"]) - began).total_seconds()
+        place = f"{_step(row):<{step_width}}  {row['name']:<{name_width}}"
+        yield f"{seconds:9.3f}  {place}  {_fields(row)}".rstrip()
+
+
+def _step(row: Object) -> str:
+    return row["step"] or "run"
+
+
+def _fields(row: Object) -> str:
+    shown = {key: value for key, value in row.items() if key not in _PLACED}
+    shown.update(row.get("data") or {})
+    return " ".join(f"{key}={_short(value)}" for key, value in shown.items() if value is not None)
+
+
+def _short(value: Value) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= VALUE_CHARACTERS_MAX:
+        return text
+    return text[: VALUE_CHARACTERS_MAX - 1] + "…"

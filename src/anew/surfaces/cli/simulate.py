@@ -1,0 +1,110 @@
+"""`anew simulate`: run a document with the real engine, scripted outcomes and no time passing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from anew.engine.events import Event, moment_text, to_row
+from anew.lab.script import Script, read_script
+from anew.lab.simulate import Simulation, simulate
+from anew.languages import load_text
+from anew.program.program import Program
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.documents import read_document, shown_name
+from anew.surfaces.cli.findings import finding_lines, has_error, in_file_order
+from anew.surfaces.cli.overrides import workload_overrides
+from anew.surfaces.cli.paint import paint_for
+from anew.surfaces.cli.rows import row_lines
+from anew.values import Object, merge_deep
+from anew.views.actions import actions
+from anew.views.timeline import timeline_lines
+
+
+def event_rows(log: Iterable[Event]) -> list[Object]:
+    """The log in its own words."""
+    return [to_row(event) for event in log]
+
+
+WORDS: dict[str, Callable[[list[Event]], list[Object]]] = {
+    "events": event_rows,
+    "actions": actions,
+}
+
+COLOURS = {"done": "green", "failed": "red"}
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    program = _load(asked.file)
+    if program is None:
+        return status.BAD
+    simulation = simulate(program, _script(asked), seed=asked.seed)
+    if asked.json:
+        print(json.dumps(_report(simulation, asked.words)))
+    else:
+        _print_text(simulation, asked.words)
+    return simulation.exit_status
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "simulate",
+        purpose="Run a document with the real engine in virtual time. No tool is called: outcomes\n"
+        "come from the script, and a task the script does not name succeeds with {}.",
+        example="anew simulate flow.yaml --script flow.script.yaml\n"
+        "anew simulate flow.yaml --set region=eu --words actions",
+    )
+    parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    parser.add_argument("--script", metavar="S", help="a YAML file with outcomes by task")
+    parser.add_argument("--seed", type=int, metavar="N", help="draw random numbers from this seed")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="K=V", help="set one workload value (a.b=1)"
+    )
+    parser.add_argument(
+        "--payload", metavar="JSON|@FILE", help="a JSON object laid over the workload"
+    )
+    parser.add_argument("--words", choices=WORDS, help="print event rows in these words")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _load(path: str) -> Program | None:
+    """The program, once what was found in the document has been said on standard error."""
+    document = read_document(path)
+    loaded = load_text(document, shown_name(path))
+    findings = in_file_order(loaded.findings)
+    for line in finding_lines(findings, document, paint_for(sys.stderr)):
+        print(line, file=sys.stderr)
+    return None if has_error(findings) else loaded.program
+
+
+def _script(asked: Namespace) -> Script:
+    """The script, with what the command line lays over its workload."""
+    script = Script()
+    if asked.script is not None:
+        script = read_script(read_document(asked.script), shown_name(asked.script))
+    overrides = workload_overrides(asked.payload, asked.set)
+    return replace(script, workload=merge_deep(script.workload, overrides))
+
+
+def _report(simulation: Simulation, words: str | None) -> Object:
+    report = simulation.report()
+    if words is not None:
+        report["events"] = WORDS[words](simulation.log)
+    return report
+
+
+def _print_text(simulation: Simulation, words: str | None) -> None:
+    lines = timeline_lines(simulation.log)
+    if words is not None:
+        lines = row_lines(WORDS[words](simulation.log), moment_text(simulation.log[0].at))
+    for line in lines:
+        print(line)
+    report = simulation.report()
+    word = paint_for(sys.stdout)(COLOURS.get(report["status"], "yellow"), report["status"])
+    print(f"{word} after {report['elapsed']:.3f} virtual seconds")

@@ -1,0 +1,58 @@
+"""The values a workflow computes with: JSON, and nothing else.
+
+Everything that reaches a log, a template or a tool is one of these. They are shared freely and
+therefore never changed in place: a new value is built instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+# msgspec and the log check what enters; inside, `Any` keeps the closures readable.
+Value: TypeAlias = Any
+Object: TypeAlias = dict[str, Any]
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_SECONDS_PER = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def json_text(value: Value) -> str:
+    """The JSON form used inside text: `, ` and `: ` as separators, non-ASCII as it is."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def merge_deep(base: Mapping[str, Value], over: Mapping[str, Value]) -> Object:
+    """`over` laid on `base`; mappings merge, anything else replaces."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        both_objects = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge_deep(old, value) if both_objects else value  # type: ignore[arg-type]
+    return merged
+
+
+def put_in(root: Mapping[str, Value], path: tuple[str, ...], value: Value) -> Object:
+    """A copy of `root` in which `path` holds `value`; objects on the way are made where missing."""
+    head, rest = path[0], path[1:]
+    if not rest:
+        return {**root, head: value}
+    inner = root.get(head)
+    return {**root, head: put_in(inner if isinstance(inner, Mapping) else {}, rest, value)}
+
+
+def parse_seconds(text: str) -> float | None:
+    """Seconds in `2`, `0.5`, `500ms`, `2s`, `1m30s`; None when the text is not a duration."""
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    total, end = 0.0, 0
+    for part in _DURATION.finditer(text):
+        if part.start() != end:
+            return None
+        total += float(part.group(1)) * _SECONDS_PER[part.group(2)]
+        end = part.end()
+    return total if end == len(text) and end > 0 else None

@@ -1,0 +1,72 @@
+"""The log in the words of seed S4: actions, retries and how the execution ended.
+
+A view, in the order of the log. Events S4 has no word for are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anew.engine import events as e
+from anew.engine.events import moment_text
+from anew.values import Object
+
+
+def actions(log: Iterable[e.Event]) -> list[Object]:
+    """One row per event S4 knows: `{at, name, step, task, attempt, data}`."""
+    rows = []
+    for event in log:
+        named = _named(event)
+        if named is not None:
+            name, data = named
+            rows.append(_row(event, name, data))
+    return rows
+
+
+def _row(event: e.Event, name: str, data: Object) -> Object:
+    return {
+        "seq": event.seq,
+        "at": moment_text(event.at),
+        "name": name,
+        "step": event.step,
+        "visit": event.visit,
+        "iteration": event.iteration,
+        "task": event.task,
+        "attempt": event.attempt,
+        "data": data,
+    }
+
+
+def _named(event: e.Event) -> tuple[str, Object] | None:
+    match event:
+        case e.TaskStarted():
+            is_retry = (event.attempt or 1) > 1
+            return "action_started", {"attempt": event.attempt, "is_retry": is_retry}
+        case e.TaskProcessed() if event.outcome.error is not None:
+            return "action_error", {
+                "attempt": event.attempt,
+                "error": event.outcome.error["message"],
+            }
+        case e.TaskProcessed():
+            return "action_completed", {"attempt": event.attempt, "success": True}
+        case e.TaskRetryScheduled():
+            return "step_retry", {
+                "attempt": event.attempt,
+                "max_attempts": event.attempts,
+                "delay_seconds": event.delay_seconds,
+                "last_error": event.last_error,
+            }
+        case e.TaskRetryExhausted():
+            return "step_retry_exhausted", {
+                "attempts": event.attempt,
+                "max_attempts": event.attempts,
+                "final_error": (event.error or {}).get("message"),
+            }
+        case e.StepFailed():
+            return "step_failed_terminal", {"error": event.error["message"]}
+        case e.StepDone():
+            return "step_completed", {}
+        case e.RunFailed():
+            return "execution_failed", {"error": event.error["message"]}
+        case _:
+            return None

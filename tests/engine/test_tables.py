@@ -1,0 +1,91 @@
+"""The tables of legal moves, walked over their whole product."""
+
+import pytest
+
+from anew.engine import events as e
+from anew.engine.events import EVENTS
+from anew.engine.fold import evolve
+from anew.engine.state import (
+    FINAL,
+    RUN_TRANSITIONS,
+    STEP_RUN_TRANSITIONS,
+    Key,
+    RunState,
+    RunStatus,
+    StepRun,
+    StepRunStatus,
+)
+from anew.errors import EngineBug
+from anew.engine.outcome import outcome_of
+
+PLACE = {"step": "a", "visit": 1, "task": "t", "attempt": 1}
+PARTS = {
+    e.StepFailed: {"error": {"kind": "failed", "message": "x"}, "handled": True},
+    e.StepSkipped: {"reason": "the run failed"},
+    e.StepRedelivered: {"delivery": 2},
+    e.TaskProcessed: {"outcome": outcome_of({}), "directive": "continue"},
+    e.TaskRetryScheduled: {
+        "rule": 1,
+        "backoff": "none",
+        "base_seconds": 0.0,
+        "jitter": "none",
+        "draw": None,
+        "cap_seconds": None,
+        "retry_after_seconds": None,
+        "spread_seconds": 0.0,
+        "delay_seconds": 0.0,
+        "not_before": 0,
+        "attempts": 3,
+    },
+    e.TaskRetryExhausted: {"rule": 1, "attempts": 3, "reason": "attempts", "directive": "fail"},
+    e.LoopStarted: {"items": [], "iterator": "i", "mode": "sequential", "max_in_flight": 1},
+}
+STEP_EVENTS = (
+    e.StepStarted,
+    e.StepDone,
+    e.StepFailed,
+    e.StepSkipped,
+    e.StepRedelivered,
+    e.TaskStarted,
+    e.TaskProcessed,
+    e.TaskRetryScheduled,
+    e.TaskRetryExhausted,
+    e.LoopStarted,
+)
+
+
+def running(status):
+    state = RunState(status=RunStatus.RUNNING)
+    state.active["a", 1] = StepRun(Key("a", 1), {}, {}, status=status)
+    state.live["a"] = 1
+    return state
+
+
+@pytest.mark.parametrize("kind", STEP_EVENTS)
+@pytest.mark.parametrize("status", StepRunStatus)
+def test_a_step_run_moves_only_as_its_table_says(status, kind):
+    state = running(status)
+    event = kind(**PLACE, **PARTS.get(kind, {}), seq=1)
+    if (status, kind) not in STEP_RUN_TRANSITIONS:
+        with pytest.raises(EngineBug):
+            evolve(state, event)
+        return
+    step_run = state.active["a", 1]
+    evolve(state, event)
+    assert step_run.status is STEP_RUN_TRANSITIONS[status, kind]
+
+
+@pytest.mark.parametrize("kind", EVENTS.values())
+@pytest.mark.parametrize("status", FINAL)
+def test_nothing_happens_after_the_end_of_a_run(status, kind):
+    assert (status, kind) not in RUN_TRANSITIONS
+
+
+@pytest.mark.parametrize("kind", EVENTS.values())
+def test_every_event_can_happen_in_some_state(kind):
+    assert any(key[1] is kind for key in RUN_TRANSITIONS)
+
+
+def test_an_event_out_of_sequence_is_refused():
+    with pytest.raises(EngineBug):
+        evolve(running(StepRunStatus.SCHEDULED), e.StepStarted(step="a", visit=1, seq=7))

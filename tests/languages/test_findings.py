@@ -1,0 +1,227 @@
+"""One minimal document per rule: it must be reported, at the right place."""
+
+from __future__ import annotations
+
+import pytest
+
+from anew.languages.playbook import load_playbook
+from anew.languages.rules import RULES
+from anew.program.findings import Severity
+
+WORKFLOW = "workflow:\n- step: a\n"
+TASK = WORKFLOW + "  tool:\n  - t:\n      kind: noop\n"
+RULE = TASK + "      spec:\n        policy:\n          rules:\n          - "
+HTTP_RETRY = (
+    WORKFLOW + "  tool:\n  - t:\n      kind: http\n      url: u\n      method: POST\n"
+    "      spec: {policy: {rules: [{else: {then: {do: retry}}}]}}\n"
+)
+LOOP = WORKFLOW + "  tool: {kind: noop}\n  loop:"
+DEEP = "a: " + "[" * 101 + "]" * 101
+
+# rule, document, line, column
+CASES: list[tuple[str, str | bytes, int, int]] = [
+    ("yaml.syntax", "a: b: c\n", 1, 5),
+    ("yaml.encoding", b"a: \xff\n", 1, 4),
+    ("yaml.size", "#" * (1 << 20) + "\n", 1, 1),
+    ("yaml.depth", DEEP, 1, 103),
+    ("yaml.aliases", "x: &x 1\ny: [" + "*x, " * 1001 + "]\n", 2, 4005),
+    ("yaml.alias", "a: *nothing\n", 1, 4),
+    ("yaml.several", "a: 1\n---\nb: 2\n", 2, 1),
+    ("yaml.duplicate-key", "workflow: []\nkind: a\nkind: b\n", 3, 1),
+    ("yaml.key", "a: {{ b }}\n", 1, 4),
+    ("yaml.merge", "a: {<<: {b: 1}}\n", 1, 5),
+    ("yaml.tag", "a: !!python/object:os.system {}\n", 1, 4),
+    ("document.empty", "# nothing\n", 1, 1),
+    ("document.shape", "- a\n", 1, 1),
+    ("value.type", "workflow: here\n", 1, 11),
+    ("workflow.missing", "# a comment\nkind: Playbook\n", 2, 1),
+    ("workflow.empty", "kind: Playbook\nworkflow: []\n", 2, 11),
+    ("step.name", "workflow:\n- tool: {kind: noop}\n", 2, 1),
+    ("step.duplicate", WORKFLOW + "  next: b\n- step: b\n- step: b\n", 5, 9),
+    ("step.when", RULE + "else: {then: {do: break}}\n  when: ctx.x\n", 10, 3),
+    ("step.join", WORKFLOW + "  spec:\n    join: some\n", 4, 11),
+    ("vars.root", RULE + "else: {then: {do: break}}\nvars:\n  x: 1\n", 10, 1),
+    ("entry.unknown", "executor:\n  spec:\n    entry_step: z\n" + WORKFLOW, 3, 17),
+    ("return.unknown", "executor:\n  spec:\n    return_step: z\n" + WORKFLOW, 3, 18),
+    ("limit.value", "executor:\n  spec:\n    limits: {deliveries: 0}\n" + WORKFLOW, 3, 26),
+    ("failure.mode", "executor: {spec: {policy: {failure: {mode: x}}}}\n" + WORKFLOW, 1, 44),
+    ("arc.unknown-step", WORKFLOW + "  next:\n    arcs:\n    - step: b\n", 5, 13),
+    ("arc.step-missing", WORKFLOW + "  next:\n    arcs:\n    - when: ctx.x\n", 5, 5),
+    ("arc.set", WORKFLOW + "  next:\n  - step: a\n    set: {ctx.x: 1}\n", 5, 11),
+    ("next.shape", WORKFLOW + "  next:\n    200: a\n", 3, 3),
+    ("next.mode", WORKFLOW + "  next:\n    spec: {mode: all}\n    arcs: []\n", 4, 18),
+    ("loop.in-missing", LOOP + " {iterator: i}\n", 4, 3),
+    ("loop.in", LOOP + "\n    in: workload.rows\n    iterator: i\n", 5, 9),
+    ("loop.iterator-missing", LOOP + "\n    in: [1]\n", 4, 3),
+    ("loop.mode", LOOP + " {in: [1], iterator: i, spec: {mode: fast}}\n", 4, 45),
+    ("loop.max-in-flight", LOOP + " {in: [1], iterator: i, spec: {max_in_flight: 0}}\n", 4, 54),
+    ("tool.shape", WORKFLOW + "  tool: [noop]\n", 3, 10),
+    ("tool.kind-missing", WORKFLOW + "  tool:\n  - t:\n      url: u\n", 4, 5),
+    ("tool.kind", WORKFLOW + "  tool:\n    kind: htp\n", 4, 11),
+    ("tool.input-missing", WORKFLOW + "  tool:\n  - t:\n      kind: http\n", 4, 5),
+    ("tool.input-twice", WORKFLOW + "  tool: {kind: http, url: a, endpoint: b}\n", 3, 30),
+    ("tool.timeout", TASK + "      spec: {timeout: soon}\n", 6, 23),
+    ("task.duplicate", TASK + "  - t: {kind: noop}\n", 6, 5),
+    ("policy.shape", TASK + "      spec:\n        policy:\n          on_unmatched: fail\n", 7, 9),
+    ("policy.conflict", RULE + "else: {then: {do: break}}\n      retry: true\n", 10, 7),
+    ("policy.misplaced", WORKFLOW + "  spec:\n    policy:\n      rules: []\n", 5, 7),
+    ("policy.unmatched-word", TASK + "      spec: {policy: {rules: [], on_unmatched: x}}\n", 6, 48),
+    ("rule.shape", RULE + "retry\n", 9, 13),
+    ("rule.then-missing", RULE + "when: 'true'\n", 9, 11),
+    ("rule.do", RULE + "else: {then: {do: repeat}}\n", 9, 31),
+    ("rule.jump-to-missing", RULE + "else:\n              then: {do: jump}\n", 10, 15),
+    ("rule.jump-unknown", RULE + "else: {then: {do: jump, to: u}}\n", 9, 41),
+    ("rule.attempts", RULE + "else: {then: {do: retry, attempts: 0}}\n", 9, 48),
+    ("rule.backoff", RULE + "else: {then: {do: retry, backoff: quick}}\n", 9, 47),
+    ("rule.delay", RULE + "else: {then: {do: retry, delay: -1}}\n", 9, 45),
+    ("rule.jitter", RULE + "else: {then: {do: retry, jitter: some}}\n", 9, 46),
+    ("rule.multiplier", RULE + "else: {then: {do: retry, multiplier: 0}}\n", 9, 50),
+    ("rule.on-exhausted", RULE + "else: {then: {do: retry, on_exhausted: retry}}\n", 9, 52),
+    ("admit.rule", WORKFLOW + "  spec: {policy: {admit: {rules: [{when: ctx.x}]}}}\n", 3, 35),
+    ("expression.syntax", RULE + 'when: "{{ outcome.status = 1 }}"\n            then: {}\n', 9, 38),
+    ("workbook.unknown", WORKFLOW + "  tool: {kind: workbook, name: w}\n", 3, 32),
+    ("workbook.duplicate", "workbook:\n- {name: w, kind: noop}\n- {name: w, kind: noop}\n", 3, 10),
+    ("dialect.unsupported", WORKFLOW + "  tool: {kind: noop}\n  case: []\n", 4, 3),
+    ("key.unknown", WORKFLOW + "  tool: {kind: noop}\n  nxt: a\n", 4, 3),
+    ("key.unused", RULE + "else: {then: {do: fail, attempts: 3}}\n", 9, 37),
+    ("name.unknown", WORKFLOW + '  tool: {kind: noop, result: "{{ nothing }}"}\n', 3, 34),
+    ("name.scope", WORKFLOW + '  tool: {kind: noop, result: "{{ event.name }}"}\n', 3, 34),
+    ("outcome.word", RULE + "when: outcome.status == 'success'\n            then: {}\n", 9, 38),
+    (
+        "policy.error-uncovered",
+        RULE + "when: outcome.http.status == 503\n            then: {}\n",
+        8,
+        11,
+    ),
+    ("http.retry-unsafe", HTTP_RETRY, 4, 5),
+    ("sql.template", WORKFLOW + '  tool: {kind: sqlite, command: "{{ ctx.q }}"}\n', 3, 33),
+    ("step.unreachable", WORKFLOW + "- step: b\n", 3, 9),
+    ("jump.endless", RULE + "else: {then: {do: jump, to: t}}\n", 9, 11),
+    (
+        "rule.after-else",
+        RULE + "else: {then: {}}\n          - when: 'true'\n            then: {}\n",
+        10,
+        11,
+    ),
+    (
+        "loop.parallel-ctx",
+        RULE + "else: {then: {set_ctx: {x: 1}}}\n"
+        "  loop: {in: [1], iterator: i, spec: {mode: parallel}}\n",
+        9,
+        37,
+    ),
+]
+STRICT_CASES: list[tuple[str, str, int, int]] = [
+    ("strict.tool-string", WORKFLOW + "  tool: noop\n", 3, 3),
+    ("strict.tool-missing", WORKFLOW, 2, 1),
+    ("strict.task-form", WORKFLOW + "  tool:\n  - {name: t, kind: noop}\n", 4, 3),
+    ("strict.next", WORKFLOW + "  next: a\n", 3, 3),
+    ("strict.arc", WORKFLOW + "  next: {arcs: [a]}\n", 3, 17),
+    ("strict.retry", WORKFLOW + "  tool: noop\n  retry: true\n", 4, 3),
+    ("strict.eval", TASK + "      eval: [{else: {do: continue}}]\n", 6, 7),
+    (
+        "strict.output",
+        RULE + "when: output.status == 'error'\n            then: {do: fail}\n",
+        4,
+        5,
+    ),
+    ("strict.rule", RULE + "else: {do: fail}\n", 9, 13),
+    ("strict.set", RULE + "else: {then: {set: {ctx.x: 1}}}\n", 9, 27),
+    ("strict.input", WORKFLOW + "  tool: {kind: http, endpoint: u}\n", 3, 22),
+    ("strict.spec-input", WORKFLOW + "  tool: {kind: http, spec: {url: u}}\n", 3, 29),
+    ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
+    ("strict.step-when", WORKFLOW + "  when: ctx.x\n", 3, 3),
+    ("strict.vars", "vars: {x: 1}\n" + WORKFLOW, 1, 1),
+    ("strict.workbook", "workbook: {w: {kind: noop}}\n" + WORKFLOW, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "line", "column"), CASES, ids=[c[0] for c in CASES])
+def test_a_wrong_document_is_reported_where_it_is_wrong(
+    rule: str, text: str | bytes, line: int, column: int
+) -> None:
+    loaded = load_playbook(text, "f.yaml")
+    places = [(f.place.line, f.place.column) for f in loaded.findings if f.rule == rule]
+    assert (line, column) in places, loaded.findings
+    assert (loaded.program is None) is (RULES[rule].severity is Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "line", "column"), STRICT_CASES, ids=[c[0] for c in STRICT_CASES]
+)
+def test_strict_mode_reports_a_spelling_that_is_not_canonical(
+    rule: str, text: str, line: int, column: int
+) -> None:
+    loaded = load_playbook(text, "f.yaml")
+    assert (rule, line, column) in [(f.rule, f.place.line, f.place.column) for f in loaded.strict]
+    assert all(f.suggestion for f in loaded.strict)
+    assert rule not in [f.rule for f in loaded.findings]
+
+
+def test_every_rule_has_a_minimal_document_and_a_summary() -> None:
+    tested = {case[0] for case in CASES} | {case[0] for case in STRICT_CASES}
+    assert tested == set(RULES)
+    assert all(rule.summary.endswith(".") for rule in RULES.values())
+
+
+def test_all_problems_of_a_document_are_reported_together() -> None:
+    text = (
+        "workflow:\n"
+        "- step: a\n"
+        "  tool: {kind: htpp}\n"
+        "  next: {arcs: [{step: bb}], spec: {mode: every}}\n"
+        "- step: b\n"
+        "  tool:\n"
+        "  - one: {kind: http}\n"
+        "  - one: {kind: noop}\n"
+        "  loop: {}\n"
+        "- step: b\n"
+    )
+    loaded = load_playbook(text, "f.yaml")
+    found = {f.rule for f in loaded.findings}
+    assert loaded.program is None
+    assert found >= {
+        "tool.kind",
+        "arc.unknown-step",
+        "next.mode",
+        "tool.input-missing",
+        "task.duplicate",
+        "loop.in-missing",
+        "loop.iterator-missing",
+        "step.duplicate",
+    }
+
+
+def test_a_misspelt_target_names_the_step_that_was_meant_and_does_not_make_it_unreachable() -> None:
+    text = "workflow:\n- step: fetch\n  next: {arcs: [{step: stor}]}\n- step: store\n"
+    loaded = load_playbook(text, "f.yaml")
+    assert [(f.rule, f.suggestion) for f in loaded.findings] == [
+        ("arc.unknown-step", "Did you mean 'store'?")
+    ]
+
+
+def test_a_bare_iterator_is_answered_with_its_place_in_iter() -> None:
+    text = (
+        WORKFLOW + '  loop: {in: [1], iterator: row}\n  tool: {kind: noop, result: "{{ row }}"}\n'
+    )
+    (found,) = load_playbook(text, "f.yaml").findings
+    assert (found.rule, found.suggestion) == ("name.unknown", "Did you mean 'iter.row'?")
+
+
+def test_an_expression_error_in_a_block_scalar_stands_at_the_scalar() -> None:
+    text = TASK + "      result: |\n        first\n        {{ 1 + }}\n"
+    (found,) = load_playbook(text, "f.yaml").findings
+    assert (found.rule, found.place.line, found.place.column) == ("expression.syntax", 6, 15)
+
+
+def test_a_pagination_cycle_with_a_break_is_not_endless() -> None:
+    jump = "when: iter.more\n            then: {do: jump, to: t}\n"
+    text = RULE + jump + "          - else: {then: {do: break}}\n"
+    assert load_playbook(text, "f.yaml").findings == []
+
+
+def test_the_canonical_seed_step_has_no_strict_findings() -> None:
+    router = "  next: {spec: {mode: exclusive}, arcs: []}\n"
+    text = RULE + "else: {then: {do: continue, set_ctx: {x: 1}}}\n" + router
+    loaded = load_playbook(text, "f.yaml")
+    assert (loaded.findings, loaded.strict) == ([], [])

@@ -1,0 +1,156 @@
+"""The house rules, as a test. What may break one is in EXCUSES, which may only shrink."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FILE_LINES_MAX = 600
+FUNCTION_LINES_MAX = 70
+
+# What is broken, as the rules below name it, and why that is right for now.
+EXCUSES: dict[str, str] = {}
+
+MODULE_NAME_REFUSED = re.compile(r"(?:util|helper|base|manager|handler)s?|common")
+CLASS_NAME_REFUSED = re.compile(r"Abstract\w*|\w+(?:Impl|Manager|Handler)")
+
+# Spelled so that this file does not break the rules it holds.
+UNFINISHED = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X])\b")
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|farm|home/\w+|Users/\w+)/")
+REGISTRY_HOST = re.compile(
+    r"pypi\.(?:org|python)|pythonhosted\.or[g]|registry\.npm|--(?:extra-)?index-ur[l]|find-link[s]"
+)
+PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+]+")
+
+
+def python_files() -> list[Path]:
+    return sorted(path for folder in ("src", "bench") for path in (ROOT / folder).rglob("*.py"))
+
+
+def shipped_files() -> list[Path]:
+    """Every text file of the project that a user or developer gets."""
+    suffixes = {".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".json", ".sql", ".timeline"}
+    folders = ("src", "bench", "tests", "examples", "docs")
+    nested = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    top = [*ROOT.glob("*"), ROOT / ".ci/run"]
+    named = {"Makefile", "run"}
+    return sorted(
+        path
+        for path in nested + top
+        if path.is_file() and (path.suffix in suffixes or path.name in named)
+    )
+
+
+@cache
+def source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def long_files() -> Iterator[str]:
+    for path in python_files():
+        if len(source(path).splitlines()) > FILE_LINES_MAX:
+            yield f"{relative(path)} has more than {FILE_LINES_MAX} lines"
+
+
+def long_functions() -> Iterator[str]:
+    for path in python_files():
+        for node in ast.walk(ast.parse(source(path))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if (node.end_lineno or node.lineno) - node.lineno + 1 > FUNCTION_LINES_MAX:
+                yield f"{relative(path)}: {node.name} has more than {FUNCTION_LINES_MAX} lines"
+
+
+def empty_names() -> Iterator[str]:
+    for path in python_files():
+        if any(map(MODULE_NAME_REFUSED.fullmatch, (path.stem, path.parent.name))):
+            yield f"{relative(path)} has a name that says nothing"
+        for node in ast.walk(ast.parse(source(path))):
+            if isinstance(node, ast.ClassDef) and CLASS_NAME_REFUSED.fullmatch(node.name):
+                yield f"{relative(path)}: class {node.name} has a name that says nothing"
+
+
+def modules_without_docstring() -> Iterator[str]:
+    for path in python_files():
+        if not ast.get_docstring(ast.parse(source(path))):
+            yield f"{relative(path)} has no docstring"
+
+
+def unfinished_work() -> Iterator[str]:
+    yield from lines_with(UNFINISHED, "unfinished work")
+
+
+def machine_paths() -> Iterator[str]:
+    yield from lines_with(MACHINE_PATH, "a path of one machine")
+
+
+def registry_hosts() -> Iterator[str]:
+    yield from lines_with(REGISTRY_HOST, "the address of a package index")
+
+
+def lines_with(pattern: re.Pattern[str], what: str) -> Iterator[str]:
+    for path in shipped_files():
+        for number, line in enumerate(source(path).splitlines(), 1):
+            if pattern.search(line):
+                yield f"{relative(path)}:{number} has {what}"
+
+
+def odd_pins() -> Iterator[str]:
+    for line in source(ROOT / "constraints.txt").splitlines():
+        if not PIN.fullmatch(line):
+            yield f"constraints.txt: {line!r} is not name==version"
+
+
+RULES = (
+    long_files,
+    long_functions,
+    empty_names,
+    modules_without_docstring,
+    unfinished_work,
+    machine_paths,
+    registry_hosts,
+    odd_pins,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_rule_is_kept(rule: Callable[[], Iterator[str]]) -> None:
+    assert [broken for broken in rule() if broken not in EXCUSES] == []
+
+
+def test_every_excuse_is_still_needed() -> None:
+    broken = {line for rule in RULES for line in rule()}
+    assert sorted(set(EXCUSES) - broken) == []
+
+
+def test_the_rules_see_the_sources() -> None:
+    assert ROOT / "src/anew/errors.py" in python_files()
+    assert ROOT / "Makefile" in shipped_files()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (UNFINISHED, "# TO" + "DO: later"),
+        (MACHINE_PATH, "open('/ro" + "ot/x')"),
+        (REGISTRY_HOST, "https://py" + "pi.org/simple"),
+    ],
+)
+def test_the_patterns_find_what_they_are_for(pattern: re.Pattern[str], line: str) -> None:
+    assert pattern.search(line)
+
+
+@pytest.mark.parametrize("name", ["AbstractStore", "StoreImpl", "RunManager"])
+def test_empty_class_names_are_refused(name: str) -> None:
+    assert CLASS_NAME_REFUSED.fullmatch(name)
