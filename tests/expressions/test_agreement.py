@@ -62,8 +62,8 @@ lists = st.sampled_from(
         "o.b.c",
         "xs[1:]",
         "ys[::-1]",
-        "range(4) | list",
-        "(1, 2) | list",
+        "(range(4) | list)",
+        "((1, 2) | list)",
     ]
 )
 

@@ -109,7 +109,8 @@ def test_undefined_is_false_and_errors_are_raised() -> None:
 
 def test_what_a_template_reads() -> None:
     template = compile_expression(
-        "outcome.http.status >= 500 and ctx['a'].b[0].c and rows[i].id and rand() > x | default(y.z)"
+        "outcome.http.status >= 500 and ctx['a'].b[0].c and rows[i].id"
+        " and rand() > x | default(y.z)"
     )
     assert template.names == {"outcome", "ctx", "rows", "i", "x", "y"}
     assert template.paths == {

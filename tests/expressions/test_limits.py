@@ -22,6 +22,7 @@ BIG_TEXT = "x" * 1_000_000
 SCOPE = MappingScope(
     {"big": BIG_TEXT, "rows": list(range(60_000)), "o": {"a": 1}, "million": list(range(900_000))}
 )
+BOUND = "passes the limit|operations in one evaluation|64 bits|too large|finite|holds more than"
 MEMORY_MAX = 80 * 1024 * 1024
 
 REFUSED = [
@@ -60,7 +61,7 @@ REFUSED = [
     "{{ range(50000) | map('replace', '1', big) | list }}",
     "{{ rows | map(attribute='zz', default=big) }}",
     "{{ rows | map('int', big) | map('d', big) | map('get', 'z', big) }}",
-    "{{ [{}] * 90000 | map('get', 'z', big) }}",
+    "{{ ([{}] * 50000) | map('get', 'z', big) }}",
     "{{ range(90000) | map('string') | map('int', big) | map('string') | list }}",
     "{{ [1] | batch(10**9, 0) }}",
     "{{ [1] | batch(50000, big) }}",
@@ -76,7 +77,7 @@ REFUSED = [
     "{% for i in range(40000) %}{% set y = rows[1:] %}{% endfor %}",
     "{% for i in range(40000) %}{% set y %}{{ rows }}{% endset %}{% endfor %}",
     "{% for i in range(40000) %}{% set y = big == 'a' ~ big %}{% endfor %}",
-    "{{ big | int(big | int(0, 99)) }}",
+    "{{ (['x'] * 50000) | map('int', big) }}",
 ]
 
 
@@ -84,7 +85,7 @@ REFUSED = [
 def test_what_passes_a_bound_is_refused_before_it_is_made(text: str) -> None:
     tracemalloc.start()
     try:
-        with pytest.raises(ExpressionError):
+        with pytest.raises(ExpressionError, match=BOUND):
             compile_template(text).evaluate(SCOPE)
         _, peak = tracemalloc.get_traced_memory()
     finally:

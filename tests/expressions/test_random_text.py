@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from anew.expressions import (
     UNDEFINED,
+    Condition,
     ExpressionError,
     Limits,
     MappingScope,
@@ -123,6 +125,10 @@ def check(compile_: Any, source: str, scope: MappingScope) -> None:
     assert result is UNDEFINED or is_json(result)
 
 
+def holds(condition: Callable[[], Condition], scope: MappingScope) -> bool:
+    return condition().holds(scope)
+
+
 def outcome(evaluate: Callable[[], Value]) -> Value:
     """What `evaluate` gives; UNDEFINED for an error, once its place has been checked."""
     error = None
@@ -156,9 +162,8 @@ def test_random_text(source: str, a: Value, b: Value) -> None:
 def test_random_conditions(source: str, a: Value) -> None:
     scope = MappingScope({"a": a})
     for only_true_words in (False, True):
-        verdict = outcome(
-            lambda: compile_condition(source, only_true_words=only_true_words).holds(scope)
-        )
+        condition = partial(compile_condition, source, only_true_words=only_true_words)
+        verdict = outcome(partial(holds, condition, scope))
         assert verdict is UNDEFINED or type(verdict) is bool
 
 

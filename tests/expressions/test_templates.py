@@ -99,7 +99,8 @@ def test_anything_else_is_text(text: str, value: str) -> None:
         ("{% for x in zz %}a{% else %}none{% endfor %}", "none"),
         ("{% for x in [] %}a{% else %}none{% endfor %}", "none"),
         (
-            "{% for x in xs %}{{ loop.index }}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}/{{ loop.length }} {% endfor %}",
+            "{% for x in xs %}{{ loop.index }}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}"
+            "/{{ loop.length }} {% endfor %}",
             "10truefalse/3 21falsefalse/3 32falsetrue/3 ",
         ),
         ("{% for x in xs if x != 2 %}{{ loop.index }}:{{ x }} {% endfor %}", "1:1 2:3 "),
@@ -114,6 +115,8 @@ def test_anything_else_is_text(text: str, value: str) -> None:
         ),
         ("{% for r in rows %}{{ r.v }}{{ r.zz }}{% endfor %}", "123"),
         ("{% set y = n + 1 %}{{ y }}{{ n }}", "65"),
+        ("{% for y in [] %}{% else %}{% set q = 1 %}{% endfor %}{{ q }}", ""),
+        ("{% set q = 0 %}{% for y in [] %}{% else %}{% set q = 1 %}{% endfor %}{{ q }}", "0"),
         ("{% set a, b = 1, 2 %}{{ a + b }}", "3"),
         ("{% set y %}<{{ n }}>{% endset %}{{ y }}{{ y }}", "<5><5>"),
         ("{% if yes %}{% set x = 1 %}{% endif %}{{ x }}", "1"),

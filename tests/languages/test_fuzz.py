@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anew.languages.playbook import load_playbook
+from anew.languages.playbook.migrate import migrate
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
 from tests.languages.documents import EVERYTHING, SEEDS
@@ -49,6 +50,9 @@ def check(text: str | bytes) -> None:
         assert 1 <= found.place.column <= len(lines[found.place.line - 1]) + 1
     has_errors = any(found.severity is Severity.ERROR for found in loaded.findings)
     assert (loaded.program is None) is has_errors
+    migrated = migrate(text, "f.yaml")
+    assert all(found.rule in RULES for found in migrated.findings)
+    assert (load_playbook(migrated.text, "f.yaml").program is None) is has_errors
 
 
 def places(tree: Any) -> list[tuple[Any, Any]]:

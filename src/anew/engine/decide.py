@@ -7,8 +7,9 @@ events of one transition, the step-runs to hand out, and what the worker should 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine import router
@@ -33,34 +34,29 @@ from anew.expressions import ExpressionError, MappingScope
 from anew.program.program import Program
 from anew.values import Object, merge_deep, put_in
 
-
 _RUN_FAILED = "the run failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Requested:
+class Requested(Struct, frozen=True):
     """Someone wants a run."""
 
     run: str
     workload: Object
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """A worker took a step-run that was handed out."""
 
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """A step-run's wait is over."""
 
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+class Reported(Struct, frozen=True):
     """A task gave its outcome."""
 
     key: Key
@@ -70,8 +66,7 @@ class Reported:
 Boundary: TypeAlias = Requested | Taken | Due | Reported
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """All or nothing: append `events`, hand out `jobs`, then do what `ask` says."""
 
     events: list[e.Event]
@@ -89,7 +84,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         case Requested():
             _begin_run(recorder, boundary)
         case Taken():
-            ask = Pipeline(recorder, boundary.key).begin()
+            ask = _begin_step_run(recorder, boundary.key)
         case Due():
             ask = Pipeline(recorder, boundary.key).wake()
         case Reported():
@@ -171,18 +166,23 @@ def _enter(recorder: Recorder, tokens: list[Token]) -> bool:
     if len(ids) > 1:
         recorder.emit(e.BranchJoined(step=step.name, visit=visit, tokens=ids))
     recorder.emit(e.StepScheduled(step=step.name, visit=visit, tokens=ids, args=args))
-    if step.loop is None:
-        recorder.jobs.append(key)
-        return True
-    recorder.emit(e.StepStarted(step=step.name, visit=visit))
+    recorder.jobs.append(key)
+    return True
+
+
+def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
+    loop = recorder.program.steps[key.step].loop
+    if loop is None or key.iteration is not None:
+        return Pipeline(recorder, key).begin()
     run = recorder.state.step_run(key)
     assert run is not None
-    error = open_loop(recorder, run, step.loop)
-    if error is not None:
-        _fail_visit(recorder, key, error, args=args)
-    elif not recorder.state.active[step.name, visit].items:  # type: ignore[union-attr]
+    recorder.emit(e.StepStarted(step=key.step, visit=key.visit))
+    opened = open_loop(recorder, run, loop)
+    if not isinstance(opened, LoopVisit):
+        _fail_visit(recorder, key, opened, args=run.args)
+    elif not opened.items:
         _end_loop(recorder, key)
-    return True
+    return None
 
 
 def _drop_refused(recorder: Recorder) -> bool:

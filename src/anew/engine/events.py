@@ -7,6 +7,7 @@ nothing is decided from anything else.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct, to_builtins
@@ -148,7 +149,8 @@ class TaskStarted(Fact):
 class TaskProcessed(Fact):
     """The execution gave `outcome`; the policy answered with `directive`.
 
-    `rule` counts from 1 and is None when no rule matched. `error` is set when deciding itself
+    `rule` counts from 1 and is None when no rule matched; `rule_name` is the author's word for it
+    where the document has one (`retry_when`). `error` is set when deciding itself
     failed (an expression). A jump with a delay carries `delay_seconds` and `not_before`.
     """
 
@@ -156,6 +158,7 @@ class TaskProcessed(Fact):
     outcome: Outcome
     directive: str
     rule: int | None = None
+    rule_name: str | None = None
     to: str | None = None
     error: Object | None = None
     patches: Object = {}
@@ -306,8 +309,13 @@ _PLACE = frozenset(Fact.__struct_fields__)
 def moment_text(at: int) -> str:
     """ISO 8601 in UTC with microseconds and `Z`."""
     seconds, rest = divmod(at, NANOSECONDS)
-    moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return f"{_second_text(seconds)}.{rest // 1000:06d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second_text(seconds: int) -> str:
+    # Many events share a second, and formatting a date costs more than the rest of a transition.
+    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
 
 
 def to_row(event: Fact) -> Object:

@@ -14,7 +14,7 @@ from anew.program.program import Loop, LoopMode
 from anew.values import Object, Value, json_text
 
 
-def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> Object | None:
+def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> LoopVisit | Object:
     """Evaluate the source and open the first iterations; an error object when that fails."""
     step = recorder.program.steps[run.key.step]
     scope = Scope(recorder, step.dialect, run=run)
@@ -37,7 +37,7 @@ def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> Object | None:
     visit = recorder.state.active[run.key.step, run.key.visit]
     assert isinstance(visit, LoopVisit)
     recorder.jobs.extend(opened.key for opened in visit.open.values())
-    return None
+    return visit
 
 
 def end_iteration(recorder: Recorder, ended: Ended) -> LoopVisit:

@@ -6,8 +6,9 @@ on exactly as it would have. Never sleeps and never calls a tool.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.engine.events import StepStarted, TaskStarted
 from anew.engine.outcome import Outcome, error_of, outcome_of
@@ -21,8 +22,7 @@ from anew.program.program import Step, Task
 from anew.values import Object, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Invoke:
+class Invoke(Struct, frozen=True):
     """Call the tool once, with these inputs."""
 
     key: Key
@@ -31,16 +31,14 @@ class Invoke:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Come back at `until`."""
 
     key: Key
     until: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The step-run is over; `error` is None when it ended well."""
 
     key: Key
@@ -50,8 +48,7 @@ class Ended:
 Ask: TypeAlias = Invoke | Wait | Ended
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(Struct, frozen=True):
     label: str
     attempt: int
 

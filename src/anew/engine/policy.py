@@ -5,8 +5,9 @@ First match wins. An expression that cannot be evaluated fails the task and neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
 from anew.engine.outcome import Outcome, error_of
@@ -32,8 +33,7 @@ from anew.values import Object, json_text
 _CONTINUE, _FAIL = Continue(), Fail()
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """A directive that needs no more thought."""
 
     directive: str
@@ -48,8 +48,7 @@ def judge(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> Non
     _Judgement(recorder, run, task, outcome).write()
 
 
-@dataclass(slots=True)
-class _Judgement:
+class _Judgement(Struct):
     recorder: Recorder
     run: StepRun
     task: Task
@@ -141,6 +140,7 @@ class _Judgement:
                 outcome=self.outcome,
                 directive=settled.directive,
                 rule=number,
+                rule_name=(self.task.policy.rules[number - 1].name or None) if number else None,
                 to=settled.to,
                 error=settled.error,
                 patches=patches,

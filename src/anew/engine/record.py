@@ -6,8 +6,9 @@ Time and chance enter the engine here and nowhere else, as arguments; both end u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from anew.engine.events import Event, Fact
 from anew.engine.fold import evolve
@@ -17,16 +18,14 @@ from anew.program.program import Program
 E = TypeVar("E", bound=Fact)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """When something happens, and where its chance comes from: U(0, 1), one per call."""
 
     now: int
     draw: Callable[[], float]
 
 
-@dataclass(slots=True)
-class Recorder:
+class Recorder(Struct):
     """Collects the events of one transition and folds each as it is written.
 
     `jobs` are the step-runs to hand out once the events are durable.

@@ -5,8 +5,9 @@ The order is SEMANTICS 2.7: backoff, cap, jitter, then the other side's wish, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from anew.engine.events import NANOSECONDS
 from anew.engine.outcome import Outcome, retry_after_seconds
@@ -21,8 +22,7 @@ from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
 DELAY_SECONDS_MAX = 100 * 366 * 86400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What the author's expressions amount to for this outcome."""
 
     first: float
@@ -30,8 +30,7 @@ class Bounds:
     max_elapsed: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Struct, frozen=True):
     """One decided delay and how it came about."""
 
     base: float

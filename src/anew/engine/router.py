@@ -6,7 +6,8 @@ Knows the program and the run's state. Does not know time, stores or tools.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from anew.engine.events import BranchForked, NextEvaluated
 from anew.engine.record import Recorder
@@ -25,8 +26,7 @@ EVENT_WORDS = {
 }
 
 
-@dataclass(slots=True)
-class Routing:
+class Routing(Struct):
     """What the router saw and chose on one boundary event."""
 
     event: str

@@ -6,7 +6,6 @@ Order: reserved words, labels of this pipeline, steps, ctx, workload. Everything
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 
 from anew.engine.events import moment_text
 from anew.engine.outcome import Outcome
@@ -81,7 +80,9 @@ class Scope:
 
     def patched(self, patches: Mapping[str, Object]) -> Scope:
         """The same names after a rule's patches."""
-        scope: Scope = copy(self)
+        scope = Scope.__new__(Scope)
+        for name in Scope.__slots__:
+            setattr(scope, name, getattr(self, name))
         scope._ctx = {**self._ctx, **patches.get("ctx", _NOTHING)}
         scope._iter = {**self._iter, **patches.get("iter", _NOTHING)}
         return scope

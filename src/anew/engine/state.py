@@ -6,8 +6,9 @@ Two tables hold every legal move; a pair that is absent is illegal and means a b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.values import Object, Value
@@ -99,8 +100,7 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """Names one step-run: a visit of a step, or one iteration of it."""
 
     step: str
@@ -108,8 +108,7 @@ class Key:
     iteration: int | None = None
 
 
-@dataclass(slots=True)
-class Token:
+class Token(Struct):
     """Waits to enter a step. `refused_at` is the epoch in which the gate said no."""
 
     id: int
@@ -119,8 +118,7 @@ class Token:
     refused_at: int | None = None
 
 
-@dataclass(slots=True)
-class StepRun:
+class StepRun(Struct):
     """Where one execution of a pipeline stands. `scratch` is its `iter`."""
 
     key: Key
@@ -146,8 +144,7 @@ class StepRun:
     deliveries: int = 0
 
 
-@dataclass(slots=True)
-class LoopVisit:
+class LoopVisit(Struct):
     """The iterations of one visit: which are open, how the others ended."""
 
     key: Key
@@ -166,16 +163,14 @@ class LoopVisit:
     kept_ctx: dict[int, Object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
+class StepResult(Struct, frozen=True):
     """What `<step>` reads: its result, and those of its tasks by label."""
 
     result: Value
     labels: Object
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     """`epoch` counts ctx changes and step ends: a refused token is asked again when it moved."""
 
     run: str = ""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from anew.expressions.evaluation import Evaluation, Run
 from anew.expressions.operators import COMPARING, cannot_compare, compare
-from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError
+from anew.expressions.problems import COMPUTING_ERRORS, Placed
 from anew.values import Value
 
-Placed = Callable[[BaseException], ExpressionError]
+# Compares two values that are known already; the evaluation pays for it where work is counted.
+Pair: TypeAlias = Callable[[Evaluation | None, Value, Value], bool]
 
 
 def comparison(
@@ -64,5 +66,36 @@ def counted_comparison(sign: str, left: Run, right: Run, placed: Placed) -> Run:
             return compare(rt, sign, one, two)
         except COMPUTING_ERRORS as error:
             raise placed(error) from error
+
+    return run
+
+
+def pair_comparison(sign: str, placed: Placed) -> Pair:
+    operate = COMPARING[sign]
+
+    def verdict(payer: Evaluation | None, left: Value, right: Value) -> bool:
+        try:
+            if payer is not None:
+                return compare(payer, sign, left, right)
+            return operate(left, right)
+        except TypeError as error:
+            raise placed(cannot_compare(sign, left, right)) from error
+        except COMPUTING_ERRORS as error:
+            raise placed(error) from error
+
+    return verdict
+
+
+def chain(first: Run, links: list[tuple[Run, Pair]], *, is_counted: bool) -> Run:
+    """`a < b < c`: each operand is computed once, and the first false link ends it."""
+
+    def run(rt: Evaluation) -> Value:
+        left, payer = first(rt), rt if is_counted else None
+        for operand, verdict in links:
+            right = operand(rt)
+            if not verdict(payer, left, right):
+                return False
+            left = right
+        return True
 
     return run

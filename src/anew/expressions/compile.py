@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from anew.expressions import syntax
-from anew.expressions.comparing import comparison, counted_comparison
+from anew.expressions.calling import invocation
+from anew.expressions.comparing import chain, comparison, counted_comparison, pair_comparison
 from anew.expressions.evaluation import Evaluation, Run
 from anew.expressions.filters import FILTERS
 from anew.expressions.functions import FUNCTIONS
@@ -19,7 +20,14 @@ from anew.expressions.lookup import chain_reader, cut, local_reader, look_up, pa
 from anew.expressions.methods import METHOD_NAMES, method_of, methods_named
 from anew.expressions.operators import ARITHMETIC, SIGNS
 from anew.expressions.predicates import PREDICATES, SIMPLE_PREDICATES
-from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError, Refusal, reason, unknown
+from anew.expressions.problems import (
+    COMPUTING_ERRORS,
+    ExpressionError,
+    Placed,
+    Refusal,
+    reason,
+    unknown,
+)
 from anew.expressions.reads import Reads, chain_of, literal, name_of
 from anew.expressions.rendering import check_chars, kind, to_text
 from anew.expressions.signature import Callee
@@ -57,7 +65,7 @@ class Compiler:
     def error(self, message: str, at: int) -> ExpressionError:
         return ExpressionError(message, source=self.source, offset=at)
 
-    def placed(self, at: int) -> Callable[[BaseException], ExpressionError]:
+    def placed(self, at: int) -> Placed:
         """Makes what went wrong while computing the error of this place."""
         source = self.source
         return lambda error: ExpressionError(reason(error), source=source, offset=at)
@@ -171,26 +179,11 @@ class Compiler:
         return comparison(link.operator, left, right, placed, (constant,))
 
     def _chain(self, node: syntax.Compare) -> Run:
-        """`a < b < c`: each operand is computed once, the first false link ends it."""
-        first = self.compile(node.left)
-        # A link compares what is handed to it, not what the scope has.
-        links = []
-        for link in node.links:
-            pair = counted_comparison if self.is_repeating else comparison
-            test = pair(link.operator, _handed_left, _handed_right, self.placed(link.at))
-            links.append((self.compile(link.right), test))
-
-        def run(rt: Evaluation) -> Value:
-            left, verdict = first(rt), True
-            for right, test in links:
-                value = right(rt)
-                verdict = test(_Handed(rt, left, value))  # type: ignore[arg-type]
-                if not verdict:
-                    return verdict
-                left = value
-            return verdict
-
-        return run
+        links = [
+            (self.compile(link.right), pair_comparison(link.operator, self.placed(link.at)))
+            for link in node.links
+        ]
+        return chain(self.compile(node.left), links, is_counted=self.is_repeating)
 
     # Computing
 
@@ -307,7 +300,7 @@ class Compiler:
         try:
             callee.check(len(node.arguments.positional), names)
         except Refusal as error:
-            raise self.error(str(error), node.at)
+            raise self.error(str(error), node.at) from error
 
     def _check_named_operation(self, node: syntax.Filter) -> None:
         """`map('uper')` and `selectattr('a', 'eqal')` are found before they run."""
@@ -326,74 +319,9 @@ class Compiler:
         leading: tuple[Run, ...],
         node: syntax.Call | syntax.Filter | syntax.Test | syntax.Method,
     ) -> Run:
-        placed, named = self.placed(node.at), node.arguments.named
         inputs = [*leading, *(self.compile(argument) for argument in node.arguments.positional)]
-        if named:
-            return _named_invocation(
-                call, inputs, [(name, self.compile(value)) for name, value in named], placed
-            )
-        if len(inputs) == 1:
-            return _short_invocation(call, inputs[0], placed)
-
-        def run(rt: Evaluation) -> Value:
-            values = [value(rt) for value in inputs]
-            try:
-                return call(rt, *values)
-            except COMPUTING_ERRORS as error:
-                raise placed(error) from error
-
-        return run
-
-
-def _short_invocation(
-    call: Callable[..., Value], value: Run, placed: Callable[[BaseException], ExpressionError]
-) -> Run:
-    def run(rt: Evaluation) -> Value:
-        given = value(rt)
-        try:
-            return call(rt, given)
-        except COMPUTING_ERRORS as error:
-            raise placed(error) from error
-
-    return run
-
-
-def _named_invocation(
-    call: Callable[..., Value],
-    inputs: list[Run],
-    named: list[tuple[str, Run]],
-    placed: Callable[[BaseException], ExpressionError],
-) -> Run:
-    def run(rt: Evaluation) -> Value:
-        values = [value(rt) for value in inputs]
-        options = {name: value(rt) for name, value in named}
-        try:
-            return call(rt, *values, **options)
-        except COMPUTING_ERRORS as error:
-            raise placed(error) from error
-
-    return run
-
-
-class _Handed:
-    """Two values computed already, given to a comparison in place of an evaluation."""
-
-    __slots__ = ("left", "limits", "right", "spend_bulk")
-
-    def __init__(self, rt: Evaluation, left: Value, right: Value) -> None:
-        self.left = left
-        self.right = right
-        if isinstance(rt, Evaluation):
-            self.limits = rt.limits
-            self.spend_bulk = rt.spend_bulk
-
-
-def _handed_left(rt: Any) -> Value:
-    return rt.left
-
-
-def _handed_right(rt: Any) -> Value:
-    return rt.right
+        named = [(name, self.compile(value)) for name, value in node.arguments.named]
+        return invocation(call, inputs, named, self.placed(node.at))
 
 
 def _needs_counting(node: syntax.Node) -> bool:

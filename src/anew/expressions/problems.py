@@ -6,7 +6,8 @@ and makes it an `ExpressionError`, the only exception that leaves this package.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 
 class ExpressionError(Exception):
@@ -38,6 +39,10 @@ COMPUTING_ERRORS = (
 )
 
 
+# Makes what went wrong while computing the error of one place in a source.
+Placed: TypeAlias = Callable[[BaseException], ExpressionError]
+
+
 def reason(error: BaseException) -> str:
     """The sentence an author reads for an exception of `COMPUTING_ERRORS`."""
     if isinstance(error, RecursionError):
@@ -54,7 +59,7 @@ def reason(error: BaseException) -> str:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """`unknown filter 'lenght'. Did you mean 'length'?`, or the whole list when nothing is near."""
     # Imported on use: only authors' mistakes need it.
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # noqa: PLC0415
 
     names = sorted(known)
     near = get_close_matches(name, names, n=1)

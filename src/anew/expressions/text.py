@@ -6,23 +6,14 @@ too long is asked before the pieces are joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from anew.expressions import syntax
-from anew.expressions.arguments import items_of
 from anew.expressions.compile import Compiler
 from anew.expressions.evaluation import Evaluation, Run
 from anew.expressions.limits import BULK
+from anew.expressions.loops import Emit, Loop, assign
 from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError, Refusal, reason
-from anew.expressions.rendering import check_chars, kind, to_text
+from anew.expressions.rendering import check_chars, to_text
 from anew.values import Value
-
-Emit: TypeAlias = Callable[[Evaluation, list[str]], None]
-
-# A pass through a loop's body counts as one operation for this many nodes in it.
-NODES_PER_OPERATION = 32
-_GROUP = {"grouper", "list"}
 
 
 def text_run(compiler: Compiler, statements: tuple[syntax.Statement, ...]) -> Run:
@@ -130,7 +121,7 @@ def _set(compiler: Compiler, statement: syntax.Set) -> Emit:
     def write(rt: Evaluation, pieces: list[str]) -> None:
         found = value(rt)
         try:
-            _assign(rt.locals, targets, found)
+            assign(rt.locals, targets, found)
         except COMPUTING_ERRORS as error:
             raise placed(error) from error
 
@@ -157,27 +148,11 @@ def _set_text(compiler: Compiler, statement: syntax.SetText) -> Emit:
     return write
 
 
-def _assign(variables: dict[str, Value], targets: tuple[str, ...], value: Value) -> None:
-    """Give the one target the value, or each of several an item of it."""
-    if len(targets) == 1:
-        variables[targets[0]] = value
-        return
-    # `for key, rows in list | groupby('key')` is how groups are usually taken apart.
-    if isinstance(value, dict) and value.keys() == _GROUP:
-        value = list(value.values())
-    if not isinstance(value, list):
-        raise Refusal(f"{kind(value)} cannot be taken apart into {len(targets)} names")
-    if len(value) != len(targets):
-        raise Refusal(f"a list of {len(value)} cannot be taken apart into {len(targets)} names")
-    variables.update(zip(targets, value, strict=True))
-
-
 def _for(compiler: Compiler, statement: syntax.For) -> Emit:
-    source, placed = compiler.compile(statement.source), compiler.placed(statement.at)
+    source = compiler.compile(statement.source)
     outer, sure = compiler.locals, compiler.sure_locals
-    targets = statement.targets
-    compiler.locals = outer | set(targets)
-    compiler.sure_locals = sure | set(targets)
+    compiler.locals |= set(statement.targets)
+    compiler.sure_locals |= set(statement.targets)
     condition = compiler.compile(statement.condition) if statement.condition else None
     compiler.locals |= {"loop"}
     compiler.sure_locals |= {"loop"}
@@ -186,64 +161,14 @@ def _for(compiler: Compiler, statement: syntax.For) -> Emit:
     otherwise = _block(compiler, statement.otherwise)
     compiler.locals = outer
     nodes = list(syntax.descendants(statement))
-    cost = len(nodes) // NODES_PER_OPERATION
-    # A pass must not see what the one before it set.
-    sets = any(isinstance(node, syntax.Set | syntax.SetText) for node in nodes)
-    single = targets[0] if len(targets) == 1 else None
-    shows_loop = any(isinstance(node, syntax.Name) and node.name == "loop" for node in nodes)
-
-    def items(rt: Evaluation) -> list[Value]:
-        """What is gone through; the work of all passes is spent before the first."""
-        found = items_of(rt, source(rt), "'for'")
-        rt.spend(len(found) * (cost + len(rt.locals) // NODES_PER_OPERATION))
-        return found if condition is None else _chosen(rt, found, targets, condition)
-
-    def write(rt: Evaluation, pieces: list[str]) -> None:
-        kept = rt.locals
-        try:
-            found = items(rt)
-            variables = rt.locals = dict(kept)
-            for index, item in enumerate(found):
-                if sets:
-                    variables = rt.locals = dict(kept)
-                if single:
-                    variables[single] = item
-                else:
-                    _assign(variables, targets, item)
-                if shows_loop:
-                    variables["loop"] = _loop(index, len(found))
-                body(rt, pieces)
-        except COMPUTING_ERRORS as error:
-            raise placed(error) from error
-        rt.locals = kept
-        if not found:
-            otherwise(rt, pieces)
-
-    return write
-
-
-def _chosen(
-    rt: Evaluation, items: list[Value], targets: tuple[str, ...], condition: Run
-) -> list[Value]:
-    """The items of `for item in items if condition`."""
-    kept, chosen = rt.locals, []
-    for item in items:
-        rt.locals = dict(kept)
-        _assign(rt.locals, targets, item)
-        if condition(rt):
-            chosen.append(item)
-    rt.locals = kept
-    return chosen
-
-
-def _loop(index: int, length: int) -> dict[str, Value]:
-    """What the body sees as `loop`."""
-    return {
-        "index": index + 1,
-        "index0": index,
-        "revindex": length - index,
-        "revindex0": length - index - 1,
-        "first": index == 0,
-        "last": index == length - 1,
-        "length": length,
-    }
+    return Loop(
+        source=source,
+        condition=condition,
+        targets=statement.targets,
+        body=body,
+        otherwise=otherwise,
+        placed=compiler.placed(statement.at),
+        node_count=len(nodes),
+        has_set=any(isinstance(node, syntax.Set | syntax.SetText) for node in nodes),
+        shows_loop=any(isinstance(node, syntax.Name) and node.name == "loop" for node in nodes),
+    ).write

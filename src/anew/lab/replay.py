@@ -7,7 +7,8 @@ must follow from them and the program, event for event.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
@@ -17,8 +18,7 @@ from anew.errors import EngineBug
 from anew.program.program import Program
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """The first place where the log and the engine disagree."""
 
     seq: int

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
 
 from anew.engine.events import NANOSECONDS
 from anew.engine.outcome import HELPERS, Outcome, outcome_of, wait_seconds
@@ -30,8 +31,7 @@ _ENTRY_KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One scripted outcome, for `times` executions that take `takes` nanoseconds each."""
 
     said: Object
@@ -45,8 +45,7 @@ class Entry:
         return outcome_of(result, error=self.said.get("error"), helpers=helpers, now=now)
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """`outcomes` is keyed by `step.task`, task label or step name, in that precedence."""
 
     outcomes: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
@@ -65,8 +64,7 @@ class Script:
         return random.Random(chosen).random
 
 
-@dataclass(slots=True)
-class Tape:
+class Tape(Struct):
     """Plays the entries of one key: each as often as it says, the last one for ever."""
 
     entries: tuple[Entry, ...]

@@ -6,8 +6,10 @@ order it was asked for, so that a simulation is repeatable to the last event.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, Transition, decide
 from anew.engine.events import Event
@@ -28,8 +30,7 @@ _EXIT_STATUS = {RunStatus.DONE: 0, RunStatus.FAILED: 1, RunStatus.CANCELLED: 130
 _EXIT_WAITING = 3
 
 
-@dataclass(slots=True)
-class Simulation:
+class Simulation(Struct):
     """A finished simulation: its log, and the state it folds to."""
 
     program: Program
@@ -56,11 +57,8 @@ def simulate(
     return _World(program, script, seed).play(events_max)
 
 
-@dataclass(order=True, slots=True)
-class _Pending:
-    at: int
-    order: int
-    boundary: Boundary = field(compare=False)
+# When, in which order, what. The order is unique, so boundaries are never compared.
+_Pending: TypeAlias = tuple[int, int, Boundary]
 
 
 class _World:
@@ -82,9 +80,8 @@ class _World:
         while self._agenda:
             if len(self._log) > events_max:
                 raise ConfigError(self._endless(events_max))
-            pending = heappop(self._agenda)
-            self._now = pending.at
-            self._do(pending.boundary)
+            self._now, _, boundary = heappop(self._agenda)
+            self._do(boundary)
         return Simulation(self._program, self._state, self._log)
 
     def _endless(self, events_max: int) -> str:
@@ -114,7 +111,7 @@ class _World:
 
     def _at(self, moment: int, boundary: Boundary) -> None:
         self._asked += 1
-        heappush(self._agenda, _Pending(moment, self._asked, boundary))
+        heappush(self._agenda, (moment, self._asked, boundary))
 
     def _entry(self, ask: Invoke) -> Entry:
         step, label = ask.key.step, ask.task.label

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import yaml
+from msgspec import Struct, field
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
 from anew.languages.rules import finding
@@ -29,6 +29,7 @@ ALIASED_NODES_MAX = 100_000
 
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _BYTE_ORDER_MARK = re.compile("\ufeff")
+_ALIASES = (yaml.AliasEvent,)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -88,8 +89,7 @@ class _Refused(Exception):
     """A limit was passed; its finding has been recorded."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A collection whose end has not been read. For mappings, `key` is what waits for a value."""
 
     span: Span
@@ -107,8 +107,7 @@ class _Open:
     height: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
+class _Weight(Struct, frozen=True):
     """What one more alias to a node would cost when everything in it is written out."""
 
     nodes: int
@@ -247,12 +246,12 @@ class _Reader:
             self.root = node
             return
         frame = self.stack[-1]
+        alias_end = event.end_mark.index if type(event) in _ALIASES else None
         if frame.entries is None:
-            is_alias = isinstance(event, yaml.AliasEvent)
-            begin = int(event.start_mark.index) if is_alias else node.begin
-            is_own = frame.is_flow and begin == node.begin
+            begin = node.begin if alias_end is None else event.start_mark.index
+            is_own = frame.is_flow and alias_end is None
             place = node.span if is_own else self._item_place(frame, begin)
-            frame.items.append(Item(place, node, begin))
+            frame.items.append(Item(place, node, begin, alias_end))
         elif frame.skips_value:
             frame.skips_value = False
             return
@@ -261,7 +260,7 @@ class _Reader:
             return
         else:
             key = frame.key
-            frame.entries[key.text] = Entry(key.text, key, node)
+            frame.entries[key.text] = Entry(key.text, key, node, alias_end)
             frame.key = None
         frame.nodes += weight.nodes
         frame.aliases += weight.aliases

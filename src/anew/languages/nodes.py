@@ -6,15 +6,15 @@ Holds nothing of playbooks: scripts of the simulator and other YAML files use th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.program.span import Span
 from anew.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarNode:
+class ScalarNode(Struct, frozen=True):
     """`text` is what was written (without quotes), `value` what it means.
 
     Lines and columns count from 1; `begin` and `end` are offsets into the document's text.
@@ -41,21 +41,23 @@ class ScalarNode:
         return not self.is_folded and self.end - self.begin == len(self.text) + quotes
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One `key: value` of a mapping; `name` is the node of the key, `place` where it stands."""
+class Entry(Struct, frozen=True):
+    """One `key: value` of a mapping; `name` is the node of the key, `place` where it stands.
+
+    An alias shares the node it stands for; `alias_end` is then where the alias itself ends.
+    """
 
     key: str
     name: ScalarNode
     node: Node
+    alias_end: int | None = None
 
     @property
     def place(self) -> Span:
         return self.name.span
 
 
-@dataclass(frozen=True, slots=True)
-class MapNode:
+class MapNode(Struct, frozen=True):
     entries: dict[str, Entry]
     span: Span
     begin: int
@@ -72,17 +74,16 @@ class MapNode:
         return iter(self.entries.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One element of a list; `place` is its dash (in brackets, the element itself)."""
 
     place: Span
     node: Node
     begin: int
+    alias_end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListNode:
+class ListNode(Struct, frozen=True):
     items: tuple[Item, ...]
     span: Span
     begin: int

@@ -5,15 +5,14 @@ One place, so that the reference can list them and no finding can carry an id th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from anew.program.check import PROGRAM_RULES
 from anew.program.findings import Finding, Severity
 from anew.program.span import Span
 
 
-@dataclass(frozen=True, slots=True)
-class RuleText:
+class RuleText(Struct, frozen=True):
     severity: Severity
     summary: str
 
@@ -112,10 +111,17 @@ _STRICT = {
     "strict.vars": "Root `vars` is used instead of `workload`.",
     "strict.workbook": "The workbook is not a list of `{name, tool}`.",
 }
+_MIGRATE = {
+    "migrate.kept": "A form has no canonical spelling with the same meaning and was left as it is.",
+    "migrate.word": "A value that depended on a dialect's own words will read differently.",
+}
 
 RULES: dict[str, RuleText] = {
     **{rule: RuleText(Severity.ERROR, text) for rule, text in (_YAML_ERRORS | _ERRORS).items()},
-    **{rule: RuleText(Severity.WARNING, text) for rule, text in (_WARNINGS | _STRICT).items()},
+    **{
+        rule: RuleText(Severity.WARNING, text)
+        for rule, text in (_WARNINGS | _STRICT | _MIGRATE).items()
+    },
     **{rule: RuleText(Severity.WARNING, text) for rule, text in PROGRAM_RULES.items()},
 }
 

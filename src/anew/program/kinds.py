@@ -7,8 +7,9 @@ others install are found by their entry points, looked up only when a kind is no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 ENTRY_POINT_GROUP = "anew.tools"
 # Sending one of these twice may do the work twice (RFC 9110, section 9.2.2, and PATCH).
@@ -19,8 +20,7 @@ _SHARED_INPUTS = frozenset({"auth", "idempotency_key"})
 _SHARED_ALIASES = {"credential": "auth", "with": "args", "input": "args"}
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """`required` holds groups of canonical inputs of which one each must be given."""
 
     name: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.expressions import Condition, Template
 from anew.program.retry import ATTEMPTS_DEFAULT, Backoff, Delay
@@ -21,8 +22,7 @@ class PatchTarget(StrEnum):
     ITER = "iter"
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """`value` is rendered in the rule's scope and written to `path` below ctx or iter."""
 
     target: PatchTarget
@@ -31,41 +31,35 @@ class Patch:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     """Go on with the next task; past the last one the step is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Struct, frozen=True):
     """End the step-run at once, done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """End the step-run, failed. The message is used on ok outcomes."""
 
     message: Template | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Go to another label of the same step, after a durable wait if there is a delay."""
 
     to: str
     delay: Delay | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Exhausted:
+class Exhausted(Struct, frozen=True):
     """What to do instead of failing when the attempts of a retry rule are spent."""
 
     then: Continue | Break | Fail | Jump
     patches: tuple[Patch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Execute the task again. `attempts` is the total number of executions."""
 
     attempts: int | Template = ATTEMPTS_DEFAULT
@@ -77,8 +71,7 @@ class Retry:
 Directive: TypeAlias = Continue | Retry | Jump | Break | Fail
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Matches when the outcome has the status `on` (None: any) and `when` holds (None: else)."""
 
     then: Directive
@@ -89,8 +82,7 @@ class Rule:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Rules are tried in order. Unmatched ok outcomes continue; unmatched errors fail if asked.
 
     `patches` (the task's own `set`) are applied with every outcome, before those of the rule.

@@ -6,9 +6,10 @@ Holds what the author wrote, checked and compiled. Knows nothing of runs, time o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from anew.expressions import Condition, Template
 from anew.program.policy import NO_POLICY, Policy
@@ -45,8 +46,7 @@ class FailureMode(StrEnum):
     BEST_EFFORT = "best_effort"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One call of a tool. `inputs` is rendered anew before every attempt."""
 
     label: str
@@ -58,8 +58,7 @@ class Task:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     source: Template
     iterator: str
     mode: LoopMode = LoopMode.SEQUENTIAL
@@ -67,8 +66,7 @@ class Loop:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Arc:
+class Arc(Struct, frozen=True):
     """`counts_failures`: its condition reads `event.failed`, so it handles a loop's failures."""
 
     to: str
@@ -78,14 +76,12 @@ class Arc:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Router:
+class Router(Struct, frozen=True):
     mode: RouteMode = RouteMode.EXCLUSIVE
     arcs: tuple[Arc, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AdmitRule:
+class AdmitRule(Struct, frozen=True):
     """Lets a token in (or not) when `when` holds; None is else."""
 
     allow: bool
@@ -93,8 +89,7 @@ class AdmitRule:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True, dict=True):
     name: str
     tasks: tuple[Task, ...]
     router: Router = Router()
@@ -112,8 +107,7 @@ class Step:
         return {task.label: index for index, task in enumerate(self.tasks)}
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Named bounds a run may set under `executor.spec.limits`."""
 
     tasks_per_step_run: int = 100_000
@@ -121,8 +115,7 @@ class Limits:
     loop_iterations: int = 10_000_000
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True, dict=True):
     """`steps` keeps file order. `digest` pins a run to exactly this document."""
 
     name: str

@@ -5,8 +5,9 @@ A `Backoff` is what the author wrote; `engine.retry` turns it into one delay per
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from anew.expressions import Template
 
@@ -32,8 +33,7 @@ class JitterKind(StrEnum):
     DECORRELATED = "decorrelated"  # U(first, 3 · previous), instead of the backoff
 
 
-@dataclass(frozen=True, slots=True)
-class Jitter:
+class Jitter(Struct, frozen=True):
     kind: JitterKind = JitterKind.NONE
     fraction: float = 0.0
 
@@ -42,8 +42,7 @@ class Jitter:
 Delay = float | Template
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Struct, frozen=True):
     kind: BackoffKind = BackoffKind.NONE
     first: Delay = DELAY_SECONDS_DEFAULT
     factor: float = 2.0  # exponential only: delay · factor^(k-1)

@@ -10,19 +10,18 @@ start, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
 from anew.values import Object, json_text
 
 _TIME_WIDTH = 9
-_WHAT_WIDTH = 28
 _TEXT_MAX = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     at: int
     place: str
     what: str
@@ -34,10 +33,11 @@ def timeline_lines(log: Sequence[e.Event]) -> Iterator[str]:
     if not log:
         return
     lines = list(_lines(log))
-    width = max(len(line.place) for line in lines)
+    place = max((len(line.place) for line in lines), default=0)
+    what = max((len(line.what) for line in lines), default=0)
     for line in lines:
         seconds = (line.at - log[0].at) / e.NANOSECONDS
-        text = f"{seconds:{_TIME_WIDTH}.3f}  {line.place:{width}}  {line.what:{_WHAT_WIDTH}}"
+        text = f"{seconds:{_TIME_WIDTH}.3f}  {line.place:{place}}  {line.what:{what}} "
         yield f"{text} {line.detail}".rstrip()
 
 
@@ -64,14 +64,16 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
         case e.TaskRetryExhausted():
             why = "attempts spent" if event.reason == "attempts" else "time spent"
             count = f"{event.attempt} of {event.attempts}"
-            return f"task {event.task} exhausted", f"{why}: {count} · {_directive(event)}"
+            detail = _joined(f"{why}: {count}", _directive(event), _patches(event.patches))
+            return f"task {event.task} exhausted", detail
         case e.StepFailed():
             return "step failed", _joined(_error(event.error), _mode(event))
         case e.NextEvaluated():
             return _routed(event)
         case e.LoopStarted():
             width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
-            return "loop started", f"{len(event.items)} items · {event.mode}{width}"
+            count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
+            return "loop started", f"{count} · {event.mode}{width}"
         case e.LoopDone():
             return "loop done", f"{event.done} of {event.total} done · {event.failed} failed"
         case e.LoopIterationFailed():
@@ -98,9 +100,9 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
 
 def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:
     word = "error" if event.outcome.is_error else "ok"
-    rule = f"rule {event.rule}" if event.rule is not None else ""
+    rule = event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
     if isinstance(after, e.TaskRetryScheduled):
-        then = f"retry in {after.delay_seconds:.1f} s"
+        then = f"retry in {_seconds(after.delay_seconds)}"
     elif event.error is not None and event.error["kind"] == "expression":
         then = _error(event.error)
     else:
@@ -111,7 +113,7 @@ def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]
 
 def _directive(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     target = f" to {event.to}" if event.to else ""
-    wait = f" in {event.delay_seconds:.1f} s" if event.delay_seconds is not None else ""
+    wait = f" in {_seconds(event.delay_seconds)}" if event.delay_seconds is not None else ""
     return f"{event.directive}{target}{wait}"
 
 
@@ -148,6 +150,12 @@ def _gate(event: e.GateChecked) -> str:
         return _error(event.error)
     rule = f" · rule {event.rule}" if event.rule is not None else ""
     return f"{'let in' if event.allow else 'refused'}{rule}"
+
+
+def _seconds(seconds: float) -> str:
+    """Up to three decimals, at least one: `2.0 s`, `2.34 s`."""
+    text = f"{seconds:.3f}".rstrip("0")
+    return f"{text}0 s" if text.endswith(".") else f"{text} s"
 
 
 def _mode(event: e.StepFailed) -> str:

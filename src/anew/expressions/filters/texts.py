@@ -105,7 +105,7 @@ def indent(
     return "\n".join(moved)
 
 
-def truncate(
+def truncate(  # noqa: PLR0917 - the arguments Jinja has
     run: Evaluation,
     value: Value,
     length: Value = 255,

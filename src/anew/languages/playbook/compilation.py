@@ -6,9 +6,10 @@ Knows nodes and expressions. Does not know what a step or a rule is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from anew.expressions import (
     Condition,
@@ -38,8 +39,7 @@ class Place(StrEnum):
     LOOP = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """An expression and where it stands; `step` is empty outside steps."""
 
     node: Node
@@ -48,8 +48,7 @@ class Read:
     step: str
 
 
-@dataclass(slots=True)
-class Compilation:
+class Compilation(Struct):
     """`step` is the step being compiled; reads are filed under it."""
 
     file: str

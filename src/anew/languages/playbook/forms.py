@@ -6,7 +6,8 @@ Decides labels and who holds what. Does not look into the fields.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
@@ -20,8 +21,7 @@ STEP_KEYS = frozenset(
 _TASK_FORM = "Write `- label: {kind: …}`."
 
 
-@dataclass(frozen=True, slots=True)
-class TaskForm:
+class TaskForm(Struct, frozen=True):
     """`holder` is the key or dash the task hangs on, `kind` the node of its kind.
 
     `fields` are all its keys but label and kind. `is_on_step`: they stand on the step.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from anew.languages.nodes import Entry, Item, MapNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
@@ -17,8 +18,7 @@ _ADMIT_FORM = "Write `{when: …, then: {allow: true}}` or `{else: {then: {allow
 _RULES_PLACE = "Move it to the task: `- label: {kind: …, spec: {policy: {rules: […]}}}`."
 
 
-@dataclass(frozen=True, slots=True)
-class StepSpec:
+class StepSpec(Struct, frozen=True):
     admit: tuple[AdmitRule, ...] = ()
     join: Join = Join.ALL
     failure: FailureMode | None = None

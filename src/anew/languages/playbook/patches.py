@@ -23,7 +23,7 @@ def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ..
         if key in ("set", "set_vars"):
             c.noncanonical("strict.set", entry.place, f"`{key}` is used", "`set_ctx` or `set_iter`")
         for item in node or ():
-            target, path = _target(key, item.key)
+            target, path = patch_target(key, item.key)
             value = c.template(item.node, Place.POLICY)
             patches.append(Patch(target, path, value, item.place))
             if target is PatchTarget.CTX:
@@ -38,7 +38,8 @@ def has_dotted_keys(node: object) -> bool:
     )
 
 
-def _target(key: str, name: str) -> tuple[PatchTarget, tuple[str, ...]]:
+def patch_target(key: str, name: str) -> tuple[PatchTarget, tuple[str, ...]]:
+    """Where a name under `set_ctx`, `set_iter`, `set` or `set_vars` is written."""
     target = _TARGETS.get(key)
     if target is not None:
         return target, (name,)

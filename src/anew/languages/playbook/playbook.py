@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from os.path import basename, splitext
+
+from msgspec import Struct, field
 
 from anew.languages.document import read_yaml
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, is_null, plain
@@ -31,8 +32,7 @@ _WORKFLOW_FORM = "Add `workflow: [{step: …, tool: …}]`."
 _NO_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """What became of a document. There is a program exactly when no finding is an error.
 
     `strict` are the findings of strict mode, which are not among `findings`.
@@ -43,8 +43,7 @@ class Loaded:
     strict: list[Finding] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Executor:
+class _Executor(Struct, frozen=True):
     entry: Entry | None = None
     return_step: Entry | None = None
     limits: Limits = _NO_LIMITS

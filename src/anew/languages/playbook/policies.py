@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from anew.expressions import Condition
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
@@ -26,8 +27,7 @@ class Unmatched(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class RuleShape(Struct, frozen=True):
     """A rule brought to one form: what it asks, what it does, and who holds the doing."""
 
     when: Entry | None
@@ -81,7 +81,7 @@ def _read_rules(
 ) -> tuple[Rule, ...]:
     rules = []
     for item in node.items:
-        shape = _shape(c, item, dialect)
+        shape = rule_shape(c, item, dialect)
         if shape is None:
             continue
         rule = _read_rule(c, item, shape, labels)
@@ -91,7 +91,7 @@ def _read_rules(
     return tuple(rules)
 
 
-def _read_rule(c: Compilation, item: Item, shape: _Shape, labels: frozenset[str]) -> Rule:
+def _read_rule(c: Compilation, item: Item, shape: RuleShape, labels: frozenset[str]) -> Rule:
     when: Condition | None = None
     if shape.when is not None:
         when = c.condition(shape.when.node, Place.POLICY, what=shape.when.key)
@@ -103,7 +103,8 @@ def _read_rule(c: Compilation, item: Item, shape: _Shape, labels: frozenset[str]
     )
 
 
-def _shape(c: Compilation, item: Item, dialect: Dialect) -> _Shape | None:
+def rule_shape(c: Compilation, item: Item, dialect: Dialect) -> RuleShape | None:
+    """A rule in any of its spellings; None when (reported) it has none."""
     node = item.node
     if not isinstance(node, MapNode):
         c.report(
@@ -123,7 +124,9 @@ def _shape(c: Compilation, item: Item, dialect: Dialect) -> _Shape | None:
     return _body(c, node, condition, item.place, dialect)
 
 
-def _else_shape(c: Compilation, node: MapNode, otherwise: Entry, dialect: Dialect) -> _Shape | None:
+def _else_shape(
+    c: Compilation, node: MapNode, otherwise: Entry, dialect: Dialect
+) -> RuleShape | None:
     inner = otherwise.node
     condition = node.get("when") or node.get("expr")
     if condition is not None:
@@ -132,7 +135,7 @@ def _else_shape(c: Compilation, node: MapNode, otherwise: Entry, dialect: Dialec
         )
     if isinstance(inner, ScalarNode):  # `else: continue`
         _note_shape(c, otherwise.place)
-        return _Shape(None, {"do": Entry("do", otherwise.name, inner)}, otherwise.place)
+        return RuleShape(None, {"do": Entry("do", otherwise.name, inner)}, otherwise.place)
     if not isinstance(inner, MapNode):
         c.report(
             "rule.shape", inner.span, f"else must be a mapping; found {shown(inner)}", _RULE_FORM
@@ -144,7 +147,7 @@ def _else_shape(c: Compilation, node: MapNode, otherwise: Entry, dialect: Dialec
 
 def _body(
     c: Compilation, node: MapNode, when: Entry | None, holder: Span, dialect: Dialect
-) -> _Shape | None:
+) -> RuleShape | None:
     then = node.get("then")
     if then is None:
         does = {key: entry for key, entry in node.entries.items() if key in DIRECTIVE_KEYS}
@@ -153,16 +156,16 @@ def _body(
             return None
         if dialect is Dialect.POLICY:
             _note_shape(c, holder)
-        return _Shape(when, does, holder)
+        return RuleShape(when, does, holder)
     if (when is not None and when.key == "expr") or (when is None and "else" in node):
         _note_shape(c, holder)
     if isinstance(then.node, MapNode):
         c.check_keys(then.node, DIRECTIVE_KEYS, "then")
-        return _Shape(when, then.node.entries, then.place)
+        return RuleShape(when, then.node.entries, then.place)
     if is_null(then.node):
-        return _Shape(when, {}, then.place)
+        return RuleShape(when, {}, then.place)
     _note_shape(c, then.place)
-    return _Shape(when, {"do": Entry("do", then.name, then.node)}, then.place)
+    return RuleShape(when, {"do": Entry("do", then.name, then.node)}, then.place)
 
 
 def _note_shape(c: Compilation, place: Span) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
@@ -23,8 +24,7 @@ from anew.program.program import AdmitRule, Dialect, Step
 _SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"
 
 
-@dataclass(frozen=True, slots=True)
-class StepRead:
+class StepRead(Struct, frozen=True):
     """A compiled step, the dialects its tasks showed, and whether one uses `spec.policy`."""
 
     step: Step
@@ -53,7 +53,7 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
         _report_name(c, node, item)
     label = name.text if name is not None else ""
     c.step = label
-    forms = _read_forms(c, node, label, item)
+    forms = read_step_forms(c, node, label, item)
     has_policy = any(uses_policy(form) for form in forms)
     labels = frozenset(form.label for form in forms)
     reads = [read_task(c, form, labels=labels, args=_shared_args(node, form)) for form in forms]
@@ -92,15 +92,16 @@ def _step_dialect(reads: list[TaskRead]) -> Dialect:
 # --- the tasks' forms, with what stands on the step but belongs to a task ------------------------
 
 
-def _read_forms(c: Compilation, node: MapNode, name: str, item: Item) -> list[TaskForm]:
+def read_step_forms(c: Compilation, node: MapNode, name: str, item: Item) -> list[TaskForm]:
+    """The tasks of a step, each with the fields on the step that belong to it."""
     forms = read_forms(c, node, name, item.place)
     _report_duplicates(c, forms)
-    if _is_string_tool(node):
-        return forms
-    c.check_keys(node, STEP_KEYS.union(ARGS_KEYS), "a step")
     for key, remedy in UNSUPPORTED_KEYS.items():
         if key in node:
             report_unsupported(c, node.entries[key], remedy)
+    if _is_string_tool(node):
+        return forms
+    c.check_keys(node, STEP_KEYS.union(ARGS_KEYS), "a step")
     return _with_step_fields(c, node, forms)
 
 

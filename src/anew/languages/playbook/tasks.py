@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
@@ -29,8 +31,7 @@ _LOOP_FORM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRead:
+class TaskRead(Struct, frozen=True):
     """A compiled task, and whether it showed the words of its dialect."""
 
     task: Task

@@ -6,7 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row
 from anew.lab.script import Script, read_script
