@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much one evaluation may do and make; passing one is an ExpressionError that names it."""
 
     # Text made by one rendering, or by one operation on text.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.expressions.arguments import items_of
 from anew.expressions.evaluation import Evaluation, Run
@@ -35,8 +36,7 @@ def assign(variables: dict[str, Value], targets: tuple[str, ...], value: Value) 
     variables.update(zip(targets, value, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class Loop(Struct, frozen=True, kw_only=True):
     """A compiled `{% for %}`."""
 
     source: Run

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from anew.expressions import syntax
 from anew.expressions.problems import Refusal
@@ -12,8 +13,7 @@ from anew.values import Value
 Path: TypeAlias = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class Reads:
+class Reads(Struct):
     """Names of the scope, paths below them, functions, and texts that paths are compared with."""
 
     names: set[str] = field(default_factory=set)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.expressions.problems import Refusal
 from anew.values import Value
@@ -15,8 +16,7 @@ from anew.values import Value
 Calls: TypeAlias = dict[str, Callable[..., Value]]
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Struct, frozen=True):
     """A function of this package under the name authors use; values are never callees."""
 
     what: str

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from anew.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     value: Value
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     name: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """`target.key`, and `target['key']` or `target[0]`: the key is in the source."""
 
     target: Expression
@@ -30,8 +28,7 @@ class Attribute:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """`target[index]` with an index that is computed."""
 
     target: Expression
@@ -39,8 +36,7 @@ class Item:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     target: Expression
     start: Expression | None
     stop: Expression | None
@@ -48,14 +44,12 @@ class Slice:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     positional: tuple[Expression, ...] = ()
     named: tuple[tuple[str, Expression], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A global function, such as `rand()`."""
 
     function: str
@@ -63,24 +57,21 @@ class Call:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     target: Expression
     name: str
     arguments: Arguments
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     target: Expression
     name: str
     arguments: Arguments
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """`target is name(arguments)`."""
 
     target: Expression
@@ -89,29 +80,25 @@ class Test:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(Struct, frozen=True):
     operator: str
     target: Expression
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     target: Expression
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     operator: str
     left: Expression
     right: Expression
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One link of a chain `a < b < c`: the operator and what is on its right."""
 
     operator: str
@@ -119,23 +106,20 @@ class Comparison:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     left: Expression
     links: tuple[Comparison, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(Struct, frozen=True):
     """`a ~ b ~ c`, flat, so that long texts do not nest."""
 
     parts: tuple[Expression, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Logic:
+class Logic(Struct, frozen=True):
     """`a and b and c` or `a or b or c`, flat for the same reason."""
 
     operator: str
@@ -143,8 +127,7 @@ class Logic:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`then if condition else otherwise`; without an else, undefined."""
 
     then: Expression
@@ -153,14 +136,12 @@ class Choice:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     items: tuple[Expression, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class DictOf:
+class DictOf(Struct, frozen=True):
     pairs: tuple[tuple[Expression, Expression], ...]
     at: int
 
@@ -171,35 +152,30 @@ Expression: TypeAlias = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     text: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """`{{ expression }}`."""
 
     expression: Expression
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     condition: Expression
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     branches: tuple[Branch, ...]
     otherwise: tuple[Statement, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     targets: tuple[str, ...]
     source: Expression
     condition: Expression | None
@@ -208,8 +184,7 @@ class For:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """`{% set a, b = value %}`."""
 
     targets: tuple[str, ...]
@@ -217,8 +192,7 @@ class Set:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetText:
+class SetText(Struct, frozen=True):
     """`{% set a %}text{% endset %}`."""
 
     target: str
@@ -240,7 +214,7 @@ _LEAVES = (Constant, Name, Text)
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below `node`, in source order."""
     if not isinstance(node, _LEAVES):
-        for field in node.__slots__:
+        for field in node.__struct_fields__:
             yield from _nodes_in(getattr(node, field))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from anew.expressions.limits import DEFAULT_LIMITS
 from anew.expressions.problems import ExpressionError
@@ -25,14 +26,12 @@ class Token(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     text: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class CodePart:
+class CodePart(Struct, frozen=True):
     """The tokens between `{{ }}` or `{% %}`, closed by an "end" token."""
 
     tokens: list[Token]

@@ -18,6 +18,7 @@ from anew.engine.outcome import Outcome
 from anew.values import Object, json_text
 
 _TIME_WIDTH = 9
+_WHAT_WIDTH = 28
 _TEXT_MAX = 100
 
 
@@ -35,9 +36,10 @@ def timeline_lines(log: Sequence[e.Event]) -> Iterator[str]:
     lines = list(_lines(log))
     place = max((len(line.place) for line in lines), default=0)
     what = max((len(line.what) for line in lines), default=0)
+    what = max(what, _WHAT_WIDTH)
     for line in lines:
         seconds = (line.at - log[0].at) / e.NANOSECONDS
-        text = f"{seconds:{_TIME_WIDTH}.3f}  {line.place:{place}}  {line.what:{what}} "
+        text = f"{seconds:{_TIME_WIDTH}.3f}  {line.place:{place}}  {line.what:{what}}"
         yield f"{text} {line.detail}".rstrip()
 
 

@@ -218,7 +218,7 @@ def _retry_keys(node: Node, fields: Mapping[str, Entry]) -> list[Key]:
         if entry is not None:
             keys.append(Key(new, scalar(plain(entry.node))))
         elif old == "max_attempts" and isinstance(node, ScalarNode) and node.value is not True:
-            keys.append(Key(new, Inline(node.text)))
+            keys.append(Key(new, scalar(node.value)))
         elif default is not None:
             keys.append(Key(new, Inline(default)))
     return keys
