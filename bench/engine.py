@@ -8,10 +8,11 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
 
 from anew.engine.decide import Reported, Requested, Taken, decide
-from anew.engine.outcome import Outcome, outcome_of
+from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke
 from anew.engine.record import Moment
 from anew.engine.state import RunState
@@ -100,20 +101,20 @@ def _growth(mode: str) -> dict[str, object]:
 
 def _outcomes(program: Program, workload: dict[str, object]) -> Iterator[None]:
     """Play a run in which everything succeeds at once; yields after each outcome."""
-    state = RunState()
-    chance: Callable[[], float] = lambda: 0.5  # noqa: E731 - a constant source of chance
-    moment = Moment(0, chance)
-    ok: Outcome = outcome_of({})
-    todo = decide(program, state, Requested("1", workload), moment).jobs
+    state, moment, ok = RunState(), Moment(0, _half), outcome_of({})
+    todo = deque(decide(program, state, Requested("1", workload), moment).jobs)
     while todo:
-        after: list[object] = []
-        for key in todo:
-            transition = decide(program, state, Taken(key), moment)
-            while isinstance(transition.ask, Invoke):
-                transition = decide(program, state, Reported(key, ok), moment)
-                yield
-                after.extend(transition.jobs)
-        todo = after  # type: ignore[assignment]
+        key = todo.popleft()
+        transition = decide(program, state, Taken(key), moment)
+        todo.extend(transition.jobs)
+        while isinstance(transition.ask, Invoke):
+            transition = decide(program, state, Reported(key, ok), moment)
+            todo.extend(transition.jobs)
+            yield
+
+
+def _half() -> float:
+    return 0.5
 
 
 def _row(name: str, value: float, unit: str, target: float, *, met: bool) -> dict[str, object]:

@@ -174,3 +174,9 @@ def test_hostile_documents_are_refused(text: str | bytes, rule: str) -> None:
 def test_a_thousand_aliases_are_allowed() -> None:
     found = value_of("x: &x 1\ny: [" + "*x, " * 1000 + "]\n")
     assert found == {"x": 1, "y": [1] * 1000}
+
+
+def test_aliases_inside_aliases_count_each_time_they_are_used() -> None:
+    rows = [f"l{level}: &l{level} [*l{level - 1}, *l{level - 1}]" for level in range(1, 11)]
+    found = rules_of("\n".join(["l0: &l0 x", *rows]))
+    assert [rule for rule, _, _ in found] == ["yaml.aliases"]

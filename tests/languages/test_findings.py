@@ -289,3 +289,14 @@ def test_a_broken_condition_is_reported_once_per_place() -> None:
     )
     found = [f for f in load_playbook(text, "f.yaml").findings if f.rule == "expression.syntax"]
     assert [(f.place.line, f.place.column) for f in found] == [(2, 18)]
+
+
+def test_an_input_that_is_empty_is_missing() -> None:
+    (found,) = load_playbook(WORKFLOW + "  tool:\n    kind: http\n    url:\n", "f.yaml").findings
+    assert (found.rule, found.place.line) == ("tool.input-missing", 5)
+
+
+def test_a_cycle_over_several_tasks_is_endless_too() -> None:
+    jump = "{kind: noop, spec: {policy: {rules: [{else: {then: {do: jump, to: t}}}]}}}"
+    (found,) = load_playbook(f"{TASK}  - u: {jump}\n", "f.yaml").findings
+    assert (found.rule, found.place.line) == ("jump.endless", 6)

@@ -1,0 +1,72 @@
+"""How long hostile documents take to be refused, beside an honest document of the same size."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from anew.languages import load_text
+
+ROUNDS = 5
+# Refusing must not cost more than reading a good document of the largest size.
+RATIO_MAX = 1.0
+
+_LARGEST = 1024 * 1024
+
+
+def documents() -> dict[str, bytes]:
+    """Each kind of hostile document, and what it is called in the table."""
+    bomb = "a: &a [x]\n" + "".join(
+        f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(12)
+    )
+    return {
+        "alias bomb": bomb.encode(),
+        "20,000 levels of brackets": b"workflow: " + b"[" * 20_000,
+        "20,000 levels of mappings": b"{a: " * 20_000,
+        "duplicate keys": b"workflow: []\n" + b"a: 1\n" * 50_000,
+        "object tag": b"workflow: !!python/object/apply:os.system ['true']\n",
+        "tabs": b"workflow:\n\t- step: a\n",
+        "binary": bytes(range(256)) * 400,
+        "larger than allowed": b"# " + b"x" * (2 * _LARGEST),
+        "one long line": b"workflow: '" + b"x" * (_LARGEST - 100) + b"'\n",
+        "deep expression": b"workflow: [{step: a, next: [{step: a, when: \"" + b"(" * 50_000 + b'"}]}]',
+    }
+
+
+def measure() -> list[dict[str, object]]:
+    """One row per document; the ratio is to an honest playbook of nearly 1 MiB."""
+    honest = _seconds(_honest())
+    return [_row(name, _seconds(text), honest) for name, text in documents().items()]
+
+
+def _honest() -> bytes:
+    step = "- {{step: s{n}, tool: {{kind: noop}}, next: [{{step: s0, when: \"{{{{ ctx.x == {n} }}}}\"}}]}}\n"
+    lines = ["workflow:\n"]
+    size = 0
+    while size < _LARGEST * 0.9:
+        line = step.format(n=len(lines) - 1)
+        lines.append(line)
+        size += len(line)
+    return "".join(lines).encode()
+
+
+def _seconds(text: bytes) -> float:
+    taken = []
+    for _ in range(ROUNDS):
+        before = time.process_time()
+        load_text(text, "hostile.yaml")
+        taken.append(time.process_time() - before)
+    return statistics.median(taken)
+
+
+def _row(name: str, seconds: float, honest: float) -> dict[str, object]:
+    ratio = seconds / honest
+    return {
+        "name": f"hostile: {name}",
+        "value": round(seconds * 1000, 2),
+        "unit": "ms",
+        "peer": "an honest document of 1 MiB",
+        "ratio": round(ratio, 4),
+        "target": RATIO_MAX,
+        "met": ratio <= RATIO_MAX,
+    }
