@@ -18,6 +18,7 @@ from anew.engine.record import Moment
 from anew.engine.state import RunState
 from anew.languages import load_text
 from anew.program.program import Program
+from anew.values import Object
 
 ROUNDS = 5
 LOOP_ITEMS = 100_000
@@ -60,9 +61,7 @@ def measure() -> list[dict[str, object]]:
         _rate("engine: pipeline with rules", _program(_PIPELINE), {}),
         _rate("engine: 1,000 steps of one task", _program(_STEPS + "- {step: s999}\n"), {}),
     ]
-    for mode in ("sequential", "parallel"):
-        rows.append(_growth(mode))
-    return rows
+    return [*rows, *(_growth(mode) for mode in ("sequential", "parallel"))]
 
 
 def _program(text: str) -> Program:
@@ -71,7 +70,7 @@ def _program(text: str) -> Program:
     return program
 
 
-def _rate(name: str, program: Program, workload: dict[str, object]) -> dict[str, object]:
+def _rate(name: str, program: Program, workload: Object) -> dict[str, object]:
     rates = []
     for _ in range(ROUNDS):
         gc.collect()
@@ -99,7 +98,7 @@ def _growth(mode: str) -> dict[str, object]:
     return _row(name, ratio, "x", GROWTH_TARGET, met=ratio <= GROWTH_TARGET)
 
 
-def _outcomes(program: Program, workload: dict[str, object]) -> Iterator[None]:
+def _outcomes(program: Program, workload: Object) -> Iterator[None]:
     """Play a run in which everything succeeds at once; yields after each outcome."""
     state, moment, ok = RunState(), Moment(0, _half), outcome_of({})
     todo = deque(decide(program, state, Requested("1", workload), moment).jobs)

@@ -29,7 +29,9 @@ def documents() -> dict[str, bytes]:
         "binary": bytes(range(256)) * 400,
         "larger than allowed": b"# " + b"x" * (2 * _LARGEST),
         "one long line": b"workflow: '" + b"x" * (_LARGEST - 100) + b"'\n",
-        "deep expression": b"workflow: [{step: a, next: [{step: a, when: \"" + b"(" * 50_000 + b'"}]}]',
+        "deep expression": b'workflow: [{step: a, next: [{step: a, when: "'
+        + b"(" * 50_000
+        + b'"}]}]',
     }
 
 
@@ -40,14 +42,9 @@ def measure() -> list[dict[str, object]]:
 
 
 def _honest() -> bytes:
-    step = "- {{step: s{n}, tool: {{kind: noop}}, next: [{{step: s0, when: \"{{{{ ctx.x == {n} }}}}\"}}]}}\n"
-    lines = ["workflow:\n"]
-    size = 0
-    while size < _LARGEST * 0.9:
-        line = step.format(n=len(lines) - 1)
-        lines.append(line)
-        size += len(line)
-    return "".join(lines).encode()
+    step = '- {step: sN, tool: {kind: noop}, next: [{step: s0, when: "{{ ctx.x == N }}"}]}\n'
+    count = round(_LARGEST * 0.9) // (len(step) + 8)
+    return ("workflow:\n" + "".join(step.replace("N", str(n)) for n in range(count))).encode()
 
 
 def _seconds(text: bytes) -> float:

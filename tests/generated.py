@@ -118,7 +118,9 @@ def routers(draw):
             {
                 "step": draw(pick(STEPS)),
                 "when": draw(maybe(pick(ARC_CONDITIONS))),
-                "args": draw(maybe(pick(({"a": 1}, {"a": "{{ event.name }}"}, {"a": "{{ 1/0 }}"})))),
+                "args": draw(
+                    maybe(pick(({"a": 1}, {"a": "{{ event.name }}"}, {"a": "{{ 1/0 }}"})))
+                ),
             }
         )
         for _ in range(draw(st.integers(0, 3)))

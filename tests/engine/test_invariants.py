@@ -1,5 +1,7 @@
 """What must hold for every program, every script and every seed."""
 
+from itertools import pairwise
+
 import msgspec
 from hypothesis import HealthCheck, assume, given, settings
 
@@ -27,7 +29,9 @@ def played(document, script):
 
 every_run = given(document=playbooks(), script=scripts())
 often = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
 
@@ -45,7 +49,7 @@ def test_invariants(document, script):
 
 def the_log_is_gap_free(log):
     assert [event.seq for event in log] == list(range(1, len(log) + 1))
-    assert all(a.at <= b.at for a, b in zip(log, log[1:], strict=False))
+    assert all(a.at <= b.at for a, b in pairwise(log))
 
 
 def the_run_ends_once_and_last(log):

@@ -112,6 +112,6 @@ def test_iterations_have_scratch_of_their_own():
 
 
 def test_each_iteration_retries_by_itself():
-    rules = '{when: "outcome.status == \'error\'", then: {do: retry, attempts: 2, delay: 1}}'
+    rules = "{when: \"outcome.status == 'error'\", then: {do: retry, attempts: 2, delay: 1}}"
     report = play(loop(mode="parallel", rules=rules), outcomes={"call": [BOOM, BOOM, {}]})
     assert (report["status"], report["attempts"]["call"]) == ("done", 5)

@@ -33,10 +33,20 @@ def test_without_a_policy_an_error_fails_the_step():
 def test_a_jump_goes_back_and_each_visit_has_a_fresh_budget():
     report = play(
         pipeline(
-            task("t", when("outcome.status == 'error'", "do: retry, attempts: 2"), otherwise("do: continue")),
-            task("u", when("ctx.n < 2", "do: jump, to: t, set_ctx: {n: '{{ ctx.n + 1 }}'}"), otherwise("do: break")),
+            task(
+                "t",
+                when("outcome.status == 'error'", "do: retry, attempts: 2"),
+                otherwise("do: continue"),
+            ),
+            task(
+                "u",
+                when("ctx.n < 2", "do: jump, to: t, set_ctx: {n: '{{ ctx.n + 1 }}'}"),
+                otherwise("do: break"),
+            ),
             head="",
-        ).replace("workflow:", "workload: {n: 0}\nworkflow:").replace("ctx.n", "n"),
+        )
+        .replace("workflow:", "workload: {n: 0}\nworkflow:")
+        .replace("ctx.n", "n"),
         outcomes={"t": [DOWN, {}, DOWN, {}, DOWN, {}]},
     )
     assert (report["status"], report["attempts"]) == ("done", {"t": 6, "u": 3})
@@ -44,8 +54,12 @@ def test_a_jump_goes_back_and_each_visit_has_a_fresh_budget():
 
 def test_a_jump_can_wait():
     report = play(
-        pipeline(task("poll", when("outcome.result.state != 'ready'", "do: jump, to: poll, delay: 30"))),
-        outcomes={"poll": [{"result": {"state": "no"}, "times": 2}, {"result": {"state": "ready"}}]},
+        pipeline(
+            task("poll", when("outcome.result.state != 'ready'", "do: jump, to: poll, delay: 30"))
+        ),
+        outcomes={
+            "poll": [{"result": {"state": "no"}, "times": 2}, {"result": {"state": "ready"}}]
+        },
     )
     assert (report["elapsed"], report["delays"], report["attempts"]["poll"]) == (60, [], 3)
     assert rows(report, "task.processed")[0]["data"]["delay_seconds"] == 30
@@ -53,7 +67,9 @@ def test_a_jump_can_wait():
 
 def test_a_step_run_that_goes_in_circles_meets_its_limit_and_names_the_labels():
     limit = "executor: {spec: {limits: {tasks_per_step_run: 20}}}\n"
-    report = play(pipeline(task("in"), task("x"), task("y", otherwise("do: jump, to: x")), head=limit))
+    report = play(
+        pipeline(task("in"), task("x"), task("y", otherwise("do: jump, to: x")), head=limit)
+    )
     assert report["error"]["kind"] == "limit_exceeded"
     assert "x, y" in report["error"]["message"]
     assert sum(report["attempts"].values()) == 20
@@ -97,7 +113,10 @@ def test_patches_are_applied_for_every_directive_retry_and_fail_included():
 
 def test_a_spent_retry_applies_its_patches_then_those_of_on_exhausted():
     then = "do: retry, attempts: 2, set_ctx: {n: '{{ _attempt }}'}, on_exhausted: {do: continue, set_ctx: {gave_up: '{{ ctx.n }}'}}"
-    report = play(pipeline(task("t", when("outcome.status == 'error'", then)), task("u")), outcomes={"t": [BOOM]})
+    report = play(
+        pipeline(task("t", when("outcome.status == 'error'", then)), task("u")),
+        outcomes={"t": [BOOM]},
+    )
     assert (report["status"], report["ctx"]) == ("done", {"n": 2, "gave_up": 2})
     assert report["attempts"] == {"t": 2, "u": 1}
 
@@ -105,7 +124,9 @@ def test_a_spent_retry_applies_its_patches_then_those_of_on_exhausted():
 def test_a_spent_retry_may_jump():
     then = "do: retry, attempts: 1, on_exhausted: {do: jump, to: clean}"
     report = play(
-        pipeline(task("t", when("outcome.status == 'error'", then)), task("skipped"), task("clean")),
+        pipeline(
+            task("t", when("outcome.status == 'error'", then)), task("skipped"), task("clean")
+        ),
         outcomes={"t": [BOOM]},
     )
     assert report["attempts"] == {"t": 1, "skipped": 0, "clean": 1}
@@ -124,7 +145,9 @@ def test_the_previous_result_stays_the_same_for_all_attempts_of_a_task():
     report = play(
         pipeline(
             task("t"),
-            task("u", when("_attempt < 3", f"do: retry, {note}"), otherwise(f"do: continue, {note}")),
+            task(
+                "u", when("_attempt < 3", f"do: retry, {note}"), otherwise(f"do: continue, {note}")
+            ),
         ),
         outcomes={"t": [{"result": 7}], "u": [{"result": 8}]},
     )
@@ -151,7 +174,9 @@ def test_an_input_that_raises_is_an_outcome_the_rules_see():
 
 
 def test_a_result_that_says_error_is_an_error_and_keeps_its_result():
-    rule = when("outcome.error.kind == 'tool_error'", "do: continue, set_ctx: {x: '{{ outcome.result.x }}'}")
+    rule = when(
+        "outcome.error.kind == 'tool_error'", "do: continue, set_ctx: {x: '{{ outcome.result.x }}'}"
+    )
     said = {"result": {"status": "error", "message": "soft", "x": 5}}
     assert play(pipeline(task("t", rule)), outcomes={"t": [said]})["ctx"] == {"x": 5}
 
@@ -166,6 +191,9 @@ def test_whether_an_error_can_be_retried_is_known_by_its_kind(kind, retryable):
 
 
 def test_failing_an_ok_outcome_says_which_rule_it_was():
-    report = play(pipeline(task("t", when("outcome.result.x == 0", "do: fail"))), outcomes={"t": [{"result": {"x": 0}}]})
+    report = play(
+        pipeline(task("t", when("outcome.result.x == 0", "do: fail"))),
+        outcomes={"t": [{"result": {"x": 0}}]},
+    )
     assert report["error"]["kind"] == "failed"
     assert "outcome.result.x == 0" in report["error"]["message"]

@@ -202,16 +202,14 @@ FORK = (
 
 
 def test_an_unhandled_failure_lets_started_work_end_and_starts_nothing_new():
-    report = play(
-        steps(*FORK, noop("later")), outcomes={"bad": [BOOM], "slow": [{"takes": 4}]}
-    )
+    report = play(steps(*FORK, noop("later")), outcomes={"bad": [BOOM], "slow": [{"takes": 4}]})
     assert (report["status"], report["elapsed"]) == ("failed", 4)
     assert report["visits"] == ["start", "bad", "slow"]
     assert rows(report, "step.skipped")[0]["step"] == "later"
 
 
 def test_started_work_keeps_its_retries_while_the_run_fails():
-    slow = "{step: slow, tool: [{s: {kind: noop, spec: {policy: {rules: [{when: \"outcome.status =="
+    slow = '{step: slow, tool: [{s: {kind: noop, spec: {policy: {rules: [{when: "outcome.status =='
     slow += " 'error'\", then: {do: retry, attempts: 3, delay: 5}}]}}}}]}"
     document = steps(noop("start", then="[bad, slow]"), noop("bad"), slow)
     report = play(document, outcomes={"bad": [BOOM], "s": [BOOM, BOOM, {}]})

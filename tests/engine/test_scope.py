@@ -120,7 +120,9 @@ def test_only_the_runs_own_constants_are_rendered_in_workload_defaults():
 
 
 def test_values_of_the_request_are_never_rendered():
-    got = evaluated("{{ workload.mine }}", head="workload: {mine: x}", workload={"mine": "{{ run_id }}"})
+    got = evaluated(
+        "{{ workload.mine }}", head="workload: {mine: x}", workload={"mine": "{{ run_id }}"}
+    )
     assert got == "{{ run_id }}"
 
 

@@ -5,6 +5,7 @@ import pytest
 from anew.engine import events as e
 from anew.engine.events import EVENTS
 from anew.engine.fold import evolve
+from anew.engine.outcome import outcome_of
 from anew.engine.state import (
     FINAL,
     RUN_TRANSITIONS,
@@ -16,7 +17,6 @@ from anew.engine.state import (
     StepRunStatus,
 )
 from anew.errors import EngineBug
-from anew.engine.outcome import outcome_of
 
 PLACE = {"step": "a", "visit": 1, "task": "t", "attempt": 1}
 PARTS = {
@@ -76,7 +76,7 @@ def test_a_step_run_moves_only_as_its_table_says(status, kind):
 
 
 @pytest.mark.parametrize("kind", EVENTS.values())
-@pytest.mark.parametrize("status", FINAL)
+@pytest.mark.parametrize("status", sorted(FINAL))
 def test_nothing_happens_after_the_end_of_a_run(status, kind):
     assert (status, kind) not in RUN_TRANSITIONS
 

@@ -45,7 +45,7 @@ def evolve(state: RunState, event: e.Event) -> RunState:
     return state
 
 
-def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0912 - one row per event
+def _apply(state: RunState, event: e.Event) -> None:
     match event:
         case e.TaskStarted():
             _task_started(_moved(state, event), event)

@@ -78,5 +78,7 @@ def _items(recorder: Recorder, loop: Loop, scope: Scope) -> list[Value]:
         raise Rejected("loop.in", f"{shown} is not a list", loop.source.source)
     most = recorder.program.limits.loop_iterations
     if len(value) > most:
-        raise Rejected("loop.in", f"{len(value)} items pass the limit of {most}", loop.source.source)
+        raise Rejected(
+            "loop.in", f"{len(value)} items pass the limit of {most}", loop.source.source
+        )
     return value

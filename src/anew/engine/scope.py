@@ -12,15 +12,9 @@ from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
 from anew.engine.state import StepResult, StepRun
 from anew.expressions import UNDEFINED
+from anew.program.names import RESERVED
 from anew.program.program import Dialect
 from anew.values import Object, Value
-
-RESERVED = frozenset(
-    """workload keychain ctx iter args input outcome output event execution_id run_id job rand now
-    _task _prev _attempt""".split()
-)
-# The words of the retry dialect, readable in its conditions only.
-RETRY_WORDS = frozenset("success status_code error data result attempt node_id".split())
 
 _NOTHING: Object = {}
 
@@ -59,7 +53,7 @@ class Scope:
         if read is not None:
             return read(self)
         if name in RESERVED:
-            return UNDEFINED
+            return UNDEFINED  # exists elsewhere: an outcome in rules, an event in arcs
         if name in self._labels:
             return self._labels[name]
         step = self._step(name)
@@ -113,7 +107,6 @@ _RESERVED_READERS: dict[str, Callable[[Scope], Value]] = {
     "iter": lambda scope: scope._iter,
     "args": lambda scope: scope._args,
     "input": lambda scope: scope._args,
-    "keychain": lambda scope: _NOTHING,
     "run_id": lambda scope: scope._recorder.state.run,
     "execution_id": lambda scope: scope._recorder.state.run,
     "job": lambda scope: job_of(scope._recorder.state.run),

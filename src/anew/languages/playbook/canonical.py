@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.canonical_policy import PolicyWriter, policy_block
@@ -31,7 +31,6 @@ class Writer(Struct, frozen=True):
     c: Compilation
     words: Words
     is_touched: Callable[[Span, Node], bool]
-    kept: list[Entry] = field(default_factory=list)
 
     # --- steps -----------------------------------------------------------------------------------
 
@@ -149,7 +148,7 @@ class Writer(Struct, frozen=True):
         if timeout is not None and not any(e.key == "timeout" for e in settings):
             settings.append(timeout)
         keys = [Key(e.key, Raw(e), (e,)) for e in settings]
-        policy = policy_block(PolicyWriter(self.c, dialect, words, self.kept), form)
+        policy = policy_block(PolicyWriter(self.c, dialect, words), form)
         if policy is not None:
             keys.append(policy)
         if keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -25,16 +26,16 @@ from anew.program.program import Dialect
 
 _FAIL_ON_ERROR = "\"{{ outcome.status == 'error' }}\""
 _SET_NAMES = {PatchTarget.CTX: "set_ctx", PatchTarget.ITER: "set_iter"}
+_NODE_ID = re.compile(r"\bnode_id\b")
 _Patches = dict[PatchTarget, dict[str, Out]]
 
 
 class PolicyWriter(Struct, frozen=True):
-    """`words` translate the rules' expressions; `kept` gathers what has no canonical form."""
+    """`words` translate the rules' expressions."""
 
     c: Compilation
     dialect: Dialect
     words: Words
-    kept: list[Entry]
 
 
 def policy_block(w: PolicyWriter, form: TaskForm) -> Key | None:
@@ -150,7 +151,7 @@ def _patches(w: PolicyWriter, entries: list[Entry]) -> _Patches:
         for item in entry.node if isinstance(entry.node, MapNode) else ():
             target, path = patch_target(entry.key, item.key)
             if len(path) > 1:
-                w.kept.append(item)
+                raise CannotTranslate(item, "writes inside a value", "Set the whole value.")
             found.setdefault(target, {})[".".join(path)] = w.words.value(item)
     return found
 
@@ -187,19 +188,26 @@ def _condition(entry: Entry | None) -> str | None:
     text = value if isinstance(value, str) else entry.node.text.lower()
     expression = inner_expression(text) if text.strip() else "false"
     if expression is None:
-        raise CannotTranslate(entry)
+        raise _around(entry)
+    if _NODE_ID.search(expression):
+        raise CannotTranslate(entry, "reads `node_id`", "Compare with the step's name instead.")
     try:
         return as_operand(translate(expression, retry_words, is_condition=True))
     except ExpressionError as error:
-        raise CannotTranslate(entry) from error
+        raise _around(entry) from error
 
 
 class CannotTranslate(Exception):
-    """A condition that is no single expression cannot become part of another."""
+    """Something has no canonical form with the same meaning; its step stays as it is."""
 
-    def __init__(self, entry: Entry) -> None:
-        super().__init__(entry.key)
+    def __init__(self, entry: Entry, why: str, remedy: str) -> None:
+        super().__init__(f"`{entry.key}` {why}, which has no canonical form")
         self.entry = entry
+        self.remedy = remedy
+
+
+def _around(entry: Entry) -> CannotTranslate:
+    return CannotTranslate(entry, "is a text around an expression", "Write one expression.")
 
 
 _RETRY_SETTINGS = (

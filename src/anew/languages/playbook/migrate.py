@@ -37,9 +37,9 @@ from anew.program.span import Span
 
 
 class Migrated(Struct, frozen=True):
-    """`text` is the original where `findings` has errors."""
+    """`text` is None where the document has errors, so that nothing is written over it."""
 
-    text: str
+    text: str | None
     findings: list[Finding]
 
 
@@ -53,9 +53,11 @@ def migrate(text: str | bytes, file: str) -> Migrated:
     """The playbook in canonical form, and what could not be kept."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     loaded = load_playbook(text, file)
-    if loaded.program is None or not loaded.strict:
+    if loaded.program is None:
         errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
-        return Migrated(decoded, errors)
+        return Migrated(None, errors)
+    if not loaded.strict:
+        return Migrated(decoded, [])
     body = decoded.removeprefix("\ufeff")
     root, _ = read_yaml(body, file)
     if not isinstance(root, MapNode):
@@ -155,11 +157,8 @@ class _Migration:
         try:
             return self.writer.step(item, step)
         except CannotTranslate as problem:
-            message = (
-                f"`{problem.entry.key}` is a text around an expression and cannot be translated"
-            )
-            place = problem.entry.place
-            self.findings.append(finding("migrate.kept", place, message, "Write one expression."))
+            place, message = problem.entry.place, f"{problem}; its step was left as it is"
+            self.findings.append(finding("migrate.kept", place, message, problem.remedy))
             return RawItem(item)
 
     def _step_of(self, item: Item) -> Step | None:
@@ -217,10 +216,6 @@ class _Migration:
     # --- what could not be kept ------------------------------------------------------------------
 
     def _report_words(self) -> None:
-        for entry in self.writer.kept:
-            message = f"`set` of the path {entry.key!r} has no canonical form; it became one key"
-            remedy = "Set the whole object with `set_ctx`."
-            self.findings.append(finding("migrate.kept", entry.place, message, remedy))
         for step in self.program.steps.values():
             for task in step.tasks:
                 if task.dialect is Dialect.EVAL and _writes_status(task.policy.rules):

@@ -9,14 +9,10 @@ from anew.expressions import Condition
 from anew.languages.nodes import Node, ScalarNode, scalars
 from anew.languages.playbook.compilation import Compilation, Place, Read, place_in
 from anew.program.findings import did_you_mean
+from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
-RESERVED = frozenset(
-    "workload keychain ctx iter args input outcome output event execution_id run_id job rand now "
-    "_task _prev _attempt".split()
-)
-RETRY_WORDS = frozenset("success status_code error data result attempt".split())
 _OUTCOME = frozenset({"outcome", "output"})
 # Names that exist in some places only (SEMANTICS 2.9).
 _ABSENT: Mapping[Place, frozenset[str]] = {

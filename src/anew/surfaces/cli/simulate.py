@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
+
 from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row

@@ -1,0 +1,599 @@
+"""The documentation is complete and true: what it lists exists, what it shows was run.
+
+Console blocks with `$ anew …`, blocks under `<!-- file: … -->` and whatever stands between
+`<!-- generated: … -->` and `<!-- end -->` follow the code. After a change that is meant to alter
+them, rewrite them with
+
+    ANEW_UPDATE_DOCS=1 python -m pytest tests/test_docs.py -p no:xdist
+
+and read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import pkgutil
+import re
+import shlex
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from textwrap import indent
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from anew.engine import scope
+from anew.engine.events import EVENTS, Fact
+from anew.engine.outcome import HELPERS, RETRYABLE
+from anew.engine.retry import DELAY_SECONDS_MAX
+from anew.engine.state import (
+    FINAL,
+    RUN_TRANSITIONS,
+    STEP_RUN_TRANSITIONS,
+    RunStatus,
+    StepRunStatus,
+)
+from anew.expressions.filters import FILTERS
+from anew.expressions.functions import FUNCTIONS
+from anew.expressions.limits import DEFAULT_LIMITS
+from anew.expressions.methods import METHOD_NAMES, methods_named
+from anew.expressions.predicates import PREDICATES
+from anew.expressions.signature import Callee
+from anew.lab import script, simulate
+from anew.languages import document, load_text
+from anew.languages import playbook as front_end
+from anew.languages.playbook import loops, names
+from anew.languages.playbook.directives import Do
+from anew.languages.playbook.durations import JITTER_WORDS
+from anew.languages.rules import RULES
+from anew.program import program as model
+from anew.program.findings import Severity
+from anew.program.kinds import KINDS, Kind
+from anew.program.policy import OutcomeStatus
+from anew.program.retry import BackoffKind
+from anew.surfaces.cli import documents, status
+from anew.surfaces.cli.main import COMMANDS, main
+from anew.views.actions import actions
+
+ROOT = Path(__file__).resolve().parent.parent
+IS_UPDATING = os.environ.get("ANEW_UPDATE_DOCS") == "1"
+
+REFERENCE = ROOT / "docs/reference"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PROJECT_PAGES = [*PAGES, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING"))]
+EXAMPLES = sorted((ROOT / "docs/examples").glob("*.yaml"))
+
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<note>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S
+)
+GENERATED = re.compile(
+    r"^<!-- generated: (?P<name>[^\n]+?) -->\n(?P<body>.*?)^<!-- end -->$", re.M | re.S
+)
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?P<anchor>#[^)\s]+)?\)")
+WORD = re.compile(r"`([^`]+)`")
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def of(page: Path) -> str:
+    return relative(page)
+
+
+@cache
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+# --- reading pages -------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    note: str
+    language: str
+    body: str
+
+
+def blocks(page: Path) -> list[Block]:
+    found = BLOCK.finditer(text(page))
+    return [Block(block["note"] or "", block["language"], block["body"]) for block in found]
+
+
+@cache
+def section(page: Path, heading: str) -> str:
+    """What stands under a heading, up to the next one of its level or above."""
+    level = r"#{1,4}"
+    found = re.search(rf"^({level}) {re.escape(heading)}\n", text(page), re.M)
+    assert found, f"{relative(page)} has no section {heading!r}"
+    following = re.compile(rf"^#{{1,{len(found[1])}}} ", re.M).search(text(page), found.end())
+    return text(page)[found.end() : following.start() if following else None]
+
+
+class Row(NamedTuple):
+    """`names` are the words in backticks of the first cell."""
+
+    names: tuple[str, ...]
+    line: str
+
+
+def rows(page: Path, heading: str) -> list[Row]:
+    lines = [line for line in section(page, heading).splitlines() if line.startswith("| ")]
+    return [Row(tuple(WORD.findall(line.split(" | ")[0])), line) for line in lines]
+
+
+def listed(page: Path, heading: str) -> set[str]:
+    return {name for row in rows(page, heading) for name in row.names}
+
+
+def row_of(page: Path, heading: str, name: str) -> str:
+    found = [row.line for row in rows(page, heading) if name in row.names]
+    assert found, f"{relative(page)}, {heading!r}: no row for {name!r}"
+    return found[0]
+
+
+def missing(names: Iterable[str], page: Path, heading: str) -> list[str]:
+    return sorted(set(names) - listed(page, heading))
+
+
+# --- running what the pages show -----------------------------------------------------------------
+
+
+def run(words: list[str]) -> tuple[str, int]:
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        exit_status = main(words)
+    return printed.getvalue(), exit_status
+
+
+def demo_words() -> list[str]:
+    """What `make demo` calls."""
+    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/anew (.*)$", text(ROOT / "Makefile"), re.M)
+    assert recipe, "the Makefile has no demo that calls anew"
+    return shlex.split(recipe[1])
+
+
+def played(body: str) -> str:
+    """A console block with the output its commands give now; others than ours are not run."""
+    lines: list[str] = []
+    exit_status = 0
+    for line in body.splitlines():
+        if not line.startswith("$ "):
+            continue
+        lines.append(line)
+        match shlex.split(line[2:]):
+            case ["anew", *words]:
+                printed, exit_status = run(words)
+            case ["make", "demo"]:
+                printed, exit_status = run(demo_words())
+            case ["echo", "$?"]:
+                printed = f"{exit_status}\n"
+            case _:
+                return body
+        lines += printed.splitlines()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def true_body(block: Block) -> str:
+    """What the block must say."""
+    kind, _, name = block.note.partition(": ")
+    if kind == "file":
+        return (ROOT / name).read_text(encoding="utf-8")
+    return played(block.body) if block.language == "console" else block.body
+
+
+def updated(page: Path) -> str:
+    """The page as the code would have it."""
+
+    def block(found: re.Match[str]) -> str:
+        body = true_body(Block(found["note"] or "", found["language"], found["body"]))
+        return found[0].replace(f"\n{found['body']}```", f"\n{body}```")
+
+    def part(found: re.Match[str]) -> str:
+        return f"<!-- generated: {found['name']} -->\n{GENERATORS[found['name']]()}<!-- end -->"
+
+    return GENERATED.sub(part, BLOCK.sub(block, page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", PROJECT_PAGES, ids=of)
+def test_what_a_page_shows_is_what_happens(page: Path) -> None:
+    true = updated(page)
+    if IS_UPDATING:
+        page.write_text(true, encoding="utf-8")
+        text.cache_clear()
+        section.cache_clear()
+    assert page.read_text(encoding="utf-8") == true
+
+
+def test_console_blocks_are_really_run() -> None:
+    assert played("$ anew nothing\nold\n$ echo $?\n").endswith("$ echo $?\n2\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_every_whole_playbook_on_a_page_can_be_run(page: Path) -> None:
+    starts = ("workflow:", "apiVersion:", "metadata:")
+    for block in blocks(page):
+        lines = [line for line in block.body.splitlines() if line and not line.startswith("#")]
+        is_whole = block.language == "yaml" and lines and lines[0].startswith(starts)
+        if is_whole and "broken" not in block.note:
+            assert errors_in(block.body, relative(page)) == []
+
+
+def errors_in(playbook: str, name: str) -> list[str]:
+    found = load_text(playbook, name).findings
+    return [str(finding) for finding in found if finding.severity is Severity.ERROR]
+
+
+def test_an_excerpt_is_part_of_its_file() -> None:
+    excerpts = [block for page in PAGES for block in blocks(page) if block.note.startswith("part")]
+    assert excerpts
+    for block in excerpts:
+        whole = (ROOT / block.note.removeprefix("part of: ")).read_text(encoding="utf-8")
+        depths = range(0, 16, 2)
+        assert any(indent(block.body, " " * depth) in whole for depth in depths), block.body
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=of)
+def test_an_example_of_the_docs_is_right_and_shown(example: Path) -> None:
+    if not example.name.endswith(".script.yaml") and "broken" not in example.name:
+        assert errors_in(text(example), example.name) == []
+    commands = [
+        line
+        for page in PAGES
+        for block in blocks(page)
+        for line in block.body.splitlines()
+        if line.startswith("$ anew ")
+    ]
+    assert any(relative(example) in command for command in commands)
+
+
+@pytest.mark.parametrize("page", PROJECT_PAGES, ids=of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    prose = BLOCK.sub("", text(page))
+    for link in LINK.finditer(prose):
+        target = (page.parent / link["path"]).resolve() if link["path"] else page
+        assert target.exists(), f"{relative(page)}: {link[0]}"
+        if link["anchor"]:
+            assert link["anchor"][1:] in anchors(target), f"{relative(page)}: {link[0]}"
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", text(page)), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=of)
+def test_every_page_is_reached_from_the_index(page: Path) -> None:
+    index = ROOT / "docs/index.md"
+    linked = {(index.parent / link["path"]).resolve() for link in LINK.finditer(text(index))}
+    assert page in linked
+
+
+# --- parts written from the code -----------------------------------------------------------------
+
+
+def table(header: str, lines: Iterable[str]) -> str:
+    ruler = "|".join("---" for _ in header.split(" | "))
+    return "".join(f"{line}\n" for line in (f"| {header} |", f"|{ruler}|", *lines))
+
+
+def rule_table(wanted: Callable[[str, Severity], bool]) -> str:
+    chosen = [(rule, about) for rule, about in RULES.items() if wanted(rule, about.severity)]
+    return table(
+        "rule | severity | meaning",
+        (f"| `{rule}` | {about.severity} | {about.summary} |" for rule, about in sorted(chosen)),
+    )
+
+
+def is_own_group(rule: str) -> bool:
+    return rule.startswith(("yaml.", "strict.", "migrate."))
+
+
+Moves = dict[tuple[StrEnum, type[Fact]], StrEnum]
+
+
+def diagram(moves: Moves, first: StrEnum, final: Iterable[StrEnum]) -> str:
+    """A state diagram: one arrow per pair of states, with the events that make the move."""
+    arrows: dict[tuple[StrEnum, StrEnum], list[str]] = {}
+    for (before, event), after in moves.items():
+        arrows.setdefault((before, after), []).append(event.name)
+    lines = ["```mermaid", "stateDiagram-v2"]
+    if first in {after for after in moves.values()} or first is not RunStatus.NEW:
+        lines.append(f"    [*] --> {first}")
+    for (before, after), events in arrows.items():
+        start = "[*]" if before is RunStatus.NEW else before
+        several = f"{len(events)} events, see the table"
+        lines.append(
+            f"    {start} --> {after} : {' / '.join(events) if len(events) < 4 else several}"
+        )
+    lines += [f"    {state} --> [*]" for state in sorted(final)]
+    return "".join(f"{line}\n" for line in (*lines, "```"))
+
+
+def moves_table(moves: Moves) -> str:
+    grouped: dict[tuple[StrEnum, StrEnum], list[str]] = {}
+    for (before, event), after in moves.items():
+        grouped.setdefault((before, after), []).append(f"`{event.name}`")
+    return table(
+        "from | to | on",
+        (f"| `{a}` | `{b}` | {', '.join(events)} |" for (a, b), events in grouped.items()),
+    )
+
+
+def run_states() -> str:
+    return f"{diagram(RUN_TRANSITIONS, RunStatus.NEW, FINAL)}\n{moves_table(RUN_TRANSITIONS)}"
+
+
+def step_run_states() -> str:
+    final = [StepRunStatus.ENDED]
+    drawn = diagram(STEP_RUN_TRANSITIONS, StepRunStatus.SCHEDULED, final)
+    return f"{drawn}\n{moves_table(STEP_RUN_TRANSITIONS)}"
+
+
+def words(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def kind_row(kind: Kind) -> str:
+    required = " and ".join(" or ".join(f"`{name}`" for name in group) for group in kind.required)
+    optional = kind.inputs - {name for group in kind.required for name in group}
+    others = ", ".join(f"`{other}` for `{name}`" for other, name in sorted(kind.aliases.items()))
+    more = " and any other" if kind.is_open else ""
+    timeout = f"{kind.timeout_seconds:g} s" if kind.timeout_seconds else ""
+    return f"| `{kind.name}` | {required} | {words(optional)}{more} | {others} | {timeout} |"
+
+
+def kind_table() -> str:
+    header = "kind | required | optional inputs | other names | attempt timeout"
+    return re.sub(r" +", " ", table(header, map(kind_row, KINDS.values())))
+
+
+GENERATORS: dict[str, Callable[[], str]] = {
+    "run states": run_states,
+    "step-run states": step_run_states,
+    "kinds": kind_table,
+    "rules of YAML": lambda: rule_table(lambda rule, _: rule.startswith("yaml.")),
+    "rules that are errors": lambda: rule_table(
+        lambda rule, severity: severity is Severity.ERROR and not is_own_group(rule)
+    ),
+    "rules that are warnings": lambda: rule_table(
+        lambda rule, severity: severity is not Severity.ERROR and not is_own_group(rule)
+    ),
+    "rules of strict mode": lambda: rule_table(lambda rule, _: rule.startswith("strict.")),
+    "rules of migrate": lambda: rule_table(lambda rule, _: rule.startswith("migrate.")),
+}
+
+
+def test_every_generated_part_has_its_place() -> None:
+    used = [found["name"] for page in PAGES for found in GENERATED.finditer(text(page))]
+    assert sorted(used) == sorted(GENERATORS)
+
+
+# --- the reference is complete -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_listed_with_its_severity(rule: str) -> None:
+    page = text(REFERENCE / "check-rules.md")
+    assert f"| `{rule}` | {RULES[rule].severity} |" in page
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_is_listed_with_all_its_data(name: str) -> None:
+    kind = EVENTS[name]
+    place = {field.name for field in msgspec.structs.fields(Fact)}
+    data = {field.name for field in msgspec.structs.fields(kind)} - place
+    assert listed(REFERENCE / "events.md", f"`{name}`") == data
+
+
+def test_the_columns_of_the_log_are_listed() -> None:
+    rows_of_log = simulate.simulate(a_program(), script.Script()).report()["events"]
+    assert missing(rows_of_log[0], REFERENCE / "events.md", "One row per event") == []
+
+
+def test_the_words_of_s4_are_listed() -> None:
+    page = section(REFERENCE / "events.md", "The words of S4")
+    source = inspect.getsource(import_module(actions.__module__))
+    assert set(re.findall(r'return "(\w+)", \{', source)) <= set(WORD.findall(page))
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        (RunStatus, "States of a run"),
+        (StepRunStatus, "States of a step-run"),
+        (OutcomeStatus, "The outcome"),
+    ],
+)
+def test_every_status_is_explained(words: type[StrEnum], heading: str) -> None:
+    assert missing(words, REFERENCE / "events.md", heading) == []
+
+
+@pytest.mark.parametrize(
+    ("callees", "heading"),
+    [(FILTERS, "Filters"), (PREDICATES, "Tests"), (FUNCTIONS, "Functions")],
+)
+def test_every_operation_is_listed_with_its_arguments(
+    callees: dict[str, Callee], heading: str
+) -> None:
+    for name, callee in callees.items():
+        line = row_of(REFERENCE / "expressions.md", heading, name)
+        assert [argument for argument in arguments_of(callee) if argument not in line] == [], name
+
+
+def test_every_method_is_listed_with_its_arguments() -> None:
+    for name in METHOD_NAMES:
+        line = row_of(REFERENCE / "expressions.md", "Methods", name)
+        for callee in methods_named(name):
+            assert [word for word in arguments_of(callee)[:1] if f"`{word}" not in line] == [], name
+
+
+def arguments_of(callee: Callee) -> list[str]:
+    return list(inspect.signature(callee.call).parameters)[callee.leading :]
+
+
+@pytest.mark.parametrize("kind", RETRYABLE)
+def test_an_error_kind_is_listed_with_its_answer(kind: str) -> None:
+    answer = {True: "yes", False: "no", None: "null"}[RETRYABLE[kind]]
+    assert row_of(REFERENCE / "tools.md", "Error kinds", kind).endswith(f"| {answer} |")
+
+
+def test_every_tool_and_helper_is_listed() -> None:
+    assert missing(KINDS, REFERENCE / "tools.md", "Kinds") == []
+    assert missing(HELPERS, REFERENCE / "tools.md", "Helpers") == []
+    for kind in KINDS.values():
+        inputs = set(WORD.findall(section(REFERENCE / "tools.md", f"`{kind.name}`")))
+        assert kind.inputs <= inputs, kind.name
+
+
+# Where playbook.md explains the keys of each table of the front end.
+KEY_TABLES = {
+    "playbook._ROOT_KEYS": "The document",
+    "playbook._EXECUTOR_KEYS": "`executor`",
+    "playbook._SPEC_KEYS": "`executor`",
+    "forms.STEP_KEYS": "A step",
+    "inputs.ARGS_KEYS": "A step",
+    "gates._SPEC_KEYS": "`spec` of a step",
+    "gates._POLICY_KEYS": "`spec` of a step",
+    "loops._LOOP_KEYS": "`loop`",
+    "loops._SPEC_KEYS": "`loop`",
+    "routes._ROUTER_KEYS": "`next`",
+    "routes._SPEC_KEYS": "`next`",
+    "routes._ARC_KEYS": "An arc",
+    "routes._ARGS_KEYS": "An arc",
+    "inputs.TASK_KEYS": "A task",
+    "inputs.SPEC_KEYS": "`spec` of a task",
+    "policies._POLICY_KEYS": "`policy` of a task",
+    "policies._RULE_KEYS": "A rule",
+    "directives.DIRECTIVE_KEYS": "What a rule does",
+    "patches.PATCH_KEYS": "What a rule does",
+    "retries.RETRY_KEYS": "The `retry` block",
+    "tasks.UNSUPPORTED_KEYS": "Older forms that are refused",
+}
+
+
+def key_tables() -> Iterator[tuple[str, Iterable[str]]]:
+    for module in pkgutil.iter_modules(front_end.__path__):
+        loaded = import_module(f"{front_end.__name__}.{module.name}")
+        for name, value in vars(loaded).items():
+            is_own = re.search(rf"^{name}(:.*)? = ", inspect.getsource(loaded), re.M)
+            if name.endswith("_KEYS") and is_own:
+                yield f"{module.name}.{name}", value
+
+
+@pytest.mark.parametrize(("name", "keys"), key_tables())
+def test_every_accepted_key_is_explained(name: str, keys: Iterable[str]) -> None:
+    assert name in KEY_TABLES, f"say in KEY_TABLES where playbook.md explains {name}"
+    assert missing(keys, REFERENCE / "playbook.md", KEY_TABLES[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        (Do, "Directives"),
+        (BackoffKind, "How long a retry waits"),
+        (JITTER_WORDS, "How long a retry waits"),
+        (model.Dialect, "The four dialects"),
+        (scope.RESERVED | names.RESERVED, "Names a template reads"),
+        (scope.RETRY_WORDS | names.RETRY_WORDS, "Names a template reads"),
+    ],
+)
+def test_every_word_is_explained(words: Iterable[str], heading: str) -> None:
+    assert missing(words, REFERENCE / "playbook.md", heading) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        (model.LoopMode, "`loop`"),
+        (model.RouteMode, "`next`"),
+        (model.Join, "`spec` of a step"),
+        (model.FailureMode, "Failure of a step"),
+    ],
+)
+def test_every_mode_is_explained(words: type[StrEnum], heading: str) -> None:
+    assert set(words) <= set(WORD.findall(section(REFERENCE / "playbook.md", heading)))
+
+
+def limits() -> dict[str, object]:
+    """Every named limit with its default."""
+    fixed = {
+        "DOCUMENT_BYTES_MAX": document.DOCUMENT_BYTES_MAX,
+        "DEPTH_MAX": document.DEPTH_MAX,
+        "ALIASES_MAX": document.ALIASES_MAX,
+        "ALIASED_NODES_MAX": document.ALIASED_NODES_MAX,
+        "READ_BYTES_MAX": documents.READ_BYTES_MAX,
+        "EVENTS_MAX": simulate.EVENTS_MAX,
+        "TAKES_SECONDS_MAX": int(script.TAKES_SECONDS_MAX),
+        "DELAY_SECONDS_MAX": int(DELAY_SECONDS_MAX),
+        "max_in_flight": loops.MAX_IN_FLIGHT_DEFAULT,
+    }
+    return {
+        **fixed,
+        **msgspec.structs.asdict(model.Limits()),
+        **msgspec.structs.asdict(DEFAULT_LIMITS),
+    }
+
+
+@pytest.mark.parametrize(("name", "default"), limits().items())
+def test_a_limit_is_listed_with_its_default(name: str, default: int) -> None:
+    assert f" {default:,} " in row_of(REFERENCE / "limits.md", "Limits", name)
+
+
+class _Captured(Exception):
+    pass
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.word)
+def test_every_option_of_a_command_is_explained(
+    command: NamedTuple, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def capture(parser: ArgumentParser, _words: list[str]) -> None:
+        raise _Captured(parser)
+
+    monkeypatch.setattr(ArgumentParser, "parse_args", capture)
+    with pytest.raises(_Captured) as caught:
+        import_module(command.module).run([])  # type: ignore[attr-defined]
+    heading = f"`anew {command.word}`"  # type: ignore[attr-defined]
+    for action in caught.value.args[0]._actions:
+        spellings = action.option_strings or [action.metavar]
+        assert missing(spellings, REFERENCE / "cli.md", heading) == []
+        choices = set(action.choices or ())
+        assert choices <= set(WORD.findall(section(REFERENCE / "cli.md", heading)))
+
+
+def test_every_exit_status_is_explained() -> None:
+    numbers = {str(value) for name, value in vars(status).items() if name.isupper()}
+    assert missing(numbers, REFERENCE / "cli.md", "Exit status") == []
+
+
+def test_scripts_and_reports_are_explained() -> None:
+    page = REFERENCE / "simulate.md"
+    assert missing(script._KEYS, page, "The script") == []
+    assert missing(script._ENTRY_KEYS, page, "One outcome") == []
+    report = simulate.simulate(a_program(), script.Script()).report()
+    assert missing(report, page, "The JSON object") == []
+
+
+def a_program() -> model.Program:
+    program = load_text("workflow: [{step: only, tool: {kind: noop}}]", "only.yaml").program
+    assert program is not None
+    return program
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text(ROOT / "README.md").splitlines()) <= 120
