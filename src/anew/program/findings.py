@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -27,6 +26,8 @@ class Finding(Struct, frozen=True):
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, if any is close enough to be what was meant."""
+    import difflib  # noqa: PLC0415 - only a document with a mistake pays for it
+
     known = list(known)
     matches = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if matches:

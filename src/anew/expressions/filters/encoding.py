@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 from typing import NoReturn
-from urllib.parse import quote, quote_plus
 
 from anew.expressions.arguments import integer_of, text_of
 from anew.expressions.evaluation import Evaluation
@@ -17,6 +16,7 @@ from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"})
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _INDENT_MAX = 16
 _PAIR = 2
 
@@ -68,7 +68,7 @@ def b64decode(run: Evaluation, value: Value) -> str:
 def urlencode(run: Evaluation, value: Value) -> str:
     """A text quoted for a path; an object or a list of pairs as a query."""
     if not isinstance(value, (dict, list)):
-        return _within_limit(run, quote(text_of(run, value), safe="/"))
+        return _within_limit(run, _quoted(text_of(run, value), "/"))
     pairs = list(value.items()) if isinstance(value, dict) else value
     run.spend(len(pairs))
     return _within_limit(run, "&".join(_pair(run, pair) for pair in pairs))
@@ -77,8 +77,16 @@ def urlencode(run: Evaluation, value: Value) -> str:
 def _pair(run: Evaluation, pair: Value) -> str:
     if not isinstance(pair, (list, tuple)) or len(pair) != _PAIR:
         raise Refusal("'urlencode' needs a text, an object or a list of pairs")
-    key, value = (quote_plus(text_of(run, part)) for part in pair)
+    key, value = (_quoted(text_of(run, part), " ").replace(" ", "+") for part in pair)
     return f"{key}={value}"
+
+
+def _quoted(text: str, safe: str) -> str:
+    """Percent-encoded but for the unreserved characters of RFC 3986 and those in `safe`."""
+    if text.isascii() and text.isalnum():
+        return text
+    kept = _UNRESERVED | frozenset(safe.encode())
+    return "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in text.encode())
 
 
 def _within_limit(run: Evaluation, text: str) -> str:
