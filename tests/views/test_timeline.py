@@ -101,6 +101,15 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     # The line of the router names the targets.
     (e.BranchForked(step="fetch", tokens=[1, 2]), None),
     (e.BranchJoined(step="fetch", tokens=[1, 2]), "branches joined              2 tokens"),
+    (e.HumanWaiting(step="fetch", question="Ship it?"), "waits for a person           Ship it?"),
+    (
+        e.HumanAnswered(step="fetch", answer="Y", by="ann"),
+        "answered                     Y · ann",
+    ),
+    (e.HumanTimedOut(step="fetch", action="fail"), "nobody answered              fail"),
+    (e.SignalWaiting(step="fetch", signal="paid"), "signal waiting               paid"),
+    (e.SignalReceived(step="fetch", signal="paid"), "signal received              paid"),
+    (e.SignalTimedOut(step="fetch", signal="paid"), "signal timed out             paid"),
 ]
 
 

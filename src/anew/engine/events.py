@@ -272,6 +272,54 @@ class BranchJoined(Fact):
     tokens: list[int]
 
 
+class HumanWaiting(Fact):
+    """A task asks a person; the answer is its outcome."""
+
+    name: ClassVar[str] = "human.waiting"
+    question: str
+    choices: list[str] = []
+    deadline: int | None = None
+
+
+class HumanAnswered(Fact):
+    """A person answered, once."""
+
+    name: ClassVar[str] = "human.answered"
+    answer: str
+    label: str | None = None
+    by: str | None = None
+
+
+class HumanTimedOut(Fact):
+    """Nobody answered by the deadline; `action` is what the task said to do then."""
+
+    name: ClassVar[str] = "human.timed_out"
+    action: str
+
+
+class SignalWaiting(Fact):
+    """A task waits for a signal from outside."""
+
+    name: ClassVar[str] = "signal.waiting"
+    signal: str
+    deadline: int | None = None
+
+
+class SignalReceived(Fact):
+    """The signal came; its payload is the task's result."""
+
+    name: ClassVar[str] = "signal.received"
+    signal: str
+    payload: Value = None
+
+
+class SignalTimedOut(Fact):
+    """The signal did not come by the deadline."""
+
+    name: ClassVar[str] = "signal.timed_out"
+    signal: str
+
+
 Event: TypeAlias = (
     RunRequested
     | RunStarted
@@ -299,11 +347,18 @@ Event: TypeAlias = (
     | GateChecked
     | BranchForked
     | BranchJoined
+    | HumanWaiting
+    | HumanAnswered
+    | HumanTimedOut
+    | SignalWaiting
+    | SignalReceived
+    | SignalTimedOut
 )
 
 EVENTS: dict[str, type[Fact]] = {kind.name: kind for kind in Fact.__subclasses__()}
 
 _PLACE = frozenset(Fact.__struct_fields__)
+_MOMENTS = ("not_before", "deadline")
 
 
 def moment_text(at: int) -> str:
@@ -321,8 +376,9 @@ def _second_text(seconds: int) -> str:
 def to_row(event: Fact) -> Object:
     """The event as every surface shows it: its place, and the rest under `data`."""
     data = {k: v for k, v in to_builtins(event).items() if k not in _PLACE}
-    if "not_before" in data:
-        data["not_before"] = moment_text(data["not_before"])
+    for key in _MOMENTS:
+        if data.get(key) is not None:
+            data[key] = moment_text(data[key])
     return {
         "seq": event.seq,
         "at": moment_text(event.at),

@@ -89,6 +89,10 @@ def _apply(state: RunState, event: e.Event) -> None:
             pass
         case e.BranchForked() | e.BranchJoined():
             pass
+        case e.HumanWaiting() | e.HumanAnswered() | e.HumanTimedOut():
+            pass  # told for the log's readers; the task's outcome is what moves the step-run
+        case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
+            pass
         case _:
             assert_never(event)
 

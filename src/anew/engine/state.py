@@ -56,6 +56,12 @@ _PROGRESS: tuple[type[e.Fact], ...] = (
     e.GateChecked,
     e.BranchForked,
     e.BranchJoined,
+    e.HumanWaiting,
+    e.HumanAnswered,
+    e.HumanTimedOut,
+    e.SignalWaiting,
+    e.SignalReceived,
+    e.SignalTimedOut,
 )
 
 RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {

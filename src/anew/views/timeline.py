@@ -94,6 +94,14 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
             return event.name.removeprefix("run."), event.reason or ""
         case e.RunStarted() | e.RunDone() | e.RunResumed():
             return event.name.removeprefix("run."), ""
+        case e.HumanWaiting():
+            return "waits for a person", _short(event.question)
+        case e.HumanAnswered():
+            return "answered", _joined(event.answer, event.by or "")
+        case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
+            return event.name.replace(".", " ").replace("_", " "), event.signal
+        case e.HumanTimedOut():
+            return "nobody answered", event.action
         case e.StepDone() | e.StepRedelivered():
             return event.name.replace(".", " "), ""
         case _:
