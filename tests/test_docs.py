@@ -12,16 +12,13 @@ and read the difference before committing it.
 from __future__ import annotations
 
 import inspect
-import io
+import json
 import os
 import pkgutil
 import re
-import shlex
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
@@ -30,17 +27,11 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from anew.engine import scope
+import anew
 from anew.engine.events import EVENTS, Fact
 from anew.engine.outcome import HELPERS, RETRYABLE
-from anew.engine.retry import DELAY_SECONDS_MAX
-from anew.engine.state import (
-    FINAL,
-    RUN_TRANSITIONS,
-    STEP_RUN_TRANSITIONS,
-    RunStatus,
-    StepRunStatus,
-)
+from anew.engine.state import RunStatus, StepRunStatus
+from anew.expressions import MappingScope, compile_template
 from anew.expressions.filters import FILTERS
 from anew.expressions.functions import FUNCTIONS
 from anew.expressions.limits import DEFAULT_LIMITS
@@ -48,50 +39,45 @@ from anew.expressions.methods import METHOD_NAMES, methods_named
 from anew.expressions.predicates import PREDICATES
 from anew.expressions.signature import Callee
 from anew.lab import script, simulate
-from anew.languages import document, load_text
+from anew.languages import load_text
 from anew.languages import playbook as front_end
-from anew.languages.playbook import loops, names
+from anew.languages.playbook import loops
 from anew.languages.playbook.directives import Do
 from anew.languages.playbook.durations import JITTER_WORDS
 from anew.languages.rules import RULES
 from anew.program import program as model
 from anew.program.findings import Severity
-from anew.program.kinds import KINDS, Kind
+from anew.program.kinds import KINDS
+from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import BackoffKind
-from anew.surfaces.cli import documents, status
-from anew.surfaces.cli.main import COMMANDS, main
+from anew.surfaces.cli import status
+from anew.surfaces.cli.main import COMMANDS
 from anew.views.actions import actions
+from tests.pages import (
+    BLOCK,
+    EXAMPLES,
+    GENERATED,
+    GENERATORS,
+    LINK,
+    PAGES,
+    PROJECT_PAGES,
+    ROOT,
+    WORD,
+    blocks,
+    listed,
+    missing,
+    of,
+    played,
+    relative,
+    row_of,
+    section,
+    text,
+    updated,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
 IS_UPDATING = os.environ.get("ANEW_UPDATE_DOCS") == "1"
-
 REFERENCE = ROOT / "docs/reference"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROJECT_PAGES = [*PAGES, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING"))]
-EXAMPLES = sorted((ROOT / "docs/examples").glob("*.yaml"))
-
-BLOCK = re.compile(
-    r"(?:^<!-- (?P<note>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S
-)
-GENERATED = re.compile(
-    r"^<!-- generated: (?P<name>[^\n]+?) -->\n(?P<body>.*?)^<!-- end -->$", re.M | re.S
-)
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?P<anchor>#[^)\s]+)?\)")
-WORD = re.compile(r"`([^`]+)`")
-
-
-def relative(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def of(page: Path) -> str:
-    return relative(page)
-
-
-@cache
-def text(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -100,113 +86,7 @@ def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-# --- reading pages -------------------------------------------------------------------------------
-
-
-class Block(NamedTuple):
-    note: str
-    language: str
-    body: str
-
-
-def blocks(page: Path) -> list[Block]:
-    found = BLOCK.finditer(text(page))
-    return [Block(block["note"] or "", block["language"], block["body"]) for block in found]
-
-
-@cache
-def section(page: Path, heading: str) -> str:
-    """What stands under a heading, up to the next one of its level or above."""
-    level = r"#{1,4}"
-    found = re.search(rf"^({level}) {re.escape(heading)}\n", text(page), re.M)
-    assert found, f"{relative(page)} has no section {heading!r}"
-    following = re.compile(rf"^#{{1,{len(found[1])}}} ", re.M).search(text(page), found.end())
-    return text(page)[found.end() : following.start() if following else None]
-
-
-class Row(NamedTuple):
-    """`names` are the words in backticks of the first cell."""
-
-    names: tuple[str, ...]
-    line: str
-
-
-def rows(page: Path, heading: str) -> list[Row]:
-    lines = [line for line in section(page, heading).splitlines() if line.startswith("| ")]
-    return [Row(tuple(WORD.findall(line.split(" | ")[0])), line) for line in lines]
-
-
-def listed(page: Path, heading: str) -> set[str]:
-    return {name for row in rows(page, heading) for name in row.names}
-
-
-def row_of(page: Path, heading: str, name: str) -> str:
-    found = [row.line for row in rows(page, heading) if name in row.names]
-    assert found, f"{relative(page)}, {heading!r}: no row for {name!r}"
-    return found[0]
-
-
-def missing(names: Iterable[str], page: Path, heading: str) -> list[str]:
-    return sorted(set(names) - listed(page, heading))
-
-
-# --- running what the pages show -----------------------------------------------------------------
-
-
-def run(words: list[str]) -> tuple[str, int]:
-    printed = io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
-        exit_status = main(words)
-    return printed.getvalue(), exit_status
-
-
-def demo_words() -> list[str]:
-    """What `make demo` calls."""
-    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/anew (.*)$", text(ROOT / "Makefile"), re.M)
-    assert recipe, "the Makefile has no demo that calls anew"
-    return shlex.split(recipe[1])
-
-
-def played(body: str) -> str:
-    """A console block with the output its commands give now; others than ours are not run."""
-    lines: list[str] = []
-    exit_status = 0
-    for line in body.splitlines():
-        if not line.startswith("$ "):
-            continue
-        lines.append(line)
-        match shlex.split(line[2:]):
-            case ["anew", *words]:
-                printed, exit_status = run(words)
-            case ["make", "demo"]:
-                printed, exit_status = run(demo_words())
-            case ["echo", "$?"]:
-                printed = f"{exit_status}\n"
-            case _:
-                return body
-        lines += printed.splitlines()
-    return "".join(f"{line}\n" for line in lines)
-
-
-def true_body(block: Block) -> str:
-    """What the block must say."""
-    kind, _, name = block.note.partition(": ")
-    if kind == "file":
-        return (ROOT / name).read_text(encoding="utf-8")
-    return played(block.body) if block.language == "console" else block.body
-
-
-def updated(page: Path) -> str:
-    """The page as the code would have it."""
-
-    def block(found: re.Match[str]) -> str:
-        body = true_body(Block(found["note"] or "", found["language"], found["body"]))
-        return found[0].replace(f"\n{found['body']}```", f"\n{body}```")
-
-    def part(found: re.Match[str]) -> str:
-        return f"<!-- generated: {found['name']} -->\n{GENERATORS[found['name']]()}<!-- end -->"
-
-    return GENERATED.sub(part, BLOCK.sub(block, page.read_text(encoding="utf-8")))
+# --- what the pages show --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PROJECT_PAGES, ids=of)
@@ -281,101 +161,6 @@ def test_every_page_is_reached_from_the_index(page: Path) -> None:
     index = ROOT / "docs/index.md"
     linked = {(index.parent / link["path"]).resolve() for link in LINK.finditer(text(index))}
     assert page in linked
-
-
-# --- parts written from the code -----------------------------------------------------------------
-
-
-def table(header: str, lines: Iterable[str]) -> str:
-    ruler = "|".join("---" for _ in header.split(" | "))
-    return "".join(f"{line}\n" for line in (f"| {header} |", f"|{ruler}|", *lines))
-
-
-def rule_table(wanted: Callable[[str, Severity], bool]) -> str:
-    chosen = [(rule, about) for rule, about in RULES.items() if wanted(rule, about.severity)]
-    return table(
-        "rule | severity | meaning",
-        (f"| `{rule}` | {about.severity} | {about.summary} |" for rule, about in sorted(chosen)),
-    )
-
-
-def is_own_group(rule: str) -> bool:
-    return rule.startswith(("yaml.", "strict.", "migrate."))
-
-
-Moves = dict[tuple[StrEnum, type[Fact]], StrEnum]
-
-
-def diagram(moves: Moves, first: StrEnum, final: Iterable[StrEnum]) -> str:
-    """A state diagram: one arrow per pair of states, with the events that make the move."""
-    arrows: dict[tuple[StrEnum, StrEnum], list[str]] = {}
-    for (before, event), after in moves.items():
-        arrows.setdefault((before, after), []).append(event.name)
-    lines = ["```mermaid", "stateDiagram-v2"]
-    if first in {after for after in moves.values()} or first is not RunStatus.NEW:
-        lines.append(f"    [*] --> {first}")
-    for (before, after), events in arrows.items():
-        start = "[*]" if before is RunStatus.NEW else before
-        several = f"{len(events)} events, see the table"
-        lines.append(
-            f"    {start} --> {after} : {' / '.join(events) if len(events) < 4 else several}"
-        )
-    lines += [f"    {state} --> [*]" for state in sorted(final)]
-    return "".join(f"{line}\n" for line in (*lines, "```"))
-
-
-def moves_table(moves: Moves) -> str:
-    grouped: dict[tuple[StrEnum, StrEnum], list[str]] = {}
-    for (before, event), after in moves.items():
-        grouped.setdefault((before, after), []).append(f"`{event.name}`")
-    return table(
-        "from | to | on",
-        (f"| `{a}` | `{b}` | {', '.join(events)} |" for (a, b), events in grouped.items()),
-    )
-
-
-def run_states() -> str:
-    return f"{diagram(RUN_TRANSITIONS, RunStatus.NEW, FINAL)}\n{moves_table(RUN_TRANSITIONS)}"
-
-
-def step_run_states() -> str:
-    final = [StepRunStatus.ENDED]
-    drawn = diagram(STEP_RUN_TRANSITIONS, StepRunStatus.SCHEDULED, final)
-    return f"{drawn}\n{moves_table(STEP_RUN_TRANSITIONS)}"
-
-
-def words(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names))
-
-
-def kind_row(kind: Kind) -> str:
-    required = " and ".join(" or ".join(f"`{name}`" for name in group) for group in kind.required)
-    optional = kind.inputs - {name for group in kind.required for name in group}
-    others = ", ".join(f"`{other}` for `{name}`" for other, name in sorted(kind.aliases.items()))
-    more = " and any other" if kind.is_open else ""
-    timeout = f"{kind.timeout_seconds:g} s" if kind.timeout_seconds else ""
-    return f"| `{kind.name}` | {required} | {words(optional)}{more} | {others} | {timeout} |"
-
-
-def kind_table() -> str:
-    header = "kind | required | optional inputs | other names | attempt timeout"
-    return re.sub(r" +", " ", table(header, map(kind_row, KINDS.values())))
-
-
-GENERATORS: dict[str, Callable[[], str]] = {
-    "run states": run_states,
-    "step-run states": step_run_states,
-    "kinds": kind_table,
-    "rules of YAML": lambda: rule_table(lambda rule, _: rule.startswith("yaml.")),
-    "rules that are errors": lambda: rule_table(
-        lambda rule, severity: severity is Severity.ERROR and not is_own_group(rule)
-    ),
-    "rules that are warnings": lambda: rule_table(
-        lambda rule, severity: severity is not Severity.ERROR and not is_own_group(rule)
-    ),
-    "rules of strict mode": lambda: rule_table(lambda rule, _: rule.startswith("strict.")),
-    "rules of migrate": lambda: rule_table(lambda rule, _: rule.startswith("migrate.")),
-}
 
 
 def test_every_generated_part_has_its_place() -> None:
@@ -495,7 +280,7 @@ def key_tables() -> Iterator[tuple[str, Iterable[str]]]:
                 yield f"{module.name}.{name}", value
 
 
-@pytest.mark.parametrize(("name", "keys"), key_tables())
+@pytest.mark.parametrize(("name", "keys"), list(key_tables()))
 def test_every_accepted_key_is_explained(name: str, keys: Iterable[str]) -> None:
     assert name in KEY_TABLES, f"say in KEY_TABLES where playbook.md explains {name}"
     assert missing(keys, REFERENCE / "playbook.md", KEY_TABLES[name]) == []
@@ -508,8 +293,8 @@ def test_every_accepted_key_is_explained(name: str, keys: Iterable[str]) -> None
         (BackoffKind, "How long a retry waits"),
         (JITTER_WORDS, "How long a retry waits"),
         (model.Dialect, "The four dialects"),
-        (scope.RESERVED | names.RESERVED, "Names a template reads"),
-        (scope.RETRY_WORDS | names.RETRY_WORDS, "Names a template reads"),
+        (RESERVED, "Names a template reads"),
+        (RETRY_WORDS, "Names a template reads"),
     ],
 )
 def test_every_word_is_explained(words: Iterable[str], heading: str) -> None:
@@ -529,29 +314,29 @@ def test_every_mode_is_explained(words: type[StrEnum], heading: str) -> None:
     assert set(words) <= set(WORD.findall(section(REFERENCE / "playbook.md", heading)))
 
 
-def limits() -> dict[str, object]:
-    """Every named limit with its default."""
-    fixed = {
-        "DOCUMENT_BYTES_MAX": document.DOCUMENT_BYTES_MAX,
-        "DEPTH_MAX": document.DEPTH_MAX,
-        "ALIASES_MAX": document.ALIASES_MAX,
-        "ALIASED_NODES_MAX": document.ALIASED_NODES_MAX,
-        "READ_BYTES_MAX": documents.READ_BYTES_MAX,
-        "EVENTS_MAX": simulate.EVENTS_MAX,
-        "TAKES_SECONDS_MAX": int(script.TAKES_SECONDS_MAX),
-        "DELAY_SECONDS_MAX": int(DELAY_SECONDS_MAX),
-        "max_in_flight": loops.MAX_IN_FLIGHT_DEFAULT,
-    }
-    return {
-        **fixed,
-        **msgspec.structs.asdict(model.Limits()),
-        **msgspec.structs.asdict(DEFAULT_LIMITS),
-    }
+def limits() -> dict[str, float]:
+    """Every named limit with its default: the public `…_MAX` of all modules, and the settable ones."""
+    found: dict[str, float] = {"max_in_flight": loops.MAX_IN_FLIGHT_DEFAULT}
+    for module in pkgutil.walk_packages(anew.__path__, "anew."):
+        if not module.name.endswith("__main__"):
+            loaded = vars(import_module(module.name))
+            found |= {name: loaded[name] for name in loaded if re.fullmatch(r"[A-Z]\w*_MAX", name)}
+    return found | msgspec.structs.asdict(model.Limits()) | msgspec.structs.asdict(DEFAULT_LIMITS)
 
 
 @pytest.mark.parametrize(("name", "default"), limits().items())
-def test_a_limit_is_listed_with_its_default(name: str, default: int) -> None:
-    assert f" {default:,} " in row_of(REFERENCE / "limits.md", "Limits", name)
+def test_a_limit_is_listed_with_its_default(name: str, default: float) -> None:
+    assert f" {int(default):,} " in row_of(REFERENCE / "limits.md", "Limits", name)
+
+
+def test_the_examples_of_expressions_are_true() -> None:
+    told = section(REFERENCE / "expressions.md", "Examples")
+    names = MappingScope({"ctx": json.loads(WORD.findall(told)[1])})
+    lines = [line for line in told.splitlines() if line.startswith("| `")]
+    assert lines
+    for line in lines:
+        template, value = WORD.findall(line.replace("\\|", "|"))
+        assert compile_template(template).value(names) == json.loads(value), template
 
 
 class _Captured(Exception):
