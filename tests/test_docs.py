@@ -267,7 +267,7 @@ KEY_TABLES = {
     "directives.DIRECTIVE_KEYS": "What a rule does",
     "patches.PATCH_KEYS": "What a rule does",
     "retries.RETRY_KEYS": "The `retry` block",
-    "tasks.UNSUPPORTED_KEYS": "Older forms that are refused",
+    "inputs.UNSUPPORTED_KEYS": "Older forms that are refused",
 }
 
 

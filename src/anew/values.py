@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 # msgspec and the log check what enters; inside, `Any` keeps the closures readable.
@@ -35,13 +35,18 @@ def merge_deep(base: Mapping[str, Value], over: Mapping[str, Value]) -> Object:
     return merged
 
 
-def put_in(root: Mapping[str, Value], path: tuple[str, ...], value: Value) -> Object:
-    """A copy of `root` in which `path` holds `value`; objects on the way are made where missing."""
+def put_in(root: Value, path: Sequence[str | int], value: Value) -> Value:
+    """A copy of `root` in which `path` holds `value`.
+
+    A number in the path is a place in a list that has it; objects are made where missing.
+    """
+    if not path:
+        return value
     head, rest = path[0], path[1:]
-    if not rest:
-        return {**root, head: value}
-    inner = root.get(head)
-    return {**root, head: put_in(inner if isinstance(inner, Mapping) else {}, rest, value)}
+    if isinstance(head, int):
+        return [put_in(item, rest, value) if n == head else item for n, item in enumerate(root)]
+    known = root if isinstance(root, Mapping) else {}
+    return {**known, head: put_in(known.get(head), rest, value)}
 
 
 def parse_seconds(text: str) -> float | None:

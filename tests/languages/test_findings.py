@@ -72,6 +72,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("rule.jump-to-missing", RULE + "else:\n              then: {do: jump}\n", 10, 15),
     ("rule.jump-unknown", RULE + "else: {then: {do: jump, to: u}}\n", 9, 41),
     ("rule.attempts", RULE + "else: {then: {do: retry, attempts: 0}}\n", 9, 48),
+    ("rule.attempts-type", RULE + "else: {then: {do: retry, attempts: many}}\n", 9, 48),
     ("rule.backoff", RULE + "else: {then: {do: retry, backoff: quick}}\n", 9, 47),
     ("rule.delay", RULE + "else: {then: {do: retry, delay: -1}}\n", 9, 45),
     ("rule.jitter", RULE + "else: {then: {do: retry, jitter: some}}\n", 9, 46),

@@ -208,7 +208,7 @@ def _end_step_run(recorder: Recorder, ended: Ended) -> None:
 
 
 def _finish_visit(recorder: Recorder, run: StepRun) -> None:
-    fresh = {run.key.step: StepResult(run.last, run.labels)}
+    fresh = {run.key.step: StepResult(run.key.visit, run.last, run.labels)}
     about = {"result": run.last}
     routing = router.route(recorder, run.key, "step.done", about, args=run.args, fresh=fresh)
     if routing.error is not None:
@@ -280,9 +280,13 @@ def _end_loop(recorder: Recorder, key: Key) -> None:
 
 
 def _withdraw(recorder: Recorder) -> None:
-    """No new step-run starts in a run that is failing, not even one already handed out."""
+    """No new step-run starts in a run that is failing, not even one already handed out.
+
+    What this very transition handed out was let in before the failure, and goes on.
+    """
     for visit in list(recorder.state.active.values()):
-        if isinstance(visit, StepRun) and visit.status is StepRunStatus.SCHEDULED:
+        is_waiting = isinstance(visit, StepRun) and visit.status is StepRunStatus.SCHEDULED
+        if is_waiting and visit.key not in recorder.jobs:
             key = visit.key
             recorder.emit(e.StepSkipped(step=key.step, visit=key.visit, reason=_RUN_FAILED))
 

@@ -159,7 +159,7 @@ def _step_scheduled(state: RunState, event: e.StepScheduled) -> None:
 def _task_started(run: StepRun, event: e.TaskStarted) -> None:
     assert event.task is not None
     if event.attempt == 1:
-        run.prev, run.last = run.last, None
+        run.prev = run.last
         run.first_at = event.at
         run.previous_seconds = None
     run.task = event.task
@@ -213,9 +213,18 @@ def _step_done(state: RunState, event: e.StepDone) -> None:
     assert event.visit is not None
     if isinstance(state.active[event.step, event.visit], StepRun):
         run = _moved(state, event)
-        state.results[event.step] = StepResult(run.last, run.labels)
-    state.last_result = state.results[event.step].result
+        state.last_result = run.last
+        _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
+    else:
+        state.last_result = state.results[event.step].result
     _end_visit(state, event.step, event.visit)
+
+
+def _keep_result(state: RunState, step: str, result: StepResult) -> None:
+    """Visits may overlap (`join: each`); the latest one counts, whichever ends last."""
+    known = state.results.get(step)
+    if known is None or known.visit < result.visit:
+        state.results[step] = result
 
 
 def _step_failed(state: RunState, event: e.StepFailed) -> None:
@@ -294,10 +303,10 @@ def _loop_done(state: RunState, event: e.LoopDone) -> None:
     loop = state.active[event.step, event.visit]
     assert isinstance(loop, LoopVisit)
     counts = {"total": event.total, "done": event.done, "failed": event.failed}
-    state.results[event.step] = StepResult({"results": loop.results, **counts}, {})
+    result = {"results": loop.results, **counts}
+    _keep_result(state, event.step, StepResult(event.visit, result, {}))
     if loop.kept_ctx:
         merged = dict(state.ctx)
         for index in sorted(loop.kept_ctx):
             merged.update(loop.kept_ctx[index])
         state.ctx = merged
-        state.epoch += 1

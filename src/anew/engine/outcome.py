@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from anew.program.policy import OutcomeStatus
-from anew.values import Object, Value, parse_seconds
+from anew.values import Object, Value, json_text, parse_seconds
 
 # None means: it depends on the author's code, so a rule has to know.
 RETRYABLE: dict[str, bool | None] = {
@@ -140,7 +140,7 @@ def _completed(
 ) -> Object:
     if error is None:
         said = result.get("message") or result.get("error") or "the tool reported an error"
-        return error_of("tool_error", said if isinstance(said, str) else str(said))
+        return error_of("tool_error", said if isinstance(said, str) else json_text(said))
     found = {"message": error} if isinstance(error, str) else dict(error)
     kind = found.get("kind") or _kind_by_status(helpers)
     complete = error_of(kind, str(found.get("message") or kind))

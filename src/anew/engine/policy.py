@@ -13,7 +13,14 @@ from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetrySched
 from anew.engine.outcome import Outcome, error_of
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, value_of
-from anew.engine.retry import bounds_of, delay_of, due_at, is_too_late, jitter_word
+from anew.engine.retry import (
+    DELAY_SECONDS_MAX,
+    bounds_of,
+    delay_of,
+    due_at,
+    is_too_late,
+    jitter_word,
+)
 from anew.engine.scope import Scope, outcome_names
 from anew.engine.state import StepRun
 from anew.program.policy import (
@@ -118,14 +125,14 @@ class _Judgement(Struct):
         if then.message is not None and scope is not None:
             said = value_of(then.message, scope, "message")
             return error_of("failed", said if isinstance(said, str) else json_text(said))
-        why = rule.when.source if rule and rule.when else "the else rule"
-        return error_of("failed", f"failed by rule: {why}")
+        why = str(rule.when.source) if rule and rule.when else "failed by the else rule"
+        return error_of("failed", why)
 
     def _jump(self, then: Jump, scope: Scope | None) -> Settled:
         if then.delay is None or scope is None:
             return Settled("jump", to=then.to)
         now = self.recorder.moment.now
-        seconds = seconds_of(then.delay, scope, "delay", now=now)
+        seconds = min(seconds_of(then.delay, scope, "delay", now=now), DELAY_SECONDS_MAX)
         return Settled("jump", then.to, None, seconds, due_at(now, seconds))
 
     def _processed(self, number: int | None, settled: Settled, patches: Object) -> None:

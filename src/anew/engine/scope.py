@@ -88,7 +88,7 @@ class Scope:
         return self._recorder.draw()
 
     def now(self) -> str:
-        return moment_text(self._recorder.moment.now)
+        return _plain_moment(self._recorder.moment.now)
 
 
 def _of_step(step: StepResult, key: str) -> Value:
@@ -148,14 +148,21 @@ def _envelope(recorder: Recorder, run: StepRun, outcome: Outcome) -> Object:
     meta = {
         "attempt": run.attempt,
         "duration_ms": (now - run.started_at) / 1e6,
-        "started_at": moment_text(run.started_at),
-        "ended_at": moment_text(now),
+        "started_at": _plain_moment(run.started_at),
+        "ended_at": _plain_moment(now),
         "trace_id": recorder.state.run,
     }
-    seen: Object = {"status": outcome.status.value, "meta": meta, **outcome.helpers}
-    if outcome.error is not None:
-        seen["error"] = outcome.error
-    return seen
+    return {
+        "status": outcome.status.value,
+        "error": outcome.error,
+        "meta": meta,
+        **outcome.helpers,
+    }
+
+
+def _plain_moment(at: int) -> str:
+    """As authors write moments: no fraction where there is none."""
+    return moment_text(at).replace(".000000", "")
 
 
 def _retry_words(run: StepRun, outcome: Outcome) -> Object:

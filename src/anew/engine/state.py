@@ -30,7 +30,7 @@ class StepRunStatus(StrEnum):
     READY = "ready"  # between tasks: the next one may start
     EXECUTING = "executing"  # a task is at work
     DECIDED = "decided"  # an outcome is in, the directive is known
-    DELAYED = "delayed"  # waits for the due time of a retry or a jump
+    DELAYED = "delayed"  # waits for the due time of a retry
     ENDED = "ended"
 
 
@@ -170,8 +170,9 @@ class LoopVisit(Struct):
 
 
 class StepResult(Struct, frozen=True):
-    """What `<step>` reads: its result, and those of its tasks by label."""
+    """What `<step>` reads: its result, and those of its tasks by label, of its latest visit."""
 
+    visit: int
     result: Value
     labels: Object
 

@@ -41,8 +41,10 @@ class Entry(Struct, frozen=True):
     def outcome(self, now: int) -> Outcome:
         """What the tool would have answered."""
         helpers = {name: self.said[name] for name in HELPERS if name in self.said}
-        result = self.said.get("result", _answered(self.said))
-        return outcome_of(result, error=self.said.get("error"), helpers=helpers, now=now)
+        error = self.said.get("error")
+        nothing_said = None if error is not None else _answered(self.said)
+        result = self.said.get("result", nothing_said)
+        return outcome_of(result, error=error, helpers=helpers, now=now)
 
 
 class Script(Struct, frozen=True):

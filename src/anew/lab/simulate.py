@@ -6,14 +6,15 @@ order it was asked for, so that a simulation is repeatable to the last event.
 
 from __future__ import annotations
 
+from collections import deque
 from heapq import heappop, heappush
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, Transition, decide
+from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
 from anew.engine.events import Event
-from anew.engine.pipeline import Invoke
+from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus
 from anew.errors import ConfigError
@@ -54,18 +55,19 @@ def simulate(
     program: Program, script: Script, *, seed: int | None = None, events_max: int = EVENTS_MAX
 ) -> Simulation:
     """Play `script` against `program` to its end; ConfigError when it has none in sight."""
-    return _World(program, script, seed).play(events_max)
+    return _World(program, script, seed, events_max).play()
 
 
-# When, in which order, what. The order is unique, so boundaries are never compared.
-_Pending: TypeAlias = tuple[int, int, Boundary]
+# When; how old the visit's first wish is; which iteration; a unique number; what.
+_Pending: TypeAlias = tuple[int, int, int, int, Boundary]
 
 
 class _World:
     """Unlimited workers around one run, and the tapes they play."""
 
-    def __init__(self, program: Program, script: Script, seed: int | None) -> None:
+    def __init__(self, program: Program, script: Script, seed: int | None, events_max: int) -> None:
         self._program = program
+        self._events_max = events_max
         self._script = script
         self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
         self._draw = script.draws(seed)
@@ -73,45 +75,52 @@ class _World:
         self._log: list[Event] = []
         self._agenda: list[_Pending] = []
         self._asked = 0
+        self._ages: dict[tuple[str, int], int] = {}
         self._now = script.now
 
-    def play(self, events_max: int) -> Simulation:
+    def play(self) -> Simulation:
         self._do(Requested(RUN_ID, self._script.workload))
         while self._agenda:
-            if len(self._log) > events_max:
-                raise ConfigError(self._endless(events_max))
-            self._now, _, boundary = heappop(self._agenda)
+            self._now, *_, boundary = heappop(self._agenda)
             self._do(boundary)
         return Simulation(self._program, self._state, self._log)
 
-    def _endless(self, events_max: int) -> str:
+    def _endless(self) -> str:
         busy = sorted(self._state.visits.items(), key=lambda visit: -visit[1])[:3]
         steps = ", ".join(f"{step} ({visits} visits)" for step, visits in busy)
         return (
-            f"the simulation passed {events_max} events and the run still goes on; "
+            f"the simulation passed {self._events_max} events and the run still goes on; "
             f"most visited: {steps}. Give the script an outcome that ends the cycle."
         )
 
     def _do(self, boundary: Boundary) -> None:
+        """One thing that happens, and every step-run it hands out: a worker is always free."""
         moment = Moment(self._now, self._draw)
-        transition = decide(self._program, self._state, boundary, moment)
-        self._log.extend(transition.events)
-        self._plan(transition)
+        todo = deque([boundary])
+        while todo:
+            if len(self._log) > self._events_max:
+                raise ConfigError(self._endless())
+            transition = decide(self._program, self._state, todo.popleft(), moment)
+            self._log.extend(transition.events)
+            if transition.ask is not None:
+                self._plan(transition.ask)
+            todo.extend(Taken(key) for key in transition.jobs)
 
-    def _plan(self, transition: Transition) -> None:
-        ask = transition.ask
-        if isinstance(ask, Invoke):
-            entry = self._entry(ask)
-            due = self._now + entry.takes
-            self._at(due, Reported(ask.key, entry.outcome(due)))
-        elif ask is not None:
+    def _plan(self, ask: Invoke | Wait) -> None:
+        if isinstance(ask, Wait):
             self._at(ask.until, Due(ask.key))
-        for key in transition.jobs:
-            self._at(self._now, Taken(key))
+            return
+        entry = self._entry(ask)
+        due = self._now + entry.takes
+        self._at(due, Reported(ask.key, entry.outcome(due)))
 
-    def _at(self, moment: int, boundary: Boundary) -> None:
+    def _at(self, moment: int, boundary: Due | Reported) -> None:
+        """Iterations of one loop that meet in one instant go by index, all else by age."""
         self._asked += 1
-        heappush(self._agenda, (moment, self._asked, boundary))
+        key, age = boundary.key, self._asked
+        if key.iteration is not None:
+            age = self._ages.setdefault((key.step, key.visit), age)
+        heappush(self._agenda, (moment, age, key.iteration or 0, self._asked, boundary))
 
     def _entry(self, ask: Invoke) -> Entry:
         step, label = ask.key.step, ask.task.label

@@ -51,7 +51,6 @@ _ERRORS = {
     "next.shape": "`next` is neither a name, a list nor a router with `arcs`.",
     "next.mode": "The routing mode is unknown.",
     "loop.in-missing": "A `loop` has no `in`.",
-    "loop.in": "A loop's `in` can never be a list.",
     "loop.iterator-missing": "A `loop` has no `iterator`.",
     "loop.mode": "The loop mode is unknown.",
     "loop.max-in-flight": "`max_in_flight` is not a whole number of at least 1.",
@@ -71,9 +70,8 @@ _ERRORS = {
     "rule.do": "The `do` word is unknown.",
     "rule.jump-to-missing": "A `jump` has no `to`.",
     "rule.jump-unknown": "A `jump` leads to a label that the step does not have.",
-    "rule.attempts": "`attempts` is not a whole number of at least 1.",
+    "rule.attempts": "`attempts` is below 1.",
     "rule.backoff": "The `backoff` word is unknown.",
-    "rule.delay": "A delay is not a number of seconds or a duration.",
     "rule.jitter": "The `jitter` value is unknown.",
     "rule.multiplier": "A backoff multiplier is not a number above 0.",
     "rule.on-exhausted": "`on_exhausted` asks for something that cannot follow spent attempts.",
@@ -84,6 +82,9 @@ _ERRORS = {
     "dialect.unsupported": "An older form that is not run; the suggestion shows today's.",
 }
 _WARNINGS = {
+    "loop.in": "A loop's `in` can never be a list, so the step will fail.",
+    "rule.attempts-type": "`attempts` is no whole number, so the task will fail.",
+    "rule.delay": "A delay is not a number of seconds or a duration, so the task will fail.",
     "key.unknown": "A key is not known here and has no effect.",
     "key.unused": "A key has no effect together with this `do`.",
     "name.unknown": "An expression reads a name that nothing provides.",

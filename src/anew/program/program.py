@@ -125,7 +125,7 @@ class Program(Struct, frozen=True, dict=True):
     steps: Mapping[str, Step]
     digest: str
     workload: Object = field(default_factory=dict)
-    workload_templates: Mapping[tuple[str, ...], Template] = field(default_factory=dict)
+    workload_templates: Mapping[tuple[str | int, ...], Template] = field(default_factory=dict)
     limits: Limits = Limits()
     failure: FailureMode = FailureMode.FAIL_FAST
     return_step: str | None = None

@@ -68,7 +68,7 @@ class Compilation(Struct):
         self.findings.append(finding(rule, place, message, remedy))
 
     def noncanonical(self, rule: str, place: Span, message: str, canonical: str) -> None:
-        self.strict.append(finding(rule, place, message, f"Write {canonical}"))
+        self.strict.append(finding(rule, place, message, f"Write {canonical}."))
 
     def check_keys(self, node: MapNode, known: Iterable[str], what: str) -> None:
         known = frozenset(known)

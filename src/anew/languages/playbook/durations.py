@@ -6,6 +6,7 @@ A constant that can never be right is reported here; an expression is judged whe
 from __future__ import annotations
 
 import math
+import re
 from typing import TypeVar
 
 from anew.expressions import Template
@@ -23,11 +24,12 @@ JITTER_WORDS = {
     "equal": JitterKind.EQUAL,
     "decorrelated": JitterKind.DECORRELATED,
 }
+_WHOLE = re.compile(r"[-+]?\d{1,9}", re.ASCII)
 _Default = TypeVar("_Default")
 
 
 def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay | _Default:
-    """Seconds, a template of them, or the default when absent or (reported) wrong."""
+    """Seconds, or a template of them; what is neither is reported and fails when it is used."""
     if entry is None:
         return default
     node = entry.node
@@ -39,8 +41,9 @@ def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay 
     if isinstance(node, ScalarNode) and _is_http_date(node.text):
         return c.template(node, Place.POLICY)
     message = f"{entry.key} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
-    c.report("rule.delay", node.span, f"{message}; found {shown(node)}")
-    return default
+    found = f"found {shown(node)}, which fails the task when the rule matches"
+    c.report("rule.delay", node.span, f"{message}; {found}")
+    return c.template(node, Place.POLICY)
 
 
 def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Template:
@@ -49,8 +52,12 @@ def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Te
         return default
     if _is_template(entry.node):
         return c.template(entry.node, Place.POLICY)
-    number = c.whole_number(entry, entry.key, rule="rule.attempts")
-    return default if number is None else number
+    if isinstance(entry.node, ScalarNode) and _WHOLE.fullmatch(entry.node.text):
+        number = c.whole_number(entry, entry.key, rule="rule.attempts")
+        return default if number is None else number
+    message = f"{entry.key} must be a whole number of at least 1; found {shown(entry.node)}, which"
+    c.report("rule.attempts-type", entry.node.span, f"{message} fails the task when it matches")
+    return c.template(entry.node, Place.POLICY)
 
 
 def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:
@@ -62,12 +69,9 @@ def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:
         kind = JITTER_WORDS.get(node.text.lower())
         if kind is not None:
             return Jitter(kind)
-        if (
-            isinstance(node.value, int | float)
-            and not isinstance(node.value, bool)
-            and node.value >= 0
-        ):
-            return Jitter(JitterKind.ADDED, float(node.value))
+        fraction = _fraction(node)
+        if fraction is not None:
+            return Jitter(JitterKind.ADDED, fraction)
     words = ", ".join(JITTER_WORDS)
     near = did_you_mean(node.text, JITTER_WORDS) if isinstance(node, ScalarNode) else None
     c.report(
@@ -77,6 +81,14 @@ def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:
         near,
     )
     return default
+
+
+def _fraction(node: ScalarNode) -> float | None:
+    try:
+        fraction = float(node.text)
+    except ValueError:
+        return None
+    return fraction if math.isfinite(fraction) and fraction >= 0 else None
 
 
 def read_factor(c: Compilation, entry: Entry | None, default: float) -> float:

@@ -16,7 +16,13 @@ from anew.program.policy import Policy, Retry
 
 SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
 # What a task says besides its inputs.
-TASK_KEYS = frozenset("spec eval retry set desc description save sink vars case".split())
+UNSUPPORTED_KEYS: Mapping[str, str] = {
+    "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
+    "save": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
+    "sink": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
+    "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
+}
+TASK_KEYS = frozenset("spec eval retry set desc description".split())
 ARGS_KEYS = ("args", "with", "input")
 
 
@@ -26,7 +32,8 @@ def gather_inputs(
     """The task's inputs by their canonical names."""
     inputs: dict[str, Entry] = {}
     for entry in form.fields.values():
-        if entry.key not in TASK_KEYS and not _is_timeout(entry, kind):
+        is_input = entry.key not in TASK_KEYS and entry.key not in UNSUPPORTED_KEYS
+        if is_input and not _is_timeout(entry, kind):
             _take(c, inputs, entry, kind)
     for entry in spec or ():
         if entry.key not in SPEC_KEYS:
@@ -60,7 +67,8 @@ def _is_timeout(entry: Entry, kind: Kind) -> bool:
 
 def _take(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind: Kind) -> None:
     name = kind.canonical(entry.key)
-    if not kind.knows(name):
+    # Any task may be given arguments; a kind that has no use for them ignores them.
+    if not kind.knows(name) and name not in ARGS_KEYS:
         c.unknown_key(entry, kind.spellings | TASK_KEYS, f"a task of kind {kind.name}")
     if name in inputs:
         other = inputs[name].key

@@ -9,11 +9,10 @@ from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.forms import STEP_KEYS, TaskForm, read_forms
 from anew.languages.playbook.gates import StepSpec, read_step_spec
-from anew.languages.playbook.inputs import ARGS_KEYS
+from anew.languages.playbook.inputs import ARGS_KEYS, UNSUPPORTED_KEYS
 from anew.languages.playbook.loops import read_loop
 from anew.languages.playbook.routes import read_router
 from anew.languages.playbook.tasks import (
-    UNSUPPORTED_KEYS,
     TaskRead,
     read_task,
     report_unsupported,

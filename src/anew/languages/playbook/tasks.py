@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,7 +9,7 @@ from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.forms import TaskForm
-from anew.languages.playbook.inputs import gather_inputs, warn_unsafe_retry
+from anew.languages.playbook.inputs import UNSUPPORTED_KEYS, gather_inputs, warn_unsafe_retry
 from anew.languages.playbook.patches import has_dotted_keys, read_patches
 from anew.languages.playbook.policies import read_eval, read_policy
 from anew.languages.playbook.retries import read_retry
@@ -20,12 +18,6 @@ from anew.program.kinds import KINDS, Kind, find_kind, installed_kinds
 from anew.program.policy import NO_POLICY, Patch, Policy
 from anew.program.program import Dialect, Task
 
-UNSUPPORTED_KEYS: Mapping[str, str] = {
-    "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
-    "save": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
-    "sink": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
-    "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
-}
 _LOOP_FORM = (
     '`loop: {in: "{{ … }}", iterator: item, spec: {mode: parallel}}` with the task as `tool`'
 )

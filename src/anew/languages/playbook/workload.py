@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anew.expressions import ExpressionError, Template, compile_value
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain, scalars
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.forms import TaskForm, read_task_form
 from anew.languages.playbook.tasks import read_task
@@ -16,17 +16,21 @@ from anew.values import Object
 _RUN_CONSTANTS = frozenset({"run_id", "execution_id", "job"})
 
 
-def workload_templates(node: MapNode) -> dict[tuple[str, ...], Template]:
+def workload_templates(node: MapNode) -> dict[tuple[str | int, ...], Template]:
     """The defaults that name the run, by their path. All others stay text."""
     return dict(_templates(node, ()))
 
 
-def _templates(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Template]]:
+def _templates(
+    node: Node, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], Template]]:
     if isinstance(node, MapNode):
         for entry in node:
             yield from _templates(entry.node, (*path, entry.key))
-        return
-    if path and any("{{" in scalar.text for scalar in scalars(node)):
+    elif isinstance(node, ListNode):
+        for index, item in enumerate(node.items):
+            yield from _templates(item.node, (*path, index))
+    elif path and "{{" in node.text:
         template = _run_constant(node)
         if template is not None:
             yield path, template
