@@ -7,7 +7,11 @@ import pytest
 
 from anew.surfaces.cli.main import main
 
-CASES = json.loads((Path(__file__).parent / "conformance" / "playbook.json").read_text())
+FOLDER = Path(__file__).parent / "conformance"
+# The given scenarios, and ours for what they leave out.
+CASES = [
+    case for name in ("playbook", "own") for case in json.loads((FOLDER / f"{name}.json").read_text())
+]
 TOLERANCE = 1e-6
 
 
@@ -44,6 +48,8 @@ def compare(out, exit_status, case):
         assert out["ctx"][key] == value
         assert type(out["ctx"][key]) is type(value)
     assert not set(expect.get("noctx", [])) & set(out["ctx"])
+    if "handled" in expect:
+        assert out["handled"] == expect["handled"]
     if "elapsed" in expect:
         assert out["elapsed"] == pytest.approx(expect["elapsed"], abs=TOLERANCE)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 Value: TypeAlias = Any
 Object: TypeAlias = dict[str, Any]
 
+_PATH_PART = re.compile(r"(?:[^.\\]|\\.)+", re.DOTALL)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _SECONDS_PER = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -47,6 +48,27 @@ def put_in(root: Value, path: Sequence[str | int], value: Value) -> Value:
         return [put_in(item, rest, value) if n == head else item for n, item in enumerate(root)]
     known = root if isinstance(root, Mapping) else {}
     return {**known, head: put_in(known.get(head), rest, value)}
+
+
+def path_text(path: Sequence[str]) -> str:
+    """A path as one text: `a.b`; a dot that belongs to a key is written `\\.`."""
+    return ".".join(part.replace("\\", "\\\\").replace(".", "\\.") for part in path)
+
+
+def patched(base: Mapping[str, Value], writes: Mapping[str, Value]) -> Object:
+    """A copy of `base` with each of `writes`, keyed by `path_text`, put in, in order."""
+    result = dict(base)
+    for text, value in writes.items():
+        if "." in text or "\\" in text:
+            result = put_in(result, _path_of(text), value)
+        else:
+            result[text] = value
+    return result
+
+
+def _path_of(text: str) -> list[str]:
+    parts = _PATH_PART.findall(text)
+    return [re.sub(r"\\(.)", r"\1", part) for part in parts]
 
 
 def parse_seconds(text: str) -> float | None:

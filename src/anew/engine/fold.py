@@ -21,7 +21,7 @@ from anew.engine.state import (
     Token,
 )
 from anew.errors import EngineBug
-from anew.values import Object
+from anew.values import Object, patched
 
 ENTRY_TOKEN = 1
 
@@ -197,14 +197,16 @@ def _retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted)
 def _patch(state: RunState, run: StepRun, patches: Object) -> None:
     scratch = patches.get("iter")
     if scratch:
-        run.scratch = {**run.scratch, **scratch}
+        run.scratch = patched(run.scratch, scratch)
     ctx = patches.get("ctx")
     if not ctx:
         return
     if run.keeps_ctx:
-        run.own_ctx = {**run.own_ctx, **ctx}
+        # Written again means written last, so that a whole and its parts stay in order.
+        rest = {path: value for path, value in run.own_ctx.items() if path not in ctx}
+        run.own_ctx = {**rest, **ctx}
         return
-    state.ctx = {**state.ctx, **ctx}
+    state.ctx = patched(state.ctx, ctx)
     state.epoch += 1
 
 
@@ -306,7 +308,5 @@ def _loop_done(state: RunState, event: e.LoopDone) -> None:
     result = {"results": loop.results, **counts}
     _keep_result(state, event.step, StepResult(event.visit, result, {}))
     if loop.kept_ctx:
-        merged = dict(state.ctx)
         for index in sorted(loop.kept_ctx):
-            merged.update(loop.kept_ctx[index])
-        state.ctx = merged
+            state.ctx = patched(state.ctx, loop.kept_ctx[index])

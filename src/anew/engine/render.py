@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from anew.engine.outcome import error_of, wait_seconds
 from anew.engine.scope import Scope
 from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
-from anew.program.policy import Patch, PatchTarget
+from anew.program.policy import Patch
 from anew.program.retry import Delay
-from anew.values import Object, Value, json_text, put_in
+from anew.values import Object, Value, json_text, path_text
 
 
 class Rejected(Exception):
@@ -90,14 +90,9 @@ def _whole(value: Value) -> int | None:
 
 
 def patches_of(patches: Iterable[Patch], scope: Scope) -> Object:
-    """What a rule writes, rendered: `{"ctx": {...}, "iter": {...}}`, without empty parts."""
+    """What a rule writes, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts."""
     written: Object = {}
     for patch in patches:
-        place = patch.target.value
-        value = value_of(patch.value, scope, f"set {place}.{'.'.join(patch.path)}")
-        before = written.get(place, {})
-        if len(patch.path) > 1 and patch.path[0] not in before:
-            whole = scope.get("ctx" if patch.target is PatchTarget.CTX else "iter")
-            before = {**before, patch.path[0]: whole.get(patch.path[0])}
-        written[place] = put_in(before, patch.path, value)
+        place, path = patch.target.value, path_text(patch.path)
+        written.setdefault(place, {})[path] = value_of(patch.value, scope, f"set {place}.{path}")
     return written

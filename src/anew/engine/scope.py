@@ -14,7 +14,7 @@ from anew.engine.state import StepResult, StepRun
 from anew.expressions import UNDEFINED
 from anew.program.names import RESERVED
 from anew.program.program import Dialect
-from anew.values import Object, Value
+from anew.values import Object, Value, patched
 
 _NOTHING: Object = {}
 
@@ -43,7 +43,7 @@ class Scope:
         self._labels = run.labels if run else _NOTHING
         self._iter = run.scratch if run else _NOTHING
         self._args = run.args if run else args
-        self._ctx = {**state.ctx, **run.own_ctx} if run and run.own_ctx else state.ctx
+        self._ctx = patched(state.ctx, run.own_ctx) if run and run.own_ctx else state.ctx
 
     def get(self, name: str) -> Value:
         """The value of a bare name, or UNDEFINED."""
@@ -77,8 +77,8 @@ class Scope:
         scope = Scope.__new__(Scope)
         for name in Scope.__slots__:
             setattr(scope, name, getattr(self, name))
-        scope._ctx = {**self._ctx, **patches.get("ctx", _NOTHING)}
-        scope._iter = {**self._iter, **patches.get("iter", _NOTHING)}
+        scope._ctx = patched(self._ctx, patches.get("ctx", _NOTHING))
+        scope._iter = patched(self._iter, patches.get("iter", _NOTHING))
         return scope
 
     def _step(self, name: str) -> StepResult | None:

@@ -210,7 +210,9 @@ def _bounded_stack(source: str) -> Iterator[None]:
 def _of_statements(
     source: str, statements: tuple[syntax.Statement, ...], limits: Limits
 ) -> Template:
-    if len(statements) == 1 and isinstance(statements[0], syntax.Output):
+    # With a comment beside it, an expression is part of a text.
+    is_alone = len(statements) == 1 and "{#" not in source
+    if is_alone and isinstance(statements[0], syntax.Output):
         return _of_expression(source, statements[0].expression, limits)
     compiler = Compiler(source, statements, limits)
     return Template(source, _start(compiler, text_run(compiler, statements)), reads=compiler.reads)
