@@ -75,6 +75,21 @@ def test_one_failed_iteration_stops_no_other_and_fails_the_step():
     assert report["visits"] == ["each"]
 
 
+def test_the_error_is_that_of_the_first_failed_iteration_by_index_not_by_time():
+    late = {"error": {"kind": "timeout", "message": "late"}, "takes": 5}
+    report = play(loop(mode="parallel"), outcomes={"call": [late, BOOM, {}]})
+    assert report["error"]["kind"] == "timeout"
+
+
+def test_parallel_iterations_may_write_below_one_key():
+    two = [
+        '{when: "iter.index == 0", then: {do: continue, set: {ctx.seen.a: 1}}}',
+        "{else: {then: {do: continue, set: {ctx.seen.b: 2}}}}",
+    ]
+    report = play(loop(mode="parallel", rules=", ".join(two)))
+    assert report["ctx"] == {"seen": {"a": 1, "b": 2}}
+
+
 def test_an_arc_that_counts_failures_handles_them():
     arcs = '{step: bad, when: "event.failed > 0"}, {step: good, when: "true"}'
     report = play(loop(arcs=arcs), outcomes=FAILS_ONCE)

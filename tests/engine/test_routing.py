@@ -138,6 +138,14 @@ def test_a_loop_back_is_not_held_up_by_itself():
     assert play(document)["visits"] == ["start", "a", "a", "a", "b"]
 
 
+def test_a_loop_back_does_not_wait_for_a_branch_that_cannot_reach_it():
+    back = "[{step: a, when: 'event.visit < 3'}]"
+    document = steps(noop("start", then="[a, slow]"), noop("a", then=back), noop("slow"))
+    report = play(document, outcomes={"slow": [{"takes": 10}]})
+    started = [row["at"] for row in rows(report, "step.started") if row["step"] == "a"]
+    assert started == ["2000-01-01T00:00:00.000000Z"] * 3
+
+
 def test_a_token_waits_for_the_visit_of_its_step_to_end():
     arcs = "[{step: a}, {step: start, when: 'event.visit < 2'}]"
     router = f"{{spec: {{mode: inclusive}}, arcs: {arcs}}}"

@@ -17,6 +17,7 @@ from anew.errors import ConfigError
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
+from anew.program.program import Program
 from anew.values import Object, Value
 
 # 2000-01-01T00:00:00Z
@@ -103,13 +104,25 @@ def script_of(said: Value, file: str = "script") -> Script:
     _known(said, _KEYS, file)
     chance, seed = _chance(said.get("random", 0.5), file)
     return Script(
-        outcomes=_outcomes(said.get("outcomes") or {}, file),
+        outcomes=_outcomes(said.get("outcomes"), file),
         workload=_mapping(said.get("workload"), f"{file}: workload"),
         chance=chance,
         seed=seed,
         now=_moment(said.get("now"), file),
         expect=_mapping(said.get("expect"), f"{file}: expect"),
     )
+
+
+def unplayed_keys(script: Script, program: Program) -> list[str]:
+    """A sentence for each key of `outcomes` that names nothing in the program."""
+    steps = program.steps.values()
+    known = {name for step in steps for name in (step.name, *step.index_of)}
+    known |= {f"{step.name}.{label}" for step in steps for label in step.index_of}
+    return [
+        f"outcomes.{key} names no task or step. {did_you_mean(key, known) or ''}".rstrip()
+        for key in script.outcomes
+        if key not in known
+    ]
 
 
 def _answered(said: Object) -> Value:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row
-from anew.lab.script import Script, read_script
+from anew.lab.script import Script, read_script, unplayed_keys
 from anew.lab.simulate import Simulation, simulate
 from anew.languages import load_text
+from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -44,7 +45,10 @@ def run(words: list[str]) -> int:
     program = _load(asked.file)
     if program is None:
         return status.BAD
-    simulation = simulate(program, _script(asked), seed=asked.seed)
+    script = _script(asked)
+    for problem in unplayed_keys(script, program):
+        print(f"{shown_name(asked.script)}: warning: {problem}", file=sys.stderr)
+    simulation = simulate(program, script, seed=asked.seed)
     if asked.json:
         print(json.dumps(_report(simulation, asked.words)))
     else:
@@ -78,7 +82,8 @@ def _load(path: str) -> Program | None:
     """The program, once what was found in the document has been said on standard error."""
     document = read_document(path)
     loaded = load_text(document, shown_name(path))
-    findings = in_file_order(loaded.findings)
+    told = [found for found in loaded.findings if found.severity is not Severity.INFO]
+    findings = in_file_order(told)
     for line in finding_lines(findings, document, paint_for(sys.stderr)):
         print(line, file=sys.stderr)
     return None if has_error(findings) else loaded.program
