@@ -10,7 +10,9 @@ from anew.surfaces.cli.main import main
 FOLDER = Path(__file__).parent / "conformance"
 # The given scenarios, and ours for what they leave out.
 CASES = [
-    case for name in ("playbook", "own") for case in json.loads((FOLDER / f"{name}.json").read_text())
+    case
+    for name in ("playbook", "own")
+    for case in json.loads((FOLDER / f"{name}.json").read_text())
 ]
 TOLERANCE = 1e-6
 

@@ -154,6 +154,16 @@ def test_the_previous_result_stays_the_same_for_all_attempts_of_a_task():
     assert report["ctx"]["seen"] == [7, 7, 7]
 
 
+def test_inputs_read_the_previous_result_at_every_attempt():
+    again = when("_attempt < 2", "do: retry")
+    report = play(
+        pipeline(task("t"), task("u", again, args="{x: '{{ _prev }}'}")),
+        outcomes={"t": [{"result": 7}], "u": [{"result": 8}]},
+    )
+    started = [row["data"]["inputs"] for row in rows(report, "task.started") if row["task"] == "u"]
+    assert started == [{"args": {"x": 7}}] * 2
+
+
 def test_the_first_task_has_no_previous_result():
     rule = otherwise("do: continue, set_ctx: {seen: '{{ _prev }}'}")
     assert play(pipeline(task("t", rule)))["ctx"] == {"seen": None}
