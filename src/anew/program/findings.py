@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
 from anew.program.span import Span
+
+# A document with more misspelt names than this is not read suggestion by suggestion.
+SEARCHES_MAX = 50
+# Comparing two names costs 30 µs: these are the ones that begin and end most like the word.
+CANDIDATES_MAX = 100
+LISTED_MAX = 8
+LIKENESS_MIN = 0.6
 
 
 class Severity(StrEnum):
@@ -24,15 +31,33 @@ class Finding(Struct, frozen=True):
     suggestion: str | None = None
 
 
-def near(word: str, known: Iterable[str]) -> str | None:
+class Suggestions(Struct):
+    """Remedies for unknown names, at a bounded cost for each document."""
+
+    searches: int = 0
+
+    def near(
+        self, word: str, known: Iterable[str], likeness: float = LIKENESS_MIN
+    ) -> str | None:
+        """As `near`, but None once the document has used up its searches."""
+        self.searches += 1
+        return near(word, known, likeness) if self.searches <= SEARCHES_MAX else None
+
+    def remedy(self, word: str, known: Collection[str]) -> str:
+        """The name that was probably meant, else the names there are."""
+        match = self.near(word, known)
+        return f"Did you mean {match!r}?" if match else listed(known)
+
+
+def near(word: str, known: Iterable[str], likeness: float = LIKENESS_MIN) -> str | None:
     """The known word most like `word`, if any is close enough to be what was meant."""
     import difflib  # noqa: PLC0415 - only a document with a mistake pays for it
 
-    known = list(known)
-    matches = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    candidates = _candidates(word, known)
+    matches = difflib.get_close_matches(word, candidates, n=1, cutoff=likeness)
     if matches:
         return matches[0]
-    lowered = {name.lower(): name for name in known}
+    lowered = {name.lower(): name for name in candidates}
     return lowered.get(word.lower())
 
 
@@ -40,3 +65,32 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A suggestion sentence, or None when nothing is near."""
     match = near(word, known)
     return f"Did you mean {match!r}?" if match else None
+
+
+def listed(names: Collection[str]) -> str:
+    """A sentence with the names there are, or the first of them."""
+    first = sorted(names)[:LISTED_MAX]
+    more = ", …" if len(names) > len(first) else ""
+    return f"Known are {', '.join(map(repr, first))}{more}." if first else "There is none yet."
+
+
+def _candidates(word: str, known: Iterable[str]) -> list[str]:
+    names = list(known)
+    if len(names) <= CANDIDATES_MAX:
+        return names
+    # A name of less than a third or more than three times the length is like the word by chance.
+    alike = [name for name in names if len(word) <= 3 * len(name) and len(name) <= 3 * len(word)]
+    alike.sort(key=lambda name: _same_ends(word.lower(), name.lower()), reverse=True)
+    return alike[:CANDIDATES_MAX]
+
+
+def _same_ends(one: str, other: str) -> int:
+    """How many characters two words share at their beginning and at their end."""
+    shortest = min(len(one), len(other))
+    start = 0
+    while start < shortest and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shortest - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return start + end

@@ -34,15 +34,20 @@ class Patch(Struct, frozen=True):
 class Continue(Struct, frozen=True):
     """Go on with the next task; past the last one the step is done."""
 
+    span: Span = NOWHERE
+
 
 class Break(Struct, frozen=True):
     """End the step-run at once, done."""
+
+    span: Span = NOWHERE
 
 
 class Fail(Struct, frozen=True):
     """End the step-run, failed. The message is used on ok outcomes."""
 
     message: Template | None = None
+    span: Span = NOWHERE
 
 
 class Jump(Struct, frozen=True):
@@ -50,6 +55,7 @@ class Jump(Struct, frozen=True):
 
     to: str
     delay: Delay | None = None
+    span: Span = NOWHERE
 
 
 class Exhausted(Struct, frozen=True):
@@ -66,6 +72,7 @@ class Retry(Struct, frozen=True):
     backoff: Backoff = Backoff()
     max_elapsed: Delay | None = None
     on_exhausted: Exhausted | None = None
+    span: Span = NOWHERE
 
 
 Directive: TypeAlias = Continue | Retry | Jump | Break | Fail
@@ -91,6 +98,7 @@ class Policy(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     fail_unmatched_errors: bool = True
     patches: tuple[Patch, ...] = ()
+    span: Span = NOWHERE
 
 
 NO_POLICY = Policy()

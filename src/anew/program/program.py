@@ -79,6 +79,7 @@ class Arc(Struct, frozen=True):
 class Router(Struct, frozen=True):
     mode: RouteMode = RouteMode.EXCLUSIVE
     arcs: tuple[Arc, ...] = ()
+    span: Span = NOWHERE
 
 
 class AdmitRule(Struct, frozen=True):

@@ -10,6 +10,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from anew.expressions import Template
+from anew.program.span import NOWHERE, Span
 
 ATTEMPTS_DEFAULT = 3
 DELAY_SECONDS_DEFAULT = 1.0
@@ -49,3 +50,4 @@ class Backoff(Struct, frozen=True):
     cap: Delay | None = None
     jitter: Jitter = Jitter()
     honor_retry_after: bool = False
+    span: Span = NOWHERE

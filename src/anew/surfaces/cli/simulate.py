@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row
 from anew.lab.script import Script, read_script, unplayed_keys
-from anew.lab.simulate import Simulation, simulate
+from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
     script = _script(asked)
     for problem in unplayed_keys(script, program):
         print(f"{shown_name(asked.script)}: warning: {problem}", file=sys.stderr)
-    simulation = simulate(program, script, seed=asked.seed)
+    simulation = simulate(program, script, seed=asked.seed, events_max=asked.events_max)
     if asked.json:
         print(json.dumps(_report(simulation, asked.words)))
     else:
@@ -72,6 +72,13 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--payload", metavar="JSON|@FILE", help="a JSON object laid over the workload"
+    )
+    parser.add_argument(
+        "--events-max",
+        type=int,
+        default=EVENTS_MAX,
+        metavar="N",
+        help=f"give up a run that passes this many events (default {EVENTS_MAX:,})",
     )
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
