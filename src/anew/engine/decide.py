@@ -16,7 +16,7 @@ from anew.engine import router
 from anew.engine.admission import admits
 from anew.engine.joins import merged_args, oldest_joining, ready_groups, tokens_by_step
 from anew.engine.loops import close_loop, end_iteration, open_loop
-from anew.engine.outcome import Outcome
+from anew.engine.outcome import Outcome, error_of
 from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
@@ -63,7 +63,13 @@ class Reported(Struct, frozen=True):
     outcome: Outcome
 
 
-Boundary: TypeAlias = Requested | Taken | Due | Reported
+class Lost(Struct, frozen=True):
+    """The worker that executed a step-run's task is gone."""
+
+    key: Key
+
+
+Boundary: TypeAlias = Requested | Taken | Due | Reported | Lost
 
 
 class Transition(Struct, frozen=True):
@@ -89,6 +95,8 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
             ask = Pipeline(recorder, boundary.key).wake()
         case Reported():
             ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
+        case Lost():
+            ask = _redeliver(recorder, boundary.key)
         case _:
             assert_never(boundary)
     if isinstance(ask, Ended):
@@ -182,6 +190,25 @@ def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
         _fail_visit(recorder, key, opened, args=run.args)
     elif not opened.items:
         _end_loop(recorder, key)
+    return None
+
+
+def _redeliver(recorder: Recorder, key: Key) -> Ended | None:
+    """Hand the step-run out again, unless it has cost too many workers already."""
+    run = recorder.state.step_run(key)
+    assert run is not None
+    if run.status is not StepRunStatus.EXECUTING:
+        return None  # nothing was at work; whoever takes it next goes on from the log
+    most = recorder.program.limits.deliveries
+    if run.deliveries >= most:
+        message = f"the step-run lost {most} workers, its limit (deliveries), in task {run.task}"
+        return Ended(key, error_of("worker_lost", message))
+    recorder.emit(
+        e.StepRedelivered(
+            step=key.step, visit=key.visit, iteration=key.iteration, delivery=run.deliveries + 1
+        )
+    )
+    recorder.jobs.append(key)
     return None
 
 

@@ -79,7 +79,7 @@ def _apply(state: RunState, event: e.Event) -> None:
         case e.StepSkipped():
             _step_skipped(state, event)
         case e.StepRedelivered():
-            _moved(state, event).deliveries = event.delivery
+            _step_redelivered(_moved(state, event), event)
         case e.RunRequested():
             state.run, state.workload = event.run, event.workload
             state.requested_at = event.at
@@ -156,8 +156,16 @@ def _step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     state.active[event.step, event.visit] = StepRun(key, event.args, {})
 
 
+def _step_redelivered(run: StepRun, event: e.StepRedelivered) -> None:
+    run.deliveries, run.is_lost = event.delivery, True
+
+
 def _task_started(run: StepRun, event: e.TaskStarted) -> None:
     assert event.task is not None
+    if run.is_lost:
+        # The same attempt once more: a lost worker uses up nothing of the author's.
+        run.is_lost, run.started_at = False, event.at
+        return
     if event.attempt == 1:
         run.prev = run.last
         run.first_at = event.at

@@ -16,7 +16,7 @@ from anew.engine.policy import judge
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, value_of
 from anew.engine.scope import Scope, task_names
-from anew.engine.state import Key, StepRun
+from anew.engine.state import Key, StepRun, StepRunStatus
 from anew.errors import EngineBug
 from anew.program.program import Step, Task
 from anew.values import Object, Value
@@ -65,9 +65,9 @@ class Pipeline:
         self._step: Step = recorder.program.steps[key.step]
 
     def begin(self) -> Ask:
-        """A worker took the step-run."""
+        """A worker took the step-run, for the first time or after another one was lost."""
         key = self._run.key
-        if key.iteration is None:
+        if key.iteration is None and self._run.status is StepRunStatus.SCHEDULED:
             self._recorder.emit(StepStarted(step=key.step, visit=key.visit))
         return self._go_on()
 
@@ -101,6 +101,9 @@ class Pipeline:
 
     def _next_move(self) -> _Start | Ended:
         run, tasks = self._run, self._step.tasks
+        if run.is_lost:
+            assert run.task is not None
+            return _Start(run.task, run.attempt)
         match run.directive:
             case None:
                 return self._bounded(_Start(tasks[0].label, 1))

@@ -92,6 +92,9 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.READY, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.EXECUTING, e.TaskProcessed): StepRunStatus.DECIDED,
     (StepRunStatus.EXECUTING, e.StepRedelivered): StepRunStatus.READY,
+    # Given up after too many lost workers.
+    (StepRunStatus.EXECUTING, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.EXECUTING, e.LoopIterationFailed): StepRunStatus.ENDED,
     (StepRunStatus.DECIDED, e.TaskStarted): StepRunStatus.EXECUTING,
     (StepRunStatus.DECIDED, e.TaskRetryScheduled): StepRunStatus.DELAYED,
     (StepRunStatus.DECIDED, e.TaskRetryExhausted): StepRunStatus.DECIDED,
@@ -147,7 +150,8 @@ class StepRun(Struct):
     last: Value = None
     prev: Value = None
     labels: Object = field(default_factory=dict)
-    deliveries: int = 0
+    deliveries: int = 1
+    is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
 
 
 class LoopVisit(Struct):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
+from anew.engine.decide import Boundary, Due, Lost, Reported, Requested, Taken, decide
 from anew.engine.record import Moment
 from anew.engine.state import Key, RunState, StepRunStatus
 from anew.errors import EngineBug
@@ -57,6 +57,8 @@ def _boundary(state: RunState, first: e.Event) -> Boundary:
             return Taken(key) if is_new else Due(key)
         case e.TaskProcessed():
             return Reported(key, first.outcome)
+        case e.StepRedelivered() | e.StepFailed() | e.LoopIterationFailed():
+            return Lost(key)
         case _:
             raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
 
