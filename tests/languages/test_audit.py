@@ -33,6 +33,9 @@ ABSENT: list[tuple[str, str, int]] = [
     ("step.name", "workflow:\n-\n  tool: {kind: noop}\n", 2),
     ("loop.in-missing", STEP + "  loop:\n    iterator: i\n", 3),
     ("loop.iterator-missing", "workflow: [{step: a,\n loop: {in: [1]}}]\n", 2),
+    ("tool.input-missing", STEP + "  tool:\n  - x:\n      tool:\n        kind: http\n", 5),
+    ("tool.input-missing", "workbook:\n- name: w\n  tool: {kind: http}\n" + STEP, 3),
+    ("tool.kind-missing", STEP + "  tool:\n  - name: x\n    tool: {url: u}\n", 5),
     ("arc.step-missing", STEP + "  next:\n    arcs:\n    -\n      when: 'true'\n", 5),
     ("next.shape", STEP + "  next:\n    spec: {mode: exclusive}\n", 3),
     ("policy.shape", TASK + "      spec:\n        policy:\n          on_unmatched: fail\n", 7),
@@ -44,6 +47,10 @@ ABSENT: list[tuple[str, str, int]] = [
         10,
     ),
     ("rule.jump-to-missing", FLOW_TASK + "{else: {then: {do: jump}}}]}}}}]}]\n", 3),
+    ("rule.jump-to-missing", FLOW_TASK + "{else:\n   {then:\n    {do: jump}}}]}}}}]}]\n", 5),
+    ("loop.in-missing", STEP + "  loop:\n    {iterator: i}\n", 4),
+    ("tool.input-missing", "workflow: [{step: a, tool:\n {kind: http}}]\n", 2),
+    ("tool.input-missing", "x-t: &t {kind: http}\nworkflow:\n- step: a\n  tool: *t\n", 4),
     ("rule.jump-to-missing", TASK + "      eval:\n      - expr: 'true'\n        do: jump\n", 7),
     ("workflow.missing", "apiVersion: noetl.io/v2\nkind: Playbook\n", 1),
 ]
@@ -52,6 +59,16 @@ ABSENT: list[tuple[str, str, int]] = [
 @pytest.mark.parametrize(("rule", "text", "line"), ABSENT)
 def test_what_is_absent_is_reported_at_its_holder(rule: str, text: str, line: int) -> None:
     assert errors_of(text) == [(rule, line)]
+
+
+def test_a_loop_with_nothing_in_it_lacks_both_of_its_parts() -> None:
+    found = errors_of(STEP + "  tool: {kind: noop}\n  loop:\n")
+    assert found == [("loop.in-missing", 4), ("loop.iterator-missing", 4)]
+
+
+def test_an_empty_iterator_is_missing() -> None:
+    found = errors_of(STEP + "  loop:\n    in: [1]\n    iterator: ''\n")
+    assert found == [("loop.iterator-missing", 5)]
 
 
 # what comes again, document, line

@@ -85,8 +85,15 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("dialect.unsupported", WORKFLOW + "  tool: {kind: noop}\n  case: []\n", 4, 3),
     ("key.unknown", WORKFLOW + "  tool: {kind: noop}\n  nxt: a\n", 4, 3),
     ("key.unused", RULE + "else: {then: {do: fail, attempts: 3}}\n", 9, 37),
-    ("name.unknown", WORKFLOW + '  tool: {kind: noop, result: "{{ nothing }}"}\n', 3, 34),
+    ("name.unknown", WORKFLOW + '  tool: {kind: noop, result: "{{ workloda.x }}"}\n', 3, 34),
+    ("name.unprovided", WORKFLOW + '  tool: {kind: noop, result: "{{ api_url }}"}\n', 3, 34),
+    ("name.reserved", "workflow:\n- step: ctx\n", 2, 9),
     ("name.scope", WORKFLOW + '  tool: {kind: noop, result: "{{ event.name }}"}\n', 3, 34),
+    ("condition.empty", RULE + "when: ''\n            then: {do: fail}\n", 9, 19),
+    ("key.without-effect", "executor: {spec: {final_step: a}}\n" + WORKFLOW, 1, 19),
+    ("keychain.name", "keychain:\n- {kind: bearer}\n" + WORKFLOW, 2, 1),
+    ("loop.iterator", LOOP + " {in: [1], iterator: a b}\n", 4, 29),
+    ("tool.input", WORKFLOW + "  tool: {kind: sleep, seconds: soon}\n", 3, 32),
     ("outcome.word", RULE + "when: outcome.status == 'success'\n            then: {}\n", 9, 38),
     (
         "policy.error-uncovered",
@@ -130,6 +137,26 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
     ("strict.set", RULE + "else: {then: {set: {ctx.x: 1}}}\n", 9, 27),
     ("strict.input", WORKFLOW + "  tool: {kind: http, endpoint: u}\n", 3, 22),
     ("strict.spec-input", WORKFLOW + "  tool: {kind: http, spec: {url: u}}\n", 3, 29),
+    ("strict.keychain", "keychain: {token: {kind: bearer}}\n" + WORKFLOW, 1, 1),
+    ("strict.input", WORKFLOW + "  tool: {kind: noop}\n  input: {a: 1}\n", 4, 3),
+    ("strict.rule", RULE + "then: {do: fail}\n", 9, 11),
+    ("strict.rule", RULE + "else: {then: {set_ctx: {x: 1}}}\n", 9, 20),
+    ("strict.rule", RULE + "else: {then: {do: retry, on_exhausted: continue}}\n", 9, 38),
+    (
+        "strict.rule",
+        WORKFLOW
+        + "  spec:\n    policy:\n      admit:\n        rules:\n        - else: {allow: true}\n",
+        7,
+        11,
+    ),
+    (
+        "strict.rule",
+        WORKFLOW + "  spec: {policy: {admit: {rules: [{when: ctx.x, allow: true}]}}}\n",
+        3,
+        35,
+    ),
+    ("strict.workbook", "workbook:\n- {name: w, kind: noop}\n" + WORKFLOW, 2, 1),
+    ("strict.workbook", "workbook:\n- w: {kind: noop}\n" + WORKFLOW, 2, 1),
     ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
     ("strict.step-when", WORKFLOW + "  when: ctx.x\n", 3, 3),
     ("strict.vars", "vars: {x: 1}\n" + WORKFLOW, 1, 1),
@@ -159,9 +186,15 @@ def test_strict_mode_reports_a_spelling_that_is_not_canonical(
     assert rule not in [f.rule for f in loaded.findings]
 
 
+@pytest.mark.parametrize("text", [case[1] for case in CASES], ids=[case[0] for case in CASES])
+def test_every_finding_comes_with_a_remedy(text: str | bytes) -> None:
+    assert [f for f in load_playbook(text, "f.yaml").findings if not f.suggestion] == []
+
+
 def test_every_rule_has_a_minimal_document_and_a_summary() -> None:
     tested = {case[0] for case in CASES} | {case[0] for case in STRICT_CASES}
-    assert tested == {rule for rule in RULES if not rule.startswith("migrate.")}
+    elsewhere = ("migrate.", "file.", "language.")
+    assert tested == {rule for rule in RULES if not rule.startswith(elsewhere)}
     assert all(rule.summary.endswith(".") for rule in RULES.values())
 
 

@@ -12,6 +12,9 @@ from anew.program.program import Program, Task
 from anew.program.span import NOWHERE
 from tests.languages.documents import EVERYTHING, PIPELINE, SEEDS, in_workflow
 
+OWN = "(ctx.own | default(workload.own))"
+STATUS = "('success' if outcome.status == 'ok' else outcome.status)"
+
 
 def load(text: str) -> Program:
     loaded = load_playbook(text, "f.yaml")
@@ -131,7 +134,7 @@ def test_a_retry_block_becomes_rules() -> None:
         "          then:\n            do: retry\n            backoff: exponential\n"
         "            attempts: 5\n            delay: 1.0\n            multiplier: 3\n"
         "            max_delay: 60.0\n            jitter: false\n"
-        "            on_exhausted: continue\n"
+        "            on_exhausted: {do: continue}\n"
     )
 
 
@@ -142,17 +145,23 @@ def test_a_retry_block_becomes_rules() -> None:
         ("eval", "'success' != outcome.status", "'ok' != outcome.status"),
         ("eval", "outcome.status in ['success', 'x']", "outcome.status in ['ok', 'x']"),
         ("eval", "outcome.result.word == 'success'", "outcome.result.word == 'success'"),
+        ("eval", "(outcome.status | upper) == 'X'", f"({STATUS} | upper) == 'X'"),
+        ("eval", "outcome.status == workload.w", f"{STATUS} == workload.w"),
+        ("eval", "outcome.status == 'ok'", f"{STATUS} == 'ok'"),
         ("output", "output.status == 'ok'", "outcome.status == 'ok'"),
         ("output", "output.data.data.x", "outcome.result.data.x"),
         ("output", "output['data'].x", "outcome['result'].x"),
         ("output", "output.status and ctx.free", "outcome.status and workload.free"),
-        ("output", "output.status and ctx.own", "outcome.status and ctx.own"),
+        ("output", "output.status and ctx.own", "outcome.status and " + OWN),
+        ("output", "output.status and ctx['free']", "outcome.status and workload['free']"),
         ("retry", "success", "(outcome.status == 'ok')"),
         (
             "retry",
             "data.error == 'data'",
             "(outcome.result.data | default(outcome.result)).error == 'data'",
         ),
+        ("retry", "data", "(outcome.result.data | default(outcome.result) | default(none))"),
+        ("retry", "result == 1", "(outcome.result | default(none)) == 1"),
         ("retry", "attempt < 3 and result.x is none", "_attempt < 3 and outcome.result.x is none"),
         (
             "retry",
@@ -222,19 +231,221 @@ def test_a_broken_playbook_is_left_alone() -> None:
     assert [found.rule for found in migrated.findings] == ["tool.kind"]
 
 
+SPELLINGS = [
+    (
+        "spec:  {join: each}  # odd\n  tool: noop",
+        "spec:  {join: each}  # odd\n  tool:\n    kind: noop",
+    ),
+    ("spec: {timeout: 3}\n  tool: noop", "tool:\n    kind: noop\n    spec:\n      timeout: 3"),
+    ("tool: {kind: noop}\n  input: {a: 1}  # mine", "tool: {kind: noop}\n  args: {a: 1}  # mine"),
+    ("tool: {kind: noop}\n  with:\n    a: 1", "tool: {kind: noop}\n  args:\n    a: 1"),
+    (
+        "spec: {policy: {admit: {rules: [{when: ctx.x, allow: true}, {else: {allow: false}}]}}}\n"
+        "  tool: {kind: noop}",
+        "spec:\n    policy:\n      admit:\n        rules:\n        - when: ctx.x\n"
+        "          then: {allow: true}\n        - else: {then: {allow: false}}\n"
+        "  tool: {kind: noop}",
+    ),
+    (
+        "tool:\n    kind: noop\n    spec:\n      policy:\n        rules:\n"
+        "        - when: ctx.x\n          then: {do: retry, on_exhausted: continue}\n"
+        "        - when: ctx.y\n          then: {set_ctx: {z: 1}}\n"
+        "        - then: {do: fail}",
+        "tool:\n    kind: noop\n    spec:\n      policy:\n        rules:\n"
+        "        - when: ctx.x\n          then:\n            do: retry\n"
+        "            on_exhausted:\n              do: continue\n"
+        "        - when: ctx.y\n          then:\n            do: continue\n"
+        "            set_ctx: {z: 1}\n"
+        "        - else:\n            then:\n              do: fail",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), SPELLINGS)
+def test_a_looser_spelling_of_a_step_becomes_the_canonical_one(before: str, after: str) -> None:
+    migrated = migrate(f"workflow:\n- step: a\n  {before}\n", "f.yaml")
+    assert migrated.text == f"workflow:\n- step: a\n  {after}\n"
+    assert load_playbook(migrated.text, "f.yaml").strict == []
+
+
 @pytest.mark.parametrize(
-    ("text", "rule"),
+    ("before", "after"),
     [
-        ("- {step: a, tool: noop, retry: {retry_when: 'x {{ error }}'}}", "migrate.kept"),
-        ("- {step: a, tool: {kind: noop, set: {ctx.a.b: 1}}}", "migrate.kept"),
         (
-            "- {step: a, tool: {kind: noop, eval: "
-            "[{else: {do: break, set_ctx: {s: '{{ outcome.status }}'}}}]}}",
-            "migrate.word",
+            "keychain:\n  token: {kind: bearer}  # ours\n  other: {name: mine}\n",
+            "keychain:\n- name: token  # ours\n  kind: bearer\n- name: mine\n",
+        ),
+        (
+            "workbook:\n- {name: w, kind: noop}\n- x: {kind: noop, result: 1}\n"
+            "- name:   y  # kept\n  tool: {kind: noop}\n- kind: noop\n",
+            "workbook:\n- name: w\n  tool:\n    kind: noop\n"
+            "- name: x\n  tool:\n    kind: noop\n    result: 1\n"
+            "- name:   y  # kept\n  tool: {kind: noop}\n"
+            "- name: task_3\n  tool:\n    kind: noop\n",
+        ),
+        (
+            "vars:  # old\n  d: {b: 2, c: {e: 1}}\n  x: 1  # one\n"
+            "workload:\n  d: {a: 1, c: {f: 2}}\n",
+            "workload:  # old\n  d:\n    a: 1\n    c:\n      f: 2\n      e: 1\n    b: 2\n"
+            "  x: 1  # one\n",
         ),
     ],
 )
-def test_what_cannot_be_kept_is_reported(text: str, rule: str) -> None:
-    migrated = migrate(f"workflow:\n{text}\n", "f.yaml")
-    assert [found.rule for found in migrated.findings] == [rule]
-    load(migrated.text)
+def test_a_section_in_another_form_becomes_the_canonical_one(before: str, after: str) -> None:
+    steps = "workflow:\n- step: a\n  tool: {kind: noop}\n"
+    migrated = migrate(before + steps, "f.yaml")
+    old, new = load(before + steps), load(migrated.text)
+    assert migrated.text == after + steps
+    assert load_playbook(migrated.text, "f.yaml").strict == []
+    assert (old.workload, old.keychain) == (new.workload, new.keychain)
+    assert old.workbook.keys() == new.workbook.keys()
+
+
+COMMENTED = """\
+workflow:
+- step: a  # name
+  # above tool
+  tool:  # on tool
+  # above t1
+  - t1:  # on t1
+      kind: http  # on kind
+      url: u # on url
+      # above eval
+      eval:  # on eval
+      # above rule
+      - expr: >
+          {{ outcome.status == 'success'
+             and outcome.result.x }}
+        do: retry # on do
+        # above attempts
+        attempts: 3 # on attempts
+      - else:  # on else
+          do: continue # on continue
+  - t2: {kind: noop} # on t2
+  next: b  # on next
+- step: b
+  tool: {kind: noop}
+"""
+
+
+def test_a_comment_stays_at_its_line_and_is_written_once() -> None:
+    assert (
+        migrate(COMMENTED, "f.yaml").text
+        == """\
+workflow:
+- step: a  # name
+  # above tool
+  tool:  # on tool
+  # above t1
+  - t1:  # on t1
+      kind: http  # on kind
+      url: u # on url
+      spec:
+        # above eval
+        policy:  # on eval
+          rules:
+          # above rule
+          - when: "{{ outcome.status == 'ok' and outcome.result.x }}"
+            then:
+              do: retry # on do
+              # above attempts
+              attempts: 3 # on attempts
+          - else:  # on else
+              then:
+                do: continue # on continue
+  - t2: {kind: noop} # on t2
+  next:  # on next
+    spec: {mode: exclusive}
+    arcs:
+    - step: b
+- step: b
+  tool: {kind: noop}
+"""
+    )
+
+
+def test_a_comment_beside_a_patch_that_several_rules_need_is_written_once() -> None:
+    text = "workflow:\n- step: a\n  tool: noop\n  set:\n    ctx.v: 1  # once\n"
+    result = migrate(text, "f.yaml").text
+    assert result is not None
+    assert result.count("v: 1") == 2
+    assert result.count("# once") == 1
+
+
+def test_a_comment_above_a_step_that_is_kept_is_written_once() -> None:
+    text = (
+        "workflow:\n# kept\n- step: a\n  tool: {kind: noop, set: {ctx.a.b: 1}}\n"
+        "# changed\n- step: b\n  tool: noop\n"
+    )
+    result = migrate(text, "f.yaml").text
+    assert result == text.replace("tool: noop\n", "tool:\n    kind: noop\n")
+
+
+def test_a_comment_beside_the_sign_of_a_folded_text_is_kept() -> None:
+    text = (
+        "workflow:\n- step: a\n  tool:\n    kind: noop\n    eval:\n    - expr: >-  # why\n"
+        "        outcome.status == 'success'\n      do: break\n"
+    )
+    result = migrate(text, "f.yaml").text
+    assert "# why\n" in str(result)
+
+
+def test_a_text_of_several_lines_keeps_them() -> None:
+    text = (
+        "workflow:\n- step: a\n  tool:\n    kind: noop\n    set:\n"
+        "      ctx.v: |\n        was {{ output.status }}\n        {{ output.data }}\n"
+    )
+    result = migrate(text, "f.yaml").text
+    assert result is not None
+    assert "v: |\n" in result
+    assert "was {{ outcome.status }}\n" in result
+    values = {
+        p.value.source for t in tasks_of(load(result)) for r in t.policy.rules for p in r.patches
+    }
+    assert values == {"was {{ outcome.status }}\n{{ outcome.result }}\n"}
+
+
+def test_what_a_rule_says_of_itself_is_kept() -> None:
+    text = "workflow:\n- {step: a, tool: {kind: noop, eval: [{name: n, expr: ctx.x, do: fail}]}}\n"
+    assert "        - name: n\n          when: ctx.x\n" in migrate(text, "f.yaml").text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {step: a, tool: noop, retry: {retry_when: 'x {{ error }}'}}",
+        "- {step: a, tool: noop, retry: {retry_when: 'output.status'}}",
+        "- {step: a, tool: noop, retry: {initial_delay: '{{ attempt }}'}}",
+        "- {step: a, tool: noop, set: {ctx.a: '{{ data }}'}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.a.b: 1}}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output }}'}}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output | tojson }}'}}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.v: \"{{ output.get('data') }}\"}}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output.result }}'}}}",
+        "- {step: a, tool: {kind: noop, set: {ctx.v: '{% set output = 1 %}{{ output.data }}'}}}",
+        "- {step: a, tool: {kind: noop, eval: [{else: {set_ctx: {s: '{{ outcome }}'}}}]}}",
+        "- {step: a, tool: {kind: noop, eval: [{expr: output.status, do: fail}]}}",
+        "- {step: a, with: {x: '{{ ctx.w }}'}, tool: "
+        "[{t: {kind: noop, set: {ctx.v: 1}}}, {u: {kind: noop}}]}",
+    ],
+)
+def test_a_step_that_cannot_be_said_otherwise_is_left_as_it_is(text: str) -> None:
+    document = f"workload: {{w: 1}}\nworkflow:\n{text}\n"
+    migrated = migrate(document, "f.yaml")
+    assert [found.rule for found in migrated.findings] == ["migrate.kept"]
+    assert migrated.text == document
+
+
+def test_a_workbook_that_cannot_be_said_otherwise_is_left_as_it_is() -> None:
+    text = "workbook:\n- w: {kind: noop, set: {ctx.a.b: 1}}\nworkflow:\n- {step: a, tool: noop}\n"
+    migrated = migrate(text, "f.yaml")
+    assert [found.rule for found in migrated.findings] == ["migrate.kept"]
+    assert migrated.text is not None
+    assert migrated.text.startswith("workbook:\n- w: {kind: noop, set: {ctx.a.b: 1}}\n")
+
+
+def test_vars_that_would_be_rendered_below_workload_are_left_as_they_are() -> None:
+    text = 'vars: {id: "{{ run_id }}"}\nworkflow:\n- step: a\n  tool: {kind: noop}\n'
+    migrated = migrate(text, "f.yaml")
+    assert [found.rule for found in migrated.findings] == ["migrate.kept"]
+    assert migrated.text == text

@@ -34,6 +34,50 @@ SCRIPTS: list[list[Object]] = [
 ]
 
 
+# Conditions and values that read the status of an `eval` task in every way.
+STATUSES = [
+    "outcome.status == 'success'",
+    "outcome['status'] != 'success'",
+    "outcome.status == 'ok'",
+    "outcome.status in ['success', 'x']",
+    "outcome.status not in ['ok']",
+    "outcome.status in ('success', 'x')",
+    "outcome.status in 'success'",
+    "(outcome.status | upper) == 'SUCCESS'",
+    "outcome.status.upper() == 'SUCCESS'",
+    "outcome.status == workload.w",
+    "outcome.status ~ '!' == 'success!'",
+    "outcome.status is eq('success')",
+    "'y' if outcome.status == 'success' else ''",
+    "outcome.status == 'success' == true",
+    "outcome.status",
+]
+# The same for `output`, with a `ctx` that reads the workload.
+OUTPUTS = [
+    "output",
+    "output | tojson",
+    "output.get('data')",
+    "output.data",
+    "output['data'].data",
+    "output.result",
+    "output is defined",
+    "output.status == 'ok'",
+    "ctx.w",
+    "ctx['w']",
+    "ctx.asked",
+    "ctx['free']",
+]
+RESULTS = [
+    "data == result",
+    "data != None",
+    "result is none",
+    "result == None",
+    "data | default('x') == 'x'",
+    "result.data.word == 'Yes'",
+    "success and\\n  not result",
+]
+
+
 def run(text: str, script: Object) -> Object:
     loaded = load_playbook(text, "f.yaml")
     assert loaded.program is not None, loaded.findings
@@ -60,3 +104,65 @@ def test_a_retry_condition_holds_where_it_held(
     )
     script = {"outcomes": {"a": outcomes}, "random": 0.25}
     assert run(migrate(text, "f.yaml").text, script) == run(text, script)
+
+
+def agree(text: str, outcomes: list[Object]) -> None:
+    script = {"outcomes": {"a": outcomes}, "random": 0.25, "workload": {"asked": 7}}
+    assert run(migrate(text, "f.yaml").text, script) == run(text, script)
+
+
+@pytest.mark.parametrize("outcomes", SCRIPTS)
+@pytest.mark.parametrize("condition", RESULTS)
+@pytest.mark.parametrize("key", ["retry_when", "stop_when"])
+def test_a_missing_result_is_null_in_a_retry_condition(
+    key: str, condition: str, outcomes: list[Object]
+) -> None:
+    block = f'{{max_attempts: 2, {key}: "{{{{ {condition} }}}}"}}'
+    agree(f"workflow:\n- step: a\n  tool: http\n  url: u\n  retry: {block}\n", outcomes)
+
+
+@pytest.mark.parametrize("outcomes", SCRIPTS)
+@pytest.mark.parametrize("expression", STATUSES)
+def test_the_status_of_an_eval_task_reads_as_before(
+    expression: str, outcomes: list[Object]
+) -> None:
+    stored = f'"{{{{ {expression} }}}}"'
+    agree(
+        "workload: {w: success}\nworkflow:\n- step: a\n  tool:\n    kind: noop\n    eval:\n"
+        f'    - {{expr: "{expression}", do: break, set_ctx: {{s: {stored}}}}}\n'
+        f"    - else: {{do: continue, set_ctx: {{v: {stored}}}}}\n",
+        outcomes,
+    )
+
+
+@pytest.mark.parametrize("outcomes", SCRIPTS)
+@pytest.mark.parametrize("expression", OUTPUTS)
+def test_what_an_output_task_reads_is_the_same(expression: str, outcomes: list[Object]) -> None:
+    stored = f'"{{{{ {expression} }}}}"'
+    agree(
+        "workload: {w: 1, free: 3}\nworkflow:\n- step: a\n  tool:\n    kind: noop\n    spec:\n"
+        "      policy:\n        rules:\n"
+        f'        - {{when: "{expression}", then: {{set: {{ctx.v: {stored}, ctx.w: 2, ctx.asked: 4}}}}}}\n'
+        f"        - else: {{set: {{ctx.u: {stored}}}}}\n"
+        "  next: [{step: b, when: \"{{ ctx['free'] == 3 and ctx.w }}\"}]\n"
+        "- step: b\n  input: {x: '{{ ctx.free }}'}\n"
+        "  tool: {kind: python, code: x, set: {ctx.t: '{{ args.x }}{{ output.data.data }}'}}\n",
+        outcomes,
+    )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "eval: [{else: {do: fail}}]",
+        "set: {ctx.x: 1}",
+        "tool: {kind: noop, set: {ctx.x: 1}, eval: [{else: {set: {ctx.x: 2}, set_ctx: {x: 3}}}]}",
+        "tool: {kind: noop, spec: {policy: {rules: [{then: {set_ctx: {x: 1}}}]}}}",
+        "tool: {kind: noop, spec: {policy: {rules: "
+        "[{when: outcome.status, then: {do: retry, on_exhausted: break}}]}}}",
+        "tool: {kind: noop}, spec: {policy: {admit: {rules: [{allow: false}]}}}",
+    ],
+)
+@pytest.mark.parametrize("outcomes", SCRIPTS)
+def test_a_step_in_a_looser_spelling_runs_the_same(step: str, outcomes: list[Object]) -> None:
+    agree(f"workflow:\n- {{step: a, {step}}}\n", outcomes)

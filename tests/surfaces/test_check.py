@@ -124,6 +124,39 @@ def test_a_document_that_cannot_be_read_does_not_keep_others_from_being_checked(
     assert captured.out.startswith("ok: good.yaml")
 
 
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("missing.yaml", "file.unreadable"),
+        (".", "file.unreadable"),
+        ("graph.dot", "language.unsupported"),
+    ],
+)
+def test_json_has_a_row_for_a_document_that_cannot_be_checked(
+    path: str, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("graph.dot").write_text("digraph { a -> b }\n")
+    assert main(["check", "--json", path, "good.yaml"]) == 2
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert set(row) == ROW_KEYS
+    assert (row["severity"], row["rule"], row["file"]) == ("error", rule, path)
+    assert (row["line"], row["column"]) == (1, 1)
+    assert row["suggestion"]
+    assert captured.err == ""
+
+
+def test_notes_are_shown_and_counted_and_refuse_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("asks.yaml").write_text(GOOD.replace('"http://x"', '"{{ api_url }}"'))
+    assert main(["check", "asks.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "info name.unprovided" in lines[0]
+    assert lines[-2].startswith("ok: asks.yaml")
+    assert lines[-1] == "1 note in 1 file"
+
+
 def test_a_binary_file_is_answered_with_a_place(capsys: pytest.CaptureFixture[str]) -> None:
     Path("image.yaml").write_bytes(bytes(range(256)) * 20)
     assert main(["check", "--json", "image.yaml"]) == 2

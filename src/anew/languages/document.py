@@ -100,6 +100,8 @@ class _Open(Struct):
     items: list[Item] = field(default_factory=list)
     key: ScalarNode | None = None
     skips_value: bool = False  # the key was refused, so its value is read and dropped
+    is_merging: bool = False  # the value that comes next belongs to a merge key
+    merged: dict[str, Entry] | None = None
     is_key: bool = False
     dash_column: int = 0
     nodes: int = 1
@@ -168,7 +170,7 @@ class _Reader:
         is_bare = not style and tag is None
         if is_bare and text == "<<" and self._expects_key():
             self._report("yaml.merge", event, "merge keys ('<<') are not supported", _NO_MERGE)
-            self.stack[-1].skips_value = True
+            self.stack[-1].skips_value = self.stack[-1].is_merging = True
             return
         self._put(node, _LEAF, event, event.anchor)
 
@@ -179,7 +181,8 @@ class _Reader:
         value, fits = resolve_tagged(event.value, event.tag)
         if not fits:
             name = event.tag.rpartition(":")[2]
-            self._report("yaml.tag", event, f"{event.value!r} is not a value of the type !!{name}")
+            message = f"{event.value!r} is not a value of the type !!{name}"
+            self._report("yaml.tag", event, message, "Remove the tag, or write a value that fits.")
         return value
 
     def _open(self, event: _Event) -> None:
@@ -207,7 +210,8 @@ class _Reader:
         end = event.end_mark.index
         node: Node
         if frame.entries is not None:
-            node = MapNode(frame.entries, frame.span, frame.begin, end, frame.is_flow)
+            entries = frame.merged | frame.entries if frame.merged else frame.entries
+            node = MapNode(entries, frame.span, frame.begin, end, frame.is_flow)
         else:
             node = ListNode(tuple(frame.items), frame.span, frame.begin, end, frame.is_flow)
         weight = _Weight(frame.nodes, frame.aliases, frame.height)
@@ -253,7 +257,10 @@ class _Reader:
             place = node.span if is_own else self._item_place(frame, begin)
             frame.items.append(Item(place, node, begin, alias_end))
         elif frame.skips_value:
-            frame.skips_value = False
+            # What a merge key adds is kept, so that nothing it holds is reported as missing.
+            if frame.is_merging and isinstance(node, MapNode):
+                frame.merged = {**(frame.merged or {}), **node.entries}
+            frame.skips_value = frame.is_merging = False
             return
         elif frame.key is None:
             self._put_key(frame, node, event)
@@ -269,7 +276,7 @@ class _Reader:
     def _put_key(self, frame: _Open, node: Node, event: _Event) -> None:
         if not isinstance(node, ScalarNode):
             frame.skips_value = True  # only an alias comes here; others were refused when opened
-            self._report("yaml.key", event, "a key must be a word or a number, not a collection")
+            self._report("yaml.key", event, _NO_COLLECTION, _KEY_FORM)
             return
         key = node.text
         first = frame.entries.get(key) if frame.entries is not None else None
@@ -293,7 +300,7 @@ class _Reader:
             outer = self.stack[-1].span
             self.findings.append(finding("yaml.key", outer, message, _QUOTE_TEMPLATE))
         else:
-            self._report("yaml.key", event, "a key must be a word or a number, not a collection")
+            self._report("yaml.key", event, _NO_COLLECTION, _KEY_FORM)
 
     # --- places ----------------------------------------------------------------------------------
 
@@ -337,7 +344,7 @@ class _Reader:
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _report(self, rule: str, event: _Event, message: str, remedy: str | None = None) -> None:
+    def _report(self, rule: str, event: _Event, message: str, remedy: str) -> None:
         self.findings.append(finding(rule, self._span(event), message, remedy))
 
     def _report_tag(self, event: _Event) -> None:
@@ -345,7 +352,7 @@ class _Reader:
         shown = tag.replace("tag:yaml.org,2002:", "!!")
         self._report("yaml.tag", event, f"the tag {shown} is not allowed", _NO_TAG)
 
-    def _refuse(self, rule: str, event: _Event, message: str, remedy: str | None) -> None:
+    def _refuse(self, rule: str, event: _Event, message: str, remedy: str) -> None:
         self._report(rule, event, message, remedy)
         raise _Refused
 
@@ -366,5 +373,7 @@ class _Reader:
 _NOT_CLOSED = ("expected ',' or", "found unexpected end of stream")
 _ONE_DOCUMENT = "Keep one document per file."
 _NO_MERGE = "Write the keys out, or use an alias for the whole value."
+_NO_COLLECTION = "a key must be a word or a number, not a collection"
+_KEY_FORM = "Write `word: value`; in quotes, a key may hold any text."
 _QUOTE_TEMPLATE = 'Put quotes around it: "{{ … }}".'
 _NO_TAG = "Remove the tag; only the types of JSON exist here."

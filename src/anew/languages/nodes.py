@@ -56,6 +56,14 @@ class Entry(Struct, frozen=True):
     def place(self) -> Span:
         return self.name.span
 
+    @property
+    def holder(self) -> Span:
+        """Where something is reported that the value lacks: the key, or braces that stand apart."""
+        node = self.node
+        if isinstance(node, MapNode) and node.is_flow and node.span.line != self.name.line:
+            return self.place if self.alias_end is not None else node.span
+        return self.place
+
 
 class MapNode(Struct, frozen=True):
     entries: dict[str, Entry]

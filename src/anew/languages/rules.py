@@ -30,6 +30,10 @@ _YAML_ERRORS = {
     "yaml.merge": "Merge keys (`<<`) are not supported.",
     "yaml.tag": "A tag asks for a type that JSON does not have, or does not fit its value.",
 }
+_FILE_ERRORS = {
+    "file.unreadable": "The file cannot be read.",
+    "language.unsupported": "The document is written in a language that is not supported.",
+}
 _ERRORS = {
     "document.empty": "The document is empty.",
     "document.shape": "The document is not a mapping.",
@@ -58,7 +62,7 @@ _ERRORS = {
     "tool.kind-missing": "A tool has no `kind`.",
     "tool.kind": "The tool kind is unknown.",
     "tool.input-missing": "A required input of a tool is missing.",
-    "tool.input-twice": "The same input is given under two of its names.",
+    "tool.input-twice": "An input is given under two names, or two inputs exclude each other.",
     "tool.timeout": "A timeout is neither seconds nor a mapping of them.",
     "task.duplicate": "Two tasks of a step have the same label.",
     "policy.shape": "A task's `policy` is not an object with `rules`.",
@@ -86,13 +90,22 @@ _WARNINGS = {
     "rule.attempts-type": "`attempts` is no whole number, so the task will fail.",
     "rule.delay": "A delay is not a number of seconds or a duration, so the task will fail.",
     "key.unknown": "A key is not known here and has no effect.",
-    "key.unused": "A key has no effect together with this `do`.",
-    "name.unknown": "An expression reads a name that nothing provides.",
+    "key.unused": "A key has no effect beside another one.",
+    "condition.empty": "A condition is empty, so it never holds.",
+    "keychain.name": "A credential of the keychain has no name, so nothing can use it.",
+    "loop.iterator": "An `iterator` cannot be read below `iter`.",
+    "tool.input": "An input has a value its tool cannot use, so the task will fail.",
+    "name.unknown": "An expression reads a name that nothing provides, much like one that exists.",
+    "name.reserved": "A step or label has a reserved name, so no template can read its result.",
     "name.scope": "An expression reads a name that does not exist at this place.",
     "outcome.word": "`outcome.status` is compared with a word of another dialect.",
     "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would go on.",
     "http.retry-unsafe": "A request that is not idempotent is retried without `idempotency_key`.",
     "sql.template": "SQL text contains a template; `params` are bound safely.",
+}
+_NOTES = {
+    "name.unprovided": "An expression reads a name that only the request can provide.",
+    "key.without-effect": "A key of another runtime is accepted and has no effect.",
 }
 _STRICT = {
     "strict.tool-string": "The tool is a string with its inputs on the step.",
@@ -111,6 +124,7 @@ _STRICT = {
     "strict.step-when": "A step's `when` is used instead of an admission rule.",
     "strict.vars": "Root `vars` is used instead of `workload`.",
     "strict.workbook": "The workbook is not a list of `{name, tool}`.",
+    "strict.keychain": "The keychain is not a list of `{name, …}`.",
 }
 _MIGRATE = {
     "migrate.kept": "A form has no canonical spelling with the same meaning and was left as it is.",
@@ -118,12 +132,13 @@ _MIGRATE = {
 }
 
 RULES: dict[str, RuleText] = {
-    **{rule: RuleText(Severity.ERROR, text) for rule, text in (_YAML_ERRORS | _ERRORS).items()},
-    **{
-        rule: RuleText(Severity.WARNING, text)
-        for rule, text in (_WARNINGS | _STRICT | _MIGRATE).items()
-    },
-    **{rule: RuleText(Severity.WARNING, text) for rule, text in PROGRAM_RULES.items()},
+    rule: RuleText(severity, text)
+    for severity, texts in (
+        (Severity.ERROR, _FILE_ERRORS | _YAML_ERRORS | _ERRORS),
+        (Severity.WARNING, _WARNINGS | _STRICT | _MIGRATE | PROGRAM_RULES),
+        (Severity.INFO, _NOTES),
+    )
+    for rule, text in texts.items()
 }
 
 

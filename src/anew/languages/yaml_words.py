@@ -60,7 +60,10 @@ _REMEDIES: tuple[tuple[str, str, str], ...] = (
 _QUOTE_IT = "Put quotes around a value that contains {{ … }}."
 
 
-def explain(problem: str, line: str, column: int) -> tuple[str, str | None]:
+_READ_AGAIN = "Check the indentation, the quotes and the brackets of this line and the one before."
+
+
+def explain(problem: str, line: str, column: int) -> tuple[str, str]:
     """Message and remedy for a parser's problem at `column` (from 0) of `line`."""
     found = line[column : column + 1]
     if "tab" in problem or found == "\t":
@@ -70,7 +73,7 @@ def explain(problem: str, line: str, column: int) -> tuple[str, str | None]:
     for phrase, message, remedy in _REMEDIES:
         if phrase in problem:
             return message, _QUOTE_IT if _has_bare_template(line, column) else remedy
-    return f"this is not valid YAML: {problem}", None
+    return f"this is not valid YAML: {problem}", _READ_AGAIN
 
 
 def _has_bare_template(line: str, column: int) -> bool:

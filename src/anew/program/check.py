@@ -5,10 +5,20 @@ Findings here are warnings: a program with them runs, but hardly as its author m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from anew.program.findings import Finding, Severity
-from anew.program.policy import Break, Continue, Directive, Fail, Jump, PatchTarget, Retry, Rule
+from anew.program.policy import (
+    Break,
+    Continue,
+    Directive,
+    Fail,
+    Jump,
+    Patch,
+    PatchTarget,
+    Retry,
+    Rule,
+)
 from anew.program.program import LoopMode, Program, Step, Task
 from anew.program.span import Span
 
@@ -20,18 +30,26 @@ PROGRAM_RULES: dict[str, str] = {
 }
 
 
-def check_program(program: Program, hints: Mapping[str, str] | None = None) -> list[Finding]:
+def check_program(
+    program: Program, *, also_reached: Iterable[str] = (), knows_routes: bool = True
+) -> list[Finding]:
     """Every warning about the program as a whole.
 
-    `hints` maps names that arcs lead to in vain to the steps they probably mean, so that one typo
-    is not reported again as an unreachable step.
+    `also_reached` are the steps that misspelt arcs probably mean, so that one typo is not reported
+    again as an unreachable step. Without `knows_routes` no step counts as unreachable.
     """
-    findings = list(_unreachable(program, hints or {}))
+    findings = list(_unreachable(program, also_reached)) if knows_routes else []
     for step in program.steps.values():
         findings += _endless_jumps(step)
         findings += _parallel_patches(step)
+        findings += _dead_rules(
+            f"the gate of step {step.name!r}",
+            ((rule.when is None, rule.span) for rule in step.admit),
+        )
         for task in step.tasks:
-            findings += _dead_rules(task)
+            findings += _dead_task_rules(task)
+    for task in program.workbook.values():
+        findings += _dead_task_rules(task)
     return findings
 
 
@@ -39,9 +57,9 @@ def _warning(rule: str, place: Span, message: str, suggestion: str | None = None
     return Finding(Severity.WARNING, rule, message, place, suggestion)
 
 
-def _unreachable(program: Program, hints: Mapping[str, str]) -> Iterator[Finding]:
+def _unreachable(program: Program, also_reached: Iterable[str]) -> Iterator[Finding]:
     seen: set[str] = set()
-    todo = [program.entry, *hints.values()]
+    todo = [program.entry, *also_reached]
     while todo:
         name = todo.pop()
         if name in seen or name not in program.steps:
@@ -56,15 +74,19 @@ def _unreachable(program: Program, hints: Mapping[str, str]) -> Iterator[Finding
             )
 
 
-def _dead_rules(task: Task) -> Iterator[Finding]:
+def _dead_task_rules(task: Task) -> Iterator[Finding]:
+    rules = ((is_else(rule), rule.span) for rule in task.policy.rules)
+    return _dead_rules(f"task {task.label!r}", rules)
+
+
+def _dead_rules(owner: str, rules: Iterable[tuple[bool, Span]]) -> Iterator[Finding]:
+    """`rules` says of each whether it always matches, and where it stands."""
     always: int | None = None
-    for number, rule in enumerate(task.policy.rules, start=1):
+    for number, (is_always, place) in enumerate(rules, start=1):
         if always is not None:
-            message = (
-                f"rule {number} of task {task.label!r} can never match: rule {always} always does"
-            )
-            yield _warning("rule.after-else", rule.span, message, "Move it before `else`.")
-        elif is_else(rule):
+            message = f"rule {number} of {owner} can never match: rule {always} always does"
+            yield _warning("rule.after-else", place, message, "Move it before `else`.")
+        elif is_always:
             always = number
 
 
@@ -77,15 +99,21 @@ def _parallel_patches(step: Step) -> Iterator[Finding]:
     if step.loop is None or step.loop.mode is not LoopMode.PARALLEL:
         return
     for task in step.tasks:
-        groups = [task.policy.patches, *(rule.patches for rule in task.policy.rules)]
-        for patches in groups:
-            for patch in patches:
-                if patch.target is PatchTarget.CTX:
-                    message = (
-                        f"task {task.label!r} sets ctx.{'.'.join(patch.path)} in a parallel loop: "
-                        "iterations do not see each other's values, and the last index wins"
-                    )
-                    yield _warning("loop.parallel-ctx", patch.span, message, _USE_ITER)
+        for patch in _patches(task):
+            if patch.target is PatchTarget.CTX:
+                message = (
+                    f"task {task.label!r} sets ctx.{'.'.join(patch.path)} in a parallel loop: "
+                    "iterations do not see each other's values, and the last index wins"
+                )
+                yield _warning("loop.parallel-ctx", patch.span, message, _USE_ITER)
+
+
+def _patches(task: Task) -> Iterator[Patch]:
+    yield from task.policy.patches
+    for rule in task.policy.rules:
+        yield from rule.patches
+        if isinstance(rule.then, Retry) and rule.then.on_exhausted is not None:
+            yield from rule.then.on_exhausted.patches
 
 
 _USE_ITER = "Use `set_iter`, or return the value and read `<step>.results` after the loop."
@@ -93,28 +121,43 @@ _USE_ITER = "Use `set_iter`, or return the value and read `<step>.results` after
 
 def _endless_jumps(step: Step) -> Iterator[Finding]:
     """One finding per task that jumps and can never get out of the pipeline again."""
+    if not any(_jump_of(rule.then) for task in step.tasks for rule in task.policy.rules):
+        return
     exits = _tasks_with_a_way_out(step)
     for index, task in enumerate(step.tasks):
         if index in exits:
             continue
-        jump = next((rule for rule in task.policy.rules if isinstance(rule.then, Jump)), None)
-        if jump is not None and isinstance(jump.then, Jump):
+        jumps = ((rule, _jump_of(rule.then)) for rule in task.policy.rules)
+        rule, jump = next((pair for pair in jumps if pair[1] is not None), (None, None))
+        if rule is not None and jump is not None:
             message = (
-                f"task {task.label!r} jumps to {jump.then.to!r}, and no rule ever leaves that cycle"
+                f"task {task.label!r} jumps to {jump.to!r}, and no rule ever leaves that cycle"
             )
             yield _warning(
-                "jump.endless", jump.span, message, "Add a rule with `do: break` or `fail`."
+                "jump.endless", rule.span, message, "Add a rule with `do: break` or `fail`."
             )
+
+
+def _jump_of(then: Directive) -> Jump | None:
+    """The jump a rule makes, at once or when its attempts are spent."""
+    if isinstance(then, Retry) and then.on_exhausted is not None:
+        then = then.on_exhausted.then
+    return then if isinstance(then, Jump) else None
 
 
 def _tasks_with_a_way_out(step: Step) -> set[int]:
-    after: list[set[int]] = [set(_followers(step, index)) for index in range(len(step.tasks))]
-    out = {index for index, followers in enumerate(after) if len(step.tasks) in followers}
-    while True:
-        more = {i for i, followers in enumerate(after) if i not in out and followers & out}
-        if not more:
-            return out
-        out |= more
+    before: list[list[int]] = [[] for _ in range(len(step.tasks) + 1)]
+    for index in range(len(step.tasks)):
+        for follower in _followers(step, index):
+            before[follower].append(index)
+    out: set[int] = set()
+    todo = [len(step.tasks)]
+    while todo:
+        for index in before[todo.pop()]:
+            if index not in out:
+                out.add(index)
+                todo.append(index)
+    return out
 
 
 def _followers(step: Step, index: int) -> Iterator[int]:

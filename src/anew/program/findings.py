@@ -10,10 +10,10 @@ from msgspec import Struct
 from anew.program.span import Span
 
 # A document with more misspelt names than this is not read suggestion by suggestion.
-SEARCHES_MAX = 50
+_SEARCHES_MAX = 50
 # Comparing two names costs 30 µs: these are the ones that begin and end most like the word.
-CANDIDATES_MAX = 100
-LISTED_MAX = 8
+_CANDIDATES_MAX = 100
+_LISTED_MAX = 8
 LIKENESS_MIN = 0.6
 
 
@@ -36,17 +36,20 @@ class Suggestions(Struct):
 
     searches: int = 0
 
-    def near(
-        self, word: str, known: Iterable[str], likeness: float = LIKENESS_MIN
-    ) -> str | None:
+    def near(self, word: str, known: Iterable[str], likeness: float = LIKENESS_MIN) -> str | None:
         """As `near`, but None once the document has used up its searches."""
         self.searches += 1
-        return near(word, known, likeness) if self.searches <= SEARCHES_MAX else None
+        return near(word, known, likeness) if self.searches <= _SEARCHES_MAX else None
 
     def remedy(self, word: str, known: Collection[str]) -> str:
         """The name that was probably meant, else the names there are."""
-        match = self.near(word, known)
-        return f"Did you mean {match!r}?" if match else listed(known)
+        return self.sentence(self.near(word, known), known)
+
+    def sentence(self, match: str | None, known: Collection[str]) -> str:
+        """The remedy for a name of which `match` is the nearest."""
+        if match is not None:
+            return f"Did you mean {match!r}?"
+        return listed(known) if self.searches <= _SEARCHES_MAX else "Check how it is written."
 
 
 def near(word: str, known: Iterable[str], likeness: float = LIKENESS_MIN) -> str | None:
@@ -69,19 +72,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 def listed(names: Collection[str]) -> str:
     """A sentence with the names there are, or the first of them."""
-    first = sorted(names)[:LISTED_MAX]
+    first = sorted(names)[:_LISTED_MAX]
     more = ", …" if len(names) > len(first) else ""
-    return f"Known are {', '.join(map(repr, first))}{more}." if first else "There is none yet."
+    return f"Known are {', '.join(map(repr, first))}{more}." if first else "Remove it."
 
 
 def _candidates(word: str, known: Iterable[str]) -> list[str]:
     names = list(known)
-    if len(names) <= CANDIDATES_MAX:
+    if len(names) <= _CANDIDATES_MAX:
         return names
     # A name of less than a third or more than three times the length is like the word by chance.
     alike = [name for name in names if len(word) <= 3 * len(name) and len(name) <= 3 * len(word)]
     alike.sort(key=lambda name: _same_ends(word.lower(), name.lower()), reverse=True)
-    return alike[:CANDIDATES_MAX]
+    return alike[:_CANDIDATES_MAX]
 
 
 def _same_ends(one: str, other: str) -> int:

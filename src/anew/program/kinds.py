@@ -21,7 +21,10 @@ _SHARED_ALIASES = {"credential": "auth", "with": "args", "input": "args"}
 
 
 class Kind(Struct, frozen=True):
-    """`required` holds groups of canonical inputs of which one each must be given."""
+    """`required` holds groups of canonical inputs of which one each must be given.
+
+    `choices` are groups of which at most one may be given; `texts` are inputs that are one text.
+    """
 
     name: str
     required: tuple[tuple[str, ...], ...] = ()
@@ -29,6 +32,8 @@ class Kind(Struct, frozen=True):
     aliases: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
     is_open: bool = False  # takes any input
+    choices: tuple[tuple[str, ...], ...] = ()
+    texts: frozenset[str] = frozenset()
     verbatim: frozenset[str] = frozenset()  # inputs that are never rendered
     sql: frozenset[str] = frozenset()  # inputs that are SQL text
 
@@ -72,6 +77,8 @@ _TABLE = (
         ),
         aliases={"endpoint": "url"},
         timeout_seconds=30.0,
+        choices=(("json", "body", "payload", "data", "form"),),
+        texts=_words("url method"),
     ),
     Kind(
         "python",
@@ -79,6 +86,8 @@ _TABLE = (
         inputs=_words("code script args"),
         timeout_seconds=600.0,
         verbatim=frozenset({"code", "script"}),
+        choices=(("code", "script"),),
+        texts=_words("code script"),
     ),
     _sql("postgres", ("auth",)),
     _sql("duckdb"),
@@ -91,20 +100,29 @@ _TABLE = (
         timeout_seconds=600.0,
     ),
     Kind("noop", inputs=_words("result")),
-    Kind("sleep", required=(("seconds", "until"),), inputs=_words("seconds until")),
+    Kind(
+        "sleep",
+        required=(("seconds", "until"),),
+        inputs=_words("seconds until"),
+        choices=(("seconds", "until"),),
+        texts=_words("seconds until"),
+    ),
     Kind(
         "playbook",
         required=(("path", "file"),),
         inputs=_words("path file args version async return_step"),
         aliases={"payload": "args"},
+        choices=(("path", "file"),),
+        texts=_words("path file"),
     ),
-    Kind("workbook", required=(("name",),), inputs=_words("name args")),
-    Kind("secrets", required=(("name",),), inputs=_words("name provider")),
-    Kind("wait", required=(("signal",),), inputs=_words("signal timeout")),
+    Kind("workbook", required=(("name",),), inputs=_words("name args"), texts=_words("name")),
+    Kind("secrets", required=(("name",),), inputs=_words("name provider"), texts=_words("name")),
+    Kind("wait", required=(("signal",),), inputs=_words("signal timeout"), texts=_words("signal")),
     Kind(
         "human",
         required=(("question",),),
         inputs=_words("question choices timeout timeout_action"),
+        texts=_words("question"),
     ),
     Kind("agent", required=(("prompt",),), inputs=_words("prompt backend model"), is_open=True),
 )

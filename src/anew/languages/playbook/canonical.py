@@ -16,12 +16,13 @@ from anew.languages.playbook.emit import Block, Inline, Key, Out, Raw, RawItem, 
 from anew.languages.playbook.forms import TaskForm, read_task_form
 from anew.languages.playbook.inputs import SPEC_KEYS
 from anew.languages.playbook.steps import read_step_forms
-from anew.languages.playbook.translating import Words
+from anew.languages.playbook.translating import CannotTranslate, Words
 from anew.program.kinds import KINDS, Kind
 from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
-_ARGS = ("args", "input", "with", "set")
+_ARC_ARGS = ("args", "input", "with", "set")
+_ALLOW, _REFUSE = "{allow: true}", "{allow: false}"
 _POLICY_FIELDS = frozenset({"spec", "eval", "retry", "set"})
 
 
@@ -43,8 +44,13 @@ class Writer(Struct, frozen=True):
         keys = list(self._step_keys(node, step, forms, moved, words))
         if "tool" not in node and "type" not in node:
             at = next((i for i, key in enumerate(keys) if key.name == "next"), len(keys))
-            keys.insert(at, Key("tool", Inline("{kind: noop}")))
-        return Block(tuple(keys))
+            keys.insert(at, Key("tool", self._no_tool(forms[0], step, words)))
+        return Block(tuple(keys), item)
+
+    def _no_tool(self, form: TaskForm, step: Step, words: Words) -> Out:
+        if not form.fields:
+            return Inline("{kind: noop}")
+        return Block(tuple(self.task_keys(form, step.tasks[0].dialect, words)))
 
     def _step_keys(
         self, node: MapNode, step: Step, forms: list[TaskForm], moved: set[str], words: Words
@@ -61,30 +67,52 @@ class Writer(Struct, frozen=True):
                         yield Key("spec", self._spec(None, entry, words), (entry,))
                 case "spec":
                     value = self._spec(entry, node.get("when"), words, drops_timeout=is_on_step)
-                    if value is not None:
+                    if value != Block(()):
                         yield Key("spec", value, (entry,))
                 case "loop":
                     yield Key("loop", self._loop(entry, words), (entry,))
                 case key if key in moved:
                     continue
+                case "args" | "input" | "with":
+                    yield Key("args", self._args(entry, step), (entry,))
                 case _:
                     yield Key(entry.key, Raw(entry), (entry,))
+
+    def _args(self, entry: Entry, step: Step) -> Out:
+        """The step's own arguments, which each task reads in its own dialect."""
+        found = [self.words.for_inputs(task.dialect).value(entry) for task in step.tasks]
+        if any(value != found[0] for value in found):
+            why = "is read by tasks of several dialects"
+            raise CannotTranslate(entry, why, "Give each task its own `args`.")
+        return found[0]
 
     def _spec(
         self, spec: Entry | None, when: Entry | None, words: Words, *, drops_timeout: bool = False
     ) -> Out:
         entries = list(spec.node) if spec is not None and isinstance(spec.node, MapNode) else []
         kept = [e for e in entries if not (drops_timeout and e.key == "timeout")]
-        if when is None:
-            keys = tuple(Key(e.key, words.value(e), (e,)) for e in kept)
-            return Block(keys) if keys else Inline("{}")
-        allow = Block((Key("when", words.value(when)), Key("then", Inline("{allow: true}"))))
-        refuse = Block((Key("else", Inline("{then: {allow: false}}")),))
-        admit = Key("admit", Block((Key("rules", Rows((allow, refuse))),)))
+        is_same = when is None and len(kept) == len(entries) and not words.speaks
+        if spec is not None and is_same and not self.is_touched(spec.place, spec.node):
+            return Raw(spec)
         policy = next((e for e in kept if e.key == "policy" and isinstance(e.node, MapNode)), None)
-        inner = [Key(e.key, Raw(e), (e,)) for e in policy.node] if policy is not None else []  # type: ignore[union-attr]
-        rest = [Key(e.key, Raw(e), (e,)) for e in kept if e is not policy]
-        return Block((*rest, Key("policy", Block((*inner, admit)))))
+        keys = [Key(e.key, Raw(e), (e,)) for e in kept if e is not policy]
+        inner = list(self._step_policy(policy, words)) if policy is not None else []
+        if when is not None:
+            asks = Key("when", words.condition(when), (when,))
+            allow = Block((asks, Key("then", Inline(_ALLOW))))
+            refuse = Block((Key("else", Inline(f"{{then: {_REFUSE}}}")),))
+            inner.append(Key("admit", Block((Key("rules", Rows((allow, refuse))),))))
+        if policy is not None or inner:
+            keys.append(Key("policy", Block(tuple(inner)), (policy,) if policy is not None else ()))
+        return Block(tuple(keys))
+
+    def _step_policy(self, policy: Entry, words: Words) -> Iterator[Key]:
+        for entry in policy.node if isinstance(policy.node, MapNode) else ():
+            is_admit = entry.key == "admit" and isinstance(entry.node, MapNode)
+            if is_admit and (words.speaks or self.is_touched(entry.place, entry.node)):
+                yield Key("admit", admit_block(entry, words), (entry,))
+            else:
+                yield Key(entry.key, Raw(entry), (entry,))
 
     def _loop(self, entry: Entry, words: Words) -> Out:
         node = entry.node
@@ -102,7 +130,8 @@ class Writer(Struct, frozen=True):
             if e.key not in ("mode", "max_in_flight", "spec")
         ]
         if given:
-            keys.append(Key("spec", Block(tuple(Key(k, Raw(e), (e,)) for k, e in given.items()))))
+            inner = tuple(Key(k, words.value(e), (e,)) for k, e in given.items())
+            keys.append(Key("spec", Block(inner), (spec,) if spec is not None else ()))
         return Block(tuple(keys))
 
     # --- tools -----------------------------------------------------------------------------------
@@ -118,7 +147,8 @@ class Writer(Struct, frozen=True):
         for item, form, task in zip(node.items, forms, step.tasks, strict=True):
             if self.is_touched(item.place, item.node) or self._has_step_fields(item, form):
                 block = Block(tuple(self.task_keys(form, task.dialect, words)))
-                rows.append(Block((Key(form.label, block),)))
+                label = _entry_with(item.node, form.label) or _entry_with(item.node, "name")
+                rows.append(Block((Key(form.label, block, label),), item))
             else:
                 rows.append(RawItem(item))
         return Rows(tuple(rows))
@@ -129,10 +159,10 @@ class Writer(Struct, frozen=True):
         return any(not begin <= e.name.begin < end for e in form.fields.values())
 
     def task_keys(self, form: TaskForm, dialect: Dialect, words: Words) -> Iterator[Key]:
-        words = words.for_task(dialect)
+        rules, words = words.for_rules(dialect), words.for_inputs(dialect)
         kind_name = form.kind.text if isinstance(form.kind, ScalarNode) else "noop"
         kind = KINDS.get(kind_name) or Kind(kind_name, is_open=True)
-        yield Key("kind", scalar(kind_name))
+        yield Key("kind", scalar(kind_name), _kind_origin(form))
         spec = form.fields.get("spec")
         inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
         fields = [e for e in form.fields.values() if e.key not in _POLICY_FIELDS]
@@ -148,11 +178,11 @@ class Writer(Struct, frozen=True):
         if timeout is not None and not any(e.key == "timeout" for e in settings):
             settings.append(timeout)
         keys = [Key(e.key, Raw(e), (e,)) for e in settings]
-        policy = policy_block(PolicyWriter(self.c, dialect, words), form)
+        policy = policy_block(PolicyWriter(self.c, dialect, rules), form)
         if policy is not None:
             keys.append(policy)
         if keys:
-            yield Key("spec", Block(tuple(keys)))
+            yield Key("spec", Block(tuple(keys)), (spec,) if spec is not None else ())
 
     # --- next ------------------------------------------------------------------------------------
 
@@ -171,33 +201,53 @@ class Writer(Struct, frozen=True):
             )
             rest = tuple(Key(e.key, Raw(e), (e,)) for e in node if e is not arcs)
             return Block((*rest, Key("arcs", rows, (arcs,) if arcs else ())))
-        items = node.items if isinstance(node, ListNode) else (Item(entry.place, node, node.begin),)
-        asks = any(isinstance(i.node, MapNode) and "when" in i.node for i in items)
-        mode = "exclusive" if asks or not isinstance(node, ListNode) else "inclusive"
-        spec = Key("spec", Inline(f"{{mode: {mode}}}"))
-        return Block((spec, Key("arcs", self._arcs(items, words))))
+        if not isinstance(node, ListNode):
+            arc = Block(tuple(self._arc_keys(node, words)))
+            return Block((Key("spec", Inline("{mode: exclusive}")), Key("arcs", Rows((arc,)))))
+        asks = any(isinstance(i.node, MapNode) and "when" in i.node for i in node.items)
+        spec = Key("spec", Inline("{mode: exclusive}" if asks else "{mode: inclusive}"))
+        return Block((spec, Key("arcs", self._arcs(node.items, words))))
 
     def _arcs(self, items: tuple[Item, ...], words: Words) -> Rows:
-        return Rows(tuple(self._arc(item, words) for item in items))
+        return Rows(tuple(Block(tuple(self._arc_keys(i.node, words)), i) for i in items))
 
-    def _arc(self, item: Item, words: Words) -> Block | RawItem:
-        node = item.node
-        if isinstance(node, MapNode):
-            names = dict.fromkeys(_ARGS, "args")
-            return Block(tuple(Key(names.get(e.key, e.key), words.value(e), (e,)) for e in node))
-        return Block((Key("step", scalar(node.text if isinstance(node, ScalarNode) else "")),))
+    def _arc_keys(self, node: Node, words: Words) -> Iterator[Key]:
+        if isinstance(node, ScalarNode):
+            yield Key("step", scalar(node.text))
+        for entry in node if isinstance(node, MapNode) else ():
+            name = "args" if entry.key in _ARC_ARGS else entry.key
+            is_condition = entry.key == "when"
+            value = words.condition(entry) if is_condition else words.value(entry)
+            yield Key(name, value, (entry,))
 
     # --- workbook --------------------------------------------------------------------------------
 
-    def workbook(self, entry: Entry, dialects: dict[str, Dialect]) -> Out:
-        rows = []
-        for item in _workbook_items(entry):
-            form = read_task_form(self.c, item, "")
+    def workbook(self, entry: Entry, dialects: dict[str, Dialect]) -> Rows:
+        rows: list[Block | RawItem] = []
+        for index, item in enumerate(_workbook_items(entry)):
+            form = read_task_form(self.c, item, f"task_{index}")
             if form is None:
                 continue
+            if isinstance(entry.node, ListNode) and not self.is_touched(item.place, item.node):
+                rows.append(RawItem(item))
+                continue
             task = Block(tuple(self.task_keys(form, dialects[form.label], self.words)))
-            rows.append(Block((Key("name", scalar(form.label)), Key("tool", task))))
+            label = _entry_with(item.node, form.label) or _entry_with(item.node, "name")
+            tool = Key("tool", task, _entry_with(item.node, "tool"))
+            rows.append(Block((Key("name", scalar(form.label), label), tool), item))
         return Rows(tuple(rows))
+
+
+def _entry_with(node: Node, key: str) -> tuple[Entry, ...]:
+    """The entry of a mapping with this key, where there is one: its comments go along."""
+    found = node.get(key) if isinstance(node, MapNode) else None
+    return () if found is None else (found,)
+
+
+def _kind_origin(form: TaskForm) -> tuple[Entry, ...]:
+    """What stands in the source for `kind`, whichever key it has there."""
+    node = form.kind
+    return (Entry("kind", node, node),) if isinstance(node, ScalarNode) else ()
 
 
 def _workbook_items(entry: Entry) -> Iterator[Item]:
@@ -212,13 +262,59 @@ def _workbook_items(entry: Entry) -> Iterator[Item]:
         yield Item(named.place, single, named.name.begin)
 
 
-def merged_workload(workload: Entry, extra: MapNode) -> Block:
-    """The workload with what root `vars` adds to it."""
-    keys = (
-        [Key(e.key, Raw(e), (e,)) for e in workload.node]
-        if isinstance(workload.node, MapNode)
-        else []
-    )
-    known = {key.name for key in keys}
-    keys += [Key(e.key, scalar(plain(e.node)), (e,)) for e in extra if e.key not in known]
+# --- admission, workload, keychain ---------------------------------------------------------------
+
+
+def admit_block(admit: Entry, words: Words) -> Block:
+    """`admit` with every rule as `{when, then: {allow}}` or `{else: {then: {allow}}}`."""
+    keys = []
+    for entry in admit.node if isinstance(admit.node, MapNode) else ():
+        value: Out = Raw(entry)
+        if entry.key == "rules" and isinstance(entry.node, ListNode):
+            value = Rows(tuple(_admit_rule(item, words) for item in entry.node.items))
+        keys.append(Key(entry.key, value, (entry,)))
     return Block(tuple(keys))
+
+
+def _admit_rule(item: Item, words: Words) -> Block | RawItem:
+    if not isinstance(item.node, MapNode):
+        return RawItem(item)
+    otherwise, when = item.node.get("else"), item.node.get("when")
+    fields = item.node
+    for key in ("else", "then"):
+        inner = fields.get(key)
+        if inner is not None and isinstance(inner.node, MapNode):
+            fields = inner.node
+    allow = fields.get("allow")
+    text = _ALLOW if allow is not None and plain(allow.node) is True else _REFUSE
+    if when is not None and otherwise is None:
+        then = Key("then", Inline(text), (allow,) if allow is not None else ())
+        return Block((Key("when", words.condition(when), (when,)), then), item)
+    origins = tuple(e for e in (otherwise, allow) if e is not None)
+    return Block((Key("else", Inline(f"{{then: {text}}}"), origins),), item)
+
+
+def merged_workload(node: Node, extra: Node) -> Block:
+    """The workload laid on what root `vars` adds to it, as loading does it."""
+    own = node.entries if isinstance(node, MapNode) else {}
+    others = extra.entries if isinstance(extra, MapNode) else {}
+    keys = [_merged_key(entry, others.get(name)) for name, entry in own.items()]
+    keys += [Key(name, Raw(e), (e,)) for name, e in others.items() if name not in own]
+    return Block(tuple(keys))
+
+
+def _merged_key(entry: Entry, other: Entry | None) -> Key:
+    both = other is not None and isinstance(other.node, MapNode) and isinstance(entry.node, MapNode)
+    if other is None or not both:
+        return Key(entry.key, Raw(entry), (entry,))
+    return Key(entry.key, merged_workload(entry.node, other.node), (entry, other))
+
+
+def keychain_rows(node: MapNode) -> Rows:
+    """The credentials of a mapping as a list of `{name, …}`; a name of their own wins."""
+    rows = []
+    for entry in node:
+        inner = entry.node if isinstance(entry.node, MapNode) else MapNode({}, entry.place, 0, 0)
+        own = [] if "name" in inner else [Key("name", scalar(entry.key), (entry,))]
+        rows.append(Block((*own, *(Key(e.key, Raw(e), (e,)) for e in inner))))
+    return Rows(tuple(rows))

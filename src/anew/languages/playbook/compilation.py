@@ -5,7 +5,7 @@ Knows nodes and expressions. Does not know what a step or a rule is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum, auto
 from typing import TypeVar
 
@@ -22,10 +22,12 @@ from anew.expressions import (
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
 from anew.languages.playbook.composing import constant, object_of
 from anew.languages.rules import finding
-from anew.program.findings import Finding, did_you_mean
+from anew.program.findings import Finding, Suggestions
 from anew.program.span import Span
 
 _MARKS = ("{{", "{%", "{#")
+# Stands for a condition that was reported, so that no later check takes its rule for an `else`.
+BROKEN = Condition(constant(False))
 Word = TypeVar("Word", bound=StrEnum)
 
 
@@ -49,14 +51,21 @@ class Read(Struct, frozen=True):
 
 
 class Compilation(Struct):
-    """`step` is the step being compiled; reads are filed under it."""
+    """`step` is the step being compiled; reads are filed under it.
+
+    `guessed_targets` are the steps that misspelt arcs probably mean; `has_lost_routes`: it is not
+    known where some arc leads. `uses_policy`: some task has `spec.policy`.
+    """
 
     file: str
     findings: list[Finding] = field(default_factory=list)
     strict: list[Finding] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
-    lost_targets: set[str] = field(default_factory=set)
+    guessed_targets: set[str] = field(default_factory=set)
+    has_lost_routes: bool = False
+    uses_policy: bool = False
+    suggestions: Suggestions = field(default_factory=Suggestions)
     workbook: frozenset[str] | None = None  # None until it has been read
     step: str = ""
     _templates: dict[str, Template] = field(default_factory=dict)
@@ -64,21 +73,35 @@ class Compilation(Struct):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def report(self, rule: str, place: Span, message: str, remedy: str | None = None) -> None:
+    def report(self, rule: str, place: Span, message: str, remedy: str) -> None:
         self.findings.append(finding(rule, place, message, remedy))
 
     def noncanonical(self, rule: str, place: Span, message: str, canonical: str) -> None:
         self.strict.append(finding(rule, place, message, f"Write {canonical}."))
 
-    def check_keys(self, node: MapNode, known: Iterable[str], what: str) -> None:
-        known = frozenset(known)
+    def check_keys(self, node: MapNode, known: Collection[str], what: str) -> None:
         for entry in node:
             if entry.key not in known:
                 self.unknown_key(entry, known, what)
 
-    def unknown_key(self, entry: Entry, known: Iterable[str], what: str) -> None:
+    def unknown_key(self, entry: Entry, known: Collection[str], what: str) -> None:
+        # Only a document with a mistake pays for the table.
+        from anew.languages.playbook.places import right_place  # noqa: PLC0415
+
         message = f"{what} has no key {entry.key!r}; it has no effect"
-        self.report("key.unknown", entry.place, message, did_you_mean(entry.key, known))
+        remedy = right_place(entry.key) or self.suggestions.remedy(entry.key, known)
+        self.report("key.unknown", entry.place, message, remedy)
+
+    def ignored(self, entry: Entry, why: str, remedy: str) -> None:
+        """Warn of a key that another one makes pointless."""
+        self.report("key.unused", entry.place, f"`{entry.key}` has no effect {why}", remedy)
+
+    def lose_route(self, meant: str | None = None) -> None:
+        """Remember an arc that was reported, so that no step counts as unreachable for it."""
+        if meant is None:
+            self.has_lost_routes = True
+        else:
+            self.guessed_targets.add(meant)
 
     # --- typed values ----------------------------------------------------------------------------
 
@@ -125,7 +148,7 @@ class Compilation(Struct):
         if number is not None and number >= 1:
             return number
         message = f"{what} must be a whole number of at least 1; found {shown(entry.node)}"
-        self.report(rule, entry.node.span, message)
+        self.report(rule, entry.node.span, message, f"Write a number: `{entry.key}: 3`.")
         return None
 
     def word(self, entry: Entry | None, words: type[Word], *, rule: str, what: str) -> Word | None:
@@ -140,12 +163,17 @@ class Compilation(Struct):
         return None
 
     def unknown_word(self, node: Node, words: list[str], *, rule: str, what: str) -> None:
-        message = f"{what} {shown(node)} is unknown; it is one of {', '.join(words)}"
-        near = did_you_mean(node.text, words) if isinstance(node, ScalarNode) else None
-        self.report(rule, node.span, message, near)
+        problem = f"{what} is empty" if _is_null(node) else f"{what} {shown(node)} is unknown"
+        message = f"{problem}; it is one of {', '.join(words)}"
+        if isinstance(node, ScalarNode) and not _is_null(node):
+            remedy = self.suggestions.remedy(node.text, words)
+        else:
+            remedy = f"Write one of {', '.join(words)}."
+        self.report(rule, node.span, message, remedy)
 
     def wrong_type(self, node: Node, what: str, wanted: str) -> None:
-        self.report("value.type", node.span, f"{what} must be {wanted}; found {shown(node)}")
+        message = f"{what} must be {wanted}; found {shown(node)}"
+        self.report("value.type", node.span, message, _FORMS[wanted])
 
     # --- expressions -----------------------------------------------------------------------------
 
@@ -180,17 +208,20 @@ class Compilation(Struct):
             parts[name] = self.template(entry.node, Place.INPUTS)
         return object_of(parts)
 
-    def condition(self, node: Node, place: Place, *, what: str) -> Condition | None:
-        """A compiled condition, or None when (reported) it cannot be one."""
+    def condition(self, node: Node, place: Place, *, what: str) -> Condition:
+        """A compiled condition, or BROKEN when (reported) it cannot be one."""
         if not isinstance(node, ScalarNode) or node.value is None:
             self.wrong_type(node, what, "an expression")
-            return None
+            return BROKEN
+        if not node.text.strip():
+            message = f"`{what}` is empty, so it never holds"
+            self.report("condition.empty", node.span, message, f"Write it, or remove `{what}`.")
         text = node.value if isinstance(node.value, str) else node.text.lower()
         try:
             condition = self._compiled_condition(text, only_true_words=place is Place.RETRY)
         except ExpressionError as error:
             self._report_expression(node, error)
-            return None
+            return BROKEN
         if condition.names:
             self.reads.append(Read(node, condition.names, place, self.step))
         return condition
@@ -211,7 +242,18 @@ class Compilation(Struct):
 
     def _report_expression(self, node: ScalarNode, error: ExpressionError) -> None:
         message = f"the expression cannot be parsed: {error.message}"
-        self.report("expression.syntax", place_in(node, error.offset), message)
+        self.report("expression.syntax", place_in(node, error.offset), message, _EXPRESSION_FORM)
+
+
+# What was wanted, and how it is written.
+_FORMS: Mapping[str, str] = {
+    "a mapping": "Write it as `key: value` lines below, or as `{key: value}`.",
+    "a list": "Write it as lines that start with `- `, or as `[a, b]`.",
+    "a text": "Write a text, in quotes where it is not a plain word.",
+    "true or false": "Write `true` or `false`.",
+    "an expression": "Write an expression in quotes: \"{{ outcome.status == 'error' }}\".",
+}
+_EXPRESSION_FORM = "Write an expression: \"{{ outcome.status == 'error' and ctx.tries < 3 }}\"."
 
 
 def place_in(node: ScalarNode, offset: int) -> Span:

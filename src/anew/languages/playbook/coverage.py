@@ -1,48 +1,82 @@
 """Judge whether rules leave error outcomes to chance.
 
-A condition is taken to cover all errors only when it plainly asks for nothing else.
+The rules are asked about one error of each sort that tools give. What a rule reads besides the
+outcome may be anything, so a condition whose answer depends on it is not counted on.
 """
 
 from __future__ import annotations
 
-import re
-
-from anew.program.check import is_else
+from anew.expressions import UNDEFINED, ExpressionError
 from anew.program.policy import OutcomeStatus, Rule
+from anew.values import Object, Value
 
-_STATUS = r"(?:outcome|output)\.status"
-_ALWAYS_ON_ERROR = re.compile(
-    rf"""(?:
-        {_STATUS} \s* == \s* (['"])error\1
-      | (['"])error\2 \s* == \s* {_STATUS}
-      | {_STATUS} \s* != \s* (['"])(?:ok|success)\3
-      | {_STATUS} \s* in \s* [\[(] \s* (['"])error\4 \s* ,? \s* [\])]
-      | (?:outcome|output)\.error (?: \s+ is \s+ defined )?
-      | (?:outcome|output)\.error \s* (?: != \s* none | is \s+ not \s+ none )
-      | true
-    )""",
-    re.VERBOSE | re.IGNORECASE,
+# Kind, whether it may be retried, and the helpers the tool adds (SEMANTICS 2.5).
+_ERRORS: tuple[tuple[str, bool | None, Object], ...] = (
+    ("server_error", True, {"http": {"status": 503, "headers": {}}}),
+    ("rate_limit", True, {"http": {"status": 429, "headers": {}}}),
+    ("not_found", False, {"http": {"status": 404, "headers": {}}}),
+    ("client_error", False, {"http": {"status": 418, "headers": {}}}),
+    ("connection", True, {}),
+    ("timeout", True, {}),
+    ("db_deadlock", True, {"pg": {"code": "40P01", "sqlstate": "40P01"}}),
+    ("db_error", False, {"pg": {"code": "42601", "sqlstate": "42601"}}),
+    ("python_error", None, {"py": {"exception": "e", "exception_type": "Unforeseen"}}),
+    ("exit_code", None, {"shell": {"exit_code": 173}}),
+    ("tool_error", False, {"result": {"status": "error", "message": "unforeseen"}}),
+    ("expression", False, {}),
 )
+# The first attempt, and one after any number that a rule may count to.
+_ATTEMPTS = (1, 1_000_000)
 
 
 def covers_errors(rules: tuple[Rule, ...]) -> bool:
-    """Whether some rule matches every error outcome."""
-    return any(_covers(rule) for rule in rules)
+    """Whether every error outcome meets a rule that is sure to match it."""
+    asked = [rule for rule in rules if rule.on is not OutcomeStatus.OK]
+    return all(_is_covered(probe, asked) for probe in _PROBES)
 
 
-def _covers(rule: Rule) -> bool:
-    if rule.on is OutcomeStatus.OK:
-        return False
+class _Probe:
+    """The scope of one error outcome; `is_unsure` once anything else than it was read."""
+
+    def __init__(self, kind: str, retryable: bool | None, helpers: Object, attempt: int) -> None:
+        error = {"kind": kind, "retryable": retryable, "message": "unforeseen"}
+        meta = {"attempt": attempt, "duration_ms": 1.0}
+        outcome: Object = {"status": "error", "error": error, "meta": meta, **helpers}
+        output = {**outcome, "data": outcome.get("result")}
+        self._names: Object = {"outcome": outcome, "output": output, "_attempt": attempt}
+        self.is_unsure = False
+
+    def get(self, name: str, /) -> Value:
+        if name not in self._names:
+            self.is_unsure = True
+        return self._names.get(name, UNDEFINED)
+
+    def alias(self, _name: str, _key: str, /) -> Value:
+        return UNDEFINED
+
+    def rand(self) -> float:
+        self.is_unsure = True
+        return 0.5
+
+    def now(self) -> str:
+        self.is_unsure = True
+        return "2000-01-01T00:00:00Z"
+
+
+_PROBES = [_Probe(*error, attempt) for error in _ERRORS for attempt in _ATTEMPTS]
+
+
+def _is_covered(probe: _Probe, rules: list[Rule]) -> bool:
+    return any(_matches(probe, rule) for rule in rules)
+
+
+def _matches(probe: _Probe, rule: Rule) -> bool:
+    probe.is_unsure = False
     if rule.when is None:
-        return is_else(rule) or rule.on is OutcomeStatus.ERROR
-    return bool(_ALWAYS_ON_ERROR.fullmatch(bare(rule.when.source)))
-
-
-def bare(source: str) -> str:
-    """A condition's expression without its braces and outer parentheses."""
-    text = source.strip()
-    if text.startswith("{{") and text.endswith("}}") and text.count("{{") == 1:
-        text = text[2:-2].strip("-").strip()
-    while text.startswith("(") and text.endswith(")") and text.count("(") == 1:
-        text = text[1:-1].strip()
-    return text
+        return True
+    try:
+        holds = rule.when.holds(probe)
+    except ExpressionError:
+        # A condition that raises fails the task, so the error does not go by unseen.
+        holds = True
+    return holds and not probe.is_unsure

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Place
+from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
 from anew.languages.playbook.patches import PATCH_KEYS, read_patches
-from anew.program.findings import did_you_mean
 from anew.program.policy import Break, Continue, Directive, Exhausted, Fail, Jump, Retry
 from anew.program.retry import (
     ATTEMPTS_DEFAULT,
@@ -41,18 +40,23 @@ _SETTINGS: Mapping[Do, frozenset[str]] = {
 }
 DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*_SETTINGS.values())
 _BACKOFF_SYNONYMS = {"constant": "fixed", "exp": "exponential"}
+# How other engines call the task before this one.
+_PREVIOUS = frozenset({"previous", "prev", "_previous", "@previous"})
+# Stands for a directive that was reported: it ends the step, so that nothing looks endless.
+_BROKEN = Fail()
 
 
 def read_directive(
     c: Compilation, fields: Mapping[str, Entry], *, holder: Span, labels: frozenset[str]
 ) -> Directive:
-    """The directive among the fields of a rule; a wrong one is reported and gives `continue`."""
+    """The directive among the fields of a rule; a wrong one is reported and gives `fail`."""
     entry = fields.get("do")
     if entry is None:
+        _note_no_do(c, fields, holder)
         return Continue()
     do = c.word(entry, Do, rule="rule.do", what="do")
     if do is None:
-        return Continue()
+        return _BROKEN
     _check_settings(c, fields, do)
     match do:
         case Do.CONTINUE:
@@ -71,8 +75,19 @@ def read_directive(
 def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: Do) -> None:
     for key, entry in fields.items():
         if key in DIRECTIVE_KEYS and key not in _SETTINGS[do] and key not in ("do", *PATCH_KEYS):
-            message = f"{key!r} has no effect with do: {do}"
-            c.report("key.unused", entry.place, message)
+            c.ignored(entry, f"with `do: {do}`", f"Remove it; {_owner(key)} knows it.")
+
+
+def _owner(key: str) -> str:
+    """The directives that have a setting."""
+    return " or ".join(f"`do: {do}`" for do, settings in _SETTINGS.items() if key in settings)
+
+
+def _note_no_do(c: Compilation, fields: Mapping[str, Entry], holder: Span) -> None:
+    for key, entry in fields.items():
+        if key in DIRECTIVE_KEYS and key not in PATCH_KEYS:
+            c.ignored(entry, "without `do`", f"Add the {_owner(key)} it belongs to.")
+    c.noncanonical("strict.rule", holder, "a rule does not say `do`", "`do: continue`")
 
 
 def _read_jump(
@@ -82,14 +97,18 @@ def _read_jump(
     if target is None:
         message = "do: jump does not say where to: `to` is missing"
         c.report("rule.jump-to-missing", holder, message, "Add `to: <label>`.")
-        return Continue()
+        return _BROKEN
     to = c.text(target, "to")
     if to is None:
-        return Continue()
+        return _BROKEN
     if to not in labels:
         message = f"jump to {to!r}: this step has no task with that label"
-        c.report("rule.jump-unknown", target.node.span, message, did_you_mean(to, labels))
-        return Continue()
+        if to in _PREVIOUS:
+            remedy = "Jumps by position are not supported; name the label: `to: <label>`."
+        else:
+            remedy = c.suggestions.remedy(to, labels)
+        c.report("rule.jump-unknown", target.node.span, message, remedy)
+        return _BROKEN
     return Jump(to, read_delay(c, fields.get("delay"), None))
 
 
@@ -127,7 +146,7 @@ def _backoff_word(c: Compilation, entry: Entry) -> BackoffKind:
     node = entry.node
     meant = _BACKOFF_SYNONYMS.get(node.text) if isinstance(node, ScalarNode) else None
     if meant is not None:
-        message = f"backoff {entry.node.text!r} is unknown"  # type: ignore[union-attr]
+        message = f"backoff {shown(node)} is unknown"
         c.report("rule.backoff", node.span, message, f"Did you mean {meant!r}?")
         return BackoffKind(meant)
     word = c.word(entry, BackoffKind, rule="rule.backoff", what="backoff")
@@ -139,7 +158,10 @@ def _read_exhausted(c: Compilation, entry: Entry, labels: frozenset[str]) -> Exh
     fields = node.entries if isinstance(node, MapNode) else {"do": Entry("do", entry.name, node)}
     if isinstance(node, MapNode):
         c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")
-    then = read_directive(c, fields, holder=entry.place, labels=labels)
+    else:
+        canonical = "`on_exhausted: {do: …}`"
+        c.noncanonical("strict.rule", entry.place, "`on_exhausted` is a bare word", canonical)
+    then = read_directive(c, fields, holder=entry.holder, labels=labels)
     if isinstance(then, Retry):
         message = "on_exhausted cannot retry: the attempts are spent"
         c.report(

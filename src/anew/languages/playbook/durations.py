@@ -12,7 +12,6 @@ from typing import TypeVar
 from anew.expressions import Template
 from anew.languages.nodes import Entry, Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Place, shown
-from anew.program.findings import did_you_mean
 from anew.program.retry import Delay, Jitter, JitterKind
 from anew.values import parse_seconds
 
@@ -42,7 +41,7 @@ def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay 
         return c.template(node, Place.POLICY)
     message = f"{entry.key} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
     found = f"found {shown(node)}, which fails the task when the rule matches"
-    c.report("rule.delay", node.span, f"{message}; {found}")
+    c.report("rule.delay", node.span, f"{message}; {found}", f"Write `{entry.key}: 2s`.")
     return c.template(node, Place.POLICY)
 
 
@@ -56,7 +55,8 @@ def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Te
         number = c.whole_number(entry, entry.key, rule="rule.attempts")
         return default if number is None else number
     message = f"{entry.key} must be a whole number of at least 1; found {shown(entry.node)}, which"
-    c.report("rule.attempts-type", entry.node.span, f"{message} fails the task when it matches")
+    problem, remedy = f"{message} fails the task when it matches", f"Write `{entry.key}: 3`."
+    c.report("rule.attempts-type", entry.node.span, problem, remedy)
     return c.template(entry.node, Place.POLICY)
 
 
@@ -72,15 +72,17 @@ def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:
         fraction = _fraction(node)
         if fraction is not None:
             return Jitter(JitterKind.ADDED, fraction)
-    words = ", ".join(JITTER_WORDS)
-    near = did_you_mean(node.text, JITTER_WORDS) if isinstance(node, ScalarNode) else None
-    c.report(
-        "rule.jitter",
-        node.span,
-        f"jitter {shown(node)} is unknown; use {words} or a fraction",
-        near,
-    )
+    _report_jitter(c, node)
     return default
+
+
+def _report_jitter(c: Compilation, node: Node) -> None:
+    words = ", ".join(JITTER_WORDS)
+    message = f"jitter {shown(node)} is unknown; use {words} or a fraction"
+    remedy = "Write `jitter: true`."
+    if isinstance(node, ScalarNode) and node.text:
+        remedy = c.suggestions.remedy(node.text, JITTER_WORDS)
+    c.report("rule.jitter", node.span, message, remedy)
 
 
 def _fraction(node: ScalarNode) -> float | None:
@@ -99,9 +101,8 @@ def read_factor(c: Compilation, entry: Entry | None, default: float) -> float:
     value = node.value if isinstance(node, ScalarNode) else None
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    c.report(
-        "rule.multiplier", node.span, f"{entry.key} must be a number above 0; found {shown(node)}"
-    )
+    message = f"{entry.key} must be a number above 0; found {shown(node)}"
+    c.report("rule.multiplier", node.span, message, f"Write `{entry.key}: 2`.")
     return default
 
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from anew.languages.nodes import Entry, Item, ListNode, Node, ScalarNode, plain
+from anew.languages.nodes import Entry, Item, plain
+from anew.languages.playbook.comments import Source, held_end
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 _RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
@@ -27,6 +28,12 @@ class Raw(Struct, frozen=True):
 
 class Inline(Struct, frozen=True):
     """New text that stands on the line of its key."""
+
+    text: str
+
+
+class Literal(Struct, frozen=True):
+    """New text of several lines."""
 
     text: str
 
@@ -46,14 +53,17 @@ class Key(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
+    """`item` is the list element of the source whose comments it takes over, where it is one."""
+
     keys: tuple[Key, ...]
+    item: Item | None = None
 
 
 class Rows(Struct, frozen=True):
     items: tuple[Block | Inline | RawItem, ...]
 
 
-Out: TypeAlias = Raw | Inline | Block | Rows
+Out: TypeAlias = Raw | Inline | Literal | Block | Rows
 
 
 def scalar(value: object) -> Inline:
@@ -63,132 +73,110 @@ def scalar(value: object) -> Inline:
     return Inline(json.dumps(value, ensure_ascii=False))
 
 
-class Source(Struct):
-    """The text of a document and its comments, by the offset of their `#`."""
-
-    text: str
-    comments: dict[int, int]  # start and end of each
-    used: set[int] = field(default_factory=set)
-
-    def line_start(self, offset: int) -> int:
-        return self.text.rfind("\n", 0, offset) + 1
-
-    def line_end(self, offset: int) -> int:
-        found = self.text.find("\n", offset)
-        return len(self.text) if found < 0 else found
-
-    def column(self, offset: int) -> int:
-        return offset - self.line_start(offset)
-
-    def stands_alone(self, comment: int) -> bool:
-        return not self.text[self.line_start(comment) : comment].strip()
-
-    def take(self, start: int, end: int) -> list[str]:
-        """Unused comments between two offsets, which then count as used."""
-        found = [at for at in self.comments if start <= at < end and at not in self.used]
-        self.used.update(found)
-        return [self.text[at : self.comments[at]].rstrip() for at in sorted(found)]
-
-    def above(self, offset: int) -> list[str]:
-        """The comments in the lines directly above the one of an offset."""
-        start = self.line_start(offset)
-        first = start
-        while first > 0:
-            before = self.line_start(first - 1)
-            line = self.text[before : first - 1]
-            if not line.strip().startswith("#"):
-                break
-            first = before
-        return self.take(first, start)
-
-    def end_of(self, node: Node, *, with_comment: bool = True) -> int:
-        """Where the text of a node ends, with a comment that follows on its last line."""
-        end = content_end(node)
-        while end > node.begin and self.text[end - 1] in " \n\r":
-            end -= 1
-        rest = self.text[end : self.line_end(end)]
-        if with_comment and re.fullmatch(r"\s+#.*", rest.rstrip("\r")):
-            end += len(rest.rstrip())
-        return end
+def written(value: object) -> Inline | Literal:
+    """A value as an author would write it: a text of several lines keeps them."""
+    if isinstance(value, str) and _fits_literal(value):
+        return Literal(value)
+    return scalar(value)
 
 
-def content_end(node: Node) -> int:
-    """Where the last thing in a node ends; a block itself ends only where the next one starts."""
-    if isinstance(node, ScalarNode) or node.is_flow:
-        return node.end
-    if isinstance(node, ListNode):
-        return max((held_end(item) for item in node.items), default=node.end)
-    return max((held_end(entry) for entry in node), default=node.end)
-
-
-def held_end(holder: Entry | Item) -> int:
-    """Where what a key or dash holds ends in the text, an alias being its own text."""
-    return content_end(holder.node) if holder.alias_end is None else holder.alias_end
-
-
-def find_comments(text: str, nodes: Iterable[ScalarNode]) -> dict[int, int]:
-    """Every comment of a document: a `#` after white space that no scalar contains."""
-    inside = sorted((node.begin, node.end) for node in nodes if node.end > node.begin)
-    found: dict[int, int] = {}
-    position = 0
-    for begin, end in [*inside, (len(text), len(text))]:
-        gap_start = position
-        while gap_start < begin:
-            at = text.find("#", gap_start, begin)
-            if at < 0:
-                break
-            line_end = text.find("\n", at)
-            line_end = len(text) if line_end < 0 else line_end
-            if at == 0 or text[at - 1].isspace():
-                found[at] = line_end
-            gap_start = line_end
-        position = max(position, end)
-    return found
+def _fits_literal(text: str) -> bool:
+    lines = text.removesuffix("\n").split("\n")
+    is_plain = all(line.isprintable() and line == line.rstrip() for line in lines)
+    return "\n" in text and is_plain and bool(lines[0] and lines[-1]) and lines[0][0] != " "
 
 
 class Emitter:
-    """Turns blocks into lines. Comments are written once, where they are met first."""
+    """Turns blocks into lines. Comments are written once."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._written: set[int] = set()
 
     def block(self, block: Block, indent: int) -> list[str]:
-        lines: list[str] = []
-        for key in block.keys:
-            lines += self._key(key, indent)
-        return lines
+        # What the author's own pieces contain stays in them, so nothing else may take it.
+        self._reserve(block)
+        return self._block(block, indent)
 
     def rows(self, rows: Rows, indent: int) -> list[str]:
-        pad = " " * indent
+        self._reserve(rows)
+        return self._rows(rows, indent)
+
+    def _reserve(self, value: Out | RawItem) -> None:
+        match value:
+            case Raw():
+                self.source.take(value.entry.name.begin, self._end(value.entry))
+            case RawItem():
+                self.source.take(value.item.begin, self._end(value.item))
+            case Block():
+                for key in value.keys:
+                    self._reserve(key.value)
+            case Rows():
+                for item in value.items:
+                    self._reserve(item)
+            case Inline() | Literal():
+                pass
+
+    def _end(self, holder: Entry | Item) -> int:
+        is_alias = holder.alias_end is not None
+        return held_end(holder) if is_alias else self.source.end_of(holder.node)
+
+    # --- keys and rows ---------------------------------------------------------------------------
+
+    def _block(self, block: Block, indent: int) -> list[str]:
+        return [line for key in block.keys for line in self._key(key, indent)]
+
+    def _rows(self, rows: Rows, indent: int) -> list[str]:
         lines: list[str] = []
         for item in rows.items:
             match item:
                 case Inline():
-                    lines.append(f"{pad}- {item.text}")
+                    lines.append(f"{' ' * indent}- {item.text}")
                 case RawItem():
                     lines += self._raw_item(item.item, indent)
                 case Block():
-                    lines += dashed(self.block(item, indent + 2), indent)
+                    lines += self._row(item, indent)
         return lines
 
+    def _row(self, block: Block, indent: int) -> list[str]:
+        above = self.source.above(block.item.begin) if block.item is not None else []
+        lines = dashed(self._block(block, indent + 2), indent)
+        if block.item is not None:
+            above += self.source.take(block.item.begin, self._end(block.item))
+        return [*_indented(above, indent), *lines]
+
     def _key(self, key: Key, indent: int) -> list[str]:
-        pad = " " * indent
-        lines: list[str] = []
+        above = [c for origin in key.origins for c in self.source.above(origin.name.begin)]
+        lines = self._valued(key, indent)
+        # What is inside takes its comments first; the rest of them belongs to the whole.
+        beside = [c for origin in key.origins for c in self.source.beside(origin)]
+        if len(beside) == 1 and not isinstance(key.value, Raw):
+            lines[0] += f"  {beside.pop()}"
+        above += beside
         for origin in key.origins:
-            comments = self.source.above(origin.name.begin)
-            if not isinstance(key.value, Raw) or key.value.entry is not origin:
-                end = self.source.end_of(origin.node)
-                comments += self.source.take(origin.name.begin, end)
-            lines += [pad + comment for comment in comments]
+            above += self.source.take(origin.name.begin, self._end(origin))
+        return [*_indented(above, indent), *lines]
+
+    def _valued(self, key: Key, indent: int) -> list[str]:
+        name = scalar(key.name).text
+        start = f"{' ' * indent}{name}:"
         match key.value:
             case Raw():
-                return lines + self._raw(key.name, key.value.entry, indent)
+                return self._raw(name, key.value.entry, indent)
             case Inline():
-                return [*lines, f"{pad}{key.name}: {key.value.text}".rstrip()]
+                return [f"{start} {key.value.text}".rstrip()]
+            case Literal():
+                chomping = "" if key.value.text.endswith("\n") else "-"
+                inner = key.value.text.removesuffix("\n").split("\n")
+                return [f"{start} |{chomping}", *_indented(inner, indent + 2)]
             case Block():
-                return [*lines, f"{pad}{key.name}:", *self.block(key.value, indent + 2)]
+                inner = self._block(key.value, indent + 2)
+                return [start, *inner] if inner else [f"{start} {{}}"]
             case Rows():
-                return [*lines, f"{pad}{key.name}:", *self.rows(key.value, indent)]
+                inner = self._rows(key.value, indent)
+                return [start, *inner] if inner else [f"{start} []"]
+
+    # --- the author's own text -------------------------------------------------------------------
 
     def _raw(self, name: str, entry: Entry, indent: int) -> list[str]:
         node, source = entry.node, self.source
@@ -196,11 +184,10 @@ class Emitter:
         if entry.alias_end is not None:  # its text is only a reference
             return [f"{pad}{name}: {json.dumps(plain(node), ensure_ascii=False)}"]
         end = source.end_of(node)
-        source.take(entry.name.begin, end)
-        between = source.text[entry.name.end : node.begin]
+        between = self._piece(entry.name.end, node.begin)
         if between == ":" and end > node.begin:  # JSON needs no space there, a block does
             between = ": "
-        text = name + between + source.text[node.begin : end]
+        text = name + between + self._piece(node.begin, end)
         shift = indent - source.column(entry.name.begin)
         return shifted(pad + text, shift)
 
@@ -208,13 +195,21 @@ class Emitter:
         node, source = item.node, self.source
         if item.alias_end is not None:
             return [f"{' ' * indent}- {json.dumps(plain(node), ensure_ascii=False)}"]
-        lines = [" " * indent + comment for comment in source.above(node.begin)]
-        end = source.end_of(node)
-        source.take(node.begin, end)
+        above = source.above(node.begin)
         shift = indent + 2 - source.column(node.begin)
-        return lines + dashed(
-            shifted(" " * (indent + 2) + source.text[node.begin : end], shift), indent
-        )
+        text = self._piece(node.begin, source.end_of(node))
+        return _indented(above, indent) + dashed(shifted(" " * (indent + 2) + text, shift), indent)
+
+    def _piece(self, start: int, end: int) -> str:
+        """Source text; where it is written a second time, without its comments."""
+        found = set(self.source.between(start, end))
+        text = self.source.without(start, end, found & self._written)
+        self._written |= found
+        return text
+
+
+def _indented(lines: Iterable[str], indent: int) -> list[str]:
+    return [(" " * indent + line).rstrip() for line in lines]
 
 
 def shifted(text: str, shift: int) -> list[str]:

@@ -48,9 +48,16 @@ def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[T
         case ScalarNode():
             return _on_step(c, step, name, tool=tool, holder=holder)
         case MapNode():
+            _report_type(c, step)
             return [_single(c, node, name, tool)]
         case ListNode():
+            _report_type(c, step)
             return list(_pipeline(c, node))
+
+
+def _report_type(c: Compilation, step: MapNode) -> None:
+    if "tool" in step and "type" in step:
+        c.ignored(step.entries["type"], "beside `tool`", "Remove it; `kind` names the tool.")
 
 
 def _on_step(
@@ -76,9 +83,9 @@ def _on_step(
 def _single(c: Compilation, node: MapNode, name: str, tool: Entry) -> TaskForm:
     kind = node.get("kind")
     if kind is None:
-        c.report("tool.kind-missing", tool.place, "a tool has no `kind`", _missing_kind(node))
+        c.report("tool.kind-missing", tool.holder, "a tool has no `kind`", _missing_kind(node))
     fields = {key: entry for key, entry in node.entries.items() if key != "kind"}
-    return TaskForm(name, tool.place, tool.place, kind.node if kind else None, fields)
+    return TaskForm(name, tool.place, tool.holder, kind.node if kind else None, fields)
 
 
 def _missing_kind(node: MapNode) -> str:
@@ -118,15 +125,15 @@ def _named(c: Compilation, node: MapNode, item: Item, default_label: str) -> Tas
     )
     fields = _unwrapped(node)
     kind, name = fields.pop("kind", None), node.get("name")
-    label, place = default_label, item.place
+    label, place, holder = default_label, item.place, _holder(node, item.place)
     if name is not None:
         # `workbook` and `secrets` have an input called name; beside the kind it is both.
         if kind is None or not _has_name_input(kind.node):
             fields.pop("name", None)
         label, place = c.text(name, "name") or default_label, name.node.span
     if kind is None:
-        c.report("tool.kind-missing", item.place, f"task {label!r} has no `kind`", _TASK_FORM)
-    return TaskForm(label, place, item.place, kind.node if kind else None, fields)
+        c.report("tool.kind-missing", holder, f"task {label!r} has no `kind`", _TASK_FORM)
+    return TaskForm(label, place, holder, kind.node if kind else None, fields)
 
 
 def _has_name_input(kind: Node) -> bool:
@@ -136,8 +143,9 @@ def _has_name_input(kind: Node) -> bool:
 
 def _labelled(c: Compilation, entry: Entry) -> TaskForm:
     node = entry.node
-    kind, fields = None, {}
+    kind, fields, holder = None, {}, entry.holder
     if isinstance(node, MapNode):
+        holder = _holder(node, entry.holder)
         if "kind" not in node and "tool" in node:
             c.noncanonical(
                 "strict.task-form",
@@ -150,15 +158,27 @@ def _labelled(c: Compilation, entry: Entry) -> TaskForm:
     if kind is None:
         found = "" if isinstance(node, MapNode) else f"; found {shown(node)}"
         c.report(
-            "tool.kind-missing", entry.place, f"task {entry.key!r} has no `kind`{found}", _TASK_FORM
+            "tool.kind-missing", holder, f"task {entry.key!r} has no `kind`{found}", _TASK_FORM
         )
-    return TaskForm(entry.key, entry.place, entry.place, kind.node if kind else None, fields)
+    return TaskForm(entry.key, entry.place, holder, kind.node if kind else None, fields)
+
+
+def _wrapped(node: MapNode) -> Entry | None:
+    """The `tool` key a task's fields are wrapped in, if they are."""
+    inner = node.get("tool")
+    is_wrapped = inner is not None and "kind" not in node and isinstance(inner.node, MapNode)
+    return inner if is_wrapped else None
+
+
+def _holder(node: MapNode, outside: Span) -> Span:
+    inner = _wrapped(node)
+    return outside if inner is None else inner.holder
 
 
 def _unwrapped(node: MapNode) -> dict[str, Entry]:
     """The fields of a task whose tool may be wrapped in a `tool` key."""
-    inner = node.get("tool")
-    if "kind" in node or inner is None or not isinstance(inner.node, MapNode):
+    inner = _wrapped(node)
+    if inner is None or not isinstance(inner.node, MapNode):
         return dict(node.entries)
     outer = {key: entry for key, entry in node.entries.items() if key != "tool"}
     return outer | inner.node.entries

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from anew.languages.nodes import Entry, Item, MapNode, is_null
+from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.program.program import AdmitRule, FailureMode, Join
+from anew.program.span import Span
 
 _SPEC_KEYS = ("policy", "join", "pool", "runs_on")
 _POLICY_KEYS = ("admit", "failure", "lifecycle")
-_DIRECTIVE_SIGNS = ("rules", "do", "retry", "on_unmatched")
-_ADMIT_FORM = "Write `{when: …, then: {allow: true}}` or `{else: {then: {allow: false}}}`."
+# What only a task's policy may hold, wherever it stands in another policy.
+_DIRECTIVE_SIGNS = frozenset(
+    "rules then do retry eval attempts backoff on_unmatched on_exhausted".split()
+)
+_DIRECTIVE_WORDS = frozenset("continue retry jump break fail".split())
+# Where such a word alone can only be meant as a directive.
+_WORD_PLACES = frozenset({"policy", *_POLICY_KEYS, "exec"})
+_ADMIT_FORMS = "`{when: …, then: {allow: true}}` or `{else: {then: {allow: false}}}`"
+_ADMIT_FORM = f"Write {_ADMIT_FORMS}."
 _RULES_PLACE = "Move it to the task: `- label: {kind: …, spec: {policy: {rules: […]}}}`."
 
 
@@ -32,12 +40,9 @@ def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) 
         return StepSpec()
     c.check_keys(node, (*_SPEC_KEYS, "timeout") if takes_timeout else _SPEC_KEYS, "a step's spec")
     join = c.word(node.get("join"), Join, rule="step.join", what="join")
-    policy = c.mapping(node.get("policy"), "a step's policy")
+    policy = read_other_policy(c, node, _POLICY_KEYS, "a step")
     if policy is None:
         return StepSpec(join=join or Join.ALL)
-    report_misplaced(c, node, "a step")
-    known = (*_POLICY_KEYS, *_DIRECTIVE_SIGNS)
-    c.check_keys(policy, known, "a step's policy")
     return StepSpec(
         admit=_read_admit(c, policy.get("admit")),
         join=join or Join.ALL,
@@ -46,39 +51,86 @@ def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) 
     )
 
 
-def report_misplaced(c: Compilation, spec: MapNode, what: str) -> None:
-    """Report task directives in a policy that is not a task's."""
-    policy = spec.get("policy")
-    if policy is None or not isinstance(policy.node, MapNode):
+def read_other_policy(
+    c: Compilation, spec: MapNode, known: tuple[str, ...], what: str
+) -> MapNode | None:
+    """The policy of something that is not a task; task directives in it are reported."""
+    entry = spec.get("policy")
+    if entry is None or is_null(entry.node):
+        return None
+    signs = list(_directives(entry))
+    for place, sign in signs:
+        message = f"the policy of {what} cannot hold `{sign}`: only a task decides on outcomes"
+        c.report("policy.misplaced", place, message, _RULES_PLACE)
+    if signs and not isinstance(entry.node, MapNode):
+        return None
+    node = c.mapping(entry, f"the policy of {what}")
+    if node is not None:
+        _check_keys(c, node, known, f"the policy of {what}")
+    return node
+
+
+def _check_keys(c: Compilation, node: MapNode, known: tuple[str, ...], what: str) -> None:
+    """Warn of unknown keys, except where a misplaced directive was already reported."""
+    for entry in node:
+        is_reported = entry.key in _DIRECTIVE_SIGNS or holds_directives(entry)
+        if entry.key not in known and not is_reported:
+            c.unknown_key(entry, known, what)
+
+
+def holds_directives(entry: Entry) -> bool:
+    """Whether a task directive stands in a part of a policy."""
+    return any(True for _ in _directives(entry))
+
+
+def _directives(entry: Entry) -> Iterator[tuple[Span, str]]:
+    """Where task directives stand below a policy; gates have rules of their own."""
+    node = entry.node
+    if isinstance(node, ScalarNode):
+        if _is_directive_word(entry):
+            yield node.span, node.text
         return
-    for sign in _DIRECTIVE_SIGNS:
-        entry = policy.node.get(sign)
-        if entry is not None:
-            message = f"the policy of {what} cannot hold `{sign}`: only a task decides on outcomes"
-            c.report("policy.misplaced", entry.place, message, _RULES_PLACE)
+    maps = [node] if isinstance(node, MapNode) else [item.node for item in node.items]
+    for inner in (part for part in maps if isinstance(part, MapNode)):
+        for below in inner:
+            if below.key in _DIRECTIVE_SIGNS:
+                yield below.place, below.key
+            elif below.key != "admit":
+                yield from _directives(below)
+
+
+def _is_directive_word(entry: Entry) -> bool:
+    node = entry.node
+    is_word = isinstance(node, ScalarNode) and node.text in _DIRECTIVE_WORDS
+    return is_word and entry.key in _WORD_PLACES
 
 
 def read_failure(c: Compilation, entry: Entry | None) -> FailureMode | None:
     """`{mode: fail_fast | best_effort}`."""
-    node = c.mapping(entry, "failure")
+    node = _other_part(c, entry, "failure")
     if node is None:
         return None
-    c.check_keys(node, ("mode",), "failure")
+    _check_keys(c, node, ("mode",), "failure")
     return c.word(node.get("mode"), FailureMode, rule="failure.mode", what="failure mode")
 
 
+def _other_part(c: Compilation, entry: Entry | None, what: str) -> MapNode | None:
+    """A part of a policy, unless it was already reported as a task directive."""
+    return None if entry is not None and _is_directive_word(entry) else c.mapping(entry, what)
+
+
 def _read_deadline(c: Compilation, entry: Entry | None) -> float | None:
-    node = c.mapping(entry, "lifecycle")
+    node = _other_part(c, entry, "lifecycle")
     if node is None:
         return None
-    c.check_keys(node, ("timeout_s",), "lifecycle")
+    _check_keys(c, node, ("timeout_s",), "lifecycle")
     found = node.get("timeout_s")
     if found is None:
         return None
     seconds = seconds_of(found.node)
     if not seconds:
         message = f"timeout_s must be seconds above 0; found {shown(found.node)}"
-        c.report("tool.timeout", found.node.span, message)
+        c.report("tool.timeout", found.node.span, message, "Write `timeout_s: 60`.")
     return seconds or None
 
 
@@ -104,19 +156,30 @@ def _read_admit_rule(c: Compilation, item: Item) -> AdmitRule | None:
         return None
     c.check_keys(node, ("when", "then", "else", "allow"), "an admission rule")
     otherwise, when = node.get("else"), node.get("when")
-    holder, fields = item.place, node.entries
-    if otherwise is not None and isinstance(otherwise.node, MapNode):
-        holder, fields = otherwise.place, otherwise.node.entries
-    then = fields.get("then")
-    if then is not None and isinstance(then.node, MapNode):
-        holder, fields = then.place, then.node.entries
     condition = None
     if when is not None and otherwise is None:
         condition = c.condition(when.node, Place.ROUTING, what="when")
+    elif when is not None:
+        c.ignored(when, "beside `else`", "Keep one of the two.")
+    holder, fields = _admit_body(c, item, node)
     allow = _read_allow(c, fields)
     if allow is None and "do" not in fields:
         c.report("admit.rule", holder, "an admission rule does not say `allow`", _ADMIT_FORM)
     return AdmitRule(bool(allow), condition, item.place)
+
+
+def _admit_body(c: Compilation, item: Item, node: MapNode) -> tuple[Span, Mapping[str, Entry]]:
+    """What an admission rule answers, in any of its spellings, and who holds it."""
+    holder, fields = item.place, node.entries
+    otherwise = node.get("else")
+    if otherwise is not None and isinstance(otherwise.node, MapNode):
+        holder, fields = otherwise.holder, otherwise.node.entries
+    then = fields.get("then")
+    if then is None or not ("when" in node or "else" in node):
+        c.noncanonical("strict.rule", holder, "this form of a rule is not canonical", _ADMIT_FORMS)
+    if then is not None and isinstance(then.node, MapNode):
+        return then.holder, then.node.entries
+    return holder, fields
 
 
 def _read_allow(c: Compilation, fields: Mapping[str, Entry]) -> bool | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null, scalars
-from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.forms import TaskForm
-from anew.program.findings import did_you_mean
 from anew.program.kinds import Kind, is_idempotent
 from anew.program.policy import Policy, Retry
 
@@ -41,6 +41,8 @@ def gather_inputs(
     if args is not None and kind.knows("args") and not kind.is_open:
         inputs["args"] = _merged(inputs.get("args"), args)
     _check_required(c, form, kind, inputs)
+    _check_choices(c, kind, inputs)
+    _check_values(c, kind, inputs)
     _warn_sql(c, kind, inputs)
     if kind.name == "workbook":
         _check_workbook(c, inputs.get("name"))
@@ -52,24 +54,39 @@ def warn_unsafe_retry(
 ) -> None:
     """Warn where an HTTP request that is not idempotent may be sent again."""
     method = inputs.get("method")
-    if method is None or not isinstance(method.node, ScalarNode) or "idempotency_key" in inputs:
+    if method is None or not isinstance(method.node, ScalarNode) or _has_key(inputs):
         return
-    retries = any(isinstance(rule.then, Retry) for rule in policy.rules)
+    retries = any(isinstance(rule.then, Retry) and rule.then.attempts != 1 for rule in policy.rules)
     if retries and not is_idempotent(method.node.text):
         name = method.node.text.upper()
         message = f"task {form.label!r} retries a {name} request, which may do its work twice"
         c.report("http.retry-unsafe", form.holder, message, "Add `idempotency_key: true`.")
 
 
+def _has_key(inputs: Mapping[str, Entry]) -> bool:
+    key = inputs.get("idempotency_key")
+    return key is not None and not (
+        isinstance(key.node, ScalarNode) and key.node.value in (None, False, "")
+    )
+
+
 def _is_timeout(entry: Entry, kind: Kind) -> bool:
     return entry.key == "timeout" and "timeout" not in kind.inputs and not kind.is_open
 
 
-def _take(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind: Kind) -> None:
+def _take(
+    c: Compilation,
+    inputs: dict[str, Entry],
+    entry: Entry,
+    kind: Kind,
+    *,
+    also: frozenset[str] = TASK_KEYS,
+) -> None:
+    """Take an input in; `also` are the keys that stand beside inputs here."""
     name = kind.canonical(entry.key)
     # Any task may be given arguments; a kind that has no use for them ignores them.
     if not kind.knows(name) and name not in ARGS_KEYS:
-        c.unknown_key(entry, kind.spellings | TASK_KEYS, f"a task of kind {kind.name}")
+        c.unknown_key(entry, kind.spellings | also, f"a task of kind {kind.name}")
     if name in inputs:
         other = inputs[name].key
         message = f"`{entry.key}` and `{other}` are the same input of {kind.name}"
@@ -87,7 +104,7 @@ def _take_from_spec(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind
         "strict.spec-input", entry.place, f"`{entry.key}` stands under `spec`", "it beside `kind`"
     )
     if kind.canonical(entry.key) not in inputs:
-        _take(c, inputs, entry, kind)
+        _take(c, inputs, entry, kind, also=SPEC_KEYS)
 
 
 def _merged(own: Entry | None, shared: Entry) -> Entry:
@@ -114,13 +131,37 @@ def _check_required(
         c.report("tool.input-missing", place, message, f"Add `{group[0]}: …`.")
 
 
+def _check_choices(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+    for group in kind.choices:
+        named = (inputs[name] for name in group if name in inputs)
+        given = [entry for entry in named if not is_null(entry.node)]
+        for extra in sorted(given, key=lambda entry: entry.name.begin)[1:]:
+            words = ", ".join(f"`{name}`" for name in group)
+            message = f"a task of kind {kind.name} takes one of {words}, not several"
+            c.report("tool.input-twice", extra.place, message, "Keep one of them.")
+
+
+def _check_values(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+    for name in kind.texts & inputs.keys():
+        node = inputs[name].node
+        if not isinstance(node, ScalarNode):
+            message = f"`{name}` must be a text; found {shown(node)}, which fails the task"
+            c.report("tool.input", node.span, message, f"Write `{name}: …` with one value.")
+        elif name == "seconds" and not _has_template(node) and seconds_of(node) is None:
+            message = f"`seconds` must be a number from 0 on; found {shown(node)}"
+            c.report("tool.input", node.span, f"{message}, which fails the task", "Write `2`.")
+
+
 def _check_workbook(c: Compilation, name: Entry | None) -> None:
     if name is None or c.workbook is None or not isinstance(name.node, ScalarNode):
         return
     if is_null(name.node) or _has_template(name.node) or name.node.text in c.workbook:
         return
     message = f"the workbook has no task {name.node.text!r}"
-    c.report("workbook.unknown", name.node.span, message, did_you_mean(name.node.text, c.workbook))
+    remedy = c.suggestions.remedy(name.node.text, c.workbook)
+    if not c.workbook:
+        remedy = f"Add `workbook: [{{name: {name.node.text}, tool: {{kind: …}}}}]`."
+    c.report("workbook.unknown", name.node.span, message, remedy)
 
 
 def _warn_sql(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:

@@ -13,26 +13,26 @@ from msgspec import Struct
 
 from anew.languages.document import read_yaml
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
-from anew.languages.playbook.canonical import Writer, merged_workload
-from anew.languages.playbook.canonical_policy import CannotTranslate
+from anew.languages.playbook.canonical import Writer, keychain_rows, merged_workload
+from anew.languages.playbook.comments import Source, find_comments
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.emit import (
     Block,
     Emitter,
     Key,
+    Out,
     Raw,
     RawItem,
     Rows,
-    Source,
     dashed,
-    find_comments,
 )
 from anew.languages.playbook.playbook import Loaded, load_playbook
-from anew.languages.playbook.translating import Words
+from anew.languages.playbook.translating import CannotTranslate, Words
+from anew.languages.playbook.workload import workload_templates
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity
 from anew.program.policy import PatchTarget
-from anew.program.program import Dialect, Program, Step
+from anew.program.program import Program, Step
 from anew.program.span import Span
 
 
@@ -89,8 +89,9 @@ class _Migration:
             starts.append(found + 1)
         self.line_starts = starts
         self.touched = sorted(self._offset(found.place) for found in loaded.strict)
-        words = Words(_ctx_keys(program), frozenset(program.workload))
+        words = Words(_ctx_keys(program))
         self.writer = Writer(Compilation(root.span.file), words, self._is_touched)
+        self.moves_vars = self._can_move_vars()
 
     def _offset(self, place: Span) -> int:
         return self.line_starts[place.line - 1] + place.column - 1
@@ -102,27 +103,28 @@ class _Migration:
     # --- the document ----------------------------------------------------------------------------
 
     def rewritten(self) -> str:
-        text = self.text
+        newline = "\r\n" if "\r\n" in self.text else "\n"
         edits = [self._whole()] if self.root.is_flow else list(self._edits())
-        for edit in sorted(edits, key=lambda found: found.start, reverse=True):
-            new = edit.text.replace("\n", "\r\n") if "\r\n" in text else edit.text
-            text = text[: edit.start] + new + text[edit.end :]
-        self._report_words()
-        return text
+        pieces, position = [], 0
+        for edit in sorted(edits, key=lambda found: found.start):
+            pieces += [self.text[position : edit.start], edit.text.replace("\n", newline)]
+            position = edit.end
+        return "".join([*pieces, self.text[position:]])
 
     def _edits(self) -> Iterator[_Edit]:
         for entry in self.root:
             if entry.key == "workflow" and isinstance(entry.node, ListNode):
                 yield from self._workflow_edits(entry, entry.node)
-            elif entry.key == "vars":
+            elif entry.key == "vars" and self.moves_vars:
                 yield self._vars_edit(entry)
             elif self._is_changed_section(entry):
                 yield self._entry_edit(entry, self._root_key(entry))
 
     def _is_changed_section(self, entry: Entry) -> bool:
         if entry.key == "workload":
-            return "vars" in self.root
-        return entry.key == "workbook" and self._is_touched(entry.place, entry.node)
+            return self.moves_vars
+        is_listed = entry.key in ("workbook", "keychain")
+        return is_listed and self._is_touched(entry.place, entry.node)
 
     def _workflow_edits(self, entry: Entry, node: ListNode) -> Iterator[_Edit]:
         if node.is_flow:
@@ -130,25 +132,18 @@ class _Migration:
                 yield self._entry_edit(entry, self._root_key(entry))
             return
         for item in node.items:
-            if not self._is_touched(item.place, item.node):
-                continue
-            start = self._offset(item.place)
-            indent = self.source.column(start)
-            lines = self._step_lines(item, indent)
-            end = self.source.end_of(item.node)
-            yield _Edit(start, end, "\n".join(lines).lstrip(" "))
+            row = self._step_row(item)
+            if isinstance(row, Block):
+                yield self._step_edit(item, row)
 
-    def _step_lines(self, item: Item, indent: int) -> list[str]:
+    def _step_edit(self, item: Item, block: Block) -> _Edit:
         start, end = self._offset(item.place), self.source.end_of(item.node)
-        rows = self._step_row(item)
-        if isinstance(rows, RawItem):
-            return self.emitter.rows(Rows((rows,)), indent)
+        indent = self.source.column(start)
         # Comments above the dash are outside of what is replaced and stay where they are.
-        outside = self.source.line_start(start)
-        self.source.used.update(at for at in self.source.comments if at < outside)
-        lines = dashed(self.emitter.block(rows, indent + 2), indent)
-        left = self.source.take(start, end)
-        return [*(" " * indent + comment for comment in left), *lines]
+        self.source.above(start)
+        lines = dashed(self.emitter.block(block, indent + 2), indent)
+        left = [" " * indent + comment for comment in self.source.take(start, end)]
+        return _Edit(start, end, "\n".join([*left, *lines]).lstrip(" "))
 
     def _step_row(self, item: Item) -> Block | RawItem:
         step = self._step_of(item)
@@ -157,9 +152,12 @@ class _Migration:
         try:
             return self.writer.step(item, step)
         except CannotTranslate as problem:
-            place, message = problem.entry.place, f"{problem}; its step was left as it is"
-            self.findings.append(finding("migrate.kept", place, message, problem.remedy))
+            self._keep(problem, "step")
             return RawItem(item)
+
+    def _keep(self, problem: CannotTranslate, what: str) -> None:
+        message = f"{problem}; its {what} was left as it is"
+        self.findings.append(finding("migrate.kept", problem.entry.place, message, problem.remedy))
 
     def _step_of(self, item: Item) -> Step | None:
         entry = item.node.get("step") if isinstance(item.node, MapNode) else None
@@ -171,8 +169,8 @@ class _Migration:
     def _entry_edit(self, entry: Entry, key: Key) -> _Edit:
         start = entry.name.begin
         indent = self.source.column(start)
-        above = self.source.line_start(start)
-        self.source.used.update(at for at in self.source.comments if at < above)
+        for origin in key.origins:  # what stands above them is not replaced
+            self.source.above(origin.name.begin)
         lines = self.emitter.block(Block((key,)), indent)
         return _Edit(start, self.source.end_of(entry.node), "\n".join(lines).lstrip(" "))
 
@@ -184,61 +182,62 @@ class _Migration:
         return _Edit(start, min(self.source.line_end(end) + 1, len(self.text)), "")
 
     def _root_key(self, entry: Entry) -> Key:
+        name = "workload" if entry.key == "vars" and self.moves_vars else entry.key
+        joins_vars = entry.key == "workload" and self.moves_vars
+        origins = (entry, self.root.entries["vars"]) if joins_vars else (entry,)
+        return Key(name, self._root_value(entry), origins)
+
+    def _root_value(self, entry: Entry) -> Out:
+        is_touched = self._is_touched(entry.place, entry.node)
         match entry.key:
             case "workflow" if isinstance(entry.node, ListNode):
-                rows = Rows(tuple(self._step_row(item) for item in entry.node.items))
-                return Key("workflow", rows, (entry,))
-            case "workbook" if self._is_touched(entry.place, entry.node):
-                dialects: dict[str, Dialect] = {
-                    name: task.dialect for name, task in self.program.workbook.items()
-                }
-                return Key("workbook", self.writer.workbook(entry, dialects), (entry,))
-            case "workload" if (extra := self.root.get("vars")) is not None:
-                node = (
-                    extra.node
-                    if isinstance(extra.node, MapNode)
-                    else MapNode({}, entry.place, 0, 0)
-                )
-                return Key("workload", merged_workload(entry, node), (entry,))
-            case "vars":
-                return Key("workload", Raw(entry), (entry,))
+                return Rows(tuple(self._step_row(item) for item in entry.node.items))
+            case "workbook" if is_touched:
+                return self._workbook(entry)
+            case "keychain" if is_touched and isinstance(entry.node, MapNode):
+                return keychain_rows(entry.node)
+            case "workload" if self.moves_vars:
+                return merged_workload(entry.node, self.root.entries["vars"].node)
             case _:
-                return Key(entry.key, Raw(entry), (entry,))
+                return Raw(entry)
+
+    def _workbook(self, entry: Entry) -> Out:
+        dialects = {name: task.dialect for name, task in self.program.workbook.items()}
+        try:
+            return self.writer.workbook(entry, dialects)
+        except CannotTranslate as problem:
+            self._keep(problem, "workbook")
+            return Raw(entry)
+
+    def _can_move_vars(self) -> bool:
+        """Whether root `vars` mean the same below `workload`, where a run's own id is rendered."""
+        entry = self.root.get("vars")
+        if entry is None:
+            return False
+        rendered = workload_templates(entry.node) if isinstance(entry.node, MapNode) else {}
+        if rendered:
+            why = f"holds `{'.'.join(str(part) for part in next(iter(rendered)))}`, a template"
+            self._keep(CannotTranslate(entry, why, "Write the text in another way."), "section")
+        return not rendered
 
     def _whole(self) -> _Edit:
         """A document in braces has no lines to keep, so all of it is written anew."""
-        skipped = "vars" if "workload" in self.root else ""
+        skipped = "vars" if "workload" in self.root and self.moves_vars else ""
         keys = tuple(self._root_key(entry) for entry in self.root if entry.key != skipped)
         lines = self.emitter.block(Block(keys), 0)
         end = self.source.end_of(self.root)
         return _Edit(self.root.begin, end, "\n".join(lines))
 
-    # --- what could not be kept ------------------------------------------------------------------
-
-    def _report_words(self) -> None:
-        for step in self.program.steps.values():
-            for task in step.tasks:
-                if task.dialect is Dialect.EVAL and _writes_status(task.policy.rules):
-                    message = f"task {task.label!r} stores outcome.status: 'ok' now, not 'success'"
-                    self.findings.append(finding("migrate.word", task.span, message))
-
-
-def _writes_status(rules: tuple[object, ...]) -> bool:
-    templates = [patch.value for rule in rules for patch in getattr(rule, "patches", ())]
-    return any(("outcome", "status") in template.paths for template in templates)
-
 
 def _ctx_keys(program: Program) -> frozenset[str]:
     """Every key of `ctx` that some rule or task sets."""
     found: set[str] = set()
-    for step in program.steps.values():
-        for task in step.tasks:
-            groups = [task.policy.patches, *(rule.patches for rule in task.policy.rules)]
-            exhausted = [getattr(rule.then, "on_exhausted", None) for rule in task.policy.rules]
-            groups += [given.patches for given in exhausted if given is not None]
-            found |= {
-                p.path[0] for patches in groups for p in patches if p.target is PatchTarget.CTX
-            }
+    tasks = [task for step in program.steps.values() for task in step.tasks]
+    for task in [*tasks, *program.workbook.values()]:
+        groups = [task.policy.patches, *(rule.patches for rule in task.policy.rules)]
+        exhausted = [getattr(rule.then, "on_exhausted", None) for rule in task.policy.rules]
+        groups += [given.patches for given in exhausted if given is not None]
+        found |= {p.path[0] for patches in groups for p in patches if p.target is PatchTarget.CTX}
     return frozenset(found)
 
 

@@ -11,13 +11,13 @@ from msgspec import Struct, field
 from anew.languages.document import read_yaml
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, is_null, plain
 from anew.languages.playbook.compilation import Compilation, shown
-from anew.languages.playbook.gates import read_failure, report_misplaced
-from anew.languages.playbook.names import check_names
+from anew.languages.playbook.gates import read_failure, read_other_policy
+from anew.languages.playbook.names import check_names, check_reserved
 from anew.languages.playbook.steps import StepRead, read_step, step_name
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
 from anew.languages.rules import finding
 from anew.program.check import check_program
-from anew.program.findings import Finding, Severity, did_you_mean, near
+from anew.program.findings import Finding, Severity
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
 from anew.program.span import Span
 from anew.values import Object, merge_deep
@@ -25,6 +25,11 @@ from anew.values import Object, merge_deep
 _ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
 _EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
 _SPEC_KEYS = ("entry_step", "final_step", "return_step", "no_next_is_error", "policy", "limits")
+# Settings of another runtime that documents bring along.
+_WITHOUT_EFFECT = {
+    "final_step": "A run ends when no token is left; use `return_step` for its result.",
+    "no_next_is_error": "A step with no matching arc ends its token; add an arc to a failing step.",
+}
 _LIMITS = ("tasks_per_step_run", "deliveries", "loop_iterations")
 _WORKFLOW_FORM = "Add `workflow: [{step: …, tool: …}]`."
 
@@ -82,7 +87,10 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
 
 
 def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
-    c.check_keys(root, _ROOT_KEYS, "a playbook")
+    for entry in root:
+        # `x-…` holds what anchors share, as in other YAML formats.
+        if entry.key not in _ROOT_KEYS and not entry.key.startswith("x-"):
+            c.unknown_key(entry, _ROOT_KEYS, "a playbook")
     executor = _read_executor(c, root.get("executor"))
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
     defaults: Object = {}
@@ -93,8 +101,9 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     keychain = read_keychain(c, root.get("keychain"))
     reads = _read_steps(c, root)
     steps = {read.step.name: read.step for read in reads}
-    defaults = merge_deep(_read_vars(c, root.get("vars"), reads), defaults)
+    defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
+    check_reserved(c, steps)
     if not steps:
         return None
     program = Program(
@@ -113,14 +122,10 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         keychain=keychain,
         span=root.span,
     )
-    c.findings += check_program(program, _hints(c, steps))
+    c.findings += check_program(
+        program, also_reached=c.guessed_targets, knows_routes=not c.has_lost_routes
+    )
     return program
-
-
-def _hints(c: Compilation, steps: Mapping[str, Step]) -> dict[str, str]:
-    """The steps that misspelt arcs probably mean, so that they do not count as unreachable."""
-    guesses = {name: near(name, steps) for name in c.lost_targets}
-    return {name: guess for name, guess in guesses.items() if guess is not None}
 
 
 def _read_name(c: Compilation, root: MapNode) -> str:
@@ -139,12 +144,12 @@ def _dialect(reads: list[StepRead]) -> str:
     return str(next(iter(shown_dialects), Dialect.POLICY))
 
 
-def _read_vars(c: Compilation, entry: Entry | None, reads: list[StepRead]) -> Object:
+def _read_vars(c: Compilation, entry: Entry | None) -> Object:
     """Root `vars` are defaults of the workload, where no task is of a dialect that forbids them."""
     node = c.mapping(entry, "vars")
     if entry is None:
         return {}
-    if any(read.uses_policy for read in reads):
+    if c.uses_policy:
         message = "root `vars` is not allowed where a task uses `spec.policy`"
         c.report("vars.root", entry.place, message, "Move the values to `workload`.")
     c.noncanonical("strict.vars", entry.place, "root `vars` is used", "`workload`")
@@ -200,8 +205,11 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
     if spec is None:
         return _Executor()
     c.check_keys(spec, _SPEC_KEYS, "executor.spec")
-    report_misplaced(c, spec, "the executor")
-    policy = c.mapping(spec.get("policy"), "executor.spec.policy")
+    for key, remedy in _WITHOUT_EFFECT.items():
+        if key in spec:
+            message = f"`{key}` is accepted and has no effect"
+            c.report("key.without-effect", spec.entries[key].place, message, remedy)
+    policy = read_other_policy(c, spec, ("failure",), "the executor")
     failure = read_failure(c, policy.get("failure")) if policy is not None else None
     return _Executor(
         entry=spec.get("entry_step"),
@@ -236,5 +244,8 @@ def _known_step(
     if name is None or name in steps:
         return name
     message = f"{entry.key} names {name!r}, which is not a step"
-    c.report(rule, entry.node.span, message, did_you_mean(name, steps))
+    meant = c.suggestions.near(name, steps)
+    c.report(rule, entry.node.span, message, c.suggestions.sentence(meant, steps))
+    if rule == "entry.unknown":
+        c.lose_route(meant)
     return None

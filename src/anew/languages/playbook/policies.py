@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from anew.expressions import Condition
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
-from anew.languages.playbook.compilation import Compilation, Place, shown
-from anew.languages.playbook.coverage import covers_errors
+from anew.languages.playbook.compilation import BROKEN, Compilation, Place, shown
 from anew.languages.playbook.directives import DIRECTIVE_KEYS, read_directive
 from anew.languages.playbook.names import check_words
 from anew.languages.playbook.patches import read_patches
-from anew.program.policy import Policy, Rule
+from anew.program.check import is_else
+from anew.program.policy import Fail, Policy, Rule
 from anew.program.program import Dialect
 from anew.program.span import Span
 
 _POLICY_KEYS = ("rules", "on_unmatched")
 _RULE_KEYS = frozenset({"when", "then", "else", "expr", "name", "desc", "description"})
+_IN_RULE = _RULE_KEYS | DIRECTIVE_KEYS
+_IN_ELSE = DIRECTIVE_KEYS | {"then"}
 
 
 class Unmatched(StrEnum):
@@ -28,11 +31,15 @@ class Unmatched(StrEnum):
 
 
 class RuleShape(Struct, frozen=True):
-    """A rule brought to one form: what it asks, what it does, and who holds the doing."""
+    """A rule brought to one form: what it asks, what it does, and who holds the doing.
+
+    `is_broken`: it was reported, and nobody knows when it would match.
+    """
 
     when: Entry | None
     does: Mapping[str, Entry]
     holder: Span
+    is_broken: bool = False
 
 
 def read_policy(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
@@ -52,12 +59,22 @@ def read_policy(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
         return Policy()
     fails = unmatched is Unmatched.FAIL
     compiled = _read_rules(c, rules.node, labels, Dialect.POLICY)
-    if not fails and unmatched is None and not covers_errors(compiled):
+    if "on_unmatched" not in node and _leaves_errors(compiled):
         message = (
             "no rule covers an error outcome: the pipeline would go on as if nothing had happened"
         )
         c.report("policy.error-uncovered", rules.place, message, _COVER)
     return Policy(compiled, fail_unmatched_errors=fails)
+
+
+def _leaves_errors(rules: tuple[Rule, ...]) -> bool:
+    """Whether some error meets no rule. Rules that were reported leave nothing to say."""
+    if any(is_else(rule) or rule.when is BROKEN for rule in rules):
+        return False
+    # Most policies have an `else` and need no closer look.
+    from anew.languages.playbook.coverage import covers_errors  # noqa: PLC0415
+
+    return not covers_errors(rules)
 
 
 def read_eval(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
@@ -69,7 +86,7 @@ def read_eval(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
 
 def _report_rules(c: Compilation, policy: Entry, rules: Entry | None) -> None:
     if rules is None:
-        c.report("policy.shape", policy.place, "a task's policy has no rules", _POLICY_FORM)
+        c.report("policy.shape", policy.holder, "a task's policy has no rules", _POLICY_FORM)
     else:
         place = rules.place if is_null(rules.node) else rules.node.span
         message = f"rules must be a list; found {shown(rules.node)}"
@@ -83,6 +100,8 @@ def _read_rules(
     for item in node.items:
         shape = rule_shape(c, item, dialect)
         if shape is None:
+            # Nobody knows what it would match; it must not make others look dead or endless.
+            rules.append(Rule(Fail(), BROKEN, span=item.place))
             continue
         rule = _read_rule(c, item, shape, labels)
         rules.append(rule)
@@ -92,12 +111,11 @@ def _read_rules(
 
 
 def _read_rule(c: Compilation, item: Item, shape: RuleShape, labels: frozenset[str]) -> Rule:
-    when: Condition | None = None
-    if shape.when is not None:
-        when = c.condition(shape.when.node, Place.POLICY, what=shape.when.key)
+    asked = shape.when
+    when = c.condition(asked.node, Place.POLICY, what=asked.key) if asked is not None else None
     return Rule(
         then=read_directive(c, shape.does, holder=shape.holder, labels=labels),
-        when=when,
+        when=BROKEN if shape.is_broken else when,
         patches=read_patches(c, shape.does),
         span=item.place,
     )
@@ -111,28 +129,32 @@ def rule_shape(c: Compilation, item: Item, dialect: Dialect) -> RuleShape | None
             "rule.shape", node.span, f"a rule must be a mapping; found {shown(node)}", _RULE_FORM
         )
         return None
-    c.check_keys(node, _RULE_KEYS | DIRECTIVE_KEYS, "a rule")
-    otherwise = node.get("else")
+    c.check_keys(node, _IN_RULE, "a rule")
+    otherwise, condition = node.get("else"), node.get("when") or node.get("expr")
+    if "when" in node and "expr" in node:
+        c.ignored(node.entries["expr"], "beside `when`", "Keep one of the two.")
+    if condition is None and "then" in node:
+        _note_shape(c, item.place)
     if otherwise is not None and not is_null(otherwise.node):
-        return _else_shape(c, node, otherwise, dialect)
-    condition = node.get("when") or node.get("expr")
-    if otherwise is not None and condition is not None:
-        c.report(
-            "rule.shape", condition.place, "a rule has both `else` and a condition", _RULE_FORM
-        )
-        condition = None
-    return _body(c, node, condition, item.place, dialect)
+        _report_ignored(c, node, _IN_ELSE, "else")
+        shape = _else_shape(c, otherwise, dialect)
+    else:
+        shape = _body(c, node, condition, item.place, dialect)
+    if otherwise is None or condition is None or shape is None:
+        return shape
+    message = "a rule has both `else` and a condition"
+    c.report("rule.shape", condition.place, message, _RULE_FORM)
+    return replace(shape, when=None, is_broken=True)
 
 
-def _else_shape(
-    c: Compilation, node: MapNode, otherwise: Entry, dialect: Dialect
-) -> RuleShape | None:
+def _report_ignored(c: Compilation, node: MapNode, keys: AbstractSet[str], beside: str) -> None:
+    for key, entry in node.entries.items():
+        if key in keys:
+            c.ignored(entry, f"beside `{beside}`", f"Move it into `{beside}`, or remove it.")
+
+
+def _else_shape(c: Compilation, otherwise: Entry, dialect: Dialect) -> RuleShape | None:
     inner = otherwise.node
-    condition = node.get("when") or node.get("expr")
-    if condition is not None:
-        c.report(
-            "rule.shape", condition.place, "a rule has both `else` and a condition", _RULE_FORM
-        )
     if isinstance(inner, ScalarNode):  # `else: continue`
         _note_shape(c, otherwise.place)
         return RuleShape(None, {"do": Entry("do", otherwise.name, inner)}, otherwise.place)
@@ -141,8 +163,8 @@ def _else_shape(
             "rule.shape", inner.span, f"else must be a mapping; found {shown(inner)}", _RULE_FORM
         )
         return None
-    c.check_keys(inner, {"then"} | DIRECTIVE_KEYS, "else")
-    return _body(c, inner, None, otherwise.place, dialect)
+    c.check_keys(inner, _IN_ELSE, "else")
+    return _body(c, inner, None, otherwise.holder, dialect)
 
 
 def _body(
@@ -157,11 +179,12 @@ def _body(
         if dialect is Dialect.POLICY:
             _note_shape(c, holder)
         return RuleShape(when, does, holder)
-    if (when is not None and when.key == "expr") or (when is None and "else" in node):
+    _report_ignored(c, node, DIRECTIVE_KEYS, "then")
+    if when is not None and when.key == "expr":
         _note_shape(c, holder)
     if isinstance(then.node, MapNode):
         c.check_keys(then.node, DIRECTIVE_KEYS, "then")
-        return RuleShape(when, then.node.entries, then.place)
+        return RuleShape(when, then.node.entries, then.holder)
     if is_null(then.node):
         return RuleShape(when, {}, then.place)
     _note_shape(c, then.place)

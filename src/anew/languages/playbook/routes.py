@@ -5,18 +5,18 @@ from __future__ import annotations
 from anew.expressions import Template
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
-from anew.languages.playbook.gates import report_misplaced
-from anew.program.findings import did_you_mean
+from anew.languages.playbook.gates import read_other_policy
 from anew.program.program import Arc, RouteMode, Router
 from anew.program.span import Span
 
 _ROUTER_KEYS = ("spec", "arcs")
-_SPEC_KEYS = ("mode", "policy")
+_SPEC_KEYS = ("mode", "policy", "on_no_match")
 _ARC_KEYS = frozenset(
     {"step", "when", "args", "set", "input", "with", "desc", "description", "spec"}
 )
 _ARGS_KEYS = ("args", "input", "with", "set")
 _FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …}]}`."
+_NO_MATCH_FORM = "Add a last arc without `when`, which is taken when no other one is."
 _FAILURES = ("event", "failed")
 
 
@@ -37,11 +37,16 @@ def read_router(c: Compilation, entry: Entry | None, steps: frozenset[str]) -> R
             mode = _list_mode(node)
             return Router(mode, _arcs(c, node.items, steps))
         case MapNode() if "step" in node:
-            return Router(arcs=_arcs(c, [Item(entry.place, node, node.begin)], steps))
+            return Router(arcs=_arcs(c, [Item(entry.holder, node, node.begin)], steps))
         case MapNode():
             message = "next is a mapping without `arcs`"
-            c.report("next.shape", entry.place, message, _FORM)
+            _report_shape(c, entry.holder, message)
             return Router()
+
+
+def _report_shape(c: Compilation, place: Span, message: str) -> None:
+    c.report("next.shape", place, message, _FORM)
+    c.lose_route()
 
 
 def _read_canonical(c: Compilation, entry: Entry, node: MapNode, steps: frozenset[str]) -> Router:
@@ -51,12 +56,18 @@ def _read_canonical(c: Compilation, entry: Entry, node: MapNode, steps: frozense
     if spec is not None:
         c.check_keys(spec, _SPEC_KEYS, "next.spec")
         mode = c.word(spec.get("mode"), RouteMode, rule="next.mode", what="mode")
-        report_misplaced(c, spec, "a router")
+        read_other_policy(c, spec, (), "a router")
+        if "on_no_match" in spec:
+            message = "`on_no_match` is not supported: a step with no matching arc ends its token"
+            place = spec.entries["on_no_match"].place
+            c.report("key.without-effect", place, message, _NO_MATCH_FORM)
     arcs = node.get("arcs")
     if arcs is None:
-        c.report("next.shape", entry.place, "next has no `arcs`", _FORM)
+        _report_shape(c, entry.holder, "next has no `arcs`")
         return Router()
     found = c.sequence(arcs, "arcs")
+    if found is None and not is_null(arcs.node):
+        c.lose_route()
     items = found.items if found is not None else ()
     return Router(mode or RouteMode.EXCLUSIVE, _arcs(c, items, steps, in_router=True))
 
@@ -90,16 +101,12 @@ def _read_arc(c: Compilation, item: Item, steps: frozenset[str], *, in_router: b
             )
         return Arc(node.text, span=node.span) if _is_step(c, node, node.text, steps) else None
     if not isinstance(node, MapNode):
-        c.report(
-            "next.shape",
-            node.span,
-            f"an arc must be a step or a mapping; found {shown(node)}",
-            _FORM,
-        )
+        _report_shape(c, node.span, f"an arc must be a step or a mapping; found {shown(node)}")
         return None
     if "then" in node:
         message = "`then` inside `next` is an older form that is not run"
         c.report("dialect.unsupported", node.entries["then"].place, message, _FORM)
+        c.lose_route()
         return None
     return _read_arc_mapping(c, node, item.place, steps)
 
@@ -109,7 +116,7 @@ def _read_arc_mapping(
 ) -> Arc | None:
     c.check_keys(node, _ARC_KEYS, "an arc")
     if "spec" in node and isinstance(node.entries["spec"].node, MapNode):
-        report_misplaced(c, node.entries["spec"].node, "an arc")
+        read_other_policy(c, node.entries["spec"].node, (), "an arc")
     when = node.get("when")
     condition = c.condition(when.node, Place.ROUTING, what="when") if when is not None else None
     args = _read_args(c, node)
@@ -121,9 +128,13 @@ def _read_arc_mapping(
             "an arc does not say which step it leads to",
             "Add `step: …`.",
         )
+        c.lose_route()
         return None
     to = c.text(target, "step")
-    if to is None or not _is_step(c, target.node, to, steps):
+    if to is None:
+        c.lose_route()
+        return None
+    if not _is_step(c, target.node, to, steps):
         return None
     counts = condition is not None and any(path[:2] == _FAILURES for path in condition.paths)
     return Arc(to, condition, args, counts, target.node.span)
@@ -133,8 +144,9 @@ def _is_step(c: Compilation, node: Node, name: str, steps: frozenset[str]) -> bo
     if name in steps:
         return True
     message = f"step {c.step!r} goes to {name!r}, which does not exist"
-    c.report("arc.unknown-step", node.span, message, did_you_mean(name, steps))
-    c.lost_targets.add(name)
+    meant = c.suggestions.near(name, steps)
+    c.report("arc.unknown-step", node.span, message, c.suggestions.sentence(meant, steps))
+    c.lose_route(meant)
     return False
 
 

@@ -24,11 +24,10 @@ _SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"
 
 
 class StepRead(Struct, frozen=True):
-    """A compiled step, the dialects its tasks showed, and whether one uses `spec.policy`."""
+    """A compiled step, and the dialects its tasks showed."""
 
     step: Step
     dialects: frozenset[Dialect]
-    uses_policy: bool
 
 
 def step_name(item: Item) -> ScalarNode | None:
@@ -55,7 +54,8 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
     forms = read_step_forms(c, node, label, item)
     has_policy = any(uses_policy(form) for form in forms)
     labels = frozenset(form.label for form in forms)
-    reads = [read_task(c, form, labels=labels, args=_shared_args(node, form)) for form in forms]
+    args = _shared_args(c, node, forms)
+    reads = [read_task(c, form, labels=labels, args=args) for form in forms]
     dialect = _step_dialect(reads)
     spec = _read_spec(c, node, has_policy=has_policy)
     step = Step(
@@ -71,7 +71,7 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
         span=name.span if name is not None else item.place,
     )
     shown_dialects = frozenset(read.task.dialect for read in reads if read.shows_dialect)
-    return StepRead(step, shown_dialects, has_policy) if name is not None else None
+    return StepRead(step, shown_dialects) if name is not None else None
 
 
 def _report_name(c: Compilation, node: MapNode, item: Item) -> None:
@@ -136,10 +136,20 @@ def _report_duplicates(c: Compilation, forms: list[TaskForm]) -> None:
             c.report("task.duplicate", form.label_place, message, "Give each task its own label.")
 
 
-def _shared_args(node: MapNode, form: TaskForm) -> Entry | None:
-    if form.is_on_step:
+def _shared_args(c: Compilation, node: MapNode, forms: list[TaskForm]) -> Entry | None:
+    """The arguments a step gives all its tasks; those beside a string tool are its inputs."""
+    given = [node.entries[key] for key in ARGS_KEYS if key in node]
+    if not given or any(form.is_on_step and form.kind is not None for form in forms):
         return None
-    return next((node.entries[key] for key in ARGS_KEYS if key in node), None)
+    entry = given[0]
+    if entry.key != "args":
+        message = f"a step gives its arguments as `{entry.key}`"
+        c.noncanonical("strict.input", entry.place, message, "`args`")
+    for extra in given[1:]:
+        message = f"a step has both `{entry.key}` and `{extra.key}`"
+        c.report("tool.input-twice", extra.place, message, "Keep `args`.")
+    is_template = isinstance(entry.node, ScalarNode) and "{{" in entry.node.text
+    return entry if is_template or c.mapping(entry, entry.key) is not None else None
 
 
 # --- spec and the older `when` -------------------------------------------------------------------

@@ -13,7 +13,6 @@ from anew.languages.playbook.inputs import UNSUPPORTED_KEYS, gather_inputs, warn
 from anew.languages.playbook.patches import has_dotted_keys, read_patches
 from anew.languages.playbook.policies import read_eval, read_policy
 from anew.languages.playbook.retries import read_retry
-from anew.program.findings import did_you_mean
 from anew.program.kinds import KINDS, Kind, find_kind, installed_kinds
 from anew.program.policy import NO_POLICY, Patch, Policy
 from anew.program.program import Dialect, Task
@@ -21,6 +20,7 @@ from anew.program.program import Dialect, Task
 _LOOP_FORM = (
     '`loop: {in: "{{ … }}", iterator: item, spec: {mode: parallel}}` with the task as `tool`'
 )
+_PHASES = ("connect", "read")
 
 
 class TaskRead(Struct, frozen=True):
@@ -78,7 +78,8 @@ def _read_kind(c: Compilation, form: TaskForm) -> Kind | None:
     if node is None:
         return KINDS["noop"] if form.is_on_step else None
     if not isinstance(node, ScalarNode) or is_null(node):
-        c.report("tool.kind", node.span, f"kind must be a word; found {shown(node)}")
+        message = f"kind must be a word; found {shown(node)}"
+        c.report("tool.kind", node.span, message, "Write `kind: http`, or another known kind.")
         return None
     kind = find_kind(node.text)
     if kind is not None:
@@ -89,7 +90,7 @@ def _read_kind(c: Compilation, form: TaskForm) -> Kind | None:
         return None
     known = sorted(KINDS.keys() | installed_kinds())
     message = f"tool kind {node.text!r} is unknown; known are {', '.join(known)}"
-    c.report("tool.kind", node.span, message, did_you_mean(node.text, known))
+    c.report("tool.kind", node.span, message, c.suggestions.remedy(node.text, known))
     return None
 
 
@@ -112,6 +113,7 @@ def _read_policy(
         message = f"task {form.label!r} has both `{given[0].key}` and `{extra.key}`"
         c.report("policy.conflict", extra.place, message, "Keep one of them.")
     if policy is not None:
+        c.uses_policy = True
         return read_policy(c, policy, labels)
     if evaluation is not None:
         return read_eval(c, evaluation, labels)
@@ -168,7 +170,16 @@ def _read_timeout(
             "strict.place", beside.place, "`timeout` stands on the task", "`spec: {timeout: …}`"
         )
         entry = beside
+    if entry is not None and kind is not None and isinstance(entry.node, MapNode):
+        _check_phases(c, entry, entry.node, kind)
     return read_timeout(c, entry)
+
+
+def _check_phases(c: Compilation, entry: Entry, node: MapNode, kind: Kind) -> None:
+    if kind.name == "http":
+        c.check_keys(node, _PHASES, "a timeout")
+    elif not kind.is_open:
+        c.ignored(entry, f"as a mapping on kind {kind.name}", "Write one number of seconds.")
 
 
 def read_timeout(c: Compilation, entry: Entry | None) -> object:
@@ -184,5 +195,5 @@ def read_timeout(c: Compilation, entry: Entry | None) -> object:
     if seconds:
         return seconds
     message = f"timeout must be seconds above 0, or {{connect, read}} of them; found {shown(node)}"
-    c.report("tool.timeout", node.span, message)
+    c.report("tool.timeout", node.span, message, "Write `timeout: 30`.")
     return None

@@ -14,6 +14,7 @@ from anew.values import Object
 
 # Only what a run itself is may be rendered into its workload (SEMANTICS 2.9).
 _RUN_CONSTANTS = frozenset({"run_id", "execution_id", "job"})
+_WORKBOOK_FORM = "`{name: …, tool: {kind: …}}`"
 
 
 def workload_templates(node: MapNode) -> dict[tuple[str | int, ...], Template]:
@@ -51,10 +52,20 @@ def read_keychain(c: Compilation, entry: Entry | None) -> tuple[Object, ...]:
         return ()
     node = entry.node
     if isinstance(node, MapNode):
+        message, canonical = "the keychain is a mapping", "a list of `{name, …}`"
+        c.noncanonical("strict.keychain", entry.place, message, canonical)
         named = [(item.key, item.node) for item in node]
         return tuple({"name": name, **_object(c, inner)} for name, inner in named)
     found = c.sequence(entry, "keychain")
-    return tuple(_object(c, item.node) for item in (found.items if found else ()))
+    return tuple(_credential(c, item) for item in (found.items if found else ()))
+
+
+def _credential(c: Compilation, item: Item) -> Object:
+    value = _object(c, item.node)
+    if isinstance(item.node, MapNode) and not value.get("name"):
+        message = "a credential of the keychain has no `name`, so nothing can use it"
+        c.report("keychain.name", item.place, message, "Add `name: …`.")
+    return value
 
 
 def _object(c: Compilation, node: Node) -> Object:
@@ -87,25 +98,28 @@ def _workbook_forms(c: Compilation, entry: Entry) -> Iterator[TaskForm]:
     node = entry.node
     if isinstance(node, ListNode):
         for index, item in enumerate(node.items):
-            # The list of `{name, tool}` is the canonical workbook, so strict has no say in it.
+            # In a workbook `{name, tool}` is canonical and `{label: {…}}` is not.
             before = len(c.strict)
             form = read_task_form(c, item, f"task_{index}")
             del c.strict[before:]
+            if not _is_canonical(item.node):
+                message = "a workbook task is not written as `{name, tool}`"
+                c.noncanonical("strict.workbook", item.place, message, _WORKBOOK_FORM)
             if form is not None:
                 yield form
         return
     found = c.mapping(entry, "workbook")
     if found is None:
         return
-    c.noncanonical(
-        "strict.workbook",
-        entry.place,
-        "the workbook is a mapping",
-        "a list of `{name, tool: {kind, …}}`",
-    )
+    message, canonical = "the workbook is a mapping", f"a list of {_WORKBOOK_FORM}"
+    c.noncanonical("strict.workbook", entry.place, message, canonical)
     inner = found.get("tasks")
     is_wrapped = inner is not None and len(found.entries) == 1 and isinstance(inner.node, MapNode)
     yield from _mapped(c, inner.node if is_wrapped and inner else found)
+
+
+def _is_canonical(node: Node) -> bool:
+    return isinstance(node, MapNode) and "name" in node and "tool" in node and "kind" not in node
 
 
 def _mapped(c: Compilation, node: Node) -> Iterator[TaskForm]:

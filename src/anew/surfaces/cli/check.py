@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.languages import load_text
+from anew.languages.rules import finding
 from anew.program.findings import Finding
 from anew.program.program import Program
+from anew.program.span import Span
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
@@ -23,15 +26,18 @@ from anew.surfaces.cli.findings import (
 from anew.surfaces.cli.paint import Paint, paint_for
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One document with what was found in it; `strict` is empty unless it was asked for."""
+class Checked(Struct, frozen=True):
+    """One document with what was found in it; `strict` is empty unless it was asked for.
+
+    `problem` says why there is no document to look into.
+    """
 
     name: str
     document: bytes
     program: Program | None
     findings: list[Finding]
     strict: list[Finding]
+    problem: str = ""
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -55,28 +61,39 @@ def run(words: list[str]) -> int:
         "--strict", action="store_true", help="also refuse spellings that are not canonical"
     )
     asked = parser.parse_args(words)
-    answers = [_check(path, strict=asked.strict) for path in asked.files]
-    checked = [one for one in answers if one is not None]
+    checked = [_check(path, strict=asked.strict) for path in asked.files]
     if asked.json:
         _print_json(checked)
     else:
-        _print_text(checked, paint_for(sys.stdout))
-    is_good = all(one is not None and not one.is_refused for one in answers)
-    return status.DONE if is_good else status.BAD
+        for one in checked:
+            if one.problem:
+                print(f"anew: {one.problem}", file=sys.stderr)
+        _print_text([one for one in checked if not one.problem], paint_for(sys.stdout))
+    return status.BAD if any(one.is_refused for one in checked) else status.DONE
 
 
-def _check(path: str, *, strict: bool) -> Checked | None:
-    """What was found in one document; None, said on standard error, when that is not possible."""
+def _check(path: str, *, strict: bool) -> Checked:
+    """What was found in one document, be it only that it cannot be looked into."""
     name = shown_name(path)
     try:
         document = read_document(path)
+    except ConfigError as error:
+        return _without_document(name, "file.unreadable", str(error), "Check the path.")
+    try:
         loaded = load_text(document, name)
     except ConfigError as error:
-        print(f"anew: {error}", file=sys.stderr)
-        return None
+        return _without_document(name, "language.unsupported", str(error), _OTHER_LANGUAGE)
     return Checked(
         name, document, loaded.program, list(loaded.findings), list(loaded.strict) if strict else []
     )
+
+
+def _without_document(name: str, rule: str, problem: str, remedy: str) -> Checked:
+    found = finding(rule, Span(name, 1, 1), problem, remedy)
+    return Checked(name, b"", None, [found], [], problem)
+
+
+_OTHER_LANGUAGE = "Name a YAML playbook: `.yaml`, `.yml` or `.json`."
 
 
 def _print_json(checked: list[Checked]) -> None:

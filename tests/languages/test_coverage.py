@@ -1,0 +1,58 @@
+"""Which rules are sure to meet every error, and which leave one to chance."""
+
+from __future__ import annotations
+
+import pytest
+
+from anew.languages.playbook import load_playbook
+
+RULES = "workflow:\n- step: a\n  tool:\n  - t:\n      kind: noop\n      spec:\n        policy:\n"
+
+
+def rules_found(*conditions: str) -> list[str]:
+    lines = "".join(
+        f'          - when: "{condition}"\n            then: {{do: fail}}\n'
+        for condition in conditions
+    )
+    text = f"{RULES}          rules:\n{lines}"
+    return [found.rule for found in load_playbook(text, "f.yaml").findings]
+
+
+COVERING = [
+    ("outcome['status'] == 'error'",),
+    ("not outcome.status == 'ok'",),
+    ("outcome.status not in ['ok']",),
+    ("outcome.status in ['error', 'failed']",),
+    ("outcome.status == 'error' or ctx.stop",),
+    ("1 == 1",),
+    ("outcome.error.kind",),
+    ("outcome.error is defined",),
+    ("{{ output.status == 'error' }}",),
+    ("outcome.http.status == 503", "not outcome.http.status == 503"),
+    ("outcome.error.retryable", "not outcome.error.retryable"),
+    ("_attempt < 3 and outcome.error", "_attempt >= 3 and outcome.error"),
+]
+LEAVING = [
+    ("outcome.status == 'ok'",),
+    ("outcome.http.status >= 400",),
+    ("outcome.error.retryable",),
+    ("outcome.error.kind in ['timeout', 'connection']",),
+    ("outcome.error and ctx.stop",),
+    ("outcome.error and rand() < 0.5",),
+    ("outcome.error and _attempt < 3",),
+    ("ctx.stop != true",),
+]
+
+
+@pytest.mark.parametrize("conditions", COVERING)
+def test_rules_that_meet_every_error_are_not_warned_of(conditions: tuple[str, ...]) -> None:
+    assert rules_found(*conditions) == []
+
+
+@pytest.mark.parametrize("conditions", LEAVING)
+def test_rules_that_leave_an_error_to_chance_are_warned_of(conditions: tuple[str, ...]) -> None:
+    assert rules_found(*conditions) == ["policy.error-uncovered"]
+
+
+def test_a_condition_that_raises_fails_the_task_and_so_covers() -> None:
+    assert rules_found("outcome.nothing + 1 > 2") == []
