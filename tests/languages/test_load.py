@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.languages import load, load_text
+from anew.program.policy import NO_POLICY
+from anew.program.program import Router
+from anew.program.span import NOWHERE, Span
 
 PLAYBOOK = "workflow: [{step: a}]\n"
 
@@ -51,3 +56,27 @@ def test_a_huge_file_is_refused_without_reading_it_all(tmp_path: Path) -> None:
         stream.truncate(1 << 33)
     (found,) = load(path).findings
     assert found.rule == "yaml.size"
+
+
+def parts_of(part: object) -> Iterator[Struct]:
+    """Every struct below a part of the model."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from parts_of(item)
+    elif isinstance(part, Struct) and not isinstance(part, Span):
+        yield part
+        for field in part.__struct_fields__:
+            yield from parts_of(getattr(part, field))
+
+
+@pytest.mark.parametrize("name", ["dialects/mixed", "flaky_api", "seeds/s2_rules", "seeds/s3_full"])
+def test_every_part_of_a_program_knows_where_it_stands(name: str) -> None:
+    program = load(Path(__file__).parents[2] / "examples" / f"{name}.yaml").program
+    assert program is not None
+    parts = [part for step in program.steps.values() for part in parts_of(step)]
+    lost = [
+        part
+        for part in parts
+        if getattr(part, "span", None) == NOWHERE and part not in (NO_POLICY, Router())
+    ]
+    assert lost == []

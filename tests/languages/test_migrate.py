@@ -11,6 +11,7 @@ from anew.program.policy import Retry, Rule
 from anew.program.program import Program, Task
 from anew.program.span import NOWHERE
 from tests.languages.documents import EVERYTHING, PIPELINE, SEEDS, in_workflow
+from tests.languages.spanless import spanless
 
 OWN = "(ctx.own | default(workload.own))"
 STATUS = "('success' if outcome.status == 'ok' else outcome.status)"
@@ -27,7 +28,8 @@ def directives(rules: tuple[Rule, ...]) -> list[object]:
     return [_without_places(rule) for rule in rules]
 
 
-def _without_places(rule: Rule) -> object:
+def _without_places(found: Rule) -> object:
+    rule = spanless(found)
     then: object = rule.then
     if isinstance(then, Retry):
         exhausted = then.on_exhausted

@@ -19,6 +19,7 @@ from anew.program.policy import (
 )
 from anew.program.program import Dialect, FailureMode, Join, LoopMode, Program, RouteMode, Task
 from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
+from tests.languages.spanless import spanless
 
 NOTHING = MappingScope({})
 
@@ -35,7 +36,7 @@ def step_of(body: str) -> str:
 
 
 def tasks_of(body: str) -> tuple[Task, ...]:
-    return load(step_of(body)).steps["a"].tasks
+    return spanless(load(step_of(body)).steps["a"].tasks)
 
 
 def rules_of(rules: str) -> tuple[Rule, ...]:

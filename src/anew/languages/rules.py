@@ -128,7 +128,6 @@ _STRICT = {
 }
 _MIGRATE = {
     "migrate.kept": "A form has no canonical spelling with the same meaning and was left as it is.",
-    "migrate.word": "A value that depended on a dialect's own words will read differently.",
 }
 
 RULES: dict[str, RuleText] = {

@@ -53,23 +53,24 @@ def read_directive(
     entry = fields.get("do")
     if entry is None:
         _note_no_do(c, fields, holder)
-        return Continue()
+        return Continue(holder)
     do = c.word(entry, Do, rule="rule.do", what="do")
     if do is None:
         return _BROKEN
     _check_settings(c, fields, do)
+    span = entry.node.span
     match do:
         case Do.CONTINUE:
-            return Continue()
+            return Continue(span)
         case Do.BREAK:
-            return Break()
+            return Break(span)
         case Do.FAIL:
             message = fields.get("message")
-            return Fail(c.template(message.node, Place.POLICY) if message else None)
+            return Fail(c.template(message.node, Place.POLICY) if message else None, span)
         case Do.JUMP:
             return _read_jump(c, fields, holder, labels)
         case Do.RETRY:
-            return _read_retry(c, fields, labels)
+            return _read_retry(c, fields, span, labels)
 
 
 def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: Do) -> None:
@@ -109,20 +110,24 @@ def _read_jump(
             remedy = c.suggestions.remedy(to, labels)
         c.report("rule.jump-unknown", target.node.span, message, remedy)
         return _BROKEN
-    return Jump(to, read_delay(c, fields.get("delay"), None))
+    return Jump(to, read_delay(c, fields.get("delay"), None), target.node.span)
 
 
-def _read_retry(c: Compilation, fields: Mapping[str, Entry], labels: frozenset[str]) -> Retry:
+def _read_retry(
+    c: Compilation, fields: Mapping[str, Entry], span: Span, labels: frozenset[str]
+) -> Retry:
     exhausted = fields.get("on_exhausted")
     return Retry(
         attempts=read_attempts(c, fields.get("attempts"), ATTEMPTS_DEFAULT),
-        backoff=_read_backoff(c, fields),
+        backoff=_read_backoff(c, fields, span),
         max_elapsed=read_delay(c, fields.get("max_elapsed"), None),
         on_exhausted=_read_exhausted(c, exhausted, labels) if exhausted else None,
+        span=span,
     )
 
 
-def _read_backoff(c: Compilation, fields: Mapping[str, Entry]) -> Backoff:
+def _read_backoff(c: Compilation, fields: Mapping[str, Entry], span: Span) -> Backoff:
+    given = fields.get("backoff") or fields.get("delay")
     return Backoff(
         kind=_backoff_kind(c, fields),
         first=read_delay(c, fields.get("delay"), DELAY_SECONDS_DEFAULT),
@@ -130,6 +135,7 @@ def _read_backoff(c: Compilation, fields: Mapping[str, Entry]) -> Backoff:
         cap=read_delay(c, fields.get("max_delay"), None),
         jitter=read_jitter(c, fields.get("jitter"), Jitter()),
         honor_retry_after=bool(c.flag(fields.get("honor_retry_after"), "honor_retry_after")),
+        span=given.node.span if given else span,
     )
 
 

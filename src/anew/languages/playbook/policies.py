@@ -64,7 +64,7 @@ def read_policy(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
             "no rule covers an error outcome: the pipeline would go on as if nothing had happened"
         )
         c.report("policy.error-uncovered", rules.place, message, _COVER)
-    return Policy(compiled, fail_unmatched_errors=fails)
+    return Policy(compiled, fail_unmatched_errors=fails, span=entry.place)
 
 
 def _leaves_errors(rules: tuple[Rule, ...]) -> bool:
@@ -81,7 +81,8 @@ def read_eval(c: Compilation, entry: Entry, labels: frozenset[str]) -> Policy:
     """A task's `eval`; unmatched errors fail."""
     c.noncanonical("strict.eval", entry.place, "`eval` is used", "`spec: {policy: {rules: […]}}`")
     node = c.sequence(entry, "eval")
-    return Policy(_read_rules(c, node, labels, Dialect.EVAL)) if node else Policy()
+    rules = _read_rules(c, node, labels, Dialect.EVAL) if node else ()
+    return Policy(rules, span=entry.place)
 
 
 def _report_rules(c: Compilation, policy: Entry, rules: Entry | None) -> None:

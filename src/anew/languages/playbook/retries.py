@@ -77,17 +77,19 @@ def _policy(c: Compilation, fields: Mapping[str, Entry], place: Span) -> Policy:
     stop = _condition(c, fields.get("stop_when"))
     again = _condition(c, fields.get("retry_when"))
     attempts = read_attempts(c, fields.get("max_attempts"), ATTEMPTS_DEFAULT)
-    retry = Retry(attempts, _backoff(c, fields))
+    retry = Retry(attempts, _backoff(c, fields, place), span=place)
     if stop is not None:
         where = fields["stop_when"].place
-        rules.append(Rule(Fail(), stop, OutcomeStatus.ERROR, name="stop_when", span=where))
-        rules.append(Rule(Continue(), stop, OutcomeStatus.OK, name="stop_when", span=where))
+        failing, going_on = Fail(span=where), Continue(where)
+        rules.append(Rule(failing, stop, OutcomeStatus.ERROR, name="stop_when", span=where))
+        rules.append(Rule(going_on, stop, OutcomeStatus.OK, name="stop_when", span=where))
     where = fields["retry_when"].place if "retry_when" in fields else place
     rules.append(Rule(retry, again, OutcomeStatus.ERROR, name="retry_when", span=where))
     if again is not None:
-        polling = Retry(attempts, retry.backoff, on_exhausted=Exhausted(Continue()))
+        kept = Exhausted(Continue(where))
+        polling = Retry(attempts, retry.backoff, on_exhausted=kept, span=place)
         rules.append(Rule(polling, again, OutcomeStatus.OK, name="retry_when", span=where))
-    return Policy(tuple(rules))
+    return Policy(tuple(rules), span=place)
 
 
 def _condition(c: Compilation, entry: Entry | None) -> Condition | None:
@@ -96,11 +98,13 @@ def _condition(c: Compilation, entry: Entry | None) -> Condition | None:
     return c.condition(entry.node, Place.RETRY, what=entry.key)
 
 
-def _backoff(c: Compilation, fields: Mapping[str, Entry]) -> Backoff:
+def _backoff(c: Compilation, fields: Mapping[str, Entry], place: Span) -> Backoff:
+    given = fields.get("initial_delay")
     return Backoff(
         kind=BackoffKind.EXPONENTIAL,
         first=read_delay(c, fields.get("initial_delay"), DELAY_SECONDS_DEFAULT),
         factor=read_factor(c, fields.get("backoff_multiplier"), 2.0),
         cap=read_delay(c, fields.get("max_delay"), MAX_DELAY_DEFAULT),
         jitter=read_jitter(c, fields.get("jitter"), Jitter(JitterKind.HALF_TO_DOUBLE)),
+        span=given.node.span if given else place,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from anew.expressions import Template
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
@@ -24,6 +26,10 @@ def read_router(c: Compilation, entry: Entry | None, steps: frozenset[str]) -> R
     """The router of a step; arcs to unknown steps are reported and left out."""
     if entry is None or is_null(entry.node):
         return Router()
+    return replace(_read(c, entry, steps), span=entry.place)
+
+
+def _read(c: Compilation, entry: Entry, steps: frozenset[str]) -> Router:
     node = entry.node
     if isinstance(node, MapNode) and ("arcs" in node or "spec" in node):
         return _read_canonical(c, entry, node, steps)
