@@ -107,7 +107,8 @@ def _outcomes(program: Program, workload: Object) -> Iterator[None]:
         transition = decide(program, state, Taken(key), moment)
         todo.extend(transition.jobs)
         while isinstance(transition.ask, Invoke):
-            transition = decide(program, state, Reported(key, ok), moment)
+            report = Reported(key, ok, transition.ask.started)
+            transition = decide(program, state, report, moment)
             todo.extend(transition.jobs)
             yield
 

@@ -2,14 +2,18 @@
 
 import itertools
 
+import pytest
+
 from anew.engine import events as e
-from anew.engine.decide import Lost, Reported, Requested, Taken, decide
-from anew.engine.fold import fold
+from anew.engine.decide import Due, Lost, Reported, Requested, Taken, decide
+from anew.engine.fold import evolve, fold
 from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment
 from anew.engine.state import Key, RunState, RunStatus
+from anew.errors import EngineBug
 from anew.lab.replay import replay
 from anew.languages import load_text
+from tests.play import play, rows
 
 FORK = """
 workflow:
@@ -30,9 +34,13 @@ class World:
     def do(self, boundary):
         return decide(self.program, self.state, boundary, Moment(next(self.clock), lambda: 0.5))
 
+    def report(self, key, result=None, **outcome):
+        started = self.state.step_run(key).started_seq
+        return self.do(Reported(key, outcome_of(result, **outcome), started))
+
     def end(self, step, **outcome):
         self.do(Taken(Key(step, 1)))
-        return self.do(Reported(Key(step, 1), outcome_of(**outcome)))
+        return self.report(Key(step, 1), **outcome)
 
 
 def names(transition):
@@ -78,7 +86,7 @@ def test_what_a_worker_took_goes_on_to_its_end():
     world.do(Taken(Key("b", 1)))
     world.end("a", error="boom")
     assert world.state.status is RunStatus.RUNNING
-    last = world.do(Reported(Key("b", 1), outcome_of({})))
+    last = world.report(Key("b", 1), {})
     assert names(last)[-1] == "run.failed"
 
 
@@ -97,8 +105,8 @@ def lost_in_the_second_task():
     world = World(RETRIED)
     world.do(Requested("1", {}))
     world.do(Taken(A))
-    world.do(Reported(A, outcome_of(7)))
-    world.do(Reported(A, outcome_of(error="down")))
+    world.report(A, 7)
+    world.report(A, error="down")
     return world
 
 
@@ -109,7 +117,7 @@ def test_a_lost_worker_costs_neither_an_attempt_nor_the_tasks_before():
     again = world.do(Taken(A))
     assert (again.ask.task.label, again.ask.attempt) == ("two", 2)
     assert world.state.step_run(A).prev == 7
-    assert names(world.do(Reported(A, outcome_of({}))))[-1] == "run.done"
+    assert names(world.report(A, {}))[-1] == "run.done"
 
 
 def test_a_step_run_that_keeps_losing_workers_is_given_up():
@@ -129,15 +137,95 @@ def test_a_worker_lost_between_tasks_changes_nothing():
 def test_what_was_redelivered_folds_to_the_same_state():
     world = World(RETRIED)
     log = []
-    for boundary in (
-        Requested("1", {}),
-        Taken(A),
-        Lost(A),
-        Taken(A),
-        Reported(A, outcome_of(7)),
-        Reported(A, outcome_of({})),
-    ):
+    for boundary in (Requested("1", {}), Taken(A), Lost(A), Taken(A)):
         log += world.do(boundary).events
+    log += world.report(A, 7).events + world.report(A, {}).events
     assert fold(log) == world.state
     assert replay(world.program, log) is None
     assert log[-1].name == "run.done"
+
+
+DRAWN = """
+workflow:
+- step: a
+  tool:
+  - t: {kind: noop, args: {x: "{{ rand() }}", t: "{{ now() }}"}}
+  - u: {kind: noop, spec: {policy: {rules: [{else: {then: {do: jump, to: t}}}]}}}
+"""
+
+
+def test_the_next_worker_is_given_the_same_inputs_and_key():
+    world = World(DRAWN)
+    world.do(Requested("1", {}))
+    first = world.do(Taken(A)).ask
+    world.do(Lost(A))
+    second = world.do(Taken(A)).ask
+    assert second.inputs == first.inputs
+    assert second.idempotency_key == first.idempotency_key
+    assert second.started != first.started
+
+
+def test_each_visit_of_a_task_has_an_idempotency_key_of_its_own():
+    world = World(DRAWN)
+    world.do(Requested("1", {}))
+    first = world.do(Taken(A)).ask
+    world.report(A, {})
+    again = world.report(A, {}).ask
+    assert again.task.label == first.task.label
+    assert again.idempotency_key != first.idempotency_key
+
+
+def test_a_report_of_an_execution_that_was_given_up_changes_nothing():
+    world = World(DRAWN)
+    world.do(Requested("1", {}))
+    late = world.do(Taken(A)).ask.started
+    world.do(Lost(A))
+    world.do(Taken(A))
+    assert world.do(Reported(A, outcome_of({}), late)).events == []
+
+
+def test_what_is_delivered_twice_changes_nothing_the_second_time():
+    world = World(DRAWN)
+    world.do(Requested("1", {}))
+    started = world.do(Taken(A)).ask.started
+    for boundary in (Taken(A), Due(A), Requested("1", {})):
+        assert world.do(boundary).events == []
+    assert world.do(Reported(A, outcome_of({}), started)).events != []
+    assert world.do(Reported(A, outcome_of({}), started)).events == []
+
+
+def test_a_step_run_that_gets_somewhere_between_losses_is_not_given_up():
+    world = World(DRAWN)
+    world.do(Requested("1", {}))
+    world.do(Taken(A))
+    for _ in range(5):
+        world.do(Lost(A))
+        world.do(Taken(A))
+        world.report(A, {})
+    assert world.state.status is RunStatus.RUNNING
+
+
+def test_an_event_about_something_unknown_is_a_bug():
+    with pytest.raises(EngineBug):
+        evolve(RunState(status=RunStatus.RUNNING), e.StepRefused(seq=1, step="a", token=9))
+
+
+OVERLAP = """
+workflow:
+- step: start
+  tool: {kind: noop}
+  next: {spec: {mode: inclusive}, arcs: [{step: loop, args: {n: [1]}}, {step: loop, args: {n: [1, 2]}}]}
+- step: loop
+  spec: {join: each}
+  loop: {in: "{{ args.n }}", iterator: i}
+  tool: {kind: noop}
+  next: [{step: end, when: "true", args: {total: "{{ event.result.total }}"}}]
+- {step: end, spec: {join: each}, tool: {kind: noop}}
+"""
+
+
+def test_overlapping_visits_of_a_loop_each_have_their_own_result():
+    report = play(OVERLAP, outcomes={"loop": [{"takes": 9}, {}]})
+    routed = [row for row in rows(report, "next.evaluated") if row["step"] == "loop"]
+    totals = [row["data"]["tokens"][0]["args"]["total"] for row in routed]
+    assert totals == [2, 1]

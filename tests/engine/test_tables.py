@@ -23,6 +23,7 @@ PARTS = {
     e.StepFailed: {"error": {"kind": "failed", "message": "x"}, "handled": True},
     e.StepSkipped: {"reason": "the run failed"},
     e.StepRedelivered: {"delivery": 2},
+    e.TaskStarted: {"task_visit": 1},
     e.TaskProcessed: {"outcome": outcome_of({}), "directive": "continue"},
     e.TaskRetryScheduled: {
         "rule": 1,

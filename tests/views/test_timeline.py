@@ -63,7 +63,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         "step skipped                 the run failed",
     ),
     (e.StepRedelivered(step="fetch", delivery=2), "step redelivered"),
-    (e.TaskStarted(**FETCH), "task page started            attempt 1"),
+    (e.TaskStarted(**FETCH, task_visit=1), "task page started            attempt 1"),
     (
         e.TaskProcessed(**FETCH, outcome=FAILED, directive="fail", rule=2),
         "task page error              http 503 · rule 2 · fail",
@@ -146,7 +146,7 @@ def test_an_outcome_and_its_retry_share_a_line() -> None:
 
 def test_times_count_from_the_first_event_and_places_are_as_wide_as_the_widest() -> None:
     last = START + 1234 * e.NANOSECONDS + 567 * MILLISECOND
-    iteration = e.TaskStarted(**{**FETCH, "iteration": 12}, at=START + MILLISECOND)
+    iteration = e.TaskStarted(**{**FETCH, "iteration": 12}, task_visit=1, at=START + MILLISECOND)
     lines = list(timeline_lines([began(), iteration, e.RunDone(at=last)]))
     assert lines == [
         "    0.000  run        started",

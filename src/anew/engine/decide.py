@@ -57,10 +57,11 @@ class Due(Struct, frozen=True):
 
 
 class Reported(Struct, frozen=True):
-    """A task gave its outcome."""
+    """An execution gave its outcome; `started` is the sequence number of its `task.started`."""
 
     key: Key
     outcome: Outcome
+    started: int
 
 
 class Lost(Struct, frozen=True):
@@ -83,8 +84,8 @@ class Transition(Struct, frozen=True):
 def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment) -> Transition:
     """What follows. `state` is given away: on return it has the events folded in."""
     recorder = Recorder(program, state, moment)
-    if not isinstance(boundary, Requested) and state.step_run(boundary.key) is None:
-        return Transition([], [], None)  # it was withdrawn, or somebody else ended it
+    if not _is_expected(state, boundary):
+        return Transition([], [], None)
     ask: Ask | None = None
     match boundary:
         case Requested():
@@ -104,6 +105,27 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         ask = None
     _settle(recorder)
     return Transition(recorder.events, recorder.jobs, ask)
+
+
+def _is_expected(state: RunState, boundary: Boundary) -> bool:
+    """Whether it still matters: queues deliver twice, workers report late, runs end meanwhile."""
+    if isinstance(boundary, Requested):
+        return state.status is RunStatus.NEW
+    run = None if state.is_final else state.step_run(boundary.key)
+    if run is None:
+        return False
+    match boundary:
+        case Taken():
+            return run.status in (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+        case Due():
+            return run.status in (StepRunStatus.DELAYED, StepRunStatus.DECIDED)
+        case Reported():
+            is_at_work = run.status is StepRunStatus.EXECUTING
+            return is_at_work and boundary.started == run.started_seq
+        case Lost():
+            return run.status is StepRunStatus.EXECUTING
+        case _:
+            assert_never(boundary)
 
 
 def _begin_run(recorder: Recorder, request: Requested) -> None:
@@ -197,8 +219,6 @@ def _redeliver(recorder: Recorder, key: Key) -> Ended | None:
     """Hand the step-run out again, unless it has cost too many workers already."""
     run = recorder.state.step_run(key)
     assert run is not None
-    if run.status is not StepRunStatus.EXECUTING:
-        return None  # nothing was at work; whoever takes it next goes on from the log
     most = recorder.program.limits.deliveries
     if run.deliveries >= most:
         message = f"the step-run lost {most} workers, its limit (deliveries), in task {run.task}"
@@ -282,7 +302,7 @@ def _end_loop(recorder: Recorder, key: Key) -> None:
     visit = recorder.state.active[key.step, key.visit]
     assert isinstance(visit, LoopVisit)
     counts = close_loop(recorder, visit)
-    about = {**counts, "result": recorder.state.results[key.step].result}
+    about = {**counts, "result": visit.result}
     has_failures = visit.failed > 0
     routing = router.route(
         recorder,

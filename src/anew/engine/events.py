@@ -16,6 +16,9 @@ from anew.engine.outcome import Outcome
 from anew.values import Object, Value
 
 NANOSECONDS = 1_000_000_000
+# The years 1 and 9999: what dates can say. A delay past the last moment is due at it.
+FIRST_MOMENT = -62_135_596_800 * NANOSECONDS
+LAST_MOMENT = 253_402_300_799 * NANOSECONDS
 
 
 class Fact(Struct, kw_only=True, omit_defaults=True):
@@ -139,9 +142,14 @@ class StepRedelivered(Fact):
 
 
 class TaskStarted(Fact):
-    """One execution of a task begins, with these inputs."""
+    """One execution of a task begins, with these inputs.
+
+    `task_visit` counts how often the step-run has come to a task; all attempts of one visit share
+    it, and with the event's place it makes the idempotency key.
+    """
 
     name: ClassVar[str] = "task.started"
+    task_visit: int
     inputs: Value = None
     draws: list[float] = []
 
@@ -363,7 +371,7 @@ _MOMENTS = ("not_before", "deadline")
 
 def moment_text(at: int) -> str:
     """ISO 8601 in UTC with microseconds and `Z`."""
-    seconds, rest = divmod(at, NANOSECONDS)
+    seconds, rest = divmod(min(max(at, FIRST_MOMENT), LAST_MOMENT), NANOSECONDS)
     return f"{_second_text(seconds)}.{rest // 1000:06d}Z"
 
 
@@ -379,10 +387,15 @@ def to_row(event: Fact) -> Object:
     for key in _MOMENTS:
         if data.get(key) is not None:
             data[key] = moment_text(data[key])
+    return row_of(event, event.name, data)
+
+
+def row_of(event: Fact, name: str, data: Object) -> Object:
+    """A row at the event's place, under this name and with this data."""
     return {
         "seq": event.seq,
         "at": moment_text(event.at),
-        "name": event.name,
+        "name": name,
         "step": event.step,
         "visit": event.visit,
         "iteration": event.iteration,

@@ -39,7 +39,12 @@ def evolve(state: RunState, event: e.Event) -> RunState:
     status = RUN_TRANSITIONS.get((state.status, type(event)))
     if status is None or event.seq != state.version + 1:
         raise EngineBug(f"{event.name} (seq {event.seq}) after {state.version} in {state.status}")
-    _apply(state, event)
+    try:
+        _apply(state, event)
+    except KeyError as error:
+        raise EngineBug(
+            f"{event.name} (seq {event.seq}) names {error}, which is unknown"
+        ) from error
     state.status = status
     state.version = event.seq
     return state
@@ -82,7 +87,6 @@ def _apply(state: RunState, event: e.Event) -> None:
             _step_redelivered(_moved(state, event), event)
         case e.RunRequested():
             state.run, state.workload = event.run, event.workload
-            state.requested_at = event.at
         case e.RunStarted():
             _add_token(state, event.entry, {}, event.seq)
         case e.RunPaused() | e.RunResumed() | e.RunDone() | e.RunFailed() | e.RunCancelled():
@@ -162,17 +166,18 @@ def _step_redelivered(run: StepRun, event: e.StepRedelivered) -> None:
 
 def _task_started(run: StepRun, event: e.TaskStarted) -> None:
     assert event.task is not None
+    run.started_at, run.started_seq = event.at, event.seq
     if run.is_lost:
         # The same attempt once more: a lost worker uses up nothing of the author's.
-        run.is_lost, run.started_at = False, event.at
+        run.is_lost = False
         return
+    run.task_visit, run.inputs = event.task_visit, event.inputs
     if event.attempt == 1:
         run.prev = run.last
         run.first_at = event.at
         run.previous_seconds = None
     run.task = event.task
     run.attempt = event.attempt or 1
-    run.started_at = event.at
     run.resume_at = None
     run.executions += 1
     run.executions_of[event.task] = run.executions_of.get(event.task, 0) + 1
@@ -181,7 +186,8 @@ def _task_started(run: StepRun, event: e.TaskStarted) -> None:
 def _task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> None:
     assert event.task is not None
     outcome = event.outcome
-    run.last = outcome.result
+    run.last, run.inputs = outcome.result, None
+    run.deliveries = 1  # it got somewhere, so it is not what kills its workers
     if outcome.result is not None or not outcome.is_error:
         run.labels = {**run.labels, event.task: outcome.result}
     if event.patches:
@@ -221,12 +227,13 @@ def _patch(state: RunState, run: StepRun, patches: Object) -> None:
 def _step_done(state: RunState, event: e.StepDone) -> None:
     assert event.step is not None
     assert event.visit is not None
-    if isinstance(state.active[event.step, event.visit], StepRun):
+    visit = state.active[event.step, event.visit]
+    if isinstance(visit, StepRun):
         run = _moved(state, event)
         state.last_result = run.last
         _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
     else:
-        state.last_result = state.results[event.step].result
+        state.last_result = visit.result
     _end_visit(state, event.step, event.visit)
 
 
@@ -313,8 +320,8 @@ def _loop_done(state: RunState, event: e.LoopDone) -> None:
     loop = state.active[event.step, event.visit]
     assert isinstance(loop, LoopVisit)
     counts = {"total": event.total, "done": event.done, "failed": event.failed}
-    result = {"results": loop.results, **counts}
-    _keep_result(state, event.step, StepResult(event.visit, result, {}))
+    loop.result = {"results": loop.results, **counts}
+    _keep_result(state, event.step, StepResult(event.visit, loop.result, {}))
     if loop.kept_ctx:
         for index in sorted(loop.kept_ctx):
             state.ctx = patched(state.ctx, loop.kept_ctx[index])

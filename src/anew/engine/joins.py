@@ -49,7 +49,7 @@ def merged_args(tokens: list[Token]) -> Object:
 
 
 def _can_still_arrive(program: Program, state: RunState, step: str) -> bool:
-    return any(other != step and step in program.reaches(other) for other in state.live)
+    return not program.sources(step).isdisjoint(state.live)
 
 
 def _may_ask(state: RunState, group: list[Token]) -> bool:

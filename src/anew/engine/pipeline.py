@@ -23,12 +23,18 @@ from anew.values import Object, Value
 
 
 class Invoke(Struct, frozen=True):
-    """Call the tool once, with these inputs."""
+    """Call the tool once. Inputs belong to the log: a tool that changes them changes a copy.
+
+    `started` goes back with the report. `idempotency_key` is the same for all attempts of one
+    visit of the task, however many workers it takes.
+    """
 
     key: Key
     task: Task
     inputs: Value
     attempt: int
+    started: int
+    idempotency_key: str
 
 
 class Wait(Struct, frozen=True):
@@ -121,8 +127,10 @@ class Pipeline:
                 return Ended(run.key, None)
             case "break":
                 return Ended(run.key, None)
-            case _:
-                return Ended(run.key, run.error)
+            case "fail":
+                return Ended(run.key, run.error or error_of("failed", "the task failed"))
+            case unknown:
+                raise EngineBug(f"{run.key} has the directive {unknown!r}")
 
     def _bounded(self, move: _Start) -> _Start | Ended:
         limit = self._recorder.program.limits.tasks_per_step_run
@@ -137,25 +145,38 @@ class Pipeline:
         return Ended(self._run.key, error_of("limit_exceeded", message))
 
     def _start(self, move: _Start) -> Invoke | Outcome:
-        task = self._step.tasks[self._step.index_of[move.label]]
         run, recorder = self._run, self._recorder
+        task = self._step.tasks[self._step.index_of[move.label]]
+        # What a lost worker was given, the next one is given again: draws and moments included.
+        inputs, rejected = (run.inputs, None) if run.is_lost else self._inputs(task, move)
+        again = run.is_lost or move.attempt > 1
+        event = TaskStarted(
+            step=run.key.step,
+            visit=run.key.visit,
+            iteration=run.key.iteration,
+            task=move.label,
+            attempt=move.attempt,
+            task_visit=run.task_visit if again else run.task_visit + 1,
+            inputs=inputs,
+            draws=recorder.taken_draws(),
+        )
+        recorder.emit(event)
+        return rejected or Invoke(
+            run.key, task, inputs, move.attempt, event.seq, self._idempotency_key()
+        )
+
+    def _inputs(self, task: Task, move: _Start) -> tuple[Value, Outcome | None]:
+        """The rendered inputs, or the outcome of inputs that do not render."""
+        run = self._run
         prev = run.last if move.attempt == 1 else run.prev
         names = {**task_names(run, move.label, move.attempt), "_prev": prev}
-        scope = Scope(recorder, task.dialect, run=run, extra=names)
-        inputs, rejected = None, None
+        scope = Scope(self._recorder, task.dialect, run=run, extra=names)
         try:
-            inputs = value_of(task.inputs, scope, f"inputs of {task.label}")
+            return value_of(task.inputs, scope, f"inputs of {task.label}"), None
         except Rejected as failed:
-            rejected = outcome_of(error=failed.error)
-        recorder.emit(
-            TaskStarted(
-                step=run.key.step,
-                visit=run.key.visit,
-                iteration=run.key.iteration,
-                task=move.label,
-                attempt=move.attempt,
-                inputs=inputs,
-                draws=recorder.taken_draws(),
-            )
-        )
-        return rejected or Invoke(run.key, task, inputs, move.attempt)
+            return None, outcome_of(error=failed.error)
+
+    def _idempotency_key(self) -> str:
+        key, parts = self._run.key, [self._recorder.state.run]
+        parts += [key.step, str(key.visit), str(key.iteration or 0), str(self._run.task_visit)]
+        return ":".join(parts)

@@ -136,14 +136,9 @@ class _Judgement(Struct):
         return Settled("jump", then.to, None, seconds, due_at(now, seconds))
 
     def _processed(self, number: int | None, settled: Settled, patches: Object) -> None:
-        run = self.run
         self.recorder.emit(
             TaskProcessed(
-                step=run.key.step,
-                visit=run.key.visit,
-                iteration=run.key.iteration,
-                task=run.task,
-                attempt=run.attempt,
+                **self._place(),
                 outcome=self.outcome,
                 directive=settled.directive,
                 rule=number,
@@ -156,6 +151,16 @@ class _Judgement(Struct):
                 draws=self.recorder.taken_draws(),
             )
         )
+
+    def _place(self) -> Object:
+        run = self.run
+        return {
+            "step": run.key.step,
+            "visit": run.key.visit,
+            "iteration": run.key.iteration,
+            "task": run.task,
+            "attempt": run.attempt,
+        }
 
     def _retry(self, number: int, retry: Retry, patches: Object, scope: Scope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")
@@ -174,11 +179,7 @@ class _Judgement(Struct):
         self.recorder.taken_draws()  # the jitter's, which the event names `draw`
         self.recorder.emit(
             TaskRetryScheduled(
-                step=self.run.key.step,
-                visit=self.run.key.visit,
-                iteration=self.run.key.iteration,
-                task=self.run.task,
-                attempt=self.run.attempt,
+                **self._place(),
                 rule=number,
                 backoff=retry.backoff.kind.value,
                 base_seconds=delay.base,
@@ -201,17 +202,15 @@ class _Judgement(Struct):
         patches: Object = {}
         try:
             patches = patches_of(wish.patches, scope)
-            settled = self._settle(wish.then, scope.patched(patches), None)
-            error = self._spent_error(wish.then, scope.patched(patches))
+            after = scope.patched(patches)
+            error = self._spent_error(wish.then, after)
+            is_failing = isinstance(wish.then, Fail)
+            settled = Settled("fail") if is_failing else self._settle(wish.then, after, None)
         except Rejected as rejected:
             settled, error = Settled("fail"), self._with_count(rejected.error)
         self.recorder.emit(
             TaskRetryExhausted(
-                step=self.run.key.step,
-                visit=self.run.key.visit,
-                iteration=self.run.key.iteration,
-                task=self.run.task,
-                attempt=self.run.attempt,
+                **self._place(),
                 rule=number,
                 attempts=attempts,
                 reason=reason,

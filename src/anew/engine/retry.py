@@ -9,7 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from anew.engine.events import NANOSECONDS
+from anew.engine.events import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, retry_after_seconds
 from anew.engine.record import Recorder
 from anew.engine.render import seconds_of
@@ -74,7 +74,7 @@ def delay_of(
 
 def due_at(now: int, seconds: float) -> int:
     """The moment `seconds` from now."""
-    return now + round(min(seconds, DELAY_SECONDS_MAX) * NANOSECONDS)
+    return min(now + round(min(seconds, DELAY_SECONDS_MAX) * NANOSECONDS), LAST_MOMENT)
 
 
 def is_too_late(bounds: Bounds, run: StepRun, not_before: int) -> bool:

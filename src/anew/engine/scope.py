@@ -153,10 +153,10 @@ def _envelope(recorder: Recorder, run: StepRun, outcome: Outcome) -> Object:
         "trace_id": recorder.state.run,
     }
     return {
+        **outcome.helpers,
         "status": outcome.status.value,
         "error": outcome.error,
         "meta": meta,
-        **outcome.helpers,
     }
 
 

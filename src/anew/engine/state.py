@@ -138,6 +138,9 @@ class StepRun(Struct):
     own_ctx: Object = field(default_factory=dict)
     task: str | None = None
     attempt: int = 0
+    task_visit: int = 0
+    started_seq: int = 0  # names the execution that may report
+    inputs: Value = None
     executions: int = 0
     executions_of: dict[str, int] = field(default_factory=dict)
     first_at: int = 0
@@ -170,6 +173,7 @@ class LoopVisit(Struct):
     first_failed: int | None = None
     first_error: Object | None = None
     open: dict[int, StepRun] = field(default_factory=dict)
+    result: Object | None = None
     kept_ctx: dict[int, Object] = field(default_factory=dict)
 
 
@@ -187,7 +191,6 @@ class RunState(Struct):
     run: str = ""
     status: RunStatus = RunStatus.NEW
     version: int = 0
-    requested_at: int = 0
     workload: Object = field(default_factory=dict)
     ctx: Object = field(default_factory=dict)
     tokens: dict[int, Token] = field(default_factory=dict)

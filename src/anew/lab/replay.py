@@ -18,6 +18,9 @@ from anew.errors import EngineBug
 from anew.program.program import Program
 
 
+_TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+
+
 class Difference(Struct, frozen=True):
     """The first place where the log and the engine disagree."""
 
@@ -32,9 +35,10 @@ def replay(program: Program, log: Sequence[e.Event]) -> Difference | None:
     position = 0
     while position < len(log):
         first = log[position]
-        draws = _draws(log[position:])
-        moment = Moment(first.at, lambda draws=draws: next(draws))  # type: ignore[misc]
+        moment = Moment(first.at, _Draws(log, position))
         transition = decide(program, state, _boundary(state, first), moment)
+        if not transition.events:
+            return Difference(first.seq, first, None)
         for derived in transition.events:
             recorded = log[position] if position < len(log) else None
             if recorded != derived:
@@ -53,30 +57,32 @@ def _boundary(state: RunState, first: e.Event) -> Boundary:
             return Taken(key)
         case e.TaskStarted():
             run = state.step_run(key)
-            is_new = run is not None and run.status is StepRunStatus.SCHEDULED
-            return Taken(key) if is_new else Due(key)
+            is_taken = run is not None and run.status in _TAKEN
+            return Taken(key) if is_taken else Due(key)
         case e.TaskProcessed():
-            return Reported(key, first.outcome)
+            run = state.step_run(key)
+            return Reported(key, first.outcome, run.started_seq if run else 0)
         case e.StepRedelivered() | e.StepFailed() | e.LoopIterationFailed():
             return Lost(key)
         case _:
             raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
 
 
-def _draws(log: Sequence[e.Event]) -> Iterator[float]:
-    for event in log:
-        match event:
-            case e.TaskRetryScheduled():
-                if event.draw is not None:
-                    yield event.draw
-            case (
-                e.TaskStarted()
-                | e.TaskProcessed()
-                | e.TaskRetryExhausted()
-                | e.LoopStarted()
-                | e.NextEvaluated()
-                | e.GateChecked()
-            ):
-                yield from event.draws
-            case _:
-                continue
+class _Draws:
+    """The random numbers of a log from one position on, in the order they were drawn."""
+
+    def __init__(self, log: Sequence[e.Event], position: int) -> None:
+        self._drawn = self._from(log, position)
+
+    def __call__(self) -> float:
+        # A log that has no number left differs anyway, and the comparison says where.
+        return next(self._drawn, 0.0)
+
+    @staticmethod
+    def _from(log: Sequence[e.Event], position: int) -> Iterator[float]:
+        for index in range(position, len(log)):
+            event = log[index]
+            if isinstance(event, e.TaskRetryScheduled):
+                yield from () if event.draw is None else (event.draw,)
+            else:
+                yield from getattr(event, "draws", ())

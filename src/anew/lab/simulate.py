@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
-from anew.engine.events import Event
+from anew.engine.events import LAST_MOMENT, Event
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus
@@ -111,8 +111,8 @@ class _World:
             self._at(ask.until, Due(ask.key))
             return
         entry = self._entry(ask)
-        due = self._now + entry.takes
-        self._at(due, Reported(ask.key, entry.outcome(due)))
+        due = min(self._now + entry.takes, LAST_MOMENT)
+        self._at(due, Reported(ask.key, entry.outcome(due), ask.started))
 
     def _at(self, moment: int, boundary: Due | Reported) -> None:
         """Iterations of one loop that meet in one instant go by index, all else by age."""

@@ -149,19 +149,27 @@ class Program(Struct, frozen=True, dict=True):
         return {name: index for index, name in enumerate(self.steps)}
 
     @cached_property
-    def _reached(self) -> dict[str, frozenset[str]]:
+    def _leads(self) -> Mapping[str, list[str]]:
+        """The steps with an arc to each step."""
+        leads: dict[str, list[str]] = {name: [] for name in self.steps}
+        for step in self.steps.values():
+            for arc in step.router.arcs:
+                leads[arc.to].append(step.name)
+        return leads
+
+    @cached_property
+    def _sources(self) -> dict[str, frozenset[str]]:
         return {}
 
-    def reaches(self, start: str) -> frozenset[str]:
-        """Every step that arcs lead to from `start`, itself only when a cycle comes back."""
-        known = self._reached.get(start)
+    def sources(self, target: str) -> frozenset[str]:
+        """Every other step from which arcs lead to `target`."""
+        known = self._sources.get(target)
         if known is not None:
             return known
-        seen: set[str] = set()
-        todo = [arc.to for arc in self.steps[start].router.arcs]
+        seen, todo = {target}, [target]
         while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                todo.extend(arc.to for arc in self.steps[name].router.arcs)
-        return self._reached.setdefault(start, frozenset(seen))
+            for name in self._leads[todo.pop()]:
+                if name not in seen:
+                    seen.add(name)
+                    todo.append(name)
+        return self._sources.setdefault(target, frozenset(seen - {target}))

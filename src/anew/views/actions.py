@@ -8,33 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anew.engine import events as e
-from anew.engine.events import moment_text
 from anew.values import Object
 
 
 def actions(log: Iterable[e.Event]) -> list[Object]:
-    """One row per event S4 knows: `{at, name, step, task, attempt, data}`."""
+    """One row per event S4 knows, in the shape of `events.to_row`."""
     rows = []
     for event in log:
         named = _named(event)
         if named is not None:
             name, data = named
-            rows.append(_row(event, name, data))
+            rows.append(e.row_of(event, name, data))
     return rows
-
-
-def _row(event: e.Event, name: str, data: Object) -> Object:
-    return {
-        "seq": event.seq,
-        "at": moment_text(event.at),
-        "name": name,
-        "step": event.step,
-        "visit": event.visit,
-        "iteration": event.iteration,
-        "task": event.task,
-        "attempt": event.attempt,
-        "data": data,
-    }
 
 
 def _named(event: e.Event) -> tuple[str, Object] | None:
