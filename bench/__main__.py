@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
@@ -47,8 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def measured(names: Iterable[str]) -> Iterator[Row]:
     for name in names:
-        if find_spec(f"bench.{name}") is not None:
-            yield from import_module(f"bench.{name}").measure()
+        yield from import_module(f"bench.{name}").measure()
 
 
 def complete(row: Row) -> Row:

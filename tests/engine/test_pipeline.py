@@ -2,6 +2,7 @@
 
 import pytest
 
+from anew.engine.outcome import outcome_of
 from tests.play import BOOM, DOWN, names, play, rows
 
 
@@ -207,3 +208,41 @@ def test_failing_an_ok_outcome_says_which_rule_it_was():
     )
     assert report["error"]["kind"] == "failed"
     assert "outcome.result.x == 0" in report["error"]["message"]
+
+
+@pytest.mark.parametrize("value", ["{{ [ctx.x, ctx.x] }}", "{{ [ctx.x] }}"])
+def test_a_value_that_grows_with_every_jump_meets_a_limit(value):
+    grow = otherwise(f"do: jump, to: t, set_ctx: {{x: '{value}'}}")
+    report = play(pipeline(task("t", grow)))
+    assert report["error"]["kind"] == "expression"
+
+
+def test_a_result_that_no_log_can_hold_is_an_error():
+    outcome = outcome_of(["x" * 900_000] * 40)
+    assert (outcome.error["kind"], outcome.result) == ("limit_exceeded", None)
+
+
+def test_an_endless_wish_of_the_server_is_no_wish():
+    wish = {
+        "error": {"kind": "rate_limit"},
+        "http": {"status": 429, "headers": {"Retry-After": "1e999"}},
+    }
+    then = "do: retry, attempts: 2, delay: 3, honor_retry_after: true"
+    report = play(
+        pipeline(task("t", when("outcome.status == 'error'", then))), outcomes={"t": [wish]}
+    )
+    assert [delay["seconds"] for delay in report["delays"]] == [3]
+
+
+def test_a_delay_past_the_end_of_time_is_due_at_its_end():
+    then = "do: retry, attempts: 200, delay: 36000d"
+    report = play(
+        pipeline(task("t", when("outcome.status == 'error'", then))), outcomes={"t": [BOOM]}
+    )
+    assert report["events"][-1]["at"] == "9999-12-31T23:59:59.000000Z"
+
+
+def test_an_error_message_quotes_only_the_beginning_of_a_long_source():
+    long = "'" + "x" * 5000 + "{{ 1 / 0 }}'"
+    report = play(pipeline(task("t", args=f"{{a: {long}}}")))
+    assert len(report["error"]["message"]) < 500

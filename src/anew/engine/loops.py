@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from anew.engine.events import LoopDone, LoopIterationDone, LoopIterationFailed, LoopStarted
 from anew.engine.pipeline import Ended
 from anew.engine.record import Recorder
-from anew.engine.render import Rejected, count_of, defined_value
+from anew.engine.render import Rejected, count_of, defined_value, excerpt
 from anew.engine.scope import Scope
 from anew.engine.state import Key, LoopVisit, StepRun
 from anew.program.program import Loop, LoopMode
@@ -74,7 +74,7 @@ def _items(recorder: Recorder, loop: Loop, scope: Scope) -> list[Value]:
     if isinstance(value, Mapping):
         value = [{"key": key, "value": item} for key, item in value.items()]
     if not isinstance(value, list):
-        shown = json_text(value)[:80]
+        shown = excerpt(json_text(value))
         raise Rejected("loop.in", f"{shown} is not a list", loop.source.source)
     most = recorder.program.limits.loop_iterations
     if len(value) > most:

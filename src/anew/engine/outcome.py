@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import isfinite
 
 from msgspec import Struct
 
 from anew.program.policy import OutcomeStatus
 from anew.values import Object, Value, json_text, parse_seconds
+from anew.weight import problem_of
 
 # None means: it depends on the author's code, so a rule has to know.
 RETRYABLE: dict[str, bool | None] = {
@@ -86,6 +88,11 @@ def outcome_of(
     An error is completed from the table of kinds; a result that says `status: error` is one.
     """
     seen = _with_lower_case_headers(helpers or {})
+    problem = problem_of([result, error, seen])
+    if problem is not None:
+        return Outcome(
+            OutcomeStatus.ERROR, error=error_of("limit_exceeded", f"the result {problem}")
+        )
     if error is None and not _says_error(result):
         return Outcome(OutcomeStatus.OK, result, None, seen)
     found = _completed(error, result, seen)
@@ -100,8 +107,8 @@ def retry_after_seconds(
 ) -> float | None:
     """How long the other side asked to wait; 0 when that moment has passed, None when silent."""
     stated = (error or {}).get("retry_after")
-    if isinstance(stated, (int, float)) and not isinstance(stated, bool):
-        return max(0.0, float(stated))
+    if stated is not None:
+        return max(0.0, wait_seconds(stated, now) or 0.0)
     http = helpers.get("http")
     headers = http.get("headers") if isinstance(http, Mapping) else None
     header = headers.get("retry-after") if isinstance(headers, Mapping) else None
@@ -114,11 +121,19 @@ def wait_seconds(value: Value, now: int) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
-        return float(value)
+        return _finite(value)
     if not isinstance(value, str):
         return None
     seconds = parse_seconds(value)
-    return _seconds_until(value, now) if seconds is None else seconds
+    return _seconds_until(value, now) if seconds is None else _finite(seconds)
+
+
+def _finite(value: float) -> float | None:
+    """As a float; None for what is endless or does not fit one."""
+    try:
+        return float(value) if isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def _seconds_until(http_date: str, now: int) -> float | None:
@@ -142,8 +157,9 @@ def _completed(
         said = result.get("message") or result.get("error") or "the tool reported an error"
         return error_of("tool_error", said if isinstance(said, str) else json_text(said))
     found = {"message": error} if isinstance(error, str) else dict(error)
-    kind = found.get("kind") or _kind_by_status(helpers)
-    complete = error_of(kind, str(found.get("message") or kind))
+    kind = str(found.get("kind") or _kind_by_status(helpers))
+    message = found.get("message") or kind
+    complete = error_of(kind, message if isinstance(message, str) else json_text(message))
     if found.get("retryable") is None:
         found.pop("retryable", None)
     return {**complete, **found, "kind": kind, "message": complete["message"]}

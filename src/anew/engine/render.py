@@ -14,23 +14,28 @@ from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
 from anew.program.policy import Patch
 from anew.program.retry import Delay
 from anew.values import Object, Value, json_text, path_text
+from anew.weight import problem_of
+
+EXCERPT_CHARS_MAX = 200
+_WHOLE_BOUND = 1_000_000_000
 
 
 class Rejected(Exception):
     """`error` says which expression could not be used, and why."""
 
     def __init__(self, what: str, why: str, source: object = None) -> None:
-        shown = source if isinstance(source, str) else json_text(source)
+        shown = source if isinstance(source, str) else repr(source)
         super().__init__(what)
-        self.error = error_of("expression", f"{what}: {why} in {shown}")
+        self.error = error_of("expression", f"{what}: {why} in {excerpt(shown)}")
 
 
 def value_of(template: Template, scope: Scope, what: str) -> Value:
     """The native value; undefined is null."""
     try:
-        return template.value(scope)
+        value = template.value(scope)
     except ExpressionError as error:
         raise Rejected(what, error.message, template.source) from None
+    return value if template.is_constant else _kept(value, template, what)
 
 
 def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
@@ -51,7 +56,20 @@ def defined_value(template: Template, scope: Scope, what: str) -> Value:
         raise Rejected(what, error.message, template.source) from None
     if value is UNDEFINED:
         raise Rejected(what, "the value is undefined", template.source)
+    return _kept(value, template, what)
+
+
+def _kept(value: Value, template: Template, what: str) -> Value:
+    """The value, if a log can hold it."""
+    problem = problem_of(value)
+    if problem is not None:
+        raise Rejected(what, f"the value {problem}", template.source)
     return value
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, for messages."""
+    return text if len(text) <= EXCERPT_CHARS_MAX else f"{text[: EXCERPT_CHARS_MAX - 1]}…"
 
 
 def seconds_of(delay: Delay, scope: Scope, what: str, *, now: int) -> float:
@@ -61,7 +79,7 @@ def seconds_of(delay: Delay, scope: Scope, what: str, *, now: int) -> float:
     value = defined_value(delay, scope, what)
     seconds = wait_seconds(value, now)
     if seconds is None or not math.isfinite(seconds) or seconds < 0:
-        shown = json_text(value)
+        shown = excerpt(json_text(value))
         raise Rejected(what, f"{shown} is not a delay (a number, 500ms, 2s, 1m)", delay.source)
     return seconds
 
@@ -73,7 +91,7 @@ def count_of(number: int | Template, scope: Scope, what: str) -> int:
     value = defined_value(number, scope, what)
     count = _whole(value)
     if count is None or count < 1:
-        shown = json_text(value)
+        shown = excerpt(json_text(value))
         raise Rejected(what, f"{shown} is not a whole number of at least 1", number.source)
     return count
 
@@ -83,9 +101,9 @@ def _whole(value: Value) -> int | None:
         return None
     if isinstance(value, str):
         text = value.strip()
-        return int(text) if text.isdecimal() and len(text) < 10 else None
+        return int(text) if text.isdecimal() and len(text) < len(str(_WHOLE_BOUND)) else None
     if isinstance(value, float):
-        return int(value) if value.is_integer() else None
+        return int(value) if value.is_integer() and abs(value) < _WHOLE_BOUND else None
     return value if isinstance(value, int) else None
 
 

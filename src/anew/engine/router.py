@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from anew.engine.events import BranchForked, NextEvaluated
 from anew.engine.record import Recorder
-from anew.engine.render import Rejected, holds, value_of
+from anew.engine.render import Rejected, excerpt, holds, value_of
 from anew.engine.scope import Scope
 from anew.engine.state import Key, StepResult
 from anew.expressions import Words
@@ -107,6 +107,6 @@ def _verdict(step: Step, arc: Arc, scope: Scope, event: str) -> tuple[bool, str]
         if event == "step.failed":
             return False, "an arc without when answers success only"
         return True, "no condition"
-    source = str(arc.when.source)
+    source = excerpt(str(arc.when.source))
     verdict = holds(arc.when, scope, f"when of the arc {step.name} -> {arc.to}")
     return verdict, f"{source} is {'true' if verdict else 'false'}"

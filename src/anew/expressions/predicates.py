@@ -65,11 +65,17 @@ def is_false(run: Evaluation, value: Value) -> bool:
 
 
 def is_lower(run: Evaluation, value: Value) -> bool:
-    return isinstance(value, str) and value.islower()
+    return isinstance(value, str) and _counted(run, value).islower()
 
 
 def is_upper(run: Evaluation, value: Value) -> bool:
-    return isinstance(value, str) and value.isupper()
+    return isinstance(value, str) and _counted(run, value).isupper()
+
+
+def _counted(run: Evaluation, text: str) -> str:
+    """The text, with the reading of all of it counted."""
+    run.spend_bulk(len(text))
+    return text
 
 
 def is_odd(run: Evaluation, value: Value) -> bool:
@@ -139,5 +145,5 @@ PREDICATES: dict[str, Callee] = table_of(
 # These only look at the value, so they need no evaluation that counts.
 SIMPLE_PREDICATES = frozenset(
     {"defined", "undefined", "none", "string", "number", "integer", "float", "boolean"}
-    | {"sequence", "mapping", "iterable", "true", "false", "lower", "upper", "odd", "even"}
+    | {"sequence", "mapping", "iterable", "true", "false", "odd", "even"}
 )

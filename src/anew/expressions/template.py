@@ -21,6 +21,10 @@ from anew.expressions.tokens import scan_expression, scan_template
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
 
+# Texts rendered side by side in one list or object; so few need no counting.
+PARTS_CHARS_MAX = 32 * 1024 * 1024
+PARTS_FREE = 16
+
 _MARKS = ("{{", "{%", "{#")
 
 
@@ -162,9 +166,24 @@ def _parts(value: Value, limits: Limits) -> list[Template]:
 def _container_run(value: Value, parts: list[Template]) -> Callable[[Scope], Value]:
     # Each text is a rendering of its own: it is given the scope and counts for itself.
     if isinstance(value, list):
-        return lambda scope: [part.value(scope) for part in parts]
+        return lambda scope: _rendered(parts, scope)
     keys = list(value)
-    return lambda scope: {key: part.value(scope) for key, part in zip(keys, parts, strict=True)}
+    return lambda scope: dict(zip(keys, _rendered(parts, scope), strict=True))
+
+
+def _rendered(parts: list[Template], scope: Scope) -> list[Value]:
+    """The value of each part, as long as their texts together are not too much."""
+    if len(parts) < PARTS_FREE:
+        return [part.value(scope) for part in parts]
+    values, chars = [], 0
+    for part in parts:
+        value = part.value(scope)
+        chars += len(value) if type(value) is str else 0
+        if chars > PARTS_CHARS_MAX:
+            message = f"the texts of one value are longer than {PARTS_CHARS_MAX:,} characters"
+            raise ExpressionError(message, source=str(part.source), offset=0)
+        values.append(value)
+    return values
 
 
 def compile_condition(

@@ -17,7 +17,6 @@ from anew.engine.state import Key, RunState, StepRunStatus
 from anew.errors import EngineBug
 from anew.program.program import Program
 
-
 _TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 
 

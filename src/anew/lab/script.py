@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
@@ -19,11 +19,15 @@ from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
 from anew.program.program import Program
 from anew.values import Object, Value
+from anew.weight import problem_of
 
 # 2000-01-01T00:00:00Z
 START_DEFAULT = 946_684_800 * NANOSECONDS
 
 TAKES_SECONDS_MAX = 1e9
+
+# The words of DOT graphs for an outcome that failed.
+FAILING = ("FAILURE", "FAIL", "fail")
 
 _KEYS = ("workload", "outcomes", "random", "now", "expect")
 _ENTRY_KEYS = (
@@ -43,6 +47,8 @@ class Entry(Struct, frozen=True):
         """What the tool would have answered."""
         helpers = {name: self.said[name] for name in HELPERS if name in self.said}
         error = self.said.get("error")
+        if error is None and self.said.get("status") in FAILING:
+            error = {"kind": "tool_error", "message": f"the status is {self.said['status']}"}
         nothing_said = None if error is not None else _answered(self.said)
         result = self.said.get("result", nothing_said)
         return outcome_of(result, error=error, helpers=helpers, now=now)
@@ -102,6 +108,9 @@ def script_of(said: Value, file: str = "script") -> Script:
     if not isinstance(said, dict):
         raise ConfigError(f"{file}: a script is a mapping with {', '.join(_KEYS)}")
     _known(said, _KEYS, file)
+    problem = problem_of(said)
+    if problem is not None:
+        raise ConfigError(f"{file}: a value of the script {problem}")
     chance, seed = _chance(said.get("random", 0.5), file)
     return Script(
         outcomes=_outcomes(said.get("outcomes"), file),
@@ -167,6 +176,8 @@ def _entry(said: Value, where: str) -> Entry:
     error = entry.get("error")
     if error is not None and not isinstance(error, (dict, str)):
         raise ConfigError(f"{where}: error must be a mapping with kind and message, not {error!r}")
+    if isinstance(error, dict) and not isinstance(error.get("kind", ""), str):
+        raise ConfigError(f"{where}: error.kind must be a word, not {error['kind']!r}")
     return Entry(entry, times, _nanoseconds(entry.get("takes", 0), where))
 
 
@@ -197,4 +208,5 @@ def _moment(said: Value, file: str) -> int:
         hint = "write it like 2000-01-01T00:00:00Z"
         raise ConfigError(f"{file}: now is {said!r}, which is no ISO 8601 moment; {hint}") from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(aware.timestamp()) * NANOSECONDS + aware.microsecond * 1000
+    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since // timedelta(microseconds=1)) * 1000

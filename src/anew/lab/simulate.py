@@ -27,9 +27,6 @@ RUN_ID = "1"
 # Far above what a scenario needs, and about a gigabyte; a run that passes it goes in circles.
 EVENTS_MAX = 1_000_000
 
-_EXIT_STATUS = {RunStatus.DONE: 0, RunStatus.FAILED: 1, RunStatus.CANCELLED: 130}
-_EXIT_WAITING = 3
-
 
 class Simulation(Struct):
     """A finished simulation: its log, and the state it folds to."""
@@ -41,10 +38,6 @@ class Simulation(Struct):
     @property
     def status(self) -> RunStatus:
         return self.state.status
-
-    @property
-    def exit_status(self) -> int:
-        return _EXIT_STATUS.get(self.status, _EXIT_WAITING)
 
     def report(self) -> Object:
         """The JSON object of `anew simulate --json`."""

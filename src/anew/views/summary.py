@@ -20,13 +20,18 @@ def summary(program: Program, log: Sequence[e.Event], state: RunState) -> Object
         "visits": [x.step for x in log if isinstance(x, e.StepStarted)],
         "attempts": attempts(program, log),
         "delays": delays(program, log),
-        "elapsed": (log[-1].at - log[0].at) / e.NANOSECONDS if log else 0.0,
+        "elapsed": elapsed_seconds(log),
         "ctx": state.ctx,
         "error": state.failure,
         "result": next((x.result for x in reversed(log) if isinstance(x, e.RunDone)), None),
         "handled": handled(log),
         "events": [e.to_row(event) for event in log],
     }
+
+
+def elapsed_seconds(log: Sequence[e.Event]) -> float:
+    """From the first event to the last."""
+    return (log[-1].at - log[0].at) / e.NANOSECONDS if log else 0.0
 
 
 def attempts(program: Program, log: Iterable[e.Event]) -> dict[str, int]:

@@ -60,6 +60,8 @@ def to_float(run: Evaluation, value: Value, default: Value = 0.0) -> Value:
 
 def to_bool(run: Evaluation, value: Value) -> bool:
     """The truth a condition would see."""
+    if isinstance(value, str):
+        run.spend_bulk(len(value))
     return rendering.is_true(value)
 
 

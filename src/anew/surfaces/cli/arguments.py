@@ -5,6 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 
+def count(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
 def parser_for(word: str, *, purpose: str, example: str) -> ArgumentParser:
     """A parser whose help ends with an example; options are never abbreviated."""
     indented = "\n".join(f"  {line}" for line in example.splitlines())

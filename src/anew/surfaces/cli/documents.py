@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 from anew.errors import ConfigError
 
@@ -12,6 +13,9 @@ STANDARD_INPUT = "-"
 # Far above the document limit, which `languages` enforces with a located error. This one only
 # keeps an endless file (/dev/zero, a pipe) from filling the memory.
 READ_BYTES_MAX = 16 * 1024 * 1024
+
+# Standard input can be read once.
+_READ: list[TextIO] = []
 
 
 def shown_name(path: str) -> str:
@@ -25,7 +29,7 @@ def read_document(path: str) -> bytes:
         if path == STANDARD_INPUT:
             return _standard_input()
         with open(path, "rb") as file:
-            return file.read(READ_BYTES_MAX)
+            return _whole(file.read(READ_BYTES_MAX + 1), path)
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot read {shown_name(path)}: {_reason(error)}") from error
 
@@ -33,7 +37,16 @@ def read_document(path: str) -> bytes:
 def _standard_input() -> bytes:
     if sys.stdin is None:
         raise ConfigError("cannot read <stdin>: it is closed")
-    return sys.stdin.buffer.read(READ_BYTES_MAX)
+    if sys.stdin in _READ:
+        raise ConfigError("standard input is named twice, and can be read only once")
+    _READ.append(sys.stdin)
+    return _whole(sys.stdin.buffer.read(READ_BYTES_MAX + 1), STANDARD_INPUT)
+
+
+def _whole(data: bytes, path: str) -> bytes:
+    if len(data) > READ_BYTES_MAX:
+        raise ConfigError(f"{shown_name(path)} is larger than {READ_BYTES_MAX:,} bytes")
+    return data
 
 
 def write_document(path: str, text: str) -> None:

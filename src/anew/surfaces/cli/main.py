@@ -119,7 +119,9 @@ def _explain(error: Exception) -> int:
     from anew.errors import AnewError, EngineBug
 
     if isinstance(error, AnewError) and not isinstance(error, EngineBug):
-        print(f"anew: {error}", file=sys.stderr)
+        from anew.surfaces.cli.excerpts import visible
+
+        print(f"anew: {visible(str(error))}", file=sys.stderr)
         return status.BAD
     if isinstance(error, OSError) and error.strerror:  # a full disk, say: nobody's bug
         where = f" ({error.filename})" if error.filename else ""

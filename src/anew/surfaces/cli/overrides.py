@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from anew.errors import ConfigError
 from anew.surfaces.cli.documents import read_document
 from anew.values import Object, Value, put_in
+from anew.weight import VALUE_DEPTH_MAX, problem_of
 
 
 def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
@@ -16,9 +17,12 @@ def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
     for setting in settings:
         name, equals, text = setting.partition("=")
         path = tuple(name.split("."))
-        if not equals or not all(path):
-            raise ConfigError(f"--set {setting!r} is not of the form name=value")
+        if not equals or not all(path) or len(path) > VALUE_DEPTH_MAX:
+            raise ConfigError(f"--set {setting[:80]!r} is not of the form name=value")
         overrides = put_in(overrides, path, _value(text))
+    problem = problem_of(overrides)
+    if problem is not None:
+        raise ConfigError(f"the workload {problem}")
     return overrides
 
 

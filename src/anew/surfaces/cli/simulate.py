@@ -10,20 +10,23 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row
+from anew.engine.state import RunStatus
 from anew.lab.script import Script, read_script, unplayed_keys
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
+from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.findings import finding_lines, has_error, in_file_order
 from anew.surfaces.cli.overrides import workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object, merge_deep
 from anew.views.actions import actions
+from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
 
 
@@ -38,6 +41,11 @@ WORDS: dict[str, Callable[[list[Event]], list[Object]]] = {
 }
 
 COLOURS = {"done": "green", "failed": "red"}
+EXIT_STATUS = {
+    RunStatus.DONE: status.DONE,
+    RunStatus.FAILED: status.FAILED,
+    RunStatus.CANCELLED: status.CANCELLED,
+}
 
 
 def run(words: list[str]) -> int:
@@ -53,7 +61,7 @@ def run(words: list[str]) -> int:
         print(json.dumps(_report(simulation, asked.words)))
     else:
         _print_text(simulation, asked.words)
-    return simulation.exit_status
+    return EXIT_STATUS.get(simulation.status, status.WAITING)
 
 
 def _parser() -> ArgumentParser:
@@ -75,7 +83,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--events-max",
-        type=int,
+        type=count,
         default=EVENTS_MAX,
         metavar="N",
         help=f"give up a run that passes this many events (default {EVENTS_MAX:,})",
@@ -117,7 +125,7 @@ def _print_text(simulation: Simulation, words: str | None) -> None:
     if words is not None:
         lines = row_lines(WORDS[words](simulation.log), moment_text(simulation.log[0].at))
     for line in lines:
-        print(line)
-    report = simulation.report()
-    word = paint_for(sys.stdout)(COLOURS.get(report["status"], "yellow"), report["status"])
-    print(f"{word} after {report['elapsed']:.3f} virtual seconds")
+        print(visible(line))
+    status_word = simulation.status.value
+    word = paint_for(sys.stdout)(COLOURS.get(status_word, "yellow"), status_word)
+    print(f"{word} after {elapsed_seconds(simulation.log):.3f} virtual seconds")
