@@ -82,6 +82,41 @@ def test_nothing_happens_after_the_end_of_a_run(status, kind):
     assert (status, kind) not in RUN_TRANSITIONS
 
 
+@pytest.mark.parametrize("kind", [e.RunPaused, e.RunResumed, e.RunCancelled, e.RunDone])
+@pytest.mark.parametrize("status", list(RunStatus))
+def test_a_run_moves_only_as_its_table_says(status, kind):
+    state = RunState(status=status)
+    event = kind(seq=1)
+    if (status, kind) not in RUN_TRANSITIONS:
+        with pytest.raises(EngineBug):
+            evolve(state, event)
+        return
+    evolve(state, event)
+    assert state.status is RUN_TRANSITIONS[status, kind]
+
+
+def iterating(status):
+    state = running(StepRunStatus.READY)
+    looping = {"items": [1, 2], "iterator": "i", "mode": "sequential", "max_in_flight": 1}
+    evolve(state, e.LoopStarted(step="a", visit=1, seq=1, **looping))
+    state.active["a", 1].open[0].status = status
+    return state
+
+
+@pytest.mark.parametrize("kind", [e.LoopIterationDone, e.LoopIterationFailed])
+@pytest.mark.parametrize("status", StepRunStatus)
+def test_an_iteration_ends_only_as_its_table_says(status, kind):
+    state = iterating(status)
+    error = {"error": {"kind": "failed", "message": "x"}} if kind is e.LoopIterationFailed else {}
+    event = kind(step="a", visit=1, iteration=0, seq=2, **error)
+    if (status, kind) not in STEP_RUN_TRANSITIONS:
+        with pytest.raises(EngineBug):
+            evolve(state, event)
+        return
+    evolve(state, event)
+    assert list(state.active["a", 1].open) == [1]
+
+
 @pytest.mark.parametrize("kind", EVENTS.values())
 def test_every_event_can_happen_in_some_state(kind):
     assert any(key[1] is kind for key in RUN_TRANSITIONS)

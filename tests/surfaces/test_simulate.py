@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,31 @@ def test_a_script_with_errors_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "twice.yaml" in captured.err
+
+
+def test_standard_input_is_read_for_one_thing_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"workflow: [{step: a}]")))
+    assert main(["simulate", "-", "--script", "-"]) == 2
+    assert "standard input is named twice" in capsys.readouterr().err
+
+
+def test_a_name_cannot_move_the_cursor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = b'workflow: [{step: "a\\e[2Jb", tool: {kind: noop}}]'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(document)))
+    assert main(["simulate", "-"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "payload", ['{"x": 1e999}', '{"x": "\\ud800"}', '{"x": 1' + "0" * 30 + "}"]
+)
+def test_a_payload_no_log_could_hold_is_refused(
+    payload: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"workflow: [{step: a}]")))
+    assert main(["simulate", "-", "--payload", payload]) == 2
+    assert "the workload has" in capsys.readouterr().err

@@ -10,6 +10,7 @@ start, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -104,8 +105,12 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
             return "nobody answered", event.action
         case e.StepDone() | e.StepRedelivered():
             return event.name.replace(".", " "), ""
-        case _:
+        case e.RunRequested() | e.StepScheduled() | e.StepStarted() | e.LoopIterationDone():
             return None
+        case e.TaskRetryScheduled() | e.BranchForked():
+            return None
+        case _:
+            assert_never(event)
 
 
 def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:

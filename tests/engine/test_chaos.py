@@ -1,0 +1,85 @@
+"""Queues deliver twice, workers die and report late: the log stays true to its rules."""
+
+import random
+from itertools import count
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anew.engine import events as e
+from anew.engine.decide import Due, Lost, Reported, Requested, Taken, decide
+from anew.engine.fold import fold
+from anew.engine.pipeline import Invoke, Wait
+from anew.engine.record import Moment
+from anew.engine.state import RunState
+from anew.lab.replay import replay
+from anew.lab.script import SUCCESS, Tape, script_of
+from anew.languages import load_text
+from tests.generated import playbooks, scripts
+
+SECOND = 1_000_000_000
+MOVES_MAX = 150
+
+
+class Chaos:
+    """Everything that may happen happens in any order, some of it more than once."""
+
+    def __init__(self, program, script, seed):
+        self.program = program
+        self.tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self.chance = random.Random(seed)
+        self.state = RunState()
+        self.log = []
+        self.pending = [Requested("1", {})]
+        self.due = {}
+
+    def play(self):
+        for now in count(0, SECOND):
+            if not self.pending or now > MOVES_MAX * SECOND:
+                return
+            self.move(now)
+
+    def move(self, now):
+        index = self.chance.randrange(len(self.pending))
+        boundary = self.pending[index]
+        if self.chance.random() < 0.8:
+            del self.pending[index]
+        if isinstance(boundary, Due):
+            now = max(now, self.due[boundary.key])
+        at = max(now, self.log[-1].at if self.log else 0)
+        transition = decide(self.program, self.state, boundary, Moment(at, self.chance.random))
+        self.log += transition.events
+        self.pending += [Taken(key) for key in transition.jobs]
+        self.follow(transition.ask)
+
+    def follow(self, ask):
+        if isinstance(ask, Wait):
+            self.due[ask.key] = ask.until
+            self.pending.append(Due(ask.key))
+        elif isinstance(ask, Invoke):
+            tape = self.tapes.get(ask.task.label)
+            outcome = (tape.next() if tape else SUCCESS).outcome(0)
+            self.pending.append(Reported(ask.key, outcome, ask.started))
+            if self.chance.random() < 0.2:
+                self.pending.append(Lost(ask.key))
+
+
+@settings(max_examples=120)
+@given(document=playbooks(), script=scripts(), seed=st.integers(0, 10**6))
+def test_double_late_and_lost_deliveries_break_no_rule(document, script, seed):
+    chaos = Chaos(load_text(document, "d.yaml").program, script_of(script), seed)
+    chaos.play()
+    assert [event.seq for event in chaos.log] == list(range(1, len(chaos.log) + 1))
+    assert fold(chaos.log) == chaos.state
+    assert replay(chaos.program, chaos.log) is None
+    each_outcome_is_of_an_execution_that_was_open(chaos.log)
+
+
+def each_outcome_is_of_an_execution_that_was_open(log):
+    started = set()
+    for event in log:
+        place = (event.step, event.visit, event.iteration, event.task, event.attempt)
+        if isinstance(event, e.TaskStarted):
+            started.add(place)
+        elif isinstance(event, e.TaskProcessed):
+            started.remove(place)
