@@ -195,3 +195,19 @@ def test_an_ok_result_that_kept_matching_retry_when_is_returned():
     report = play(document, outcomes={"a": [{"result": {"state": "no"}}]})
     assert (report["status"], report["result"]) == ("done", {"state": "no"})
     assert any(event["name"] == "task.retry_exhausted" for event in report["events"])
+
+
+def test_the_words_of_a_retry_block_exist_in_its_conditions_only():
+    document = """
+workload: {data: mine}
+workflow:
+- step: a
+  tool: {kind: noop, retry: {max_attempts: 2, jitter: false, retry_when: "{{ data == 1 }}"}, set: {seen: "{{ data }}"}}
+"""
+    report = play(document, outcomes={"a": [{"result": 1}]})
+    assert (report["attempts"]["a"], report["ctx"]) == (2, {"seen": "mine"})
+
+
+def test_the_error_of_an_ok_outcome_is_null():
+    assert evaluated("{{ outcome.error == none }}") is True
+    assert evaluated("{{ outcome.error.kind != 'x' }}") is True

@@ -21,7 +21,7 @@ from anew.engine.retry import (
     is_too_late,
     jitter_word,
 )
-from anew.engine.scope import Scope, outcome_names
+from anew.engine.scope import Scope, outcome_names, retry_words
 from anew.engine.state import StepRun
 from anew.program.policy import (
     Break,
@@ -34,7 +34,7 @@ from anew.program.policy import (
     Retry,
     Rule,
 )
-from anew.program.program import Task
+from anew.program.program import Dialect, Task
 from anew.values import Object, json_text
 
 _CONTINUE, _FAIL = Continue(), Fail()
@@ -70,12 +70,19 @@ class _Judgement(Struct):
         scope = Scope(self.recorder, self.task.dialect, run=self.run, extra=names)
         number = None
         try:
-            number, rule = self._match(scope)
+            number, rule = self._match(self._asking(scope, names))
             patches = patches_of((*policy.patches, *(rule.patches if rule else ())), scope)
         except Rejected as rejected:
             self._processed(number, Settled("fail", error=rejected.error), {})
             return
         self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
+
+    def _asking(self, scope: Scope, names: Object) -> Scope:
+        """The scope of conditions: those of a retry block have words of their own."""
+        if self.task.dialect is not Dialect.RETRY:
+            return scope
+        words = {**names, **retry_words(self.run, self.outcome)}
+        return Scope(self.recorder, self.task.dialect, run=self.run, extra=words)
 
     def _match(self, scope: Scope) -> tuple[int | None, Rule | None]:
         for number, rule in enumerate(self.task.policy.rules, 1):

@@ -136,8 +136,6 @@ def outcome_names(
     names["outcome"] = {**seen, "result": outcome.result} if has_result else seen
     if dialect is Dialect.OUTPUT:
         names["output"] = {**seen, "data": outcome.result} if has_result else seen
-    elif dialect is Dialect.RETRY:
-        names.update(_retry_words(run, outcome))
     if has_result and run.task not in RESERVED:
         names.setdefault(run.task, outcome.result)
     return names
@@ -165,7 +163,8 @@ def _plain_moment(at: int) -> str:
     return moment_text(at).replace(".000000", "")
 
 
-def _retry_words(run: StepRun, outcome: Outcome) -> Object:
+def retry_words(run: StepRun, outcome: Outcome) -> Object:
+    """What the conditions of a retry block read beside that."""
     result, http = outcome.result, outcome.helpers.get("http")
     has_data = isinstance(result, Mapping) and "data" in result
     return {
