@@ -6,7 +6,7 @@ import os
 import re
 
 from anew.errors import ConfigError
-from anew.languages.document import DOCUMENT_BYTES_MAX
+from anew.languages.limits import document_bytes_max
 from anew.languages.playbook import Loaded, load_playbook
 
 __all__ = ["Loaded", "load", "load_text"]
@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     try:
         with open(path, "rb") as stream:
             # One byte more than allowed shows that the limit is passed, however large the file is.
-            data = stream.read(DOCUMENT_BYTES_MAX + 1)
+            data = stream.read(document_bytes_max() + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"cannot read {path}: {reason}") from error

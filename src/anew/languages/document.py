@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import yaml
 from msgspec import Struct, field
 
+from anew.languages.limits import document_bytes_max, yaml_aliases_max, yaml_depth_max
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
 from anew.languages.rules import finding
 from anew.languages.scalars import LIST_TAG, MAP_TAG, SCALAR_TAGS, resolve, resolve_tagged
@@ -21,9 +22,6 @@ from anew.languages.yaml_words import explain
 from anew.program.findings import Finding
 from anew.program.span import Span
 
-DOCUMENT_BYTES_MAX = 1 << 20
-DEPTH_MAX = 100
-ALIASES_MAX = 1_000
 # What aliases may add to a document beyond what is written in it: a 1 MiB text stays affordable.
 ALIASED_NODES_MAX = 100_000
 
@@ -52,8 +50,9 @@ def read_yaml(text: str | bytes, file: str) -> tuple[Node | None, list[Finding]]
 def _decode(text: str | bytes, file: str, findings: list[Finding]) -> str | None:
     start = Span(file, 1, 1)
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    if len(data) > DOCUMENT_BYTES_MAX:
-        message = f"the document is larger than {DOCUMENT_BYTES_MAX:,} bytes (1 MiB)"
+    most = document_bytes_max()
+    if len(data) > most:
+        message = f"the document is larger than {most:,} bytes"
         findings.append(finding("yaml.size", start, message, "Split it, or load data at run time."))
         return None
     try:
@@ -130,6 +129,8 @@ class _Reader:
         self.root: Node | None = None
         self.aliases = 0
         self.aliased_nodes = 0
+        self.depth_max = yaml_depth_max()
+        self.aliases_max = yaml_aliases_max()
 
     # --- the event loop --------------------------------------------------------------------------
 
@@ -186,8 +187,8 @@ class _Reader:
         return value
 
     def _open(self, event: _Event) -> None:
-        if len(self.stack) >= DEPTH_MAX:
-            message = f"values are nested deeper than {DEPTH_MAX} levels"
+        if len(self.stack) >= self.depth_max:
+            message = f"values are nested deeper than {self.depth_max} levels"
             self._refuse("yaml.depth", event, message, "Flatten the document.")
         is_map = isinstance(event, yaml.MappingStartEvent)
         if event.tag not in (None, "!", MAP_TAG if is_map else LIST_TAG):
@@ -230,14 +231,14 @@ class _Reader:
         node, weight = known
         self.aliases += 1 + weight.aliases
         self.aliased_nodes += weight.nodes
-        if self.aliases > ALIASES_MAX or self.aliased_nodes > ALIASED_NODES_MAX:
-            bounds = f"{ALIASES_MAX:,} aliases or {ALIASED_NODES_MAX:,} values"
+        if self.aliases > self.aliases_max or self.aliased_nodes > ALIASED_NODES_MAX:
+            bounds = f"{self.aliases_max:,} aliases or {ALIASED_NODES_MAX:,} values"
             message = f"aliases stand for too much: more than {bounds}"
             self._refuse(
                 "yaml.aliases", event, message, "Write the values out, or compute them at run time."
             )
-        if len(self.stack) + weight.height > DEPTH_MAX:
-            message = f"values are nested deeper than {DEPTH_MAX} levels through an alias"
+        if len(self.stack) + weight.height > self.depth_max:
+            message = f"values are nested deeper than {self.depth_max} levels through an alias"
             self._refuse("yaml.depth", event, message, "Flatten the document.")
         self._put(node, _Weight(weight.nodes, weight.aliases + 1, weight.height), event, None)
 

@@ -14,11 +14,13 @@ from msgspec import Struct, field
 from anew.expressions import (
     Condition,
     ExpressionError,
+    Limits,
     Template,
     compile_condition,
     compile_template,
     compile_value,
 )
+from anew.languages.limits import rendering_limits
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
 from anew.languages.playbook.composing import constant, object_of
 from anew.languages.rules import finding
@@ -68,6 +70,7 @@ class Compilation(Struct):
     suggestions: Suggestions = field(default_factory=Suggestions)
     workbook: frozenset[str] | None = None  # None until it has been read
     step: str = ""
+    _limits: Limits = field(default_factory=rendering_limits)
     _templates: dict[str, Template] = field(default_factory=dict)
     _conditions: dict[tuple[str, bool], Condition] = field(default_factory=dict)
 
@@ -192,11 +195,11 @@ class Compilation(Struct):
 
     def _compiled(self, node: Node) -> Template:
         if not isinstance(node, ScalarNode):
-            return compile_value(plain(node))
+            return compile_value(plain(node), limits=self._limits)
         # Documents repeat themselves: the same few expressions stand at every task.
         known = self._templates.get(node.text)
         if known is None:
-            known = self._templates[node.text] = compile_template(node.text)
+            known = self._templates[node.text] = compile_template(node.text, limits=self._limits)
         return known
 
     def inputs(self, entries: Mapping[str, Entry], *, verbatim: frozenset[str]) -> Template:
@@ -229,7 +232,7 @@ class Compilation(Struct):
     def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:
         known = self._conditions.get((text, only_true_words))
         if known is None:
-            known = compile_condition(text, only_true_words=only_true_words)
+            known = compile_condition(text, only_true_words=only_true_words, limits=self._limits)
             self._conditions[text, only_true_words] = known
         return known
 
