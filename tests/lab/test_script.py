@@ -3,7 +3,7 @@
 import pytest
 
 from anew.errors import ConfigError
-from anew.lab.script import Tape, read_script, script_of, unplayed_keys
+from anew.lab.script import Tape, doubts, read_script, script_of
 from anew.languages import load_text
 
 
@@ -67,6 +67,20 @@ def test_a_key_that_names_nothing_is_reported():
     program = load_text("workflow: [{step: fetch, tool: [{page: {kind: noop}}]}]", "d.yaml").program
     keys = ("fetch", "page", "fetch.page", "fetsch")
     script = script_of({"outcomes": {key: [{}] for key in keys}})
-    assert unplayed_keys(script, program) == [
+    assert list(doubts(script, program)) == [
         "outcomes.fetsch names no task or step. Did you mean 'fetch'?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "doubt"),
+    [
+        ({"http": {"status": 503}}, "add `error: {kind: server_error}`"),
+        ({"error": {"kind": "sever_error"}}, "Did you mean 'server_error'?"),
+    ],
+)
+def test_an_outcome_that_probably_means_something_else_is_reported(entry, doubt):
+    program = load_text("workflow: [{step: a}]", "d.yaml").program
+    (told,) = doubts(script_of({"outcomes": {"a": [entry]}}), program)
+    assert told.startswith("outcomes.a[0] ")
+    assert doubt in told

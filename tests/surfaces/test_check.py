@@ -163,3 +163,10 @@ def test_a_binary_file_is_answered_with_a_place(capsys: pytest.CaptureFixture[st
     rows = json.loads(capsys.readouterr().out)
     assert rows
     assert all(row["file"] == "image.yaml" and row["line"] >= 1 for row in rows)
+
+
+def test_warnings_fail_the_check_where_that_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("typo.yaml").write_text("workflow: [{step: a, tools: {kind: noop}}]\n")
+    assert main(["check", "typo.yaml"]) == 0
+    assert main(["check", "--fail-on", "warning", "typo.yaml"]) == 2
+    assert "key.unknown" in capsys.readouterr().out

@@ -66,3 +66,13 @@ def test_standard_input_cannot_be_rewritten_in_place(capsys: pytest.CaptureFixtu
 def test_a_target_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate", "old.yaml", "-o", "no/such/folder.yaml"]) == 2
     assert capsys.readouterr().err.startswith("anew: cannot write no/such/folder.yaml: ")
+
+
+def test_what_check_warns_of_is_said_before_it_is_rewritten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("old.yaml").write_text(
+        "workflow: [{step: a, tool: http, url: u, retry: {max_attemps: 5}}]\n"
+    )
+    assert main(["migrate", "old.yaml"]) == 0
+    assert "max_attempts" in capsys.readouterr().err

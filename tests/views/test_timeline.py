@@ -72,7 +72,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (scheduled(2.0), None),
     (
         e.TaskRetryExhausted(**FETCH, rule=1, attempts=3, reason="attempts", directive="fail"),
-        "task page exhausted          attempts spent: 1 of 3 · fail",
+        "task page exhausted          1 attempt made, the rule allows 3 · fail",
     ),
     (
         e.LoopStarted(step="fetch", items=[1, 2], iterator="n", mode="parallel", max_in_flight=8),

@@ -57,7 +57,7 @@ def route(
     try:
         _choose(step, scope, routing)
         if must_count_failures and not any(arc.counts_failures for arc in routing.chosen):
-            routing.chosen = []
+            _drop(routing)
         plain = {"event": {**seen, "name": event}}
         scope = Scope(recorder, step.dialect, args=args, extra=plain, fresh=fresh)
         for arc in routing.chosen:
@@ -100,6 +100,14 @@ def _choose(step: Step, scope: Scope, routing: Routing) -> None:
         routing.chosen.append(arc)
         if step.router.mode is RouteMode.EXCLUSIVE:
             return
+
+
+def _drop(routing: Routing) -> None:
+    """A loop's failures must be counted by somebody; otherwise its arcs are not taken."""
+    for verdict in routing.verdicts:
+        if verdict["verdict"]:
+            verdict["dropped"] = "the loop has failures, and no chosen arc reads event.failed"
+    routing.chosen = []
 
 
 def _verdict(step: Step, arc: Arc, scope: Scope, event: str) -> tuple[bool, str]:

@@ -6,13 +6,20 @@ The script plays the tools. It knows nothing of the engine; `lab.simulate` bring
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
 from anew.engine.events import NANOSECONDS
-from anew.engine.outcome import HELPERS, Outcome, outcome_of, wait_seconds
+from anew.engine.outcome import (
+    HELPERS,
+    RETRYABLE,
+    Outcome,
+    http_error_kind,
+    outcome_of,
+    wait_seconds,
+)
 from anew.errors import ConfigError
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
@@ -25,6 +32,7 @@ from anew.weight import problem_of
 START_DEFAULT = 946_684_800 * NANOSECONDS
 
 TAKES_SECONDS_MAX = 1e9
+OK_STATUSES = range(200, 300)
 
 # The words of DOT graphs for an outcome that failed.
 FAILING = ("FAILURE", "FAIL", "fail")
@@ -122,16 +130,29 @@ def script_of(said: Value, file: str = "script") -> Script:
     )
 
 
-def unplayed_keys(script: Script, program: Program) -> list[str]:
-    """A sentence for each key of `outcomes` that names nothing in the program."""
+def doubts(script: Script, program: Program) -> Iterator[str]:
+    """A sentence for everything in `outcomes` that probably means something else."""
     steps = program.steps.values()
     known = {name for step in steps for name in (step.name, *step.index_of)}
     known |= {f"{step.name}.{label}" for step in steps for label in step.index_of}
-    return [
-        f"outcomes.{key} names no task or step. {did_you_mean(key, known) or ''}".rstrip()
-        for key in script.outcomes
-        if key not in known
-    ]
+    for key, entries in script.outcomes.items():
+        if key not in known:
+            yield f"outcomes.{key} names no task or step. {did_you_mean(key, known) or ''}".rstrip()
+        for number, entry in enumerate(entries):
+            doubt = _doubt(entry.said)
+            if doubt is not None:
+                yield f"outcomes.{key}[{number}] {doubt}"
+
+
+def _doubt(said: Object) -> str | None:
+    error, http = said.get("error"), said.get("http")
+    status = http.get("status") if isinstance(http, dict) else None
+    if error is None and isinstance(status, int) and status not in OK_STATUSES:
+        meant = http_error_kind(status)
+        return f"counts as ok, whatever its http.status; add `error: {{kind: {meant}}}`."
+    kind = error.get("kind") if isinstance(error, dict) else None
+    near = did_you_mean(kind, RETRYABLE) if kind is not None and kind not in RETRYABLE else None
+    return f"has an error of the unknown kind {kind!r}. {near}" if near else None
 
 
 def _answered(said: Object) -> Value:

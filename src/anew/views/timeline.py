@@ -65,9 +65,10 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
         case e.TaskProcessed():
             return _processed(event, after)
         case e.TaskRetryExhausted():
-            why = "attempts spent" if event.reason == "attempts" else "time spent"
-            count = f"{event.attempt} of {event.attempts}"
-            detail = _joined(f"{why}: {count}", _directive(event), _patches(event.patches))
+            made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
+            is_count = event.reason == "attempts"
+            bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
+            detail = _joined(f"{made}, {bound}", _directive(event), _patches(event.patches))
             return f"task {event.task} exhausted", detail
         case e.StepFailed():
             return "step failed", _joined(_error(event.error), _mode(event))
@@ -157,7 +158,9 @@ def _routed(event: e.NextEvaluated) -> tuple[str, str] | None:
     if not event.tokens and not event.arcs:
         return None
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
-    return f"next on {event.event}", f"-> {targets}"
+    dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
+    why = f"{', '.join(dropped)} dropped: no `when` reads event.failed" if dropped else ""
+    return f"next on {event.event}", _joined(f"-> {targets}", why)
 
 
 def _gate(event: e.GateChecked) -> str:

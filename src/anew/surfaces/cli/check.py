@@ -9,7 +9,7 @@ from msgspec import Struct
 from anew.errors import ConfigError
 from anew.languages import load_text
 from anew.languages.rules import finding
-from anew.program.findings import Finding
+from anew.program.findings import Finding, Severity
 from anew.program.program import Program
 from anew.program.span import Span
 from anew.surfaces.cli import status
@@ -47,6 +47,10 @@ class Checked(Struct, frozen=True):
     def is_refused(self) -> bool:
         return has_error(self.findings) or bool(self.strict)
 
+    @property
+    def has_warning(self) -> bool:
+        return any(found.severity is Severity.WARNING for found in self.findings)
+
 
 def run(words: list[str]) -> int:
     parser = parser_for(
@@ -60,6 +64,12 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "--strict", action="store_true", help="also refuse spellings that are not canonical"
     )
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning"),
+        default="error",
+        help="what makes the exit status 2 (default error)",
+    )
     asked = parser.parse_args(words)
     checked = [_check(path, strict=asked.strict) for path in asked.files]
     if asked.json:
@@ -69,7 +79,8 @@ def run(words: list[str]) -> int:
             if one.problem:
                 print(f"anew: {one.problem}", file=sys.stderr)
         _print_text([one for one in checked if not one.problem], paint_for(sys.stdout))
-    return status.BAD if any(one.is_refused for one in checked) else status.DONE
+    warns = asked.fail_on == "warning" and any(one.has_warning for one in checked)
+    return status.BAD if warns or any(one.is_refused for one in checked) else status.DONE
 
 
 def _check(path: str, *, strict: bool) -> Checked:

@@ -108,6 +108,10 @@ def _refuse(word: str) -> int:
         return status.BAD
     from difflib import get_close_matches
 
+    if word == "run":
+        remedy = "Tools are not called yet; `anew simulate` runs a document in virtual time."
+        print(f"anew: there is no command 'run'. {remedy}", file=sys.stderr)
+        return status.BAD
     matches = get_close_matches(word, [row.word for row in COMMANDS], n=1)
     remedy = f"Did you mean {matches[0]!r}?" if matches else "See `anew --help`."
     what = "option" if word.startswith("-") else "command"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from anew.languages import load_text
 from anew.languages.playbook.migrate import migrate
+from anew.program.findings import Severity
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import (
@@ -49,7 +51,10 @@ def _migrate(path: str) -> str | None:
     """The rewritten text, once what was found has been said on standard error."""
     document = read_document(path)
     migrated = migrate(document, shown_name(path))
-    findings = in_file_order(migrated.findings)
+    # What check would warn of is about to be rewritten, and would be hard to find afterwards.
+    checked = load_text(document, shown_name(path)).findings
+    warnings = [found for found in checked if found.severity is Severity.WARNING]
+    findings = in_file_order([*warnings, *migrated.findings])
     for line in finding_lines(findings, document, paint_for(sys.stderr)):
         print(line, file=sys.stderr)
     return migrated.text

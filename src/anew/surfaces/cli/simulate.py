@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.engine.events import Event, moment_text, to_row
 from anew.engine.state import RunStatus
-from anew.lab.script import Script, read_script, unplayed_keys
+from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import load_text
 from anew.program.findings import Severity
@@ -54,7 +54,7 @@ def run(words: list[str]) -> int:
     if program is None:
         return status.BAD
     script = _script(asked)
-    for problem in unplayed_keys(script, program):
+    for problem in doubts(script, program):
         print(f"{shown_name(asked.script)}: warning: {problem}", file=sys.stderr)
     simulation = simulate(program, script, seed=asked.seed, events_max=asked.events_max)
     if asked.json:
