@@ -71,8 +71,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def listed(names: Collection[str]) -> str:
-    """A sentence with the names there are, or the first of them."""
-    first = sorted(names)[:_LISTED_MAX]
+    """A sentence with the names there are, or the first of them; a list keeps its order."""
+    first = (names if isinstance(names, list) else sorted(names))[:_LISTED_MAX]
     more = ", …" if len(names) > len(first) else ""
     return f"Known are {', '.join(map(repr, first))}{more}." if first else "Remove it."
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum, auto
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -31,32 +31,43 @@ _MARKS = ("{{", "{%", "{#")
 # Stands for a condition that was reported, so that no later check takes its rule for an `else`.
 BROKEN = Condition(constant(False))
 Word = TypeVar("Word", bound=StrEnum)
+Path: TypeAlias = tuple[str, ...]
 
 
 class Place(StrEnum):
-    """Where an expression stands, which decides the names it may read."""
+    """Where an expression stands, which decides the names it may read.
+
+    `ARC` is what an arc asks and passes on; `ROUTING` is what a gate asks.
+    """
 
     INPUTS = auto()
     POLICY = auto()
     RETRY = auto()
     ROUTING = auto()
+    ARC = auto()
     LOOP = auto()
 
 
 class Read(Struct, frozen=True):
-    """An expression and where it stands; `step` is empty outside steps."""
+    """An expression and where it stands; `step` is empty outside steps.
+
+    `compares` are the texts that a condition compares paths with; templates leave it empty.
+    """
 
     node: Node
     names: frozenset[str]
     place: Place
     step: str
+    paths: frozenset[Path] = frozenset()
+    compares: frozenset[tuple[Path, str]] = frozenset()
 
 
 class Compilation(Struct):
     """`step` is the step being compiled; reads are filed under it.
 
-    `guessed_targets` are the steps that misspelt arcs probably mean; `has_lost_routes`: it is not
-    known where some arc leads. `uses_policy`: some task has `spec.policy`.
+    `guessed_targets` are the steps that misspelt arcs probably mean; `lost_loops` those whose loop
+    was reported and left out; `has_lost_routes`: it is not known where some arc leads.
+    `uses_policy`: some task has `spec.policy`.
     """
 
     file: str
@@ -65,6 +76,7 @@ class Compilation(Struct):
     reads: list[Read] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
     guessed_targets: set[str] = field(default_factory=set)
+    lost_loops: set[str] = field(default_factory=set)
     has_lost_routes: bool = False
     uses_policy: bool = False
     suggestions: Suggestions = field(default_factory=Suggestions)
@@ -85,14 +97,21 @@ class Compilation(Struct):
     def check_keys(self, node: MapNode, known: Collection[str], what: str) -> None:
         for entry in node:
             if entry.key not in known:
-                self.unknown_key(entry, known, what)
+                self.unknown_key(entry, known, what, beside=node.entries)
 
-    def unknown_key(self, entry: Entry, known: Collection[str], what: str) -> None:
+    def unknown_key(
+        self, entry: Entry, known: Collection[str], what: str, *, beside: Collection[str] = ()
+    ) -> None:
+        """Warn of a key without effect; `beside` are those that stand next to it."""
         # Only a document with a mistake pays for the table.
-        from anew.languages.playbook.places import right_place  # noqa: PLC0415
+        from anew.languages.playbook.places import meant_key, offered, right_place  # noqa: PLC0415
 
-        message = f"{what} has no key {entry.key!r}; it has no effect"
-        remedy = right_place(entry.key) or self.suggestions.remedy(entry.key, known)
+        key, message = entry.key, f"{what} has no key {entry.key!r}; it has no effect"
+        meant = meant_key(key, known, beside)
+        if meant is not None:
+            remedy = self.suggestions.sentence(meant, known)
+        else:
+            remedy = right_place(key) or self.suggestions.remedy(key, offered(known))
         self.report("key.unknown", entry.place, message, remedy)
 
     def ignored(self, entry: Entry, why: str, remedy: str) -> None:
@@ -190,7 +209,7 @@ class Compilation(Struct):
             self._report_templates(node)
             return constant(None)
         if template.names:
-            self.reads.append(Read(node, template.names, place, self.step))
+            self.reads.append(Read(node, template.names, place, self.step, template.paths))
         return template
 
     def _compiled(self, node: Node) -> Template:
@@ -226,7 +245,8 @@ class Compilation(Struct):
             self._report_expression(node, error)
             return BROKEN
         if condition.names:
-            self.reads.append(Read(node, condition.names, place, self.step))
+            found = condition.names, place, self.step, condition.paths, condition.compares
+            self.reads.append(Read(node, *found))
         return condition
 
     def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:
@@ -244,8 +264,9 @@ class Compilation(Struct):
                 self._report_expression(scalar, error)
 
     def _report_expression(self, node: ScalarNode, error: ExpressionError) -> None:
-        message = f"the expression cannot be parsed: {error.message}"
-        self.report("expression.syntax", place_in(node, error.offset), message, _EXPRESSION_FORM)
+        problem, remedy = _with_remedy(error)
+        message = f"the expression cannot be parsed: {problem}"
+        self.report("expression.syntax", place_in(node, error.offset), message, remedy)
 
 
 # What was wanted, and how it is written.
@@ -257,6 +278,22 @@ _FORMS: Mapping[str, str] = {
     "an expression": "Write an expression in quotes: \"{{ outcome.status == 'error' }}\".",
 }
 _EXPRESSION_FORM = "Write an expression: \"{{ outcome.status == 'error' and ctx.tries < 3 }}\"."
+# Signs of other languages, and the word or sign for each here.
+_SIGNS: Mapping[str, str] = {"&&": "and", "||": "or", "=": "==", "!": "not"}
+
+
+def _with_remedy(error: ExpressionError) -> tuple[str, str]:
+    """What is wrong with an expression, and how to write it right."""
+    # A message about an unknown word goes on with the words there are.
+    problem, _, known = error.message.partition(". ")
+    if known:
+        return problem, known if known.endswith(("?", ".")) else f"{known}."
+    before, after = error.source[: error.offset], error.source[error.offset :]
+    for sign, right in _SIGNS.items():
+        # The parser stops at the second `|`, having taken the first for a filter.
+        if after.startswith(sign) or (sign == "||" and before.endswith("|") and after[:1] == "|"):
+            return error.message, f"Use `{right}` instead of `{sign}`."
+    return error.message, _EXPRESSION_FORM
 
 
 def place_in(node: ScalarNode, offset: int) -> Span:

@@ -11,6 +11,7 @@ from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null, scalars
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.forms import TaskForm
+from anew.languages.playbook.names import TYPO_LIKENESS_MIN
 from anew.program.kinds import Kind, is_idempotent
 from anew.program.policy import Policy, Retry
 
@@ -24,6 +25,7 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
 }
 TASK_KEYS = frozenset("spec eval retry set desc description".split())
 ARGS_KEYS = ("args", "with", "input")
+_LABEL_FORM = "If it is the task's label, indent the lines below it."
 
 
 def gather_inputs(
@@ -34,7 +36,7 @@ def gather_inputs(
     for entry in form.fields.values():
         is_input = entry.key not in TASK_KEYS and entry.key not in UNSUPPORTED_KEYS
         if is_input and not _is_timeout(entry, kind):
-            _take(c, inputs, entry, kind)
+            _take(c, inputs, entry, kind, may_label=_may_label(form, entry))
     for entry in spec or ():
         if entry.key not in SPEC_KEYS:
             _take_from_spec(c, inputs, entry, kind)
@@ -81,12 +83,13 @@ def _take(
     kind: Kind,
     *,
     also: frozenset[str] = TASK_KEYS,
+    may_label: bool = False,
 ) -> None:
     """Take an input in; `also` are the keys that stand beside inputs here."""
     name = kind.canonical(entry.key)
     # Any task may be given arguments; a kind that has no use for them ignores them.
     if not kind.knows(name) and name not in ARGS_KEYS:
-        c.unknown_key(entry, kind.spellings | also, f"a task of kind {kind.name}")
+        _report_unknown(c, entry, kind, kind.spellings | also, may_label=may_label)
     if name in inputs:
         other = inputs[name].key
         message = f"`{entry.key}` and `{other}` are the same input of {kind.name}"
@@ -97,6 +100,24 @@ def _take(
             "strict.input", entry.place, f"the input is called `{entry.key}`", f"`{name}`"
         )
     inputs[name] = entry
+
+
+def _may_label(form: TaskForm, entry: Entry) -> bool:
+    """Whether a key is probably a label whose task is not indented: empty, before the kind."""
+    if form.is_on_step or form.kind is None:
+        return False
+    return is_null(entry.node) and entry.name.begin < form.kind.begin
+
+
+def _report_unknown(
+    c: Compilation, entry: Entry, kind: Kind, known: frozenset[str], *, may_label: bool
+) -> None:
+    what = f"a task of kind {kind.name}"
+    if may_label and c.suggestions.near(entry.key, known, TYPO_LIKENESS_MIN) is None:
+        message = f"{what} has no key {entry.key!r}; it has no effect"
+        c.report("key.unknown", entry.place, message, _LABEL_FORM)
+    else:
+        c.unknown_key(entry, known, what)
 
 
 def _take_from_spec(c: Compilation, inputs: dict[str, Entry], entry: Entry, kind: Kind) -> None:

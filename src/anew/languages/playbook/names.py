@@ -1,4 +1,7 @@
-"""Judge the names that expressions read: whether anything provides them at that place."""
+"""Judge what expressions read and compare: names, keys below them, and words that are closed.
+
+Knows which of them exist at which place. Does not know how rules or arcs are written.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from collections.abc import Mapping
 
 from anew.expressions import Condition
 from anew.languages.nodes import Node, ScalarNode, scalars
-from anew.languages.playbook.compilation import Compilation, Place, Read, place_in
+from anew.languages.playbook.compilation import Compilation, Path, Place, Read, place_in
+from anew.program.kinds import KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
-from anew.program.program import Dialect, Step
+from anew.program.policy import Patch, PatchTarget, Retry
+from anew.program.program import Dialect, Step, Task
 from anew.program.span import Span
 
 _OUTCOME = frozenset({"outcome", "output"})
@@ -19,6 +24,7 @@ _ABSENT: Mapping[Place, frozenset[str]] = {
     Place.POLICY: frozenset({"event"}),
     Place.RETRY: frozenset({"event"}),
     Place.ROUTING: _OUTCOME,
+    Place.ARC: _OUTCOME,
     Place.LOOP: _OUTCOME | {"event"},
 }
 _WHERE: Mapping[Place, str] = {
@@ -26,6 +32,7 @@ _WHERE: Mapping[Place, str] = {
     Place.POLICY: "a task's rules",
     Place.RETRY: "a retry condition",
     Place.ROUTING: "an arc or gate",
+    Place.ARC: "an arc or gate",
     Place.LOOP: "a loop's source",
 }
 _SCOPES: Mapping[str, str] = {
@@ -37,10 +44,56 @@ _SCOPES: Mapping[str, str] = {
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
 TYPO_LIKENESS_MIN = 0.75
-# The word of each dialect for an outcome that is no error, and the one it is mistaken for.
-_OK_WORDS: Mapping[Dialect, tuple[str, str]] = {
-    Dialect.POLICY: ("ok", "success"),
-    Dialect.EVAL: ("success", "ok"),
+_STATUS = (("outcome", "status"), ("output", "status"))
+# The word of each dialect for an outcome that is no error.
+_OK_WORDS: Mapping[Dialect, str] = {Dialect.POLICY: "ok", Dialect.EVAL: "success"}
+# What other dialects and engines call it, and one that is.
+_OK_SYNONYMS = frozenset({"ok", "success", "successful", "succeeded", "done", "completed"})
+_ERROR_SYNONYMS = frozenset({"failed", "failure", "fail", "err"})
+
+# The words of `event.name` (SEMANTICS 2.3).
+_EVENT_WORDS = ["step.done", "call.done", "step.exit", "step.failed", "call.error", "loop.done"]
+_EVENT_SYNONYMS: Mapping[str, str] = {
+    "done": "step.done",
+    "success": "step.done",
+    "step.success": "step.done",
+    "step.completed": "step.done",
+    "error": "step.failed",
+    "failed": "step.failed",
+    "step.error": "step.failed",
+    "loop.failed": "step.failed",
+    "call.failed": "call.error",
+}
+_STEP_ENDS = frozenset({"step.done", "call.done"})
+_LOOP_ENDS = frozenset({"loop.done"})
+
+# The keys that outcomes and events have (SEMANTICS 2.3, 2.5).
+_HELPERS = ("http", "pg", "py", "duckdb", "shell")
+_HTTP = ("status", "headers")
+_META = ("attempt", "duration_ms", "started_at", "ended_at", "trace_id")
+_VOCABULARY: Mapping[Path, tuple[str, ...]] = {
+    ("outcome",): ("status", "result", "error", "meta", *_HELPERS),
+    ("output",): ("status", "data", "error", "meta", *_HELPERS),
+    ("outcome", "http"): _HTTP,
+    ("output", "http"): _HTTP,
+    ("outcome", "meta"): _META,
+    ("output", "meta"): _META,
+    ("event",): ("name", "step", "visit", "result", "error", "total", "done", "failed"),
+}
+# The names whose keys are checked.
+_HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter"})
+# Keys that are there, but elsewhere or under another name.
+_KEY_SYNONYMS: Mapping[Path, str] = {
+    ("outcome", "data"): "outcome.result",
+    ("output", "result"): "output.data",
+    ("outcome", "status_code"): "outcome.http.status",
+    ("output", "status_code"): "output.http.status",
+    ("outcome", "http", "status_code"): "outcome.http.status",
+    ("output", "http", "status_code"): "output.http.status",
+    ("outcome", "attempt"): "outcome.meta.attempt",
+    ("output", "attempt"): "output.meta.attempt",
+    ("outcome", "message"): "outcome.error.message",
+    ("output", "message"): "output.error.message",
 }
 
 
@@ -48,9 +101,15 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
     """Tell of every name that is not there. `shared` are the workload's and other global names."""
     always = shared | c.ctx_keys | steps.keys() | RESERVED
     told: set[str] = set()
+    below = _Below(shared, frozenset(c.ctx_keys))
     for read in c.reads:
         step = steps.get(read.step)
         absent = _ABSENT[read.place]
+        for path in sorted(read.paths):
+            if len(path) > 1 and path[0] in _HOLDERS and path[0] not in absent:
+                _check_path(c, read, path, step=step, below=below)
+        if read.compares and read.place is Place.ARC:
+            _check_event_words(c, read, step)
         for name in sorted(read.names):
             if name in absent:
                 _report_scope(c, read, name)
@@ -101,7 +160,7 @@ def _meant(c: Compilation, name: str, known: frozenset[str], step: Step | None) 
 
 
 def _place(node: Node, name: str) -> Span:
-    """Where a name is read first below a node."""
+    """Where a name or dotted path is read first below a node."""
     pattern = re.compile(rf"(?<![\w.'\"]){re.escape(name)}\b")
     for scalar in scalars(node):
         if scalar is not node and "{" not in scalar.text:
@@ -127,13 +186,168 @@ def _report_reserved(c: Compilation, place: Span, what: str) -> None:
     c.report("name.reserved", place, message, "Give it another name.")
 
 
+# --- keys below a name ---------------------------------------------------------------------------
+
+
+class _Below:
+    """The keys that a document itself puts below `workload`, `ctx` and `iter`.
+
+    Remembers what it was asked: documents read the same few keys again and again.
+    """
+
+    def __init__(self, workload: frozenset[str], ctx: frozenset[str]) -> None:
+        self._workload = workload
+        self._ctx = ctx
+        self._either = ctx | workload
+        self._iter: dict[str, frozenset[str]] = {}
+        self._meant: dict[tuple[frozenset[str], str], str | None] = {}
+
+    def known(self, name: str, step: Step | None) -> frozenset[str]:
+        """Empty where anything may be there."""
+        if name == "workload":
+            return self._workload
+        if name == "ctx":
+            says_output = step is not None and step.dialect is Dialect.OUTPUT
+            return self._either if says_output else self._ctx
+        if name != "iter" or step is None or step.loop is None:
+            return frozenset()
+        if step.name not in self._iter:
+            self._iter[step.name] = _iter_keys(step, step.loop.iterator)
+        return self._iter[step.name]
+
+    def meant(self, c: Compilation, key: str, known: frozenset[str]) -> str | None:
+        """The known key that this one probably is, with a slip in it."""
+        if (known, key) not in self._meant:
+            near = c.suggestions.near(key, known, TYPO_LIKENESS_MIN)
+            is_sibling = near is not None and _without_digits(near) == _without_digits(key)
+            self._meant[known, key] = None if is_sibling else near
+        return self._meant[known, key]
+
+
+def _without_digits(name: str) -> str:
+    """`page_1` and `page_2` are two names, not one with a slip in it."""
+    return re.sub(r"\d+", "0", name)
+
+
+def _iter_keys(step: Step, iterator: str) -> frozenset[str]:
+    patches = (patch for task in step.tasks for patch in _patches(task))
+    written = {patch.path[0] for patch in patches if patch.target is PatchTarget.ITER}
+    return frozenset({iterator, "index", "parent"} | written)
+
+
+def _patches(task: Task) -> list[Patch]:
+    found = list(task.policy.patches)
+    for rule in task.policy.rules:
+        found += rule.patches
+        if isinstance(rule.then, Retry) and rule.then.on_exhausted is not None:
+            found += rule.then.on_exhausted.patches
+    return found
+
+
+def _check_path(
+    c: Compilation, read: Read, path: Path, *, step: Step | None, below: _Below
+) -> None:
+    """Warn of a key that a closed vocabulary lacks, or that is nearly one the document gives."""
+    for end in range(1, len(path)):
+        keys = _VOCABULARY.get(path[:end])
+        if keys is not None and path[end] not in keys and not _may_add(path[:end], step):
+            _report_key(c, read, path[: end + 1], keys)
+            return
+    known = below.known(path[0], step)
+    if not known or path[1] in known or (read.place is Place.LOOP and path[0] == "iter"):
+        return
+    meant = below.meant(c, path[1], known)
+    if meant is not None:
+        name = f"{path[0]}.{path[1]}"
+        message = f"nothing provides {name!r}; it would be undefined"
+        remedy = f"Did you mean '{path[0]}.{meant}'?"
+        c.report("name.unknown", _path_place(read.node, path[:2]), message, remedy)
+
+
+def _may_add(path: Path, step: Step | None) -> bool:
+    """Whether a tool that is not built in may add keys of its own to the outcome."""
+    if len(path) > 1 or path[0] not in _OUTCOME:
+        return False
+    tasks = step.tasks if step is not None else ()
+    return not tasks or any(task.kind not in KINDS or task.kind == "workbook" for task in tasks)
+
+
+def _report_key(c: Compilation, read: Read, path: Path, keys: tuple[str, ...]) -> None:
+    holder, key = ".".join(path[:-1]), path[-1]
+    message = f"{holder} has no key {key!r}; it has {', '.join(keys)}"
+    meant = _KEY_SYNONYMS.get(path)
+    if meant is None:
+        near = c.suggestions.near(key, keys)
+        meant = f"{holder}.{near}" if near is not None else None
+    remedy = f"Did you mean {meant!r}?" if meant is not None else "Read one of the keys it has."
+    c.report("outcome.key", _path_place(read.node, path), message, remedy)
+
+
+def _path_place(node: Node, path: Path) -> Span:
+    """Where a path is read; written with brackets, where its name is."""
+    place = _place(node, ".".join(path))
+    return place if place != node.span else _place(node, path[0])
+
+
+# --- words that a value is compared with ---------------------------------------------------------
+
+
 def check_words(c: Compilation, node: Node, condition: Condition, dialect: Dialect) -> None:
-    """Warn where `outcome.status` is compared with another dialect's word, which never holds."""
-    right, wrong = _OK_WORDS[dialect]
-    for path, word in condition.compares:
-        if word == wrong and path in (("outcome", "status"), ("output", "status")):
-            place = node.span
-            if isinstance(node, ScalarNode):
-                place = place_in(node, max(node.text.find(wrong), 0))
-            message = f"{'.'.join(path)} is never {wrong!r} here; it is {right!r} or 'error'"
-            c.report("outcome.word", place, message, f"Did you mean {right!r}?")
+    """Warn where `outcome.status` is compared with a word that it never is."""
+    right = _OK_WORDS[dialect]
+    asked = [(path, word) for path, word in sorted(condition.compares) if path in _STATUS]
+    words = {word for _, word in asked}
+    for path, word in asked:
+        meant = _status_meant(c, word, right) if word not in (right, "error") else word
+        # Where the right word is asked for too, another one for the same does no harm.
+        if meant is None or meant not in words:
+            message = f"{'.'.join(path)} is never {word!r} here; it is {right!r} or 'error'"
+            remedy = f"Did you mean {meant!r}?" if meant is not None else "Write one of the two."
+            c.report("outcome.word", _word_place(node, word), message, remedy)
+
+
+def _status_meant(c: Compilation, word: str, right: str) -> str | None:
+    if word.lower() in _OK_SYNONYMS:
+        return right
+    if word.lower() in _ERROR_SYNONYMS:
+        return "error"
+    return c.suggestions.near(word, [right, "error"])
+
+
+def _check_event_words(c: Compilation, read: Read, step: Step | None) -> None:
+    """Warn where `event.name` is compared with a word that no event of the step has."""
+    words = {word for path, word in read.compares if path == ("event", "name")}
+    has_loop = step is not None and step.loop is not None
+    for word in sorted(words.difference(_EVENT_WORDS)):
+        message = f"event.name is never {word!r}; it is one of {', '.join(_EVENT_WORDS)}"
+        meant = _EVENT_SYNONYMS.get(word) or c.suggestions.near(word, _EVENT_WORDS)
+        if has_loop and meant in _STEP_ENDS:
+            meant = "loop.done"
+        remedy = f"Did you mean {meant!r}?" if meant is not None else "Write one of these words."
+        c.report("event.word", _word_place(read.node, word), message, remedy)
+    if step is None or read.step in c.lost_loops:
+        return
+    never, ends = (_STEP_ENDS, _LOOP_ENDS) if has_loop else (_LOOP_ENDS, _STEP_ENDS)
+    # Arcs that ask for the right word too are written for any step.
+    if words & ends or "step.exit" in words:
+        return
+    for word in sorted(words & never):
+        _report_other_end(c, read, word, has_loop=has_loop)
+
+
+def _report_other_end(c: Compilation, read: Read, word: str, *, has_loop: bool) -> None:
+    if has_loop:
+        message = f"event.name is never {word!r} here: step {read.step!r} has a loop"
+        remedy = "A loop is asked on 'loop.done'."
+    else:
+        message = f"event.name is never {word!r} here: step {read.step!r} has no loop"
+        remedy = "A step without a loop is asked on 'step.done'."
+    c.report("event.word", _word_place(read.node, word), message, remedy)
+
+
+def _word_place(node: Node, word: str) -> Span:
+    """Where a word stands in quotes."""
+    if not isinstance(node, ScalarNode):
+        return node.span
+    found = re.search(rf"(?<=['\"]){re.escape(word)}(?=['\"])", node.text)
+    return place_in(node, found.start() if found is not None else 0)

@@ -1,11 +1,11 @@
-"""Where each key of a playbook belongs, for those that stand somewhere else.
+"""Where each key of a playbook belongs, and which keys to offer in place of an unknown one.
 
 Asked only about keys that are unknown where they stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 _RULES = "`spec: {policy: {rules: […]}}`"
 _PLACES: Mapping[str, str] = {
@@ -43,6 +43,37 @@ _PLACES: Mapping[str, str] = {
     "limits": "`executor: {spec: {limits: {…}}}`",
     "when": "an arc, a rule or an admission rule",
 }
+# What other formats call a key; it counts where the key is known and not yet given.
+_SYNONYMS: Mapping[str, str] = {
+    "tasks": "tool",
+    "tools": "tool",
+    "task": "tool",
+    "name": "step",
+    "id": "step",
+    "steps": "workflow",
+    "delay": "initial_delay",
+    "attempts": "max_attempts",
+    "multiplier": "backoff_multiplier",
+}
+# The keys that most mappings need, in the order they are usually written.
+_COMMON = (
+    "workflow metadata workload executor keychain workbook url method command query code seconds "
+    "path signal question step tool next loop spec when then else do args desc"
+).split()
+# Accepted only to say that they are not run, or in some dialects.
+_REFUSED = frozenset({"case", "save", "sink", "vars"})
+
+
+def meant_key(key: str, known: Collection[str], beside: Collection[str]) -> str | None:
+    """The key that other formats call by this word, if it is missing here."""
+    meant = _SYNONYMS.get(key)
+    return meant if meant in known and meant not in beside else None
+
+
+def offered(known: Collection[str]) -> list[str]:
+    """The known keys that are worth a try, the common ones first."""
+    first = [key for key in _COMMON if key in known]
+    return first + sorted(set(known) - _REFUSED.union(first))
 
 
 def right_place(key: str) -> str | None:

@@ -124,7 +124,7 @@ def _read_arc_mapping(
     if "spec" in node and isinstance(node.entries["spec"].node, MapNode):
         read_other_policy(c, node.entries["spec"].node, (), "an arc")
     when = node.get("when")
-    condition = c.condition(when.node, Place.ROUTING, what="when") if when is not None else None
+    condition = c.condition(when.node, Place.ARC, what="when") if when is not None else None
     args = _read_args(c, node)
     target = node.get("step")
     if target is None:
@@ -171,7 +171,7 @@ def _read_args(c: Compilation, node: MapNode) -> Template | None:
     values = c.mapping(entry, entry.key)
     if values is None or (entry.key == "set" and not _sets_arguments(c, values)):
         return None
-    return c.template(values, Place.ROUTING)
+    return c.template(values, Place.ARC)
 
 
 def _sets_arguments(c: Compilation, values: MapNode) -> bool:

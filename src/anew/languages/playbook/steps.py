@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.forms import STEP_KEYS, TaskForm, read_forms
 from anew.languages.playbook.gates import StepSpec, read_step_spec
@@ -58,11 +58,14 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
     reads = [read_task(c, form, labels=labels, args=args) for form in forms]
     dialect = _step_dialect(reads)
     spec = _read_spec(c, node, has_policy=has_policy)
+    loop = read_loop(c, node.get("loop"))
+    if "loop" in node and loop is None:
+        c.lost_loops.add(label)
     step = Step(
         name=label,
         tasks=tuple(read.task for read in reads),
         router=read_router(c, node.get("next"), steps),
-        loop=read_loop(c, node.get("loop")),
+        loop=loop,
         admit=spec.admit,
         join=spec.join,
         failure=spec.failure,
@@ -95,6 +98,7 @@ def read_step_forms(c: Compilation, node: MapNode, name: str, item: Item) -> lis
     """The tasks of a step, each with the fields on the step that belong to it."""
     forms = read_forms(c, node, name, item.place)
     _report_duplicates(c, forms)
+    _report_outside(c, node.get("tool"))
     for key, remedy in UNSUPPORTED_KEYS.items():
         if key in node:
             report_unsupported(c, node.entries[key], remedy)
@@ -134,6 +138,27 @@ def _report_duplicates(c: Compilation, forms: list[TaskForm]) -> None:
         if first is not form:
             message = f"the label {form.label!r} was already used in line {first.label_place.line}"
             c.report("task.duplicate", form.label_place, message, "Give each task its own label.")
+
+
+def _report_outside(c: Compilation, tool: Entry | None) -> None:
+    """Tell of a `spec` that stands beside the label of its task instead of under it."""
+    if tool is None or not isinstance(tool.node, ListNode):
+        return
+    for node in (item.node for item in tool.node.items):
+        label = _label_beside_spec(node)
+        if label is not None and isinstance(node, MapNode):
+            message = f"`spec` stands beside the label {label!r}, where it has no effect"
+            remedy = f"Indent it: `spec` belongs under {label!r}, beside `kind`."
+            c.report("key.unknown", node.entries["spec"].place, message, remedy)
+
+
+def _label_beside_spec(node: Node) -> str | None:
+    if not isinstance(node, MapNode) or "spec" not in node or "kind" in node or "tool" in node:
+        return None
+    labels = (
+        entry.key for entry in node if isinstance(entry.node, MapNode) and "kind" in entry.node
+    )
+    return next(labels, None)
 
 
 def _shared_args(c: Compilation, node: MapNode, forms: list[TaskForm]) -> Entry | None:
