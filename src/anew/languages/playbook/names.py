@@ -1,4 +1,4 @@
-"""Judge what expressions read and compare: names, keys below them, and words that are closed.
+"""Judge what expressions read: names, and the keys below them.
 
 Knows which of them exist at which place. Does not know how rules or arcs are written.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from anew.expressions import Condition
-from anew.languages.nodes import Node, ScalarNode, scalars
+from anew.languages.nodes import Node, scalars
 from anew.languages.playbook.compilation import Compilation, Path, Place, Read, place_in
+from anew.languages.playbook.words import check_event_words
 from anew.program.kinds import KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import Patch, PatchTarget, Retry
@@ -44,28 +44,6 @@ _SCOPES: Mapping[str, str] = {
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
 TYPO_LIKENESS_MIN = 0.75
-_STATUS = (("outcome", "status"), ("output", "status"))
-# The word of each dialect for an outcome that is no error.
-_OK_WORDS: Mapping[Dialect, str] = {Dialect.POLICY: "ok", Dialect.EVAL: "success"}
-# What other dialects and engines call it, and one that is.
-_OK_SYNONYMS = frozenset({"ok", "success", "successful", "succeeded", "done", "completed"})
-_ERROR_SYNONYMS = frozenset({"failed", "failure", "fail", "err"})
-
-# The words of `event.name` (SEMANTICS 2.3).
-_EVENT_WORDS = ["step.done", "call.done", "step.exit", "step.failed", "call.error", "loop.done"]
-_EVENT_SYNONYMS: Mapping[str, str] = {
-    "done": "step.done",
-    "success": "step.done",
-    "step.success": "step.done",
-    "step.completed": "step.done",
-    "error": "step.failed",
-    "failed": "step.failed",
-    "step.error": "step.failed",
-    "loop.failed": "step.failed",
-    "call.failed": "call.error",
-}
-_STEP_ENDS = frozenset({"step.done", "call.done"})
-_LOOP_ENDS = frozenset({"loop.done"})
 
 # The keys that outcomes and events have (SEMANTICS 2.3, 2.5).
 _HELPERS = ("http", "pg", "py", "duckdb", "shell")
@@ -109,7 +87,7 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
             if len(path) > 1 and path[0] in _HOLDERS and path[0] not in absent:
                 _check_path(c, read, path, step=step, below=below)
         if read.compares and read.place is Place.ARC:
-            _check_event_words(c, read, step)
+            check_event_words(c, read, step)
         for name in sorted(read.names):
             if name in absent:
                 _report_scope(c, read, name)
@@ -287,67 +265,3 @@ def _path_place(node: Node, path: Path) -> Span:
     """Where a path is read; written with brackets, where its name is."""
     place = _place(node, ".".join(path))
     return place if place != node.span else _place(node, path[0])
-
-
-# --- words that a value is compared with ---------------------------------------------------------
-
-
-def check_words(c: Compilation, node: Node, condition: Condition, dialect: Dialect) -> None:
-    """Warn where `outcome.status` is compared with a word that it never is."""
-    right = _OK_WORDS[dialect]
-    asked = [(path, word) for path, word in sorted(condition.compares) if path in _STATUS]
-    words = {word for _, word in asked}
-    for path, word in asked:
-        meant = _status_meant(c, word, right) if word not in (right, "error") else word
-        # Where the right word is asked for too, another one for the same does no harm.
-        if meant is None or meant not in words:
-            message = f"{'.'.join(path)} is never {word!r} here; it is {right!r} or 'error'"
-            remedy = f"Did you mean {meant!r}?" if meant is not None else "Write one of the two."
-            c.report("outcome.word", _word_place(node, word), message, remedy)
-
-
-def _status_meant(c: Compilation, word: str, right: str) -> str | None:
-    if word.lower() in _OK_SYNONYMS:
-        return right
-    if word.lower() in _ERROR_SYNONYMS:
-        return "error"
-    return c.suggestions.near(word, [right, "error"])
-
-
-def _check_event_words(c: Compilation, read: Read, step: Step | None) -> None:
-    """Warn where `event.name` is compared with a word that no event of the step has."""
-    words = {word for path, word in read.compares if path == ("event", "name")}
-    has_loop = step is not None and step.loop is not None
-    for word in sorted(words.difference(_EVENT_WORDS)):
-        message = f"event.name is never {word!r}; it is one of {', '.join(_EVENT_WORDS)}"
-        meant = _EVENT_SYNONYMS.get(word) or c.suggestions.near(word, _EVENT_WORDS)
-        if has_loop and meant in _STEP_ENDS:
-            meant = "loop.done"
-        remedy = f"Did you mean {meant!r}?" if meant is not None else "Write one of these words."
-        c.report("event.word", _word_place(read.node, word), message, remedy)
-    if step is None or read.step in c.lost_loops:
-        return
-    never, ends = (_STEP_ENDS, _LOOP_ENDS) if has_loop else (_LOOP_ENDS, _STEP_ENDS)
-    # Arcs that ask for the right word too are written for any step.
-    if words & ends or "step.exit" in words:
-        return
-    for word in sorted(words & never):
-        _report_other_end(c, read, word, has_loop=has_loop)
-
-
-def _report_other_end(c: Compilation, read: Read, word: str, *, has_loop: bool) -> None:
-    if has_loop:
-        message = f"event.name is never {word!r} here: step {read.step!r} has a loop"
-        remedy = "A loop is asked on 'loop.done'."
-    else:
-        message = f"event.name is never {word!r} here: step {read.step!r} has no loop"
-        remedy = "A step without a loop is asked on 'step.done'."
-    c.report("event.word", _word_place(read.node, word), message, remedy)
-
-
-def _word_place(node: Node, word: str) -> Span:
-    """Where a word stands in quotes."""
-    if not isinstance(node, ScalarNode):
-        return node.span
-    found = re.search(rf"(?<=['\"]){re.escape(word)}(?=['\"])", node.text)
-    return place_in(node, found.start() if found is not None else 0)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import BROKEN, Compilation, Place, shown
 from anew.languages.playbook.directives import DIRECTIVE_KEYS, read_directive
-from anew.languages.playbook.names import check_words
 from anew.languages.playbook.patches import read_patches
+from anew.languages.playbook.words import check_words
 from anew.program.check import is_else
 from anew.program.policy import Fail, Policy, Rule
 from anew.program.program import Dialect
