@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from anew.engine import events as e
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.views.timeline import timeline_lines
 
-MILLISECOND = e.NANOSECONDS // 1000
-START = 946_684_800 * e.NANOSECONDS
+MILLISECOND = NANOSECONDS // 1000
+START = 946_684_800 * NANOSECONDS
 BOOM = {"kind": "server_error", "message": "Service Unavailable", "retryable": True}
 FAILED = outcome_of({}, error=BOOM, helpers={"http": {"status": 503}}, now=0)
 FETCH = {"step": "fetch", "visit": 1, "task": "page", "attempt": 1}
@@ -145,7 +146,7 @@ def test_an_outcome_and_its_retry_share_a_line() -> None:
 
 
 def test_times_count_from_the_first_event_and_places_are_as_wide_as_the_widest() -> None:
-    last = START + 1234 * e.NANOSECONDS + 567 * MILLISECOND
+    last = START + 1234 * NANOSECONDS + 567 * MILLISECOND
     iteration = e.TaskStarted(**{**FETCH, "iteration": 12}, task_visit=1, at=START + MILLISECOND)
     lines = list(timeline_lines([began(), iteration, e.RunDone(at=last)]))
     assert lines == [

@@ -6,19 +6,13 @@ nothing is decided from anything else.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct, to_builtins
 
+from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.values import Object, Value
-
-NANOSECONDS = 1_000_000_000
-# The years 1 and 9999: what dates can say. A delay past the last moment is due at it.
-FIRST_MOMENT = -62_135_596_800 * NANOSECONDS
-LAST_MOMENT = 253_402_300_799 * NANOSECONDS
 
 
 class Fact(Struct, kw_only=True, omit_defaults=True):
@@ -367,18 +361,6 @@ EVENTS: dict[str, type[Fact]] = {kind.name: kind for kind in Fact.__subclasses__
 
 _PLACE = frozenset(Fact.__struct_fields__)
 _MOMENTS = ("not_before", "deadline")
-
-
-def moment_text(at: int) -> str:
-    """ISO 8601 in UTC with microseconds and `Z`."""
-    seconds, rest = divmod(min(max(at, FIRST_MOMENT), LAST_MOMENT), NANOSECONDS)
-    return f"{_second_text(seconds)}.{rest // 1000:06d}Z"
-
-
-@lru_cache(maxsize=64)
-def _second_text(seconds: int) -> str:
-    # Many events share a second, and formatting a date costs more than the rest of a transition.
-    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
 
 
 def to_row(event: Fact) -> Object:

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from anew.engine.events import LAST_MOMENT, NANOSECONDS
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, retry_after_seconds
 from anew.engine.record import Recorder
 from anew.engine.render import seconds_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from anew.engine.events import moment_text
+from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
 from anew.engine.state import StepResult, StepRun

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from anew.engine.events import NANOSECONDS
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import (
     HELPERS,
     RETRYABLE,

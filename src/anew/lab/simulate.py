@@ -13,7 +13,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
-from anew.engine.events import LAST_MOMENT, Event
+from anew.engine.events import Event
+from anew.engine.moments import LAST_MOMENT
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from anew.engine import events as e
+from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunState
 from anew.program.program import Program
 from anew.values import Object
@@ -31,7 +32,7 @@ def summary(program: Program, log: Sequence[e.Event], state: RunState) -> Object
 
 def elapsed_seconds(log: Sequence[e.Event]) -> float:
     """From the first event to the last."""
-    return (log[-1].at - log[0].at) / e.NANOSECONDS if log else 0.0
+    return (log[-1].at - log[0].at) / NANOSECONDS if log else 0.0
 
 
 def attempts(program: Program, log: Iterable[e.Event]) -> dict[str, int]:

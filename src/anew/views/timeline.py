@@ -15,6 +15,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from anew.engine import events as e
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.values import Object, json_text
 
@@ -39,7 +40,7 @@ def timeline_lines(log: Sequence[e.Event]) -> Iterator[str]:
     what = max((len(line.what) for line in lines), default=0)
     what = max(what, _WHAT_WIDTH)
     for line in lines:
-        seconds = (line.at - log[0].at) / e.NANOSECONDS
+        seconds = (line.at - log[0].at) / NANOSECONDS
         text = f"{seconds:{_TIME_WIDTH}.3f}  {line.place:{place}}  {line.what:{what}}"
         yield f"{text} {line.detail}".rstrip()
 

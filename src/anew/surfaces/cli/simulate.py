@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
-from anew.engine.events import Event, moment_text, to_row
+from anew.engine.events import Event, to_row
+from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
 from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
