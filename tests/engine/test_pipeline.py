@@ -246,3 +246,9 @@ def test_an_error_message_quotes_only_the_beginning_of_a_long_source():
     long = "'" + "x" * 5000 + "{{ 1 / 0 }}'"
     report = play(pipeline(task("t", args=f"{{a: {long}}}")))
     assert len(report["error"]["message"]) < 500
+
+
+def test_a_rules_patch_is_written_after_those_of_its_task():
+    again = "{t: {kind: noop, set: {ctx.m.a: 1, ctx.m: {x: 0}}, spec: {policy: {rules: [RULE]}}}}"
+    rule = otherwise("do: continue, set: {ctx.m.a: 2}")
+    assert play(pipeline(again.replace("RULE", rule)))["ctx"] == {"m": {"x": 0, "a": 2}}

@@ -2,9 +2,11 @@
 
 import pytest
 
+from anew.engine.retry import DELAY_SECONDS_MAX
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
+from anew.weight import problem_of
 
 DOCUMENT = """
 workflow:
@@ -117,3 +119,21 @@ def test_the_log_keeps_the_whole_decision():
         "attempts": 3,
         "last_error": "503",
     }
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "attempts: 900, delay: 1, jitter: decorrelated",
+        "attempts: 4, backoff: linear, delay: 1e308",
+        "attempts: 900, backoff: exponential, delay: 1e308, jitter: true",
+        "attempts: 3, delay: 1e308, jitter: 1e300",
+    ],
+)
+def test_nothing_endless_reaches_the_log(rule):
+    report = run(rule, chance=1.0)
+    decisions = [x["data"] for x in report["events"] if x["name"] == "task.retry_scheduled"]
+    assert decisions
+    for decision in decisions:
+        assert problem_of(decision) is None
+        assert decision["delay_seconds"] <= DELAY_SECONDS_MAX

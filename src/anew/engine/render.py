@@ -112,5 +112,9 @@ def patches_of(patches: Iterable[Patch], scope: Scope) -> Object:
     written: Object = {}
     for patch in patches:
         place, path = patch.target.value, path_text(patch.path)
-        written.setdefault(place, {})[path] = value_of(patch.value, scope, f"set {place}.{path}")
+        value = value_of(patch.value, scope, f"set {place}.{path}")
+        writes = written.setdefault(place, {})
+        # Written again means written last, so that a whole and its parts stay in order.
+        writes.pop(path, None)
+        writes[path] = value
     return written

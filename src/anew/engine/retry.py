@@ -45,7 +45,8 @@ def bounds_of(retry: Retry, scope: Scope, now: int) -> Bounds:
     backoff = retry.backoff
     cap, elapsed = backoff.cap, retry.max_elapsed
     return Bounds(
-        first=seconds_of(backoff.first, scope, "delay", now=now),
+        # Bounded before it is multiplied, so that nothing endless reaches the log.
+        first=min(seconds_of(backoff.first, scope, "delay", now=now), DELAY_SECONDS_MAX),
         cap=None if cap is None else seconds_of(cap, scope, "max_delay", now=now),
         max_elapsed=None if elapsed is None else seconds_of(elapsed, scope, "max_elapsed", now=now),
     )
@@ -64,6 +65,7 @@ def delay_of(
         spread = _capped(base, bounds.cap)
     else:
         spread = _spread(_capped(base, bounds.cap), backoff.jitter, draw)
+    spread = min(spread, DELAY_SECONDS_MAX)
     wish = None
     seconds = spread
     if backoff.honor_retry_after:
