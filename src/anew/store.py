@@ -1,0 +1,342 @@
+"""What a store is: the log of every run, the queue of its jobs, and the catalog of programs.
+
+The protocols here are the contract, `stores/` has the implementations, and
+`anew.stores.contract` is the suite every implementation must pass. A store keeps what it is given:
+it knows events only as things to write down and read back, and decides nothing.
+
+Two rules carry everything else:
+1. A commit happens whole or not at all, and is on disk when it returns.
+2. A commit that answers a lease is refused once that lease is lost (`StaleLease`), and one whose
+   run has moved on is refused too (`StaleVersion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NewType, Protocol
+
+from msgspec import Struct, field
+
+from anew.engine.events import Event
+from anew.engine.state import Key, RunState, RunStatus
+from anew.errors import AnewError
+from anew.values import Object
+
+RunId = NewType("RunId", int)
+DEFAULT_POOL = "default"
+
+
+class StoreError(AnewError):
+    """The store cannot do it now: a full disk, a lost connection, a corrupt file. Nothing changed.
+
+    The text says what, where and what to do.
+    """
+
+
+class StaleVersion(StoreError):
+    """The run has moved on since the caller read it. Read it again and decide again."""
+
+
+class StaleLease(StoreError):
+    """The job belongs to someone else by now, or to nobody. What was done under it is void."""
+
+
+class KeyTaken(StoreError):
+    """A run with this start key exists; `run` names it."""
+
+    def __init__(self, run: RunId) -> None:
+        super().__init__(f"a run with this key exists: {run}")
+        self.run = run
+
+
+class WaitReason(StrEnum):
+    """Why a job is not to be worked on before its due time."""
+
+    READY = "ready"  # it is not waiting, except for a worker
+    RETRY = "retry"  # the delay of a retry, or of a jump
+    SLEEP = "sleep"
+    CHILD = "child"  # a child run
+    HELD = "held"  # its run is paused
+
+
+class JobRef(Struct, frozen=True, order=True):
+    """Names one job: the step-run of a run."""
+
+    run: RunId
+    key: Key
+
+
+class Lease(Struct, frozen=True):
+    """The right to work on a job until `until`. `token` is the fence: it grows with each lease.
+
+    `was_parked`: the job had been put aside by its tool and is to be called again.
+    """
+
+    job: JobRef
+    token: int
+    until: int
+    was_parked: bool = False
+
+
+class NewJob(Struct, frozen=True):
+    """A step-run to hand out. A row for the same step-run is replaced, its token kept.
+
+    `due_at` None holds it until it is woken. `taken_until` leases it to the committer at once:
+    its token is then the kept one plus 1 (1 for a new row). `is_fresh` promises that the step-run
+    was never handed out before, so that a store need not look for a row to replace.
+    """
+
+    key: Key
+    due_at: int | None = 0
+    reason: WaitReason = WaitReason.READY
+    pool: str = DEFAULT_POOL
+    attempt: int = 1
+    taken_until: int | None = None
+    is_fresh: bool = False
+
+
+class Park(Struct, frozen=True):
+    """Put the job of the commit's lease aside until `due_at`, or until it is woken (None).
+
+    A wake-up that came while it was leased is not lost: the job is then due at once.
+    `calls_again`: its tool put it aside in the middle of a call.
+    """
+
+    due_at: int | None
+    reason: WaitReason
+    attempt: int = 1
+    calls_again: bool = False
+
+
+class RunHead(Struct, frozen=True):
+    """What lists of runs show, written with every commit."""
+
+    status: RunStatus
+    error: Object | None = None
+    ended_at: int | None = None
+
+
+class NewRun(Struct, frozen=True):
+    """What a run is born with. Only the first commit of a run carries it."""
+
+    program: str
+    digest: str
+    key: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    parent: JobRef | None = None
+    depth: int = 0
+
+
+class Commit(Struct, frozen=True):
+    """One transition: all of it becomes durable, or none.
+
+    `expected` is the version (last sequence number) the events follow; they are gap-free from
+    `expected + 1`. `lease` is the one being answered: its job row goes, unless `park` puts it
+    aside or `keeps_lease` says that the same worker goes on with it.
+    `drop_all` takes every job of the run away (it ended). `wakes` are jobs of any run.
+    """
+
+    run: RunId
+    expected: int
+    at: int
+    events: Sequence[Event]
+    head: RunHead
+    lease: Lease | None = None
+    park: Park | None = None
+    keeps_lease: bool = False
+    jobs: Sequence[NewJob] = ()
+    drops: Sequence[Key] = ()
+    drop_all: bool = False
+    wakes: Sequence[JobRef] = ()
+    new: NewRun | None = None
+    snapshot: RunState | None = None
+
+
+class Stored(Struct, frozen=True):
+    """A run as it lies in the store: the newest snapshot, and the events after it."""
+
+    digest: str
+    parent: JobRef | None
+    depth: int
+    snapshot: RunState | None
+    events: list[Event]
+
+
+class Batch(Struct, frozen=True):
+    """What `lease` found: jobs to do now, and when the next one is due (None: none is)."""
+
+    leases: list[Lease]
+    next_due: int | None
+
+
+class Store(Protocol):
+    """What the runtime lives by. Every method is safe to call from many tasks at once."""
+
+    async def commit(self, commit: Commit) -> None: ...
+
+    async def load(self, run: RunId) -> Stored | None: ...
+
+    async def lease(
+        self,
+        *,
+        now: int,
+        until: int,
+        limit: int,
+        pools: Sequence[str] | None = None,
+        runs: Sequence[RunId] | None = None,
+    ) -> Batch:
+        """Take up to `limit` due jobs, those due longest first.
+
+        Of `pools` and of `runs` only, where they are given.
+        """
+
+    async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
+        """Keep leases a while longer; the ones in the answer are still held."""
+
+    async def expired(self, now: int, *, runs: Sequence[RunId] | None = None) -> list[Lease]:
+        """Leases that ran out before `now`. Whoever answers first, its commit wins."""
+
+    async def release(self, lease: Lease, *, due_at: int) -> None:
+        """Hand a job back untouched. A lease that is lost meanwhile is nobody's problem."""
+
+    async def wake(self, job: JobRef) -> None:
+        """Make a parked job due now; a leased one will be when it parks. No job: nothing."""
+
+    async def close(self) -> None: ...
+
+
+class JobRow(Struct, frozen=True):
+    """One open job as people see it."""
+
+    job: JobRef
+    reason: WaitReason
+    due_at: int | None
+    attempt: int
+    pool: str
+    leased_until: int | None
+    token: int
+
+
+class RunRow(Struct, frozen=True):
+    """One run as lists show it."""
+
+    run: RunId
+    program: str
+    digest: str
+    status: RunStatus
+    version: int
+    created_at: int
+    updated_at: int
+    ended_at: int | None
+    error: Object | None
+    key: str | None
+    labels: Mapping[str, str]
+    parent: JobRef | None
+    depth: int
+
+
+class RunFilter(Struct, frozen=True):
+    """Which runs to list, newest first. `before` is a cursor: older than this run."""
+
+    statuses: Sequence[RunStatus] = ()
+    program: str | None = None
+    retrying: bool = False
+    since: int | None = None
+    parent: RunId | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    before: RunId | None = None
+    limit: int = 50
+
+
+class Archive(Protocol):
+    """What people read, and how old runs go away."""
+
+    async def run(self, run: RunId) -> RunRow | None: ...
+
+    async def runs(self, asked: RunFilter) -> list[RunRow]: ...
+
+    async def run_of_key(self, key: str) -> RunId | None: ...
+
+    async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]: ...
+
+    async def jobs(self, run: RunId) -> list[JobRow]: ...
+
+    async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
+        """Remove up to `limit` runs that ended before a moment, logs and blobs with them.
+
+        A child goes no sooner than its parent has ended. Returns how many went.
+        """
+
+
+class StoredProgram(Struct, frozen=True):
+    """A document as it was run or registered; `version` is 0 for one that was only run."""
+
+    digest: str
+    name: str
+    version: int
+    source: str
+    file: str
+    registered_at: int
+
+
+class Catalog(Protocol):
+    """Programs by digest (runs are pinned to one), and by name and version once registered."""
+
+    async def keep(self, program: StoredProgram) -> None:
+        """Keep a document under its digest; the same digest again changes nothing."""
+
+    async def register(self, program: StoredProgram) -> StoredProgram:
+        """Keep a document and make it the newest version of its name; the row as registered.
+
+        Versions count from 1. Registering the newest again changes nothing; an older one becomes a
+        new version. `version` of the argument is ignored.
+        """
+
+    async def get(self, digest: str) -> StoredProgram | None: ...
+
+    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
+        """A registered one, by name; the newest version unless one is asked for."""
+
+    async def programs(self) -> list[StoredProgram]:
+        """The newest version of each registered program, by name."""
+
+
+class SealedCredential(Struct, frozen=True):
+    """A credential as it lies at rest: `sealed` can be read with the key only."""
+
+    name: str
+    kind: str
+    sealed: bytes
+    created_at: int
+
+
+class Vault(Protocol):
+    """Credentials, encrypted before they get here."""
+
+    async def seal(self, credential: SealedCredential) -> None:
+        """Keep it, in place of an older one of the same name."""
+
+    async def sealed(self, name: str) -> SealedCredential | None: ...
+
+    async def names(self) -> list[SealedCredential]: ...
+
+    async def forget(self, name: str) -> bool: ...
+
+
+class Database(Protocol):
+    """One place that is all of these at once."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def archive(self) -> Archive: ...
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def vault(self) -> Vault: ...
+
+    async def close(self) -> None: ...

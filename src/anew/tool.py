@@ -1,0 +1,93 @@
+"""What a tool is: one asynchronous call, from a task's inputs to its outcome.
+
+A tool knows nothing of runs, rules or stores. It may be called again with the same inputs after a
+crash, then with the same idempotency key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct, field
+
+from anew.engine.outcome import Outcome
+from anew.values import Object, Value
+
+
+class Timeout(Struct, frozen=True):
+    """How long one call may take. The caller enforces `seconds`; a tool may use the parts."""
+
+    seconds: float | None = None
+    connect: float | None = None
+    read: float | None = None
+
+
+class Place(Struct, frozen=True):
+    """Which execution this is: the names its events carry."""
+
+    run: str
+    step: str
+    visit: int
+    iteration: int | None
+    task: str
+    attempt: int
+
+
+def _nothing() -> None:
+    """The call's time began when it was made."""
+
+
+class Call(Struct, frozen=True):
+    """One execution of a task.
+
+    `inputs` have canonical names (program/kinds.py), are rendered, and have their secrets put in;
+    `auth` is the credential's data. They belong to the log: a tool never changes them.
+    `asked_at` is when this attempt was first started, however often it was called since.
+    `folder` is where the document's relative files are found, `scratch` a folder of this run.
+    A call that is stopped puts what it printed so far into `printed`, by stream. A tool whose calls
+    wait for one another says `begins()` when a call's own time begins.
+    """
+
+    kind: str
+    inputs: Mapping[str, Value]
+    place: Place
+    idempotency_key: str
+    asked_at: int
+    timeout: Timeout
+    folder: Path
+    scratch: Path
+    printed: Object = field(default_factory=dict)
+    begins: Callable[[], None] = _nothing
+
+
+class Parked(Struct, frozen=True):
+    """Nothing to do before `until` (or before someone wakes the job): call again then.
+
+    The call holds no slot meanwhile, and survives any restart.
+    """
+
+    until: int | None
+    reason: str
+
+
+Answer: TypeAlias = Outcome | Parked
+
+
+class Tool(Protocol):
+    """One kind of call. A failure of the world is an outcome and never raised.
+
+    When `call` is cancelled (a timeout, a cancelled run, a stop) it stops what it began, kills the
+    processes it started, and lets the cancellation through. What it raises otherwise is reported
+    as kind `tool_error`.
+
+    Two things a tool may have besides: the class attribute `queues = True` when its calls wait for
+    one another, so that the attempt's timeout begins with `call.begins()`; and, when it answers
+    `Parked`, a coroutine `give_up(call)` for a call whose time is over.
+    """
+
+    async def call(self, call: Call) -> Answer: ...
+
+    async def close(self) -> None:
+        """Give back connections and processes. Called once, when nothing is at work any more."""
