@@ -10,27 +10,33 @@ from math import isfinite
 
 from anew.values import Value
 
-# The largest HTTP response is 32 MiB, and its body has to fit.
-VALUE_CHARS_MAX = 32 * 1024 * 1024
+# The largest HTTP response is 32 MiB, and its body has to fit, in base64 too.
+VALUE_CHARS_MAX = 48 * 1024 * 1024
 # What every JSON reader takes, and Python's own without running out of stack.
 VALUE_DEPTH_MAX = 200
 # A weighing takes a fifth of a second at the most; lists of numbers do not count.
 VALUE_NODES_MAX = 2_000_000
 WHOLE_MIN, WHOLE_MAX = -(2**63), 2**64 - 1
+# An object with this key stands for a secret in the log. Nobody outside may write one: an answer
+# that held such an object would be sent the secret it names with the next request.
+RESERVED_KEY = "$secret"
 
 _NUMBERS = frozenset({int, float, bool, type(None)})
 
 
-def problem_of(value: Value) -> str | None:
-    """Why `value` may not be kept, in words that follow "the value"; None when it may."""
+def problem_of(value: Value, *, is_sealed: bool = False) -> str | None:
+    """Why `value` may not be kept, in words that follow "the value"; None when it may.
+
+    `is_sealed`: it comes from the log, where references to secrets are in their place.
+    """
     if type(value) is str:
         return _problem_of_text(value) or _problem_of_size(len(value), 1)
     if type(value) not in (dict, list):
         return _problem_of_scalar(value)
-    return _problem_of_parts(value)
+    return _problem_of_parts(value, is_sealed=is_sealed)
 
 
-def _problem_of_parts(value: Value) -> str | None:
+def _problem_of_parts(value: Value, *, is_sealed: bool) -> str | None:
     chars = nodes = 0
     todo = [(value, 1)]
     while todo:
@@ -42,6 +48,8 @@ def _problem_of_parts(value: Value) -> str | None:
             items = list(part.values())
             if problem := _problem_of_keys(part):
                 return problem
+            if RESERVED_KEY in part and not is_sealed:
+                return f"has the key {RESERVED_KEY!r}, which stands for secrets in the log"
             chars += sum(map(len, part)) + 4 * len(part)
         nodes += 0 if _NUMBERS.issuperset(map(type, items)) else len(items)
         chars += 2 * len(items) + 2

@@ -7,11 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anew.engine import events as e
-from anew.engine.decide import Due, Lost, Reported, Requested, Taken, decide
+from anew.engine.decide import (
+    Cancelled,
+    Due,
+    Lost,
+    Paused,
+    Reported,
+    Requested,
+    Resumed,
+    Taken,
+    decide,
+)
 from anew.engine.fold import fold
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import RunState
+from anew.engine.state import RunState, RunStatus, StepRunStatus
 from anew.lab.replay import replay
 from anew.lab.script import SUCCESS, Tape, script_of
 from anew.languages import load_text
@@ -49,8 +59,27 @@ class Chaos:
         at = max(now, self.log[-1].at if self.log else 0)
         transition = decide(self.program, self.state, boundary, Moment(at, self.chance.random))
         self.log += transition.events
-        self.pending += [Taken(key) for key in transition.jobs]
+        self.pending += [self.turn_of(key) for key in transition.jobs]
         self.follow(transition.ask)
+        self.interfere()
+
+    def turn_of(self, key):
+        """What a worker does with a job: begin it, or go on with it."""
+        run = self.state.step_run(key)
+        if run is not None and run.status in (StepRunStatus.DELAYED, StepRunStatus.DECIDED):
+            self.due[key] = run.resume_at or 0
+            return Due(key)
+        return Taken(key)
+
+    def interfere(self):
+        """People pause and resume, and sometimes they have had enough."""
+        chance = self.chance.random()
+        if chance < 0.04:
+            self.pending.append(Paused("chaos"))
+        if self.state.status is RunStatus.PAUSED and chance < 0.5:
+            self.pending.append(Resumed())
+        if chance > 0.99:
+            self.pending.append(Cancelled("enough"))
 
     def follow(self, ask):
         if isinstance(ask, Wait):
@@ -61,7 +90,7 @@ class Chaos:
             outcome = (tape.next() if tape else SUCCESS).outcome(0)
             self.pending.append(Reported(ask.key, outcome, ask.started))
             if self.chance.random() < 0.2:
-                self.pending.append(Lost(ask.key))
+                self.pending.append(Lost(ask.key, was_handed_back=self.chance.random() < 0.5))
 
 
 @settings(max_examples=120)

@@ -218,7 +218,7 @@ def test_a_value_that_grows_with_every_jump_meets_a_limit(value):
 
 
 def test_a_result_that_no_log_can_hold_is_an_error():
-    outcome = outcome_of(["x" * 900_000] * 40)
+    outcome = outcome_of(["x" * 900_000] * 60)
     assert (outcome.error["kind"], outcome.result) == ("limit_exceeded", None)
 
 
@@ -239,7 +239,7 @@ def test_a_delay_past_the_end_of_time_is_due_at_its_end():
     report = play(
         pipeline(task("t", when("outcome.status == 'error'", then))), outcomes={"t": [BOOM]}
     )
-    assert report["events"][-1]["at"] == "9999-12-31T23:59:59.000000Z"
+    assert report["events"][-1]["at"] == "2262-04-11T23:47:16.000000Z"
 
 
 def test_an_error_message_quotes_only_the_beginning_of_a_long_source():

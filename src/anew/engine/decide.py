@@ -42,6 +42,7 @@ class Requested(Struct, frozen=True):
 
     run: str
     workload: Object
+    file: str | None = None
 
 
 class Taken(Struct, frozen=True):
@@ -65,16 +66,37 @@ class Reported(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """The worker that executed a step-run's task is gone."""
+    """The worker that executed a step-run's task is gone, or gave it back unfinished."""
 
     key: Key
+    was_handed_back: bool = False
 
 
-Boundary: TypeAlias = Requested | Taken | Due | Reported | Lost
+class Cancelled(Struct, frozen=True):
+    """Someone ends the run, whatever it is doing."""
+
+    reason: str | None = None
+
+
+class Paused(Struct, frozen=True):
+    """Someone wants the run to start nothing for a while. For `shared_with` see `run.paused`."""
+
+    reason: str | None = None
+    shared_with: str | None = None
+
+
+class Resumed(Struct, frozen=True):
+    """Someone wants a paused run to go on."""
+
+
+Boundary: TypeAlias = Requested | Taken | Due | Reported | Lost | Cancelled | Paused | Resumed
 
 
 class Transition(Struct, frozen=True):
-    """All or nothing: append `events`, hand out `jobs`, then do what `ask` says."""
+    """All or nothing: append `events`, hand out `jobs`, then do what `ask` says.
+
+    Without an `ask`, a step-run that is still live is held: its run is paused.
+    """
 
     events: list[e.Event]
     jobs: list[Key]
@@ -97,7 +119,13 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         case Reported():
             ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
         case Lost():
-            ask = _redeliver(recorder, boundary.key)
+            ask = _redeliver(recorder, boundary)
+        case Cancelled():
+            recorder.emit(e.RunCancelled(reason=boundary.reason))
+        case Paused():
+            recorder.emit(e.RunPaused(reason=boundary.reason, shared_with=boundary.shared_with))
+        case Resumed():
+            _resume(recorder)
         case _:
             assert_never(boundary)
     if isinstance(ask, Ended):
@@ -109,16 +137,28 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
 
 def _is_expected(state: RunState, boundary: Boundary) -> bool:
     """Whether it still matters: queues deliver twice, workers report late, runs end meanwhile."""
-    if isinstance(boundary, Requested):
-        return state.status is RunStatus.NEW
-    run = None if state.is_final else state.step_run(boundary.key)
-    if run is None:
-        return False
+    match boundary:
+        case Requested():
+            return state.status is RunStatus.NEW
+        case Cancelled():
+            return not state.is_final
+        case Paused():
+            return state.status in (RunStatus.RUNNING, RunStatus.WAITING)
+        case Resumed():
+            return state.status is RunStatus.PAUSED
+        case _:
+            run = None if state.is_final else state.step_run(boundary.key)
+            return run is not None and _is_awaited(state, run, boundary)
+
+
+def _is_awaited(state: RunState, run: StepRun, boundary: Taken | Due | Reported | Lost) -> bool:
+    """Whether the step-run is where this can happen to it. A paused run starts nothing."""
+    is_paused = state.status is RunStatus.PAUSED
     match boundary:
         case Taken():
-            return run.status in (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+            return not is_paused and run.status in (StepRunStatus.SCHEDULED, StepRunStatus.READY)
         case Due():
-            return run.status in (StepRunStatus.DELAYED, StepRunStatus.DECIDED)
+            return not is_paused and run.status in (StepRunStatus.DELAYED, StepRunStatus.DECIDED)
         case Reported():
             is_at_work = run.status is StepRunStatus.EXECUTING
             return is_at_work and boundary.started == run.started_seq
@@ -129,13 +169,15 @@ def _is_expected(state: RunState, boundary: Boundary) -> bool:
 
 
 def _begin_run(recorder: Recorder, request: Requested) -> None:
-    program = recorder.program
+    program, secrets = recorder.program, recorder.moment.secrets
+    workload = merge_deep(_defaults(program, request.run), request.workload)
     recorder.emit(
         e.RunRequested(
             run=request.run,
             program=program.name,
             digest=program.digest,
-            workload=merge_deep(_defaults(program, request.run), request.workload),
+            workload=workload if secrets is None else secrets.seal(workload),
+            file=request.file,
         )
     )
     recorder.emit(e.RunStarted(entry=program.entry))
@@ -215,21 +257,31 @@ def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
     return None
 
 
-def _redeliver(recorder: Recorder, key: Key) -> Ended | None:
+def _redeliver(recorder: Recorder, lost: Lost) -> Ended | None:
     """Hand the step-run out again, unless it has cost too many workers already."""
+    key = lost.key
     run = recorder.state.step_run(key)
     assert run is not None
     most = recorder.program.limits.deliveries
-    if run.deliveries >= most:
+    if run.deliveries >= most and not lost.was_handed_back:
         message = f"the step-run lost {most} workers, its limit (deliveries), in task {run.task}"
         return Ended(key, error_of("worker_lost", message))
+    delivery = run.deliveries if lost.was_handed_back else run.deliveries + 1
     recorder.emit(
         e.StepRedelivered(
-            step=key.step, visit=key.visit, iteration=key.iteration, delivery=run.deliveries + 1
+            step=key.step, visit=key.visit, iteration=key.iteration, delivery=delivery
         )
     )
     recorder.jobs.append(key)
     return None
+
+
+def _resume(recorder: Recorder) -> None:
+    """Hand out everything that is not at work, whether it was handed out before or held."""
+    recorder.emit(e.RunResumed())
+    for run in recorder.state.live_step_runs():
+        if run.status is not StepRunStatus.EXECUTING:
+            recorder.jobs.append(run.key)
 
 
 def _drop_refused(recorder: Recorder) -> bool:

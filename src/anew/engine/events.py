@@ -30,13 +30,17 @@ class Fact(Struct, kw_only=True, omit_defaults=True):
 
 
 class RunRequested(Fact):
-    """Someone asked for a run of this program with this workload."""
+    """Someone asked for a run of this program with this workload.
+
+    `file` is where the document was; its relative files are found beside it.
+    """
 
     name: ClassVar[str] = "run.requested"
     run: str
     program: str
     digest: str
     workload: Object
+    file: str | None = None
 
 
 class RunStarted(Fact):
@@ -47,10 +51,14 @@ class RunStarted(Fact):
 
 
 class RunPaused(Fact):
-    """No new step-run starts until the run is resumed."""
+    """No new task starts until the run is resumed; one at work goes on to its outcome.
+
+    `shared_with` names the run whose beginning this log shares: the events up to here are its.
+    """
 
     name: ClassVar[str] = "run.paused"
     reason: str | None = None
+    shared_with: str | None = None
 
 
 class RunResumed(Fact):
@@ -129,7 +137,10 @@ class StepSkipped(Fact):
 
 
 class StepRedelivered(Fact):
-    """The step-run's worker was lost; another one goes on from the last outcome in the log."""
+    """The step-run's worker was lost; another one goes on from the last outcome in the log.
+
+    A worker that hands its work back has not died of it: `delivery` then stays as it was.
+    """
 
     name: ClassVar[str] = "step.redelivered"
     delivery: int
@@ -139,12 +150,14 @@ class TaskStarted(Fact):
     """One execution of a task begins, with these inputs.
 
     `task_visit` counts how often the step-run has come to a task; all attempts of one visit share
-    it, and with the event's place it makes the idempotency key.
+    it, and with the event's place it makes the idempotency key. `workbook` names the task of the
+    workbook that is executed here; the inputs are then that task's.
     """
 
     name: ClassVar[str] = "task.started"
     task_visit: int
     inputs: Value = None
+    workbook: str | None = None
     draws: list[float] = []
 
 

@@ -63,7 +63,7 @@ def _apply(state: RunState, event: e.Event) -> None:
         case e.StepScheduled():
             _step_scheduled(state, event)
         case e.StepStarted():
-            _moved(state, event)
+            _moved(state, event).began_at = event.at
         case e.StepDone():
             _step_done(state, event)
         case e.StepFailed():
@@ -86,10 +86,12 @@ def _apply(state: RunState, event: e.Event) -> None:
         case e.StepRedelivered():
             _step_redelivered(_moved(state, event), event)
         case e.RunRequested():
-            state.run, state.workload = event.run, event.workload
+            state.run, state.workload, state.file = event.run, event.workload, event.file
         case e.RunStarted():
             _add_token(state, event.entry, {}, event.seq)
-        case e.RunPaused() | e.RunResumed() | e.RunDone() | e.RunFailed() | e.RunCancelled():
+        case e.RunCancelled():
+            state.tokens, state.active, state.live = {}, {}, {}
+        case e.RunPaused() | e.RunResumed() | e.RunDone() | e.RunFailed():
             pass
         case e.BranchForked() | e.BranchJoined():
             pass
@@ -171,7 +173,8 @@ def _task_started(run: StepRun, event: e.TaskStarted) -> None:
         # The same attempt once more: a lost worker uses up nothing of the author's.
         run.is_lost = False
         return
-    run.task_visit, run.inputs = event.task_visit, event.inputs
+    run.asked_at = event.at
+    run.task_visit, run.inputs, run.workbook = event.task_visit, event.inputs, event.workbook
     if event.attempt == 1:
         run.prev = run.last
         run.first_at = event.at
@@ -277,6 +280,7 @@ def _loop_started(state: RunState, run: StepRun, event: e.LoopStarted) -> None:
         is_parallel=event.mode == "parallel",
         max_in_flight=event.max_in_flight,
         results=[None] * len(event.items),
+        began_at=run.began_at,
     )
     state.active[run.key.step, run.key.visit] = loop
     for _ in range(min(loop.max_in_flight, len(loop.items))):
@@ -291,7 +295,9 @@ def _open_next(loop: LoopVisit) -> None:
     loop.next_index = index + 1
     key = Key(loop.key.step, loop.key.visit, index)
     scratch = {loop.iterator: loop.items[index], "index": index}
-    loop.open[index] = StepRun(key, loop.args, scratch, keeps_ctx=loop.is_parallel)
+    loop.open[index] = StepRun(
+        key, loop.args, scratch, began_at=loop.began_at, keeps_ctx=loop.is_parallel
+    )
 
 
 def _iteration_ended(

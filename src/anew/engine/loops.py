@@ -12,6 +12,7 @@ from anew.engine.scope import Scope
 from anew.engine.state import Key, LoopVisit, StepRun
 from anew.program.program import Loop, LoopMode
 from anew.values import Object, Value, json_text
+from anew.weight import RESERVED_KEY
 
 
 def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> LoopVisit | Object:
@@ -71,7 +72,7 @@ def _width(loop: Loop, scope: Scope) -> int:
 
 def _items(recorder: Recorder, loop: Loop, scope: Scope) -> list[Value]:
     value = defined_value(loop.source, scope, "loop.in")
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and RESERVED_KEY not in value:
         value = [{"key": key, "value": item} for key, item in value.items()]
     if not isinstance(value, list):
         shown = excerpt(json_text(value))

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 NANOSECONDS = 1_000_000_000
-# The years 1 and 9999: what dates can say. A delay past the last moment is due at it.
-FIRST_MOMENT = -62_135_596_800 * NANOSECONDS
-LAST_MOMENT = 253_402_300_799 * NANOSECONDS
+# The years 1677 and 2262: what 64 bits hold, in every store. A delay past the last moment is due
+# at it.
+FIRST_MOMENT = -9_223_372_036 * NANOSECONDS
+LAST_MOMENT = 9_223_372_036 * NANOSECONDS
 
 
 def moment_text(at: int) -> str:

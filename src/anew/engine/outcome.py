@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from anew.program.policy import OutcomeStatus
 from anew.values import Object, Value, json_text, parse_seconds
-from anew.weight import problem_of
+from anew.weight import RESERVED_KEY, problem_of
 
 # None means: it depends on the author's code, so a rule has to know.
 RETRYABLE: dict[str, bool | None] = {
@@ -52,12 +52,16 @@ _KIND_OF_HTTP_STATUS = {401: "auth", 403: "auth", 404: "not_found", 429: "rate_l
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """`error` is set exactly when `status` is error; an error may still carry a result."""
+    """`error` is set exactly when `status` is error; an error may still carry a result.
+
+    `logs` is what the execution printed, by stream; no rule reads it.
+    """
 
     status: OutcomeStatus
     result: Value = None
     error: Object | None = None
     helpers: Object = {}
+    logs: Object = {}
 
     @property
     def is_error(self) -> bool:
@@ -81,25 +85,29 @@ def outcome_of(
     *,
     error: Mapping[str, Value] | str | None = None,
     helpers: Mapping[str, Value] | None = None,
+    logs: Mapping[str, Value] | None = None,
     now: int = 0,
+    is_sealed: bool = False,
 ) -> Outcome:
     """The outcome a tool's answer amounts to.
 
     An error is completed from the table of kinds; a result that says `status: error` is one.
+    `is_sealed`: references to secrets in it are ours, because it comes out of a log.
     """
-    seen = _with_lower_case_headers(helpers or {})
-    problem = problem_of([result, error, seen])
+    seen = _with_lower_case_headers(helpers) if helpers else {}
+    printed = dict(logs) if logs else {}
+    told = [part for part in (result, error, seen, printed) if part]
+    problem = problem_of(told, is_sealed=is_sealed) if told else None
     if problem is not None:
-        return Outcome(
-            OutcomeStatus.ERROR, error=error_of("limit_exceeded", f"the result {problem}")
-        )
+        kind = "config" if RESERVED_KEY in problem else "limit_exceeded"
+        return Outcome(OutcomeStatus.ERROR, error=error_of(kind, f"the result {problem}"))
     if error is None and not _says_error(result):
-        return Outcome(OutcomeStatus.OK, result, None, seen)
+        return Outcome(OutcomeStatus.OK, result, None, seen, printed)
     found = _completed(error, result, seen)
     wish = retry_after_seconds(found, seen, now)
     if wish is not None and "retry_after" not in found:
         found["retry_after"] = wish
-    return Outcome(OutcomeStatus.ERROR, result, found, seen)
+    return Outcome(OutcomeStatus.ERROR, result, found, seen, printed)
 
 
 def retry_after_seconds(

@@ -11,30 +11,37 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.engine.events import StepStarted, TaskStarted
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.policy import judge
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, value_of
 from anew.engine.scope import Scope, task_names
-from anew.engine.state import Key, StepRun, StepRunStatus
+from anew.engine.state import Key, RunState, RunStatus, StepRun, StepRunStatus
 from anew.errors import EngineBug
-from anew.program.program import Step, Task
+from anew.program.kinds import find_kind
+from anew.program.program import Program, Step, Task
 from anew.values import Object, Value
 
 
 class Invoke(Struct, frozen=True):
     """Call the tool once. Inputs belong to the log: a tool that changes them changes a copy.
 
-    `started` goes back with the report. `idempotency_key` is the same for all attempts of one
-    visit of the task, however many workers it takes.
+    `tool` is the task whose tool is called: `task` itself, or the one of the workbook it names.
+    `started` goes back with the report; `asked_at` is when this attempt was first started.
+    `idempotency_key` is the same for all attempts of one visit of the task, however many workers it
+    takes. An outcome past `deadline` is a timeout.
     """
 
     key: Key
     task: Task
+    tool: Task
     inputs: Value
     attempt: int
     started: int
+    asked_at: int
     idempotency_key: str
+    deadline: int | None = None
 
 
 class Wait(Struct, frozen=True):
@@ -59,6 +66,13 @@ class _Start(Struct, frozen=True):
     attempt: int
 
 
+class _Rendered(Struct, frozen=True):
+    """The inputs of one execution; `workbook` names the task of that book they are for."""
+
+    inputs: Value
+    workbook: str | None = None
+
+
 class Pipeline:
     """The interpreter of one step-run, for one transition."""
 
@@ -70,18 +84,18 @@ class Pipeline:
         self._run: StepRun = run
         self._step: Step = recorder.program.steps[key.step]
 
-    def begin(self) -> Ask:
+    def begin(self) -> Ask | None:
         """A worker took the step-run, for the first time or after another one was lost."""
         key = self._run.key
         if key.iteration is None and self._run.status is StepRunStatus.SCHEDULED:
             self._recorder.emit(StepStarted(step=key.step, visit=key.visit))
         return self._go_on()
 
-    def wake(self) -> Ask:
+    def wake(self) -> Ask | None:
         """The wait is over."""
         return self._go_on()
 
-    def report(self, outcome: Outcome) -> Ask:
+    def report(self, outcome: Outcome) -> Ask | None:
         """The task that was asked for gave this outcome."""
         self._judge(outcome)
         return self._go_on()
@@ -91,19 +105,32 @@ class Pipeline:
         task = self._step.tasks[self._step.index_of[self._run.task]]
         judge(self._recorder, self._run, task, outcome)
 
-    def _go_on(self) -> Ask:
+    def _go_on(self) -> Ask | None:
         """Move until something outside is needed. Inputs that do not render are outcomes too."""
+        deadline = self._deadline()
         while True:
             move = self._next_move()
             if isinstance(move, Ended):
                 return move
+            if deadline is not None and deadline <= self._recorder.moment.now:
+                return self._too_late()
             due = self._run.resume_at
             if due is not None and due > self._recorder.moment.now:
-                return Wait(self._run.key, due)
+                return Wait(self._run.key, due if deadline is None else min(due, deadline))
+            if self._recorder.state.status is RunStatus.PAUSED:
+                return None
             asked = self._start(move)
             if isinstance(asked, Invoke):
                 return asked
             self._judge(asked)
+
+    def _deadline(self) -> int | None:
+        return deadline_of(self._step, self._run)
+
+    def _too_late(self) -> Ended:
+        seconds = self._step.deadline_seconds
+        message = f"the step passed its deadline of {seconds:g} s (lifecycle.timeout_s)"
+        return Ended(self._run.key, error_of("timeout", message))
 
     def _next_move(self) -> _Start | Ended:
         run, tasks = self._run, self._step.tasks
@@ -147,36 +174,88 @@ class Pipeline:
     def _start(self, move: _Start) -> Invoke | Outcome:
         run, recorder = self._run, self._recorder
         task = self._step.tasks[self._step.index_of[move.label]]
-        # What a lost worker was given, the next one is given again: draws and moments included.
-        inputs, rejected = (run.inputs, None) if run.is_lost else self._inputs(task, move)
         again = run.is_lost or move.attempt > 1
-        event = TaskStarted(
-            step=run.key.step,
-            visit=run.key.visit,
-            iteration=run.key.iteration,
-            task=move.label,
-            attempt=move.attempt,
-            task_visit=run.task_visit if again else run.task_visit + 1,
-            inputs=inputs,
-            draws=recorder.taken_draws(),
+        visit = run.task_visit if again else run.task_visit + 1
+        rendered: _Rendered | Outcome
+        if run.is_lost:
+            # What a lost worker was given, the next one is given again: draws and moments included.
+            rendered = _Rendered(run.inputs, run.workbook)
+        else:
+            rendered = self._inputs(task, move, visit)
+        is_rejected = isinstance(rendered, Outcome)
+        recorder.emit(
+            TaskStarted(
+                step=run.key.step,
+                visit=run.key.visit,
+                iteration=run.key.iteration,
+                task=move.label,
+                attempt=move.attempt,
+                task_visit=visit,
+                inputs=None if is_rejected else rendered.inputs,  # type: ignore[union-attr]
+                workbook=None if is_rejected else rendered.workbook,  # type: ignore[union-attr]
+                draws=recorder.taken_draws(),
+            )
         )
-        recorder.emit(event)
-        return rejected or Invoke(
-            run.key, task, inputs, move.attempt, event.seq, self._idempotency_key()
-        )
+        if isinstance(rendered, Outcome):
+            return rendered
+        return asked_of(recorder.program, recorder.state, run)
 
-    def _inputs(self, task: Task, move: _Start) -> tuple[Value, Outcome | None]:
+    def _inputs(self, task: Task, move: _Start, visit: int) -> _Rendered | Outcome:
         """The rendered inputs, or the outcome of inputs that do not render."""
         run = self._run
-        prev = run.last if move.attempt == 1 else run.prev
-        names = {**task_names(run, move.label, move.attempt), "_prev": prev}
+        names = task_names(run, move.label, move.attempt)
+        names["_prev"] = run.last if move.attempt == 1 else run.prev
+        names["_key"] = idempotency_key(self._recorder.state.run, run.key, visit)
         scope = Scope(self._recorder, task.dialect, run=run, extra=names)
         try:
-            return value_of(task.inputs, scope, f"inputs of {task.label}"), None
+            inputs = value_of(task.inputs, scope, f"inputs of {task.label}")
+            if task.kind != "workbook":
+                return _Rendered(inputs)
+            return self._from_workbook(inputs, names)
         except Rejected as failed:
-            return None, outcome_of(error=failed.error)
+            return outcome_of(error=failed.error)
 
-    def _idempotency_key(self) -> str:
-        key, parts = self._run.key, [self._recorder.state.run]
-        parts += [key.step, str(key.visit), str(key.iteration or 0), str(self._run.task_visit)]
-        return ":".join(parts)
+    def _from_workbook(self, inputs: Object, names: Object) -> _Rendered | Outcome:
+        """The inputs of the workbook's task, which reads the caller's `args` and may take them."""
+        name, args = inputs.get("name"), inputs.get("args") or {}
+        task = self._recorder.program.workbook.get(name) if isinstance(name, str) else None
+        if task is None or not isinstance(args, dict):
+            what = "args must be a mapping" if task else f"the workbook has no task {name!r}"
+            return outcome_of(error=error_of("reference" if task is None else "config", what))
+        names = {**names, "args": args, "input": args}
+        scope = Scope(self._recorder, task.dialect, run=self._run, extra=names)
+        own = value_of(task.inputs, scope, f"inputs of the workbook's {name}")
+        kind = find_kind(task.kind)
+        if args and kind is not None and kind.knows("args"):
+            own = {**own, "args": {**(own.get("args") or {}), **args}}
+        return _Rendered(own, name)
+
+
+def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
+    """The call a step-run at work has asked for: the same one however often it is made."""
+    step = program.steps[run.key.step]
+    assert run.task is not None
+    task = step.tasks[step.index_of[run.task]]
+    return Invoke(
+        key=run.key,
+        task=task,
+        tool=task if run.workbook is None else program.workbook[run.workbook],
+        inputs=run.inputs,
+        attempt=run.attempt,
+        started=run.started_seq,
+        asked_at=run.asked_at,
+        idempotency_key=idempotency_key(state.run, run.key, run.task_visit),
+        deadline=deadline_of(step, run),
+    )
+
+
+def deadline_of(step: Step, run: StepRun) -> int | None:
+    """The moment at which a step-run's time is up, whatever it is doing."""
+    if step.deadline_seconds is None:
+        return None
+    return run.began_at + int(step.deadline_seconds * NANOSECONDS)
+
+
+def idempotency_key(run: str, key: Key, task_visit: int) -> str:
+    """The same for all attempts of one visit of a task, and for nothing else."""
+    return f"{run}:{key.step}:{key.visit}:{key.iteration or 0}:{task_visit}"

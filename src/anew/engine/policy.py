@@ -12,7 +12,7 @@ from msgspec import Struct
 from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
 from anew.engine.outcome import Outcome, error_of
 from anew.engine.record import Recorder
-from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, value_of
+from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, text_of
 from anew.engine.retry import (
     DELAY_SECONDS_MAX,
     bounds_of,
@@ -35,7 +35,7 @@ from anew.program.policy import (
     Rule,
 )
 from anew.program.program import Dialect, Task
-from anew.values import Object, json_text
+from anew.values import Object
 
 _CONTINUE, _FAIL = Continue(), Fail()
 
@@ -130,8 +130,7 @@ class _Judgement(Struct):
         if self.outcome.is_error:
             return None
         if then.message is not None and scope is not None:
-            said = value_of(then.message, scope, "message")
-            return error_of("failed", said if isinstance(said, str) else json_text(said))
+            return error_of("failed", text_of(then.message, scope, "message"))
         why = str(rule.when.source) if rule and rule.when else "failed by the else rule"
         return error_of("failed", why)
 
@@ -239,8 +238,7 @@ class _Judgement(Struct):
             return None
         message = f"{self.task.label} was still not accepted after {self.run.attempt} attempts"
         if then.message is not None:
-            said = value_of(then.message, scope, "message")
-            message = said if isinstance(said, str) else json_text(said)
+            message = text_of(then.message, scope, "message")
         return self._with_count(error_of("retry_exhausted", message))
 
     def _with_count(self, error: Object) -> Object:

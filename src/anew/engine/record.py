@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from anew.engine.events import Event, Fact
 from anew.engine.fold import evolve
+from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import Key, RunState
 from anew.program.program import Program
 
@@ -19,16 +20,21 @@ E = TypeVar("E", bound=Fact)
 
 
 class Moment(Struct, frozen=True):
-    """When something happens, and where its chance comes from: U(0, 1), one per call."""
+    """When something happens, and where its chance comes from: U(0, 1), one per call.
+
+    `secrets` are the credentials the run may read, None when it cannot have any.
+    """
 
     now: int
     draw: Callable[[], float]
+    secrets: Secrets | None = None
 
 
 class Recorder(Struct):
     """Collects the events of one transition and folds each as it is written.
 
-    `jobs` are the step-runs to hand out once the events are durable.
+    `jobs` are the step-runs to hand out once the events are durable. `missing` names credentials
+    that were read and not given: nothing that came of such a reading is written.
     """
 
     program: Program
@@ -37,9 +43,12 @@ class Recorder(Struct):
     events: list[Event] = field(default_factory=list)
     jobs: list[Key] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
 
     def emit(self, event: Event) -> None:
         """Write one event: the next in sequence, now."""
+        if self.missing:
+            raise MissingSecret(self.missing)
         event.seq = self.state.version + 1
         event.at = self.moment.now
         evolve(self.state, event)

@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable
 
 from anew.engine.outcome import error_of, wait_seconds
-from anew.engine.scope import Scope
+from anew.engine.scope import Opened, Scope
+from anew.engine.secrets import Unavailable
 from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
 from anew.program.policy import Patch
 from anew.program.retry import Delay
@@ -23,19 +24,32 @@ _WHOLE_BOUND = 1_000_000_000
 class Rejected(Exception):
     """`error` says which expression could not be used, and why."""
 
-    def __init__(self, what: str, why: str, source: object = None) -> None:
-        shown = source if isinstance(source, str) else repr(source)
+    def __init__(
+        self, what: str, why: str, source: object = None, *, kind: str = "expression"
+    ) -> None:
         super().__init__(what)
-        self.error = error_of("expression", f"{what}: {why} in {excerpt(shown)}")
+        # A whole mapping would hide the reason; `what` names it.
+        where = f" in {excerpt(source)}" if isinstance(source, str) else ""
+        self.error = error_of(kind, f"{what}: {why}{where}")
 
 
 def value_of(template: Template, scope: Scope, what: str) -> Value:
     """The native value; undefined is null."""
     try:
-        value = template.value(scope)
+        value = template.value(_opened(scope))
     except ExpressionError as error:
-        raise Rejected(what, error.message, template.source) from None
-    return value if template.is_constant else _kept(value, template, what)
+        raise _rejected(error, template.source, scope, what) from None
+    if template.is_constant and scope.secrets is None:
+        return value
+    return _kept(value, template, scope, what)
+
+
+def text_of(template: Template, scope: Scope, what: str) -> str:
+    """The value as a text for people, with no secret in it."""
+    value = value_of(template, scope, what)
+    if scope.secrets is not None:
+        value = scope.secrets.texts.masked(scope.secrets.open(value))
+    return value if isinstance(value, str) else json_text(value)
 
 
 def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
@@ -43,28 +57,39 @@ def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
     if condition is None:
         return True
     try:
-        return condition.holds(scope)
+        return condition.holds(_opened(scope))
     except ExpressionError as error:
-        raise Rejected(what, error.message, condition.source) from None
+        raise _rejected(error, condition.source, scope, what) from None
 
 
 def defined_value(template: Template, scope: Scope, what: str) -> Value:
     """The native value, for places where undefined is a mistake."""
     try:
-        value = template.evaluate(scope)
+        value = template.evaluate(_opened(scope))
     except ExpressionError as error:
-        raise Rejected(what, error.message, template.source) from None
+        raise _rejected(error, template.source, scope, what) from None
     if value is UNDEFINED:
         raise Rejected(what, "the value is undefined", template.source)
-    return _kept(value, template, what)
+    return _kept(value, template, scope, what)
 
 
-def _kept(value: Value, template: Template, what: str) -> Value:
-    """The value, if a log can hold it."""
+def _opened(scope: Scope) -> Scope | Opened:
+    return scope if scope.secrets is None else Opened(scope, scope.secrets)
+
+
+def _kept(value: Value, template: Template, scope: Scope, what: str) -> Value:
+    """The value as the log holds it, if it can."""
     problem = problem_of(value)
     if problem is not None:
         raise Rejected(what, f"the value {problem}", template.source)
-    return value
+    return value if scope.secrets is None else scope.secrets.seal(value)
+
+
+def _rejected(error: ExpressionError, source: object, scope: Scope, what: str) -> Rejected:
+    """What went wrong, in words that quote no secret."""
+    kind = "reference" if isinstance(error, Unavailable) else "expression"
+    why = error.message if scope.secrets is None else scope.secrets.texts.masked(error.message)
+    return Rejected(what, why, source, kind=kind)
 
 
 def excerpt(text: str) -> str:

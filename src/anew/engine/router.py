@@ -59,9 +59,11 @@ def route(
         if must_count_failures and not any(arc.counts_failures for arc in routing.chosen):
             _drop(routing)
         plain = {"event": {**seen, "name": event}}
-        scope = Scope(recorder, step.dialect, args=args, extra=plain, fresh=fresh)
         for arc in routing.chosen:
-            token_args = {} if arc.args is None else value_of(arc.args, scope, f"args of {arc.to}")
+            token_args: Value = {}
+            if arc.args is not None:
+                scope = Scope(recorder, step.dialect, args=args, extra=plain, fresh=fresh)
+                token_args = value_of(arc.args, scope, f"args of {arc.to}")
             routing.tokens.append({"to": arc.to, "args": token_args})
     except Rejected as rejected:
         routing.error = {**rejected.error, "during": event}

@@ -5,11 +5,12 @@ Order: reserved words, labels of this pipeline, steps, ctx, workload. Everything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
+from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import StepResult, StepRun
 from anew.expressions import UNDEFINED
 from anew.program.names import RESERVED
@@ -20,9 +21,14 @@ _NOTHING: Object = {}
 
 
 class Scope:
-    """The names of one evaluation. `extra` holds those that exist only here and now."""
+    """The names of one evaluation. `extra` holds those that exist only here and now.
 
-    __slots__ = ("_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder")
+    Gives values as the log holds them; `Opened` puts the secrets in.
+    """
+
+    __slots__ = (
+        "_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder", "secrets",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -37,6 +43,7 @@ class Scope:
         """`fresh` holds the result of a step that is just ending, before the log says so."""
         state = recorder.state
         self._recorder = recorder
+        self.secrets = recorder.moment.secrets
         self._dialect = dialect
         self._extra = extra
         self._fresh = fresh
@@ -89,6 +96,39 @@ class Scope:
 
     def now(self) -> str:
         return _plain_moment(self._recorder.moment.now)
+
+    def miss(self, names: Iterable[str]) -> None:
+        """These credentials were read and are not known here."""
+        self._recorder.missing.update(names)
+
+
+class Opened:
+    """A scope as templates see it: `keychain` is there, and what was sealed is open."""
+
+    __slots__ = ("_scope", "_secrets", "now", "rand")
+
+    def __init__(self, scope: Scope, secrets: Secrets) -> None:
+        self._scope = scope
+        self._secrets = secrets
+        self.rand = scope.rand
+        self.now = scope.now
+
+    def get(self, name: str, /) -> Value:
+        if name == "keychain":
+            return self._secrets.ring
+        return self._open(self._scope.get(name))
+
+    def alias(self, name: str, key: str, /) -> Value:
+        return self._open(self._scope.alias(name, key))
+
+    def _open(self, value: Value) -> Value:
+        try:
+            return self._secrets.open(value)
+        except MissingSecret as missing:
+            # An expression turns what is raised into an error of its own, so it is noted here
+            # and raised by whoever is about to write.
+            self._scope.miss(missing.names)
+            return UNDEFINED
 
 
 def _of_step(step: StepResult, key: str) -> Value:

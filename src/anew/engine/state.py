@@ -86,9 +86,12 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.SCHEDULED, e.StepSkipped): StepRunStatus.ENDED,
     # The iterations of a loop have no `step.started` of their own.
     (StepRunStatus.SCHEDULED, e.TaskStarted): StepRunStatus.EXECUTING,
+    # The step's deadline passed before the iteration's turn came.
+    (StepRunStatus.SCHEDULED, e.LoopIterationFailed): StepRunStatus.ENDED,
+    (StepRunStatus.READY, e.LoopIterationFailed): StepRunStatus.ENDED,
     (StepRunStatus.READY, e.TaskStarted): StepRunStatus.EXECUTING,
     (StepRunStatus.READY, e.LoopStarted): StepRunStatus.ENDED,
-    # A loop whose source is no list ends before it has iterations.
+    # A loop whose source is no list ends before it has iterations; so does a step too late.
     (StepRunStatus.READY, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.EXECUTING, e.TaskProcessed): StepRunStatus.DECIDED,
     (StepRunStatus.EXECUTING, e.StepRedelivered): StepRunStatus.READY,
@@ -103,7 +106,7 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.DECIDED, e.LoopIterationDone): StepRunStatus.ENDED,
     (StepRunStatus.DECIDED, e.LoopIterationFailed): StepRunStatus.ENDED,
     (StepRunStatus.DELAYED, e.TaskStarted): StepRunStatus.EXECUTING,
-    # Its executions are used up, so nothing is left to wait for.
+    # Its executions or its time are used up, so nothing is left to wait for.
     (StepRunStatus.DELAYED, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.DELAYED, e.LoopIterationFailed): StepRunStatus.ENDED,
 }
@@ -127,13 +130,14 @@ class Token(Struct):
     refused_at: int | None = None
 
 
-class StepRun(Struct):
+class StepRun(Struct, tag="step-run"):
     """Where one execution of a pipeline stands. `scratch` is its `iter`."""
 
     key: Key
     args: Object
     scratch: Object
     status: StepRunStatus = StepRunStatus.SCHEDULED
+    began_at: int = 0  # when the visit started: what a deadline counts from
     keeps_ctx: bool = False  # parallel iterations keep what they set in ctx to themselves
     own_ctx: Object = field(default_factory=dict)
     task: str | None = None
@@ -141,10 +145,12 @@ class StepRun(Struct):
     task_visit: int = 0
     started_seq: int = 0  # names the execution that may report
     inputs: Value = None
+    workbook: str | None = None  # the workbook's task that is executed in its place
     executions: int = 0
     executions_of: dict[str, int] = field(default_factory=dict)
     first_at: int = 0
     started_at: int = 0
+    asked_at: int = 0  # when this attempt was first started, however many workers it takes
     resume_at: int | None = None
     previous_seconds: float | None = None
     directive: str | None = None
@@ -157,7 +163,7 @@ class StepRun(Struct):
     is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
 
 
-class LoopVisit(Struct):
+class LoopVisit(Struct, tag="loop"):
     """The iterations of one visit: which are open, how the others ended."""
 
     key: Key
@@ -167,6 +173,7 @@ class LoopVisit(Struct):
     is_parallel: bool
     max_in_flight: int
     results: list[Value]
+    began_at: int = 0
     next_index: int = 0
     done: int = 0
     failed: int = 0
@@ -189,6 +196,7 @@ class RunState(Struct):
     """`epoch` counts ctx changes and step ends: a refused token is asked again when it moved."""
 
     run: str = ""
+    file: str | None = None
     status: RunStatus = RunStatus.NEW
     version: int = 0
     workload: Object = field(default_factory=dict)
@@ -207,6 +215,13 @@ class RunState(Struct):
     @property
     def is_final(self) -> bool:
         return self.status in FINAL
+
+    def live_step_runs(self) -> list[StepRun]:
+        """Every step-run that has not ended, the open iterations of loops among them."""
+        found: list[StepRun] = []
+        for visit in self.active.values():
+            found.extend(visit.open.values() if isinstance(visit, LoopVisit) else (visit,))
+        return found
 
     def step_run(self, key: Key) -> StepRun | None:
         """The step-run `key` names, while it is live."""

@@ -145,7 +145,7 @@ def compile_value(value: Value, *, limits: Limits = DEFAULT_LIMITS) -> Template:
         return compile_template(value, limits=limits)
     parts = _parts(value, limits)
     if all(part.is_constant for part in parts):
-        return Template(value, None, constant=value)
+        return Template(value, None, constant=_container_of(value, parts))
     reads = Reads()
     for part in parts:
         reads.names |= part.names
@@ -161,6 +161,16 @@ def _parts(value: Value, limits: Limits) -> list[Template]:
     if isinstance(value, list):
         return [compile_value(item, limits=limits) for item in value]
     return []
+
+
+def _container_of(value: Value, parts: list[Template]) -> Value:
+    """A value all of whose texts are known: `{{ 5 }}` in it is 5."""
+    known = [plain(part._constant) for part in parts]
+    if all(made is part.source for made, part in zip(known, parts, strict=True)):
+        return value
+    if isinstance(value, dict):
+        return dict(zip(value, known, strict=True))
+    return known if isinstance(value, list) else value
 
 
 def _container_run(value: Value, parts: list[Template]) -> Callable[[Scope], Value]:

@@ -11,7 +11,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary, Due, Lost, Reported, Requested, Taken, decide
+from anew.engine.decide import (
+    Boundary,
+    Cancelled,
+    Due,
+    Lost,
+    Paused,
+    Reported,
+    Requested,
+    Resumed,
+    Taken,
+    decide,
+)
+from anew.engine.fold import fold
 from anew.engine.record import Moment
 from anew.engine.state import Key, RunState, StepRunStatus
 from anew.errors import EngineBug
@@ -40,31 +52,49 @@ def replay(program: Program, log: Sequence[e.Event]) -> Difference | None:
             return Difference(first.seq, first, None)
         for derived in transition.events:
             recorded = log[position] if position < len(log) else None
+            if recorded != derived and _is_cut(recorded):
+                # The beginning of another log may end in the middle of a transition.
+                state = fold(log[:position])
+                break
             if recorded != derived:
                 return Difference(derived.seq, recorded, derived)
             position += 1
     return None
 
 
+def _is_cut(event: e.Event | None) -> bool:
+    """Whether this is where a log that shares another's beginning goes its own way."""
+    return isinstance(event, e.RunPaused) and event.shared_with is not None
+
+
 def _boundary(state: RunState, first: e.Event) -> Boundary:
     """What must have happened outside for `first` to open a transition."""
-    if isinstance(first, e.RunRequested):
-        return Requested(first.run, first.workload)
-    key = Key(first.step or "", first.visit or 0, first.iteration)
     match first:
-        case e.StepStarted():
-            return Taken(key)
-        case e.TaskStarted():
-            run = state.step_run(key)
-            is_taken = run is not None and run.status in _TAKEN
-            return Taken(key) if is_taken else Due(key)
-        case e.TaskProcessed():
-            run = state.step_run(key)
-            return Reported(key, first.outcome, run.started_seq if run else 0)
-        case e.StepRedelivered() | e.StepFailed() | e.LoopIterationFailed():
-            return Lost(key)
+        case e.RunRequested():
+            return Requested(first.run, first.workload, first.file)
+        case e.RunCancelled():
+            return Cancelled(first.reason)
+        case e.RunPaused():
+            return Paused(first.reason, first.shared_with)
+        case e.RunResumed():
+            return Resumed()
         case _:
-            raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
+            return _boundary_of_step_run(state, first)
+
+
+def _boundary_of_step_run(state: RunState, first: e.Event) -> Boundary:
+    key = Key(first.step or "", first.visit or 0, first.iteration)
+    run = state.step_run(key)
+    if run is None:
+        raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
+    if isinstance(first, e.TaskProcessed):
+        return Reported(key, first.outcome, run.started_seq)
+    if isinstance(first, e.StepRedelivered):
+        return Lost(key, was_handed_back=first.delivery == run.deliveries)
+    # Everything else follows from the step-run's own turn, or from the loss of its worker.
+    if run.status is StepRunStatus.EXECUTING:
+        return Lost(key)
+    return Taken(key) if run.status in _TAKEN else Due(key)
 
 
 class _Draws:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from anew.engine.moments import NANOSECONDS
+from anew.engine.moments import FIRST_MOMENT, LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import (
     HELPERS,
     RETRYABLE,
@@ -230,4 +230,7 @@ def _moment(said: Value, file: str) -> int:
         raise ConfigError(f"{file}: now is {said!r}, which is no ISO 8601 moment; {hint}") from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since // timedelta(microseconds=1)) * 1000
+    at = (since // timedelta(microseconds=1)) * 1000
+    if not FIRST_MOMENT <= at <= LAST_MOMENT:
+        raise ConfigError(f"{file}: now is {said!r}; it must lie between 1678 and 2261")
+    return at

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
 from anew.engine.events import Event
-from anew.engine.moments import LAST_MOMENT
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
+from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus
@@ -25,6 +26,7 @@ from anew.values import Object
 from anew.views.summary import summary
 
 RUN_ID = "1"
+_TIMED_OUT = outcome_of(error={"kind": "timeout", "message": "the call passed its time limit"})
 # Far above what a scenario needs, and about a gigabyte; a run that passes it goes in circles.
 EVENTS_MAX = 1_000_000
 
@@ -106,7 +108,19 @@ class _World:
             return
         entry = self._entry(ask)
         due = min(self._now + entry.takes, LAST_MOMENT)
+        limit = self._time_limit(ask)
+        if due > limit:
+            self._at(limit, Reported(ask.key, _TIMED_OUT, ask.started))
+            return
         self._at(due, Reported(ask.key, entry.outcome(due), ask.started))
+
+    def _time_limit(self, ask: Invoke) -> int:
+        """When the author's own limits stop the call: defaults of tools are for real tools."""
+        limit = LAST_MOMENT if ask.deadline is None else max(ask.deadline, self._now)
+        timeout = ask.tool.timeout if ask.task.timeout is None else ask.task.timeout
+        if isinstance(timeout, (int, float)):
+            limit = min(limit, self._now + int(timeout * NANOSECONDS))
+        return limit
 
     def _at(self, moment: int, boundary: Due | Reported) -> None:
         """Iterations of one loop that meet in one instant go by index, all else by age."""

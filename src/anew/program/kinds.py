@@ -49,7 +49,7 @@ class Kind(Struct, frozen=True):
         return self.inputs | _SHARED_INPUTS | self.aliases.keys() | _SHARED_ALIASES.keys()
 
 
-_SQL_ALIASES = {"commands": "command", "query": "command", "queries": "command", "sql": "command"}
+_SQL_ALIASES = dict.fromkeys("commands cmd cmds query queries sql".split(), "command")
 _SQL_INPUTS = frozenset({"command", "params", "transaction", "database"})
 
 
@@ -75,7 +75,7 @@ _TABLE = (
         inputs=_words(
             "url method params headers json body payload data form follow_redirects verify"
         ),
-        aliases={"endpoint": "url"},
+        aliases={"endpoint": "url", "verify_ssl": "verify"},
         timeout_seconds=30.0,
         choices=(("json", "body", "payload", "data", "form"),),
         texts=_words("url method"),
@@ -111,11 +111,17 @@ _TABLE = (
         "playbook",
         required=(("path", "file"),),
         inputs=_words("path file args version async return_step"),
-        aliases={"payload": "args"},
+        aliases={"payload": "args", "result_step": "return_step"},
         choices=(("path", "file"),),
         texts=_words("path file"),
     ),
-    Kind("workbook", required=(("name",),), inputs=_words("name args"), texts=_words("name")),
+    Kind(
+        "workbook",
+        required=(("name",),),
+        inputs=_words("name args"),
+        aliases={"task": "name"},
+        texts=_words("name"),
+    ),
     Kind("secrets", required=(("name",),), inputs=_words("name provider"), texts=_words("name")),
     Kind("wait", required=(("signal",),), inputs=_words("signal timeout"), texts=_words("signal")),
     Kind(

@@ -100,6 +100,7 @@ class Step(Struct, frozen=True, dict=True):
     failure: FailureMode | None = None
     deadline_seconds: float | None = None
     dialect: Dialect = Dialect.POLICY  # of its arcs, gate and loop
+    pool: str | None = None  # which workers may take it; any of the default pool when None
     span: Span = NOWHERE
 
     @cached_property

@@ -1,0 +1,126 @@
+"""Find the texts of secrets in other texts and values: as they are, and in their encoded forms.
+
+Which texts those are is given by the caller. Decides nothing about what is put in their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from anew.values import Value, json_text
+from anew.weight import RESERVED_KEY
+
+T = TypeVar("T")
+
+MASK = "[redacted]"
+PLAIN = "plain"
+# Under the reserved key of an object: those of its keys that begin so are sealed.
+HAS_SEALED_KEYS = True
+KEY_PREFIX = f"{RESERVED_KEY}:"
+# A text this short is in half of all texts; it is a secret only where it is the whole text.
+PART_CHARS_MIN = 6
+
+_PATTERN_COUNT = 64
+
+
+class Mark(Struct, frozen=True):
+    """Names one form of one secret: the leaf `ref`, as it is or encoded."""
+
+    ref: str
+    form: str = PLAIN
+
+
+class Texts:
+    """The texts that must not be seen, and where they occur. Longest first, then leftmost."""
+
+    def __init__(self, forms: Mapping[Mark, str]) -> None:
+        self._parts: dict[str, Mark] = {}
+        self._wholes: dict[str, Mark] = {}
+        for mark, text in forms.items():
+            if text:
+                kind = self._wholes if len(text) < PART_CHARS_MIN else self._parts
+                kind.setdefault(text, mark)
+        self._probes = [(_encoded(text)[1:-1], text) for text in self._parts]
+        self._whole_probes = [_encoded(text) for text in self._wholes]
+        self._patterns: dict[tuple[str, ...], re.Pattern[str]] = {}
+
+    def found_in(self, value: Value) -> re.Pattern[str] | None:
+        """What splits the texts of `value`, or None when nothing is to be found anywhere in it."""
+        if isinstance(value, str):
+            hits = [text for text in self._parts if text in value]
+            is_found = bool(hits) or value in self._wholes
+        elif self._parts or self._wholes:
+            encoded = _encoded(value)
+            hits = [text for probe, text in self._probes if probe in encoded]
+            is_found = bool(hits) or any(probe in encoded for probe in self._whole_probes)
+        else:
+            return None
+        return self._pattern(tuple(sorted(hits, key=len, reverse=True))) if is_found else None
+
+    def _pattern(self, hits: tuple[str, ...]) -> re.Pattern[str]:
+        known = self._patterns.get(hits)
+        if known is None:
+            if len(self._patterns) >= _PATTERN_COUNT:
+                self._patterns.clear()
+            # Without a hit it is a pattern that never matches.
+            known = re.compile("|".join(map(re.escape, hits)) or r"(?!)")
+            self._patterns[hits] = known
+        return known
+
+    def split(self, text: str, pattern: re.Pattern[str]) -> list[str | Mark]:
+        """The text as literal pieces and marks; just itself when it holds nothing."""
+        if text in self._wholes:
+            return [self._wholes[text]]
+        pieces: list[str | Mark] = []
+        end = 0
+        for match in pattern.finditer(text):
+            if match.start() > end:
+                pieces.append(text[end : match.start()])
+            pieces.append(self._parts[match.group()])
+            end = match.end()
+        if end < len(text) or not pieces:
+            pieces.append(text[end:])
+        return pieces
+
+    def number(self, value: float) -> Mark | None:
+        """The mark of a number that is a secret."""
+        return self._parts.get(json_text(value))
+
+    def masked(self, value: T) -> T:
+        """`value` with `[redacted]` for everything in it that must not be seen."""
+        pattern = self.found_in(value)
+        return value if pattern is None else self._masked(value, pattern)
+
+    def _masked(self, value: Value, pattern: re.Pattern[str]) -> Value:
+        match value:
+            case str():
+                return self._masked_text(value, pattern)
+            case bool() | None:
+                return value
+            case int() | float():
+                return value if self.number(value) is None else MASK
+            case dict() if value.get(RESERVED_KEY, HAS_SEALED_KEYS) is not HAS_SEALED_KEYS:
+                return value  # a reference names a secret and does not show it
+            case dict():
+                masked = self._masked_key
+                return {masked(k, pattern): self._masked(v, pattern) for k, v in value.items()}
+            case list():
+                return [self._masked(item, pattern) for item in value]
+            case _:
+                return value
+
+    def _masked_key(self, key: str, pattern: re.Pattern[str]) -> str:
+        return key if key.startswith(RESERVED_KEY) else self._masked_text(key, pattern)
+
+    def _masked_text(self, text: str, pattern: re.Pattern[str]) -> str:
+        pieces = self.split(text, pattern)
+        return "".join(MASK if isinstance(piece, Mark) else piece for piece in pieces)
+
+
+def _encoded(value: Value) -> bytes:
+    return msgspec.json.encode(value)
