@@ -1,0 +1,212 @@
+"""Events and snapshots as they are written down, the same in every store.
+
+An event is its name and its JSON. Large values of large events are kept apart as blobs; which ones
+is written beside the event, so that data that merely looks like a reference stays data.
+Knows bytes and rows. Does not know databases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any, TypeAlias
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from anew.engine.events import EVENTS, Event, Fact
+from anew.engine.outcome import Outcome
+from anew.engine.state import Key, LoopVisit, RunState, StepResult, StepRun, Token
+from anew.errors import EngineBug
+from anew.store import RunId, StoreError
+from anew.values import Object, Value
+
+# An event whose JSON is longer than this keeps its large values apart.
+INLINE_BYTES_MAX = 64 * 1024
+# A smaller value stays where it is: a reference to it would be about as long.
+BLOB_BYTES_MIN = 1024
+# Raise it when the fold makes another state of the same events. A changed field shows by itself.
+FOLD_VERSION = 1
+
+_PLACE = frozenset(Fact.__struct_fields__)
+_STATE_TYPES: tuple[type[Struct], ...] = (RunState, Token, StepRun, LoopVisit, StepResult, Key)
+Path: TypeAlias = tuple[str, ...]
+
+
+class Blob(Struct, frozen=True):
+    """A value kept apart. `checksum` is its address within its run."""
+
+    checksum: str
+    data: bytes
+
+
+class Replaced(Struct, frozen=True, array_like=True):
+    """Where in an event a value was taken out, and which blob it became."""
+
+    path: Path
+    checksum: str
+
+
+class EventRow(Struct, frozen=True):
+    """An event as stores keep it. `replaced` is JSON, None for an event that has all its values."""
+
+    seq: int
+    at: int
+    name: str
+    data: str
+    replaced: str | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_replaced_in = msgspec.json.Decoder(list[Replaced]).decode
+_snapshot = msgspec.msgpack.Decoder(RunState).decode
+
+
+def encode_events(events: Sequence[Event], *, after: int) -> tuple[list[EventRow], list[Blob]]:
+    """Rows and blobs of events that follow version `after` without a gap."""
+    rows: list[EventRow] = []
+    blobs: list[Blob] = []
+    for number, event in enumerate(events, after + 1):
+        if event.seq != number:
+            raise EngineBug(f"{event.name} has seq {event.seq} where {number} is next")
+        data = _data(event)
+        if len(data) > INLINE_BYTES_MAX:
+            row, apart = _lightened(event, len(data))
+            blobs += apart
+        else:
+            row = EventRow(event.seq, event.at, event.name, data.decode())
+        rows.append(row)
+    return rows, blobs
+
+
+def _data(event: Event) -> bytes:
+    """An event without its place and moment in the log, which have columns of their own."""
+    seq, at = event.seq, event.at
+    event.seq = event.at = 0  # a default is left out, and making a copy takes longer than encoding
+    try:
+        return _encode(event)
+    finally:
+        event.seq, event.at = seq, at
+
+
+def checksums_in(rows: Iterable[EventRow]) -> set[str]:
+    """The blobs that decoding these rows will ask for."""
+    return {
+        part.checksum
+        for row in rows
+        if row.replaced is not None
+        for part in _replaced_in(row.replaced)
+    }
+
+
+def decode_event(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
+    """The event as it was before it was encoded; StoreError when that cannot be had."""
+    try:
+        if row.replaced is None:
+            event: Event = _decoder(row.name)(row.data)
+        else:
+            event = _restored(run, row, blobs)
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"event {row.seq} ({row.name}) of run {run} cannot be read: {error}. "
+            "The database is damaged, or a newer version of Anew wrote it."
+        ) from error
+    event.seq, event.at = row.seq, row.at
+    return event
+
+
+def encode_snapshot(state: RunState) -> bytes:
+    """The whole state, to be kept with `snapshot_format()`."""
+    return msgspec.msgpack.encode(state)
+
+
+def decode_snapshot(kept_format: str, data: bytes) -> RunState | None:
+    """The state; None when another version wrote it, and the events have to be folded instead."""
+    if kept_format != snapshot_format():
+        return None
+    try:
+        return _snapshot(data)
+    except msgspec.DecodeError:
+        return None
+
+
+@cache
+def snapshot_format() -> str:
+    """Names the shape of the state: it differs as soon as any of its fields does."""
+    shape = [(kind.__name__, sorted(kind.__annotations__.items())) for kind in _STATE_TYPES]
+    return f"{FOLD_VERSION}-{crc32(repr(shape).encode()):08x}"
+
+
+@cache
+def _decoder(name: str) -> Any:
+    return msgspec.json.Decoder(EVENTS[name]).decode
+
+
+def _lightened(event: Event, size: int) -> tuple[EventRow, list[Blob]]:
+    """`event` with its largest values taken out, one after the other, until the rest is small."""
+    fields = _shallow(event)
+    replaced: list[Replaced] = []
+    blobs: list[Blob] = []
+    for path, text in _largest_first(fields):
+        if size <= INLINE_BYTES_MAX or len(text) < BLOB_BYTES_MIN:
+            break
+        blob = Blob(sha256(text).hexdigest(), text)
+        _put(fields, path, _reference(blob))
+        replaced.append(Replaced(path, blob.checksum))
+        blobs.append(blob)
+        size -= len(text)
+    kept = _encode(replaced).decode() if replaced else None
+    return EventRow(event.seq, event.at, event.name, _encode(fields).decode(), kept), blobs
+
+
+def _shallow(event: Event) -> Object:
+    """The fields of an event, and those of its outcome and patches, in mappings of our own."""
+    fields = msgspec.structs.asdict(event)
+    del fields["seq"], fields["at"]
+    for name, value in fields.items():
+        if isinstance(value, Outcome):
+            fields[name] = msgspec.structs.asdict(value)
+        elif name == "patches":
+            fields[name] = dict(value)
+    return fields
+
+
+def _largest_first(fields: Object) -> list[tuple[Path, bytes]]:
+    found: list[tuple[Path, bytes]] = []
+    for name, value in fields.items():
+        if name in ("outcome", "patches"):
+            found += [((name, inner), _encode(part)) for inner, part in value.items()]
+        elif name not in _PLACE:
+            found.append(((name,), _encode(value)))
+    return sorted(found, key=lambda candidate: len(candidate[1]), reverse=True)
+
+
+def _reference(blob: Blob) -> Object:
+    """What stands in an event for a value that is kept apart."""
+    size, checksum = len(blob.data), f"sha256:{blob.checksum}"
+    return {"$ref": {"ref": f"blob:{blob.checksum}", "size": size, "checksum": checksum}}
+
+
+def _put(fields: Object, path: Path, value: Value) -> None:
+    *outer, last = path
+    for name in outer:
+        fields = fields[name]
+    fields[last] = value
+
+
+def _restored(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
+    fields: Object = msgspec.json.decode(row.data)
+    for part in _replaced_in(row.replaced or "[]"):
+        data = blobs.get(part.checksum)
+        if data is None or sha256(data).hexdigest() != part.checksum:
+            what = "missing" if data is None else "damaged"
+            raise StoreError(
+                f"event {row.seq} ({row.name}) of run {run} cannot be read: its value "
+                f"{'.'.join(part.path)!r} is {what} (blob {part.checksum}). "
+                "Restore the database from a backup."
+            )
+        _put(fields, part.path, msgspec.json.decode(data))
+    event: Event = msgspec.convert(fields, type=EVENTS[row.name])  # type: ignore[assignment]
+    return event

@@ -1,0 +1,88 @@
+"""Programs by digest, name and version; credentials by name."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from anew.store import SealedCredential, StoredProgram
+from anew.stores.contract.making import NOW, Factory, opened
+
+
+def program(digest: str, name: str = "flow") -> StoredProgram:
+    return StoredProgram(digest, name, 0, f"source of {digest} \0 ä", "flow.yaml", NOW)
+
+
+async def case_versions_count_under_each_name(factory: Factory) -> None:
+    async with opened(factory) as db:
+        new = [program("d1"), program("d2"), program("e1", "other"), program("d3")]
+        kept = [await db.catalog.register(one) for one in new]
+        assert [one.version for one in kept] == [1, 2, 1, 3]
+        assert kept[1] == replace(program("d2"), version=2)
+        assert await db.catalog.get("d2") == program("d2")
+        assert await db.catalog.find("flow") == kept[3]
+        assert await db.catalog.find("flow", 1) == kept[0]
+        assert await db.catalog.programs() == [kept[3], kept[2]]
+
+
+async def case_the_same_document_again_changes_nothing(factory: Factory) -> None:
+    async with opened(factory) as db:
+        known = await db.catalog.register(program("d1"))
+        again = replace(program("d1"), registered_at=NOW + 1, file="moved.yaml", version=9)
+        assert await db.catalog.register(again) == known
+        await db.catalog.keep(again)
+        assert await db.catalog.get("d1") == program("d1")
+        assert (await db.catalog.register(program("d2"))).version == 2
+
+
+async def case_an_older_document_can_be_registered_again(factory: Factory) -> None:
+    async with opened(factory) as db:
+        for digest in ("d1", "d2", "d1"):
+            newest = await db.catalog.register(program(digest))
+        assert (newest.digest, newest.version) == ("d1", 3)
+        assert await db.catalog.find("flow") == newest
+
+
+async def case_a_document_that_was_only_run_has_no_version(factory: Factory) -> None:
+    async with opened(factory) as db:
+        known = await db.catalog.register(program("d1"))
+        await db.catalog.keep(program("d2"))
+        await db.catalog.keep(program("e1", "other"))
+        assert await db.catalog.get("d2") == program("d2")
+        assert await db.catalog.find("flow") == known
+        assert await db.catalog.find("other") is None
+        assert await db.catalog.programs() == [known]
+
+
+async def case_an_unknown_program_is_none(factory: Factory) -> None:
+    async with opened(factory) as db:
+        await db.catalog.register(program("d1"))
+        assert await db.catalog.get("d") is None
+        assert await db.catalog.find("flo") is None
+        assert await db.catalog.find("flow", 2) is None
+        assert await db.catalog.find("flow", 0) is None
+
+
+async def case_programs_are_listed_by_name(factory: Factory) -> None:
+    async with opened(factory) as db:
+        assert await db.catalog.programs() == []
+        for name in ("b", "a", "c"):
+            await db.catalog.register(program(name, name))
+        assert [one.name for one in await db.catalog.programs()] == ["a", "b", "c"]
+
+
+async def case_credentials_are_kept_as_they_were_sealed(factory: Factory) -> None:
+    async with opened(factory) as db:
+        old = SealedCredential("pg", "postgres", b"\x00\xff\x80sealed", NOW)
+        new = SealedCredential("pg", "bearer", b"", NOW + 1)
+        other = SealedCredential("api ä", "bearer", b"x", NOW)
+        assert await db.vault.sealed("pg") is None
+        await db.vault.seal(old)
+        await db.vault.seal(other)
+        assert await db.vault.sealed("pg") == old
+        await db.vault.seal(new)
+        assert await db.vault.sealed("pg") == new
+        assert await db.vault.names() == [other, new]
+        assert await db.vault.forget("pg") is True
+        assert await db.vault.forget("pg") is False
+        assert await db.vault.sealed("pg") is None
+        assert await db.vault.names() == [other]

@@ -1,0 +1,398 @@
+"""A database that forgets: everything in dictionaries, gone with the process.
+
+The reference for the others, and what tests run on. It keeps what it is given as a real store
+would, encoded, so that nobody can change what was committed. No method waits between reading and
+writing, which makes each of them atomic among the tasks of one loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from anew.engine.events import Event
+from anew.engine.state import Key
+from anew.store import (
+    Batch,
+    Commit,
+    JobRef,
+    JobRow,
+    KeyTaken,
+    Lease,
+    NewJob,
+    NewRun,
+    RunFilter,
+    RunId,
+    RunRow,
+    SealedCredential,
+    Stored,
+    StoredProgram,
+    WaitReason,
+)
+from anew.stores.codec import (
+    Blob,
+    EventRow,
+    decode_event,
+    decode_snapshot,
+    encode_events,
+    encode_snapshot,
+    snapshot_format,
+)
+from anew.stores.refusals import check_commit, lost_lease, unexpected_version
+
+
+class _Job(Struct):
+    """One open job. `is_woken`: a wake-up came while it was leased."""
+
+    pool: str
+    due_at: int | None
+    reason: WaitReason
+    attempt: int
+    token: int = 0
+    leased_until: int | None = None
+    calls_again: bool = False
+    is_woken: bool = False
+
+    def wake(self) -> None:
+        if self.leased_until is not None:
+            self.is_woken = True
+        else:
+            self.due_at, self.reason = 0, WaitReason.READY
+
+
+class _Run(Struct):
+    row: RunRow
+    events: list[EventRow] = field(default_factory=list)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    snapshot: tuple[str, int, bytes] | None = None
+    jobs: dict[Key, _Job] = field(default_factory=dict)
+
+
+_Runs = dict[RunId, _Run]
+
+
+class MemoryStore:
+    """The runtime's side."""
+
+    def __init__(self, runs: _Runs) -> None:
+        self._runs = runs
+
+    async def commit(self, commit: Commit) -> None:
+        rows, blobs = encode_events(commit.events, after=commit.expected)
+        run = self._checked(commit)
+        _append(run, commit, rows=rows, blobs=blobs)
+        _settle_lease(run, commit)
+        for key in list(run.jobs) if commit.drop_all else commit.drops:
+            run.jobs.pop(key, None)
+        for job in commit.jobs:
+            run.jobs[job.key] = _new_job(job, run.jobs.get(job.key))
+        for ref in commit.wakes:
+            await self.wake(ref)
+
+    async def load(self, run: RunId) -> Stored | None:
+        found = self._runs.get(run)
+        if found is None:
+            return None
+        snapshot, version = None, 0
+        if found.snapshot is not None:
+            kept_format, version, data = found.snapshot
+            snapshot = decode_snapshot(kept_format, data)
+        events = _decoded(found, found.events[version if snapshot else 0 :])
+        return Stored(found.row.digest, found.row.parent, found.row.depth, snapshot, events)
+
+    async def lease(
+        self,
+        *,
+        now: int,
+        until: int,
+        limit: int,
+        pools: Sequence[str] | None = None,
+        runs: Sequence[RunId] | None = None,
+    ) -> Batch:
+        waiting = [
+            (job.due_at, ref.run, _in_order(ref.key), ref, job)
+            for ref, job in self._jobs(runs)
+            if job.leased_until is None and job.due_at is not None
+            if pools is None or job.pool in pools
+        ]
+        due = nsmallest(limit, (entry for entry in waiting if entry[0] <= now), key=_first_three)
+        for *_, job in due:
+            job.leased_until, job.token = until, job.token + 1
+        left = [entry[0] for entry in waiting if entry[-1].leased_until is None]
+        return Batch([_lease_of(ref, job) for *_, ref, job in due], min(left, default=None))
+
+    async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
+        held = []
+        for lease in leases:
+            job = self._held(lease)
+            if job is not None:
+                job.leased_until = until
+                held.append(replace(lease, until=until))
+        return held
+
+    async def expired(self, now: int, *, runs: Sequence[RunId] | None = None) -> list[Lease]:
+        leases = [_lease_of(ref, job) for ref, job in self._jobs(runs) if job.leased_until]
+        late = [lease for lease in leases if lease.until < now]
+        return sorted(
+            late, key=lambda lease: (lease.until, lease.job.run, _in_order(lease.job.key))
+        )
+
+    async def release(self, lease: Lease, *, due_at: int) -> None:
+        job = self._held(lease)
+        if job is not None:
+            job.due_at, job.leased_until = due_at, None
+            if job.is_woken:
+                job.wake()
+            job.is_woken = False
+
+    async def wake(self, job: JobRef) -> None:
+        run = self._runs.get(job.run)
+        if run is not None and job.key in run.jobs:
+            run.jobs[job.key].wake()
+
+    async def close(self) -> None:
+        pass
+
+    def _checked(self, commit: Commit) -> _Run:
+        """The run to write to. Nothing has changed when this refuses."""
+        check_commit(commit)
+        if commit.new is not None:
+            self._check_key(commit.new.key)
+        if commit.lease is not None and self._held(commit.lease) is None:
+            raise lost_lease(commit.lease)
+        found = self._runs.get(commit.run)
+        version = found.row.version if found is not None else None
+        if (version or 0) != commit.expected or (found is None) != (commit.new is not None):
+            raise unexpected_version(commit, version)
+        if commit.new is not None:
+            found = self._runs[commit.run] = _Run(_first_row(commit, commit.new))
+        assert found is not None
+        return found
+
+    def _check_key(self, key: str | None) -> None:
+        for run in self._runs.values() if key is not None else ():
+            if run.row.key == key:
+                raise KeyTaken(run.row.run)
+
+    def _held(self, lease: Lease) -> _Job | None:
+        """The job of a lease, unless that is lost."""
+        run = self._runs.get(lease.job.run)
+        job = run.jobs.get(lease.job.key) if run is not None else None
+        is_held = job is not None and job.token == lease.token and job.leased_until is not None
+        return job if is_held else None
+
+    def _jobs(self, runs: Sequence[RunId] | None) -> Iterator[tuple[JobRef, _Job]]:
+        for run, kept in self._runs.items():
+            if runs is None or run in runs:
+                yield from ((JobRef(run, key), job) for key, job in kept.jobs.items())
+
+
+class MemoryArchive:
+    """The readers' side."""
+
+    def __init__(self, runs: _Runs) -> None:
+        self._runs = runs
+
+    async def run(self, run: RunId) -> RunRow | None:
+        found = self._runs.get(run)
+        return found.row if found is not None else None
+
+    async def runs(self, asked: RunFilter) -> list[RunRow]:
+        newest = sorted(self._runs.values(), key=lambda run: run.row.run, reverse=True)
+        return [run.row for run in newest if _is_asked(run, asked)][: asked.limit]
+
+    async def run_of_key(self, key: str) -> RunId | None:
+        return next((run.row.run for run in self._runs.values() if run.row.key == key), None)
+
+    async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        found = self._runs.get(run)
+        return _decoded(found, found.events[after : after + limit]) if found is not None else []
+
+    async def jobs(self, run: RunId) -> list[JobRow]:
+        found = self._runs.get(run)
+        jobs = sorted(found.jobs.items(), key=lambda item: _in_order(item[0])) if found else []
+        return [
+            JobRow(
+                job=JobRef(run, key),
+                reason=job.reason,
+                due_at=job.due_at,
+                attempt=job.attempt,
+                pool=job.pool,
+                leased_until=job.leased_until,
+                token=job.token,
+            )
+            for key, job in jobs
+        ]
+
+    async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
+        old = [
+            (run.row.ended_at, run.row.run)
+            for run in self._runs.values()
+            if run.row.ended_at is not None
+            and run.row.ended_at < ended_before
+            and not self._is_parent_open(run.row)
+        ]
+        going = nsmallest(limit, old)
+        for _, run in going:
+            del self._runs[run]
+        return len(going)
+
+    def _is_parent_open(self, row: RunRow) -> bool:
+        parent = self._runs.get(row.parent.run) if row.parent is not None else None
+        return parent is not None and parent.row.ended_at is None
+
+
+class MemoryCatalog:
+    """Programs by digest, and the versions of each name in the order they came."""
+
+    def __init__(self) -> None:
+        self._programs: dict[str, StoredProgram] = {}
+        self._versions: dict[str, list[StoredProgram]] = {}
+
+    async def keep(self, program: StoredProgram) -> None:
+        self._programs.setdefault(program.digest, replace(program, version=0))
+
+    async def register(self, program: StoredProgram) -> StoredProgram:
+        await self.keep(program)
+        versions = self._versions.setdefault(program.name, [])
+        if not versions or versions[-1].digest != program.digest:
+            kept = self._programs[program.digest]
+            number, at = len(versions) + 1, program.registered_at
+            versions.append(replace(kept, version=number, registered_at=at))
+        return versions[-1]
+
+    async def get(self, digest: str) -> StoredProgram | None:
+        return self._programs.get(digest)
+
+    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
+        versions = self._versions.get(name, [])
+        if version is not None:
+            return next((program for program in versions if program.version == version), None)
+        return versions[-1] if versions else None
+
+    async def programs(self) -> list[StoredProgram]:
+        return [self._versions[name][-1] for name in sorted(self._versions)]
+
+
+class MemoryVault:
+    """Sealed credentials by name."""
+
+    def __init__(self) -> None:
+        self._credentials: dict[str, SealedCredential] = {}
+
+    async def seal(self, credential: SealedCredential) -> None:
+        self._credentials[credential.name] = credential
+
+    async def sealed(self, name: str) -> SealedCredential | None:
+        return self._credentials.get(name)
+
+    async def names(self) -> list[SealedCredential]:
+        return [self._credentials[name] for name in sorted(self._credentials)]
+
+    async def forget(self, name: str) -> bool:
+        return self._credentials.pop(name, None) is not None
+
+
+class MemoryDatabase:
+    """All of it, over the same dictionaries."""
+
+    def __init__(self) -> None:
+        runs: _Runs = {}
+        self.store = MemoryStore(runs)
+        self.archive = MemoryArchive(runs)
+        self.catalog = MemoryCatalog()
+        self.vault = MemoryVault()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+
+def _first_row(commit: Commit, new: NewRun) -> RunRow:
+    return RunRow(
+        run=commit.run,
+        program=new.program,
+        digest=new.digest,
+        status=commit.head.status,
+        version=0,
+        created_at=commit.at,
+        updated_at=commit.at,
+        ended_at=None,
+        error=None,
+        key=new.key,
+        labels=dict(new.labels),
+        parent=new.parent,
+        depth=new.depth,
+    )
+
+
+def _append(run: _Run, commit: Commit, *, rows: list[EventRow], blobs: list[Blob]) -> None:
+    run.events += rows
+    run.blobs.update((blob.checksum, blob.data) for blob in blobs)
+    run.row = replace(
+        run.row,
+        status=commit.head.status,
+        version=commit.expected + len(rows),
+        updated_at=rows[-1].at if rows else run.row.updated_at,
+        ended_at=commit.head.ended_at,
+        error=commit.head.error,
+    )
+    if commit.snapshot is not None:
+        data = encode_snapshot(commit.snapshot)
+        run.snapshot = (snapshot_format(), commit.snapshot.version, data)
+
+
+def _settle_lease(run: _Run, commit: Commit) -> None:
+    """What becomes of the job that this commit answers."""
+    if commit.lease is None:
+        return
+    job = run.jobs[commit.lease.job.key]
+    park = commit.park
+    if park is not None:
+        job.leased_until, job.attempt = None, park.attempt
+        job.due_at, job.reason, job.calls_again = park.due_at, park.reason, park.calls_again
+        if job.is_woken:
+            job.wake()
+        job.is_woken = False
+    elif not commit.keeps_lease and all(new.key != commit.lease.job.key for new in commit.jobs):
+        del run.jobs[commit.lease.job.key]
+
+
+def _new_job(new: NewJob, old: _Job | None) -> _Job:
+    token = (old.token if old is not None else 0) + (new.taken_until is not None)
+    return _Job(new.pool, new.due_at, new.reason, new.attempt, token, new.taken_until)
+
+
+def _lease_of(ref: JobRef, job: _Job) -> Lease:
+    return Lease(ref, job.token, job.leased_until or 0, job.calls_again)
+
+
+def _decoded(run: _Run, rows: Iterable[EventRow]) -> list[Event]:
+    return [decode_event(run.row.run, row, run.blobs) for row in rows]
+
+
+def _in_order(key: Key) -> tuple[str, int, int]:
+    return key.step, key.visit, -1 if key.iteration is None else key.iteration
+
+
+def _first_three(entry: tuple[object, ...]) -> tuple[object, ...]:
+    return entry[:3]
+
+
+def _is_asked(run: _Run, asked: RunFilter) -> bool:
+    row = run.row
+    return (
+        (not asked.statuses or row.status in asked.statuses)
+        and asked.program in (None, row.program)
+        and (asked.since is None or row.created_at >= asked.since)
+        and (asked.before is None or row.run < asked.before)
+        and (asked.parent is None or (row.parent is not None and row.parent.run == asked.parent))
+        and _has_labels(row.labels, asked.labels)
+        and (not asked.retrying or any(job.reason == "retry" for job in run.jobs.values()))
+    )
+
+
+def _has_labels(labels: Mapping[str, str], asked: Mapping[str, str]) -> bool:
+    return all(labels.get(name) == value for name, value in asked.items())

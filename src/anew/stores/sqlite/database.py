@@ -1,0 +1,244 @@
+"""The protocols of `anew.store` over one SQLite file: what is read, what is written, by whom.
+
+One owner process writes. Any number of others read beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypeVar
+
+from anew.engine.events import Event
+from anew.store import (
+    Batch,
+    Commit,
+    JobRef,
+    JobRow,
+    Lease,
+    RunFilter,
+    RunId,
+    RunRow,
+    SealedCredential,
+    Stored,
+    StoredProgram,
+    StoreError,
+)
+from anew.stores.sqlite import archive, catalog, leasing
+from anew.stores.sqlite.commits import encode_commit, wake, write_commit
+from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader
+from anew.stores.sqlite.migrations import check_schema, migrate, migrations
+from anew.stores.sqlite.reader import Reader
+from anew.stores.sqlite.writer import Work, Writer
+
+T = TypeVar("T")
+
+# Others can write in between, however many runs are removed.
+PRUNE_RUNS_PER_TRANSACTION = 20
+
+
+class Writes(Protocol):
+    """Does work in a transaction."""
+
+    async def do(self, work: Work[T]) -> T: ...
+
+    async def close(self) -> None: ...
+
+
+class SqliteStore:
+    """The runtime's side."""
+
+    def __init__(self, writer: Writes, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def commit(self, commit: Commit) -> None:
+        # Encoded before anyone waits: the caller goes on to change its state.
+        encoded = encode_commit(commit)
+        await self._writer.do(lambda db: write_commit(db, encoded))
+
+    async def load(self, run: RunId) -> Stored | None:
+        return await self._reader.ask(lambda db: archive.load(db, run))
+
+    async def lease(
+        self,
+        *,
+        now: int,
+        until: int,
+        limit: int,
+        pools: Sequence[str] | None = None,
+        runs: Sequence[RunId] | None = None,
+    ) -> Batch:
+        def take(db: Any) -> Batch:
+            return leasing.take(db, now=now, until=until, limit=limit, pools=pools, runs=runs)
+
+        return await self._writer.do(take)
+
+    async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
+        return await self._writer.do(lambda db: leasing.extend(db, leases, until))
+
+    async def expired(self, now: int, *, runs: Sequence[RunId] | None = None) -> list[Lease]:
+        return await self._reader.ask(lambda db: leasing.expired(db, now, runs))
+
+    async def release(self, lease: Lease, *, due_at: int) -> None:
+        await self._writer.do(lambda db: leasing.release(db, lease, due_at))
+
+    async def wake(self, job: JobRef) -> None:
+        await self._writer.do(lambda db: wake(db, [job]))
+
+    async def close(self) -> None:
+        # The writer goes last: then SQLite moves its log into the file and removes it.
+        await self._reader.close()
+        await self._writer.close()
+
+
+class SqliteArchive:
+    """The readers' side."""
+
+    def __init__(self, writer: Writes, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def run(self, run: RunId) -> RunRow | None:
+        return await self._reader.ask(lambda db: archive.find_run(db, run))
+
+    async def runs(self, asked: RunFilter) -> list[RunRow]:
+        return await self._reader.ask(lambda db: archive.list_runs(db, asked))
+
+    async def run_of_key(self, key: str) -> RunId | None:
+        return await self._reader.ask(lambda db: archive.run_of_key(db, key))
+
+    async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        return await self._reader.ask(
+            lambda db: archive.read_events(db, run, after=after, limit=limit)
+        )
+
+    async def jobs(self, run: RunId) -> list[JobRow]:
+        return await self._reader.ask(lambda db: archive.list_jobs(db, run))
+
+    async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
+        gone, few, removed = 0, 0, 0
+        while gone < limit and removed == few:
+            few = min(PRUNE_RUNS_PER_TRANSACTION, limit - gone)
+            removed = await self._writer.do(partial(archive.prune, before=ended_before, limit=few))
+            gone += removed
+        return gone
+
+
+class SqliteCatalog:
+    """Programs."""
+
+    def __init__(self, writer: Writes, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def keep(self, program: StoredProgram) -> None:
+        await self._writer.do(lambda db: catalog.keep_program(db, program))
+
+    async def register(self, program: StoredProgram) -> StoredProgram:
+        return await self._writer.do(lambda db: catalog.register_program(db, program))
+
+    async def get(self, digest: str) -> StoredProgram | None:
+        return await self._reader.ask(lambda db: catalog.get_program(db, digest))
+
+    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
+        return await self._reader.ask(lambda db: catalog.find_program(db, name, version))
+
+    async def programs(self) -> list[StoredProgram]:
+        return await self._reader.ask(catalog.newest_programs)
+
+
+class SqliteVault:
+    """Credentials."""
+
+    def __init__(self, writer: Writes, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def seal(self, credential: SealedCredential) -> None:
+        await self._writer.do(lambda db: catalog.seal(db, credential))
+
+    async def sealed(self, name: str) -> SealedCredential | None:
+        return await self._reader.ask(lambda db: catalog.sealed(db, name))
+
+    async def names(self) -> list[SealedCredential]:
+        return await self._reader.ask(catalog.sealed_names)
+
+    async def forget(self, name: str) -> bool:
+        return await self._writer.do(lambda db: catalog.forget(db, name))
+
+
+class SqliteDatabase:
+    """All of it. `path` is the file."""
+
+    def __init__(self, path: str, writer: Writes, reader: Reader) -> None:
+        self.path = path
+        self.store = SqliteStore(writer, reader)
+        self.archive = SqliteArchive(writer, reader)
+        self.catalog = SqliteCatalog(writer, reader)
+        self.vault = SqliteVault(writer, reader)
+        self._writer = writer
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        synchronous: Synchronous = "FULL",
+        creates_folder: bool = False,
+    ) -> SqliteDatabase:
+        """For the owner: the file is created, or brought to the newest schema.
+
+        With `synchronous` NORMAL, a power cut may cost the newest commits (a killed process never
+        does). StoreError when the file cannot be used; it is then as it was.
+        """
+        where = str(path)
+        if creates_folder:
+            _create_folder(Path(path).absolute().parent)
+        connection = open_owner(where, synchronous)
+        migrate(connection, where, migrations())
+        return cls(where, Writer(connection, where), Reader(open_reader(where), where))
+
+    @classmethod
+    def open_read_only(cls, path: str | Path) -> SqliteDatabase:
+        """For a second process beside the owner: everything that writes raises StoreError."""
+        where = str(path)
+        connection = open_reader(where)
+        check_schema(connection, where, migrations())
+        return cls(where, NoWriter(where), Reader(connection, where))
+
+    @property
+    def transactions(self) -> int:
+        """How many write transactions this process has made durable."""
+        return self._writer.transactions if isinstance(self._writer, Writer) else 0
+
+    async def close(self) -> None:
+        """Everything that was asked for is done first."""
+        await self.store.close()
+
+
+class NoWriter:
+    """What a database opened for reading has instead of a writer."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def do(self, work: Work[T]) -> NoReturn:
+        del work
+        raise StoreError(
+            f"database {self._path} is open for reading only. Its owner can change it."
+        )
+
+    async def close(self) -> None:
+        pass
+
+
+def _create_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} for the database cannot be created ({error.strerror}). "
+            "Create it, or name another place."
+        ) from error
