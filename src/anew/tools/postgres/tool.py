@@ -1,0 +1,101 @@
+"""Run the statements of a call in PostgreSQL and collect the rows of the last one.
+
+Knows one connection at a time; where it comes from is in `connections.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from anew.engine.outcome import Outcome, outcome_of
+from anew.tool import Call
+from anew.tools.postgres.adapting import bindable
+from anew.tools.postgres.connections import Connection, Connections
+from anew.tools.postgres.credential import conninfo_of
+from anew.tools.postgres.failures import running_failure
+from anew.tools.postgres.statements import Bound, bind, statements_of
+from anew.tools.postgres.streaming import StreamCursor, rows_like, stream_rows
+from anew.tools.sql.failure import SqlFailure, wrong_input
+from anew.tools.sql.request import Request, Supply, request_of
+from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+
+
+class PostgresTool:
+    """Runs statements in PostgreSQL; see docs/reference/tools/postgres.md."""
+
+    queues = True
+
+    def __init__(self) -> None:
+        self._connections = Connections()
+
+    async def call(self, call: Call) -> Outcome:
+        try:
+            request = request_of(call.inputs)
+            conninfo = conninfo_of(call.inputs.get("auth"), call.inputs.get("database"))
+            bound = _bound(request)
+            async with self._connections.lend(
+                conninfo, call.timeout, begins=call.begins
+            ) as connection:
+                rows = await _run_all(connection, request, bound)
+        except SqlFailure as failure:
+            return failure.outcome()
+        return outcome_of(rows.result(len(bound)))
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+
+def _bound(request: Request) -> list[Bound]:
+    supply = Supply(request.params)
+    bound = [bind(s, supply) for s in statements_of(request.texts, request.params)]
+    supply.finish()
+    return bound
+
+
+async def _run_all(connection: Connection, request: Request, bound: Sequence[Bound]) -> Rows:
+    rows = Rows()
+    if request.needs_begin(is_alone=len(bound) == 1):
+        with _naming(1, len(bound)):
+            await connection.execute("BEGIN")
+    for number, statement in enumerate(bound, 1):
+        with _naming(number, len(bound)):
+            rows = await _run(connection, statement)
+    await _end(connection, request, len(bound))
+    return rows
+
+
+async def _end(connection: Connection, request: Request, total: int) -> None:
+    if connection.info.transaction_status is TransactionStatus.IDLE:
+        return
+    if not request.is_transaction:
+        raise wrong_input("the statements leave a transaction open, so it was rolled back")
+    # Constraints that wait for the end are checked here.
+    with _naming(total, total):
+        await connection.execute("COMMIT")
+
+
+async def _run(connection: Connection, statement: Bound) -> Rows:
+    cursor = StreamCursor(connection)
+    values = [bindable(argument) for argument in statement.arguments]
+    if statement.is_query:
+        return await stream_rows(cursor, statement.sql, values)
+    await cursor.execute(statement.sql, values or None)
+    if cursor.description is None:
+        return Rows(affected=max(cursor.rowcount, 0))
+    rows = rows_like(cursor)
+    while batch := await cursor.fetchmany(SQL_BATCH_ROWS):
+        rows.add(batch)
+    return rows
+
+
+@contextmanager
+def _naming(number: int, total: int) -> Iterator[None]:
+    """What psycopg raises inside becomes a failure with a kind."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise running_failure(error, number, total) from None

@@ -1,0 +1,179 @@
+"""The `shell` tool: commands of the author, each run by `/bin/sh` in a process group of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from anew.engine.outcome import Outcome, error_of, outcome_of
+from anew.tool import Call
+from anew.tools.captured import Captured, output_bytes_max
+from anew.tools.processes import Process, signal_name
+from anew.values import Object, Value, json_text
+
+# How long a command may take to clean up when its task is cancelled.
+GRACE_SECONDS_MAX = 2
+# Of the line of standard error that an error message quotes.
+_QUOTE_CHARS = 500
+
+# What a command may rely on; everything else of our environment may be secret.
+_INHERITED = ("PATH", "HOME", "LANG")
+_SHELL = "/bin/sh"
+# Reasons not to start that lie in the inputs; others are the machine's.
+_AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR}
+
+
+class _BadInput(Exception):
+    """An input cannot be used; the text is fit for the author."""
+
+
+class _Job(Struct, frozen=True):
+    commands: list[str]
+    env: dict[str, str]
+    cwd: Path
+    stdin: bytes | None
+
+
+class ShellTool:
+    """Runs commands one after the other and stops at the first that fails."""
+
+    def __init__(self) -> None:
+        self._output_bytes_max = output_bytes_max()
+
+    async def call(self, call: Call) -> Outcome:
+        try:
+            job = _job(call)
+            return await self._run(job, call.printed)
+        except _BadInput as problem:
+            return outcome_of(error=error_of("config", str(problem)))
+
+    async def close(self) -> None:
+        """Nothing to give back: every process ends with its call."""
+
+    async def _run(self, job: _Job, printed: Object) -> Outcome:
+        earlier = (Captured(self._output_bytes_max), Captured(self._output_bytes_max))
+        for number, command in enumerate(job.commands, 1):
+            process = await self._finished(command, job, printed)
+            if process.exited.result() != 0 or number == len(job.commands):
+                break
+            for all_of, one in zip(earlier, (process.stdout, process.stderr), strict=True):
+                all_of.add(one.text().encode())
+        total = len(job.commands)
+        which = "the command" if total == 1 else f"command {number} of {total}"
+        return _outcome(process, which, logs=_printed(*earlier))
+
+    async def _finished(self, command: str, job: _Job, printed: Object) -> Process:
+        process = self._started(command, job)
+        try:
+            await asyncio.shield(process.exited)
+        except asyncio.CancelledError:
+            await process.stop(grace_seconds=GRACE_SECONDS_MAX)
+            printed.update(_printed(process.stdout, process.stderr))
+            raise
+        return process
+
+    def _started(self, command: str, job: _Job) -> Process:
+        try:
+            return Process(
+                [_SHELL, "-c", command],
+                env=job.env,
+                cwd=job.cwd,
+                stdin=job.stdin,
+                is_gated=True,
+                output_bytes_max=self._output_bytes_max,
+            )
+        except OSError as problem:
+            if problem.errno not in _AUTHORS_TURN:
+                raise
+            raise _BadInput(f"the command cannot be started: {problem.strerror}") from None
+
+
+def _outcome(process: Process, which: str, *, logs: Object) -> Outcome:
+    code = process.exited.result()
+    status = 128 - code if code < 0 else code
+    result = {
+        "exit_code": status,
+        "stdout": process.stdout.text(),
+        "stderr": process.stderr.text(),
+    }
+    error = None
+    if status != 0:
+        ended = f"ended with exit status {code}"
+        if code < 0:
+            ended = f"was killed by {signal_name(-code)}"
+        said = process.stderr.last_line(_QUOTE_CHARS)
+        message = f"{which} {ended}" + (f": {said}" if said else "")
+        error = error_of("exit_code", message, code=status)
+    return outcome_of(result, error=error, helpers={"shell": {"exit_code": status}}, logs=logs)
+
+
+def _printed(stdout: Captured, stderr: Captured) -> Object:
+    texts = {"stdout": stdout.text(), "stderr": stderr.text()}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _job(call: Call) -> _Job:
+    given = call.inputs
+    return _Job(
+        commands=_commands(given.get("command")),
+        env=_environment(given.get("env"), call.idempotency_key),
+        cwd=_folder(given.get("cwd"), call.folder),
+        stdin=_input(given.get("stdin")),
+    )
+
+
+def _commands(given: Value) -> list[str]:
+    commands = [given] if isinstance(given, str) else given
+    if not isinstance(commands, list) or not commands:
+        raise _BadInput("command must be one text or a list of texts")
+    for number, command in enumerate(commands, 1):
+        if not isinstance(command, str) or not command.strip():
+            raise _BadInput(f"command {number} is not a text, or is empty")
+        if "\0" in command:
+            raise _BadInput(f"command {number} has a NUL character, which no command can have")
+    return commands
+
+
+def _environment(given: Value, key: str) -> dict[str, str]:
+    if given is not None and not isinstance(given, Mapping):
+        raise _BadInput("env must be a mapping of names to values")
+    env = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    env["ANEW_IDEMPOTENCY_KEY"] = key
+    for name, value in (given or {}).items():
+        if not name or "=" in name or "\0" in name:
+            raise _BadInput(f"env has the name {name!r}, which no variable can have")
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = _variable(name, value)
+    return env
+
+
+def _variable(name: str, value: Value) -> str:
+    # The value may be a secret: only its name is told.
+    if isinstance(value, dict | list):
+        raise _BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
+    text = value if isinstance(value, str) else json_text(value)
+    if "\0" in text:
+        raise _BadInput(f"env.{name} has a NUL character, which no variable can have")
+    return text
+
+
+def _folder(given: Value, beside: Path) -> Path:
+    if given is not None and (not isinstance(given, str) or "\0" in given):
+        raise _BadInput("cwd must be the path of a folder")
+    folder = beside / (given or "")
+    if not folder.is_dir():
+        raise _BadInput(f"cwd {str(given or folder)!r} is not a folder")
+    return folder
+
+
+def _input(given: Value) -> bytes | None:
+    if given is None:
+        return None
+    return (given if isinstance(given, str) else json_text(given)).encode()

@@ -1,0 +1,213 @@
+"""The `sqlite` tool: SQL on a file of the run, another file, or memory.
+
+Every call opens a connection of its own; SQLite's locks order calls on one file, within this
+process and beside others. Uses apsw, which brings its own SQLite and can be interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from time import monotonic
+
+import apsw
+import apsw.ext
+from msgspec import Struct
+
+from anew.engine.outcome import Outcome, outcome_of
+from anew.tool import Call
+from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
+from anew.tools.sql.request import Request, Supply, database_of, request_of
+from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+from anew.tools.sql.threads import Interruption, Threads
+from anew.values import Object, Value, json_text
+
+# How long a call waits for another one's lock, unless its own timeout is shorter.
+LOCK_SECONDS_MAX = 30.0
+_LOCK_RETRY_SECONDS = 0.01
+_OF_THE_RUN = "sqlite.db"
+_BEGINS = re.compile(r"\s*(?:BEGIN|SAVEPOINT)\b", re.IGNORECASE)
+
+# By primary result code. What is not here is `db_error`.
+_KINDS = {
+    apsw.SQLITE_BUSY: "db_timeout",
+    apsw.SQLITE_LOCKED: "db_timeout",
+    apsw.SQLITE_INTERRUPT: "db_timeout",
+    apsw.SQLITE_CONSTRAINT: "db_constraint",
+}
+# Another transaction wrote what this one had read: waiting is no use, starting again is.
+_STALE = apsw.SQLITE_BUSY_SNAPSHOT
+
+
+class _Job(Struct, frozen=True):
+    """One call, ready to run on a thread."""
+
+    request: Request
+    database: str
+    lock_seconds: float
+
+
+class SqliteTool:
+    """Runs statements in SQLite; see docs/reference/tools/sqlite.md."""
+
+    queues = True
+
+    def __init__(self) -> None:
+        self._threads = Threads("anew-sqlite")
+
+    async def call(self, call: Call) -> Outcome:
+        try:
+            request = request_of(call.inputs)
+            lock_seconds = min(call.timeout.seconds or LOCK_SECONDS_MAX, LOCK_SECONDS_MAX)
+            job = _Job(request, database_of(call, _OF_THE_RUN), lock_seconds)
+            result = await self._threads.run(
+                lambda interruption: _run(job, interruption), begins=call.begins
+            )
+        except SqlFailure as failure:
+            return failure.outcome()
+        return outcome_of(result)
+
+    async def close(self) -> None:
+        self._threads.close()
+
+
+def _run(job: _Job, interruption: Interruption) -> Object:
+    interruption.raise_if_stopped()
+    with _connected(job, interruption) as link, interruption.reaching(link.interrupt):
+        return _Session(link, job.request, interruption).run()
+
+
+@contextmanager
+def _connected(job: _Job, interruption: Interruption) -> Iterator[apsw.Connection]:
+    with _naming():
+        connection = apsw.Connection(job.database)
+    deadline = monotonic() + job.lock_seconds
+
+    def wait_for_lock(_attempts: int) -> bool:
+        return monotonic() < deadline and not interruption.wait(_LOCK_RETRY_SECONDS)
+
+    try:
+        connection.set_busy_handler(wait_for_lock)
+        yield connection
+    finally:
+        # Forced: statements may be half read. An open transaction is rolled back.
+        connection.close(True)
+
+
+class _Session:
+    """The statements of one call on one connection."""
+
+    def __init__(
+        self, connection: apsw.Connection, request: Request, interruption: Interruption
+    ) -> None:
+        self._connection = connection
+        self._request = request
+        self._interruption = interruption
+        self._supply = Supply(request.params)
+        self._count = 0
+        self._rows = Rows()
+
+    def run(self) -> Object:
+        last = len(self._request.texts) - 1
+        for place, text in enumerate(self._request.texts):
+            self._run_text(text, is_last=place == last)
+        if not self._count:
+            raise wrong_input("command holds no statement")
+        self._supply.finish()
+        self._end()
+        return self._rows.result(self._count)
+
+    def _run_text(self, text: str, *, is_last: bool) -> None:
+        """One statement after the other: a later one may need what an earlier one created."""
+        rest: str | None = text
+        while rest:
+            self._interruption.raise_if_stopped()
+            with _naming(self._count + 1):
+                found = apsw.ext.query_info(self._connection, rest)
+                if found.has_vdbe:
+                    self._begin(found)
+                    is_end = is_last and found.query_remaining is None
+                    self._run_statement(found, is_last=is_end)
+            rest = found.query_remaining
+
+    def _begin(self, found: apsw.ext.QueryDetails) -> None:
+        """Take the write lock first: two calls that read and then write would block each other."""
+        is_alone = len(self._request.texts) == 1 and found.query_remaining is None
+        is_begun = self._count > 0 or _BEGINS.match(found.first_query) is not None
+        if not is_begun and self._request.needs_begin(is_alone=is_alone):
+            is_readonly = self._connection.readonly("main")
+            self._connection.execute("BEGIN" if is_readonly else "BEGIN IMMEDIATE")
+
+    def _run_statement(self, found: apsw.ext.QueryDetails, *, is_last: bool) -> None:
+        self._count += 1
+        bindings = _bindings_of(found, self._supply)
+        if is_last:
+            self._supply.finish()
+        changes = self._connection.total_changes()
+        cursor = self._connection.cursor()
+        cursor.execute(found.first_query, bindings)
+        if found.description:
+            self._rows = self._read(cursor, [column[0] for column in found.description])
+            return
+        has_changed = self._connection.total_changes() != changes
+        self._rows = Rows(affected=self._connection.changes() if has_changed else 0)
+
+    def _read(self, cursor: apsw.Cursor, names: list[str]) -> Rows:
+        rows = Rows(names)
+        while batch := list(islice(cursor, SQL_BATCH_ROWS)):
+            self._interruption.raise_if_stopped()
+            rows.add(batch)
+        return rows
+
+    def _end(self) -> None:
+        if not self._connection.in_transaction:
+            return
+        if not self._request.is_transaction:
+            raise wrong_input("the statements leave a transaction open, so it was rolled back")
+        with _naming(self._count):
+            self._connection.execute("COMMIT")
+
+
+def _bindings_of(
+    found: apsw.ext.QueryDetails, supply: Supply
+) -> dict[str, Value] | list[Value] | None:
+    if not found.bindings_count:
+        return None
+    names = [name for name in found.bindings_names if name and not name.isdigit()]
+    if not names:
+        return [_bindable(value) for value in supply.next(found.bindings_count)]
+    if len(names) < found.bindings_count:
+        raise wrong_input("the statement mixes named placeholders with ?: use one of them")
+    return {name: _bindable(value) for name, value in supply.named(names).items()}
+
+
+def _bindable(value: Value) -> Value:
+    """Objects and lists as JSON text, which is what SQLite's JSON functions read."""
+    if isinstance(value, (dict, list)):
+        return json_text(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise wrong_input(f"params has {value}, a whole number SQLite cannot hold")
+    return value
+
+
+@contextmanager
+def _naming(number: int = 1) -> Iterator[None]:
+    """What SQLite raises inside becomes a failure with a kind."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _failure_of(error, number) from None
+    except UnicodeDecodeError:
+        message = "a column holds text that is not UTF-8: select hex(column) or a cast to blob"
+        raise SqlFailure("db_error", message) from None
+
+
+def _failure_of(error: apsw.Error, number: int) -> SqlFailure:
+    extended = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
+    primary = getattr(error, "result", apsw.SQLITE_ERROR)
+    kind = "db_deadlock" if extended == _STALE else _KINDS.get(primary, "db_error")
+    code = apsw.mapping_extended_result_codes.get(extended)
+    code = code or apsw.mapping_result_codes.get(primary)
+    return SqlFailure(kind, at_statement(str(error), number), code=str(code) if code else None)
