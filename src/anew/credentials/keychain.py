@@ -1,0 +1,273 @@
+"""The credentials of this process: resolved when they are needed, kept for a moment, never shown.
+
+What a runtime asks: the secrets a run may read, the data behind an `auth`, and inputs with their
+secrets put in. Everything that is resolved here is known to the redactor first.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from anew.credentials.credential import Credential, tool_data
+from anew.credentials.entries import (
+    Entry,
+    auths_of_tasks,
+    entry_of,
+    may_hold_secrets,
+    named_by_tasks,
+    reference_in,
+)
+from anew.credentials.forms import forms_of
+from anew.credentials.providers import Asked, MissingCredential, Places, asked_of_ref, provider_of
+from anew.credentials.redaction import Redactor
+from anew.engine.secret_texts import Mark
+from anew.engine.secrets import Known, MissingSecret, Secrets, Unavailable, reference_to
+from anew.errors import ConfigError
+from anew.program.program import Program
+from anew.store import Vault
+from anew.values import Object, Value
+
+# A credential that was replaced is used as it is now after this long.
+RESOLVED_SECONDS_MAX = 30.0
+# One that was missing may be added at any moment, by someone who is waiting for it to work.
+_ABSENT_SECONDS = 1.0
+_KEPT_COUNT = 1024
+
+_HERE = Path()
+
+
+class _Kept(Struct, frozen=True):
+    """An answer, and until when it holds. A text says why there is no credential."""
+
+    answer: Credential | str
+    until: float
+
+
+class _Built(Struct, frozen=True):
+    secrets: Secrets
+    answers: Mapping[Asked, Credential | str]
+
+
+class Keychain:
+    """Resolves credentials by name. `vault` is None where there is no database."""
+
+    def __init__(
+        self,
+        vault: Vault | None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        home: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        variables = os.environ if environ is None else environ
+        self._places = Places(vault, variables, home or Path.home())
+        self._clock = clock
+        self.redactor = Redactor()
+        self._kept: dict[Asked, _Kept] = {}
+        self._built: dict[tuple[str, Path], _Built] = {}
+        self._learned: dict[str, set[Asked]] = {}
+        self._holding: dict[str, bool] = {}
+        self._known_until: dict[tuple[str, Path], float] = {}
+
+    # --- one credential
+
+    async def credential(self, name: str, provider: object = None) -> Credential:
+        """The credential of this name; MissingCredential or ConfigError when it cannot be had."""
+        return await self._resolve(Asked(name, provider_of(provider)))
+
+    async def reference(self, name: str, provider: object = None) -> Object:
+        """What the log may hold in place of a credential, once it is sure that there is one."""
+        asked = Asked(name, provider_of(provider))
+        await self._resolve(asked)
+        return reference_to(asked.ref)
+
+    async def _resolve(self, asked: Asked) -> Credential:
+        kept = self._kept.get(asked)
+        if kept is not None and kept.until > self._clock() and isinstance(kept.answer, Credential):
+            return kept.answer
+        found = await self._places.find(asked)
+        self.redactor.learn(found)
+        self._keep(asked, found, RESOLVED_SECONDS_MAX)
+        return found
+
+    async def _answer(self, asked: Asked) -> Credential | str:
+        """The credential, or why there is none."""
+        kept = self._kept.get(asked)
+        if kept is not None and kept.until > self._clock():
+            return kept.answer
+        try:
+            return await self._resolve(asked)
+        except (MissingCredential, ConfigError) as error:
+            self._keep(asked, str(error), _ABSENT_SECONDS)
+            return str(error)
+
+    def _keep(self, asked: Asked, answer: Credential | str, seconds: float) -> None:
+        if len(self._kept) >= _KEPT_COUNT:
+            self._kept.clear()
+        self._kept[asked] = _Kept(answer, self._clock() + seconds)
+
+    # --- the secrets of a run
+
+    async def secrets_for(
+        self, program: Program, *, folder: Path = _HERE, is_child: bool = False
+    ) -> Secrets | None:
+        """What a run of `program` may read; None when it cannot come across a secret.
+
+        A credential that cannot be had is an error of the expression that reads it. The same
+        object is given again while nothing has changed.
+        """
+        await self.know(program, folder=folder)
+        if is_child:  # what it was given may hold references
+            self._learned_of(program)
+        learned = self._learned.get(program.digest)
+        if learned is None and not self._may_hold(program):
+            return None
+        entries, unread = _entries(program, folder)
+        wanted = {entry.asked for entry in entries} | _named(program) | (learned or set())
+        answers = {asked: await self._answer(asked) for asked in sorted(wanted, key=str)}
+        place = (program.digest, folder)
+        built = self._built.get(place)
+        if built is None or built.answers != answers:
+            if len(self._built) >= _KEPT_COUNT:
+                self._built.clear()
+            built = _Built(Secrets(_known(entries, unread, answers)), answers)
+            self._built[place] = built
+        return built.secrets
+
+    def _may_hold(self, program: Program) -> bool:
+        known = self._holding.get(program.digest)
+        if known is None:
+            if len(self._holding) >= _KEPT_COUNT:
+                self._holding.clear()
+            known = self._holding[program.digest] = may_hold_secrets(program)
+        return known
+
+    def learn(self, program: Program, missing: MissingSecret) -> None:
+        """From now on, `secrets_for` this program has these credentials too."""
+        self._learned_of(program).update(asked_of_ref(name) for name in missing.names)
+
+    def _learned_of(self, program: Program) -> set[Asked]:
+        if len(self._learned) >= _KEPT_COUNT and program.digest not in self._learned:
+            self._learned.clear()
+        return self._learned.setdefault(program.digest, set())
+
+    async def know(self, program: Program, *, folder: Path = _HERE) -> None:
+        """Have the redactor know every credential that an `auth` of this program names.
+
+        Another process may have used one earlier in the run, and what that call gave can turn up
+        in this one. One that cannot be had has not been used, so it is no error here.
+        """
+        place = (program.digest, folder)
+        if self._known_until.get(place, float("-inf")) > self._clock():
+            return
+        for auth in auths_of_tasks(program):
+            with suppress(MissingCredential, ConfigError):
+                await self.auth_data(auth, program, folder=folder)
+        if len(self._known_until) >= _KEPT_COUNT:
+            self._known_until.clear()
+        self._known_until[place] = self._clock() + RESOLVED_SECONDS_MAX
+
+    # --- what tools are given
+
+    async def open(self, inputs: Value, program: Program, *, folder: Path = _HERE) -> Value:
+        """A task's inputs with their secrets put in; MissingCredential when one cannot be had."""
+        while True:
+            secrets = await self.secrets_for(program, folder=folder)
+            if secrets is None:
+                return inputs
+            try:
+                return secrets.open(inputs)
+            except MissingSecret as missing:
+                self.learn(program, missing)  # then it is had or known to be absent
+            except Unavailable as unavailable:
+                raise MissingCredential(unavailable.message) from None
+
+    async def auth_data(
+        self, auth: Value, program: Program | None = None, *, folder: Path = _HERE
+    ) -> Object:
+        """The data behind `auth`: of the credential it names, or what it says itself.
+
+        An object of several such, each under its own name, is resolved one by one.
+        """
+        named = reference_in(auth)
+        if named is not None:
+            data = await self._data_of(named.name, named.provider, program, folder)
+            return {**data, **named.over}
+        return {
+            key: await self.auth_data(item, program, folder=folder) if _is_named(item) else item
+            for key, item in auth.items()
+        }
+
+    async def _data_of(
+        self, name: str, provider: object, program: Program | None, folder: Path
+    ) -> Object:
+        said = _declared(program, name) if provider is None else None
+        if said is None:
+            return tool_data(await self.credential(name, provider))
+        entry = entry_of(said, folder)
+        found = await self._resolve(entry.asked)
+        return tool_data(Credential(found.ref, found.type, entry.read(found.data)))
+
+
+def _declared(program: Program | None, name: str) -> Object | None:
+    entries = program.keychain if program else ()
+    return next((said for said in entries if said.get("name") == name), None)
+
+
+def _is_named(item: Value) -> bool:
+    return isinstance(item, dict) and reference_in(item) is not None
+
+
+def _entries(program: Program, folder: Path) -> tuple[list[Entry], dict[str, str]]:
+    """The keychain of a program, and why some of it cannot be read."""
+    entries: list[Entry] = []
+    unread: dict[str, str] = {}
+    for said in program.keychain:
+        if not said.get("name"):
+            continue
+        try:
+            entries.append(entry_of(said, folder))
+        except ConfigError as error:
+            unread[str(said["name"])] = str(error)
+    return entries, unread
+
+
+def _named(program: Program) -> set[Asked]:
+    try:
+        return set(named_by_tasks(program))
+    except ConfigError:  # the task itself will say so
+        return set()
+
+
+def _known(
+    entries: Iterable[Entry], unread: dict[str, str], answers: Mapping[Asked, Credential | str]
+) -> Known:
+    keychain: dict[str, Value] = {}
+    for entry in entries:
+        answer = answers[entry.asked]
+        try:
+            if isinstance(answer, Credential):
+                keychain[entry.name] = entry.read(answer.data)
+            else:
+                unread[entry.name] = answer
+        except ConfigError as error:
+            unread[entry.name] = str(error)
+    found = [answer for answer in answers.values() if isinstance(answer, Credential)]
+    return Known(
+        keychain=keychain,
+        values={ref: value for credential in found for ref, value in credential.parts()},
+        forms={
+            Mark(ref, name): form
+            for credential in found
+            for ref, text in credential.secrets()
+            for name, form in forms_of(text)
+        },
+        absent={asked.ref: why for asked, why in answers.items() if isinstance(why, str)},
+        unread=unread,
+    )

@@ -1,0 +1,115 @@
+"""Take the values of credentials out of everything that leaves: outcomes, messages, log lines.
+
+By value, whatever the key: the text of each secret, its encoded forms, and what a cut leaves of
+them. Knows every credential this process has resolved, and keeps those that were replaced since:
+they may still be in use.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TypeVar
+
+from msgspec import structs
+
+from anew.credentials.credential import Credential
+from anew.credentials.forms import forms_of
+from anew.credentials.stretches import Stretches
+from anew.engine.outcome import Outcome
+from anew.engine.secret_texts import PART_CHARS_MIN, Mark, Texts
+from anew.engine.secrets import Secrets
+from anew.errors import ConfigError
+from anew.values import Value
+
+# A search looks for each of them, so this bounds what every outcome costs.
+REDACTED_VALUES_MAX = 10_000
+
+_LOG = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Redactor:
+    """Knows what must not be seen. Starts empty and costs nothing until it knows something."""
+
+    def __init__(self) -> None:
+        self._forms: dict[Mark, str] = {}
+        self._known: set[str] = set()
+        self._texts = Texts({})
+        self._stretches = Stretches(())
+
+    def learn(self, credential: Credential) -> None:
+        """From now on nothing of this credential's secret parts gets through."""
+        new = [(ref, text) for ref, text in credential.secrets() if text not in self._known]
+        if not new:
+            return
+        if len(self._known) + len(new) > REDACTED_VALUES_MAX:
+            raise ConfigError(
+                f"this process has resolved {REDACTED_VALUES_MAX:,} secret values, its limit "
+                "(REDACTED_VALUES_MAX); start it again"
+            )
+        for ref, text in new:
+            _warn_if_short(ref, text)
+            for name, form in forms_of(text):
+                self._forms[Mark(f"{len(self._known)}:{ref}", name)] = form
+            self._known.add(text)
+        self._texts = Texts(self._forms)
+        self._stretches = Stretches(self._forms.values())
+
+    def redact_text(self, text: str) -> str:
+        """The text with `[redacted]` in place of each secret."""
+        return self._masked(text)
+
+    def redact_value(self, value: Value) -> Value:
+        """The same for every text, key and number of a value; itself when there is nothing."""
+        return self._masked(value)
+
+    def redact_outcome(self, outcome: Outcome, secrets: Secrets | None = None) -> Outcome:
+        """An outcome that may enter the log.
+
+        A secret of the run's own in the result becomes a reference, so that later tasks can use
+        it; everything else is redacted.
+        """
+        sealed = outcome.result if secrets is None else secrets.seal(outcome.result)
+        result = self._masked(sealed, is_data=True)
+        before = {"error": outcome.error, "helpers": outcome.helpers, "logs": outcome.logs}
+        after = self._masked(before)
+        is_same = after is before and result is outcome.result
+        return outcome if is_same else structs.replace(outcome, result=result, **after)
+
+    def _masked(self, value: T, *, is_data: bool = False) -> T:
+        # Stretches first: a short secret that is taken out of a long one would tear it apart.
+        return self._texts.masked(self._stretches.masked(value, is_data=is_data))
+
+
+class RedactingFilter(logging.Filter):
+    """Redacts log lines. Add it to handlers: a logger's own filters see only its own lines."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        shown = self._redactor.redact_text(said)
+        if shown is not said:
+            record.msg, record.args = shown, None
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = self._redactor.redact_text(record.exc_text)
+        return True
+
+
+def short_fields(credential: Credential) -> list[str]:
+    """The references of secret parts that are too short to be found inside other texts."""
+    return [ref for ref, text in credential.secrets() if 0 < len(text) < PART_CHARS_MIN]
+
+
+def _warn_if_short(ref: str, text: str) -> None:
+    if 0 < len(text) < PART_CHARS_MIN:
+        _LOG.warning(
+            "%s has fewer than %d characters: it is redacted only where it is the whole text",
+            ref,
+            PART_CHARS_MIN,
+        )

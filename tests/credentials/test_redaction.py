@@ -1,0 +1,160 @@
+"""Redaction by value: whatever the key, however encoded, in whatever leaves."""
+
+import asyncio
+import io
+import json
+import logging
+from base64 import b64encode
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anew.credentials import Credential, Redactor
+from anew.credentials import redaction as module
+from anew.credentials.forms import forms_of
+from anew.credentials.redaction import RedactingFilter
+from anew.engine.outcome import outcome_of
+from anew.errors import ConfigError
+from tests.credentials.rings import STEP, keychain_of, program_of
+
+SECRET = 'p ä/s+s"w%rd'
+
+
+def redactor_of(*secrets):
+    redactor = Redactor()
+    for number, secret in enumerate(secrets):
+        redactor.learn(
+            Credential(f"c{number}", "test", {"host": "public.example", "password": secret})
+        )
+    return redactor
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:sw%40rdfish@db/x",
+        "host=db user=me password='sw@rdfish' dbname=x",
+        "Driver={x};UID=me;PWD=sw@rdfish;Server=db",
+    ],
+)
+def test_the_password_inside_an_address_is_redacted_alone_too(address):
+    found = redactor_of(address).redact_text(f"login with sw@rdfish failed ({address})")
+    assert found == "login with [redacted] failed ([redacted])"
+
+
+def test_a_redactor_that_knows_nothing_changes_nothing():
+    value = {"a": ["b", 1, None]}
+    assert Redactor().redact_value(value) is value
+    assert Redactor().redact_text("text") == "text"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        str,
+        quote,
+        quote_plus,
+        lambda t: quote(t, safe="").lower(),
+        json.dumps,
+        lambda t: b64encode(t.encode()).decode(),
+        lambda t: b64encode(f"me:{t}".encode()).decode(),
+        lambda t: b64encode(f"you:{t}".encode()).decode(),
+    ],
+)
+def test_every_form_is_redacted(form):
+    found = redactor_of(SECRET).redact_text(f"before {form(SECRET)} after")
+    assert found.startswith("before ")
+    assert found.endswith(" after")
+    assert "[redacted]" in found
+
+
+@given(st.lists(st.text("ab/ é", min_size=6, max_size=10), min_size=1, max_size=4), st.data())
+def test_no_form_of_any_secret_gets_through(secrets, data):
+    forms = [form for secret in secrets for _, form in forms_of(secret)]
+    pieces = data.draw(st.lists(st.one_of(st.sampled_from(forms), st.text("ab/")), max_size=6))
+    redacted = redactor_of(*secrets).redact_text("".join(pieces))
+    assert not any(form in redacted for form in forms)
+
+
+def test_the_longest_secret_is_redacted_whole():
+    redactor = redactor_of("hunter2", "hunter2hunter3")
+    assert redactor.redact_text("<hunter2hunter3>") == "<[redacted]>"
+
+
+def test_keys_numbers_and_nested_texts_are_redacted():
+    redactor = Redactor()
+    redactor.learn(Credential("c", "test", {"pin": 12345678, "token": "abcdef"}))
+    value = {"abcdef": [12345678, 1, {"x": "1abcdef2"}]}
+    assert redactor.redact_value(value) == {"[redacted]": ["[redacted]", 1, {"x": "1[redacted]2"}]}
+
+
+def test_public_fields_are_not_redacted():
+    assert redactor_of(SECRET).redact_text("public.example") == "public.example"
+
+
+def test_short_values_are_redacted_alone_and_warned_of(caplog):
+    redactor = redactor_of("abc")
+    assert redactor.redact_value(["abc", "abcd"]) == ["[redacted]", "abcd"]
+    assert "c0.password has fewer than 6 characters" in caplog.text
+    assert "abc" not in caplog.text
+
+
+def test_values_that_were_replaced_stay_hidden():
+    redactor = redactor_of("the old one")
+    redactor.learn(Credential("c0", "test", {"password": "the new one"}))
+    assert redactor.redact_text("the old one, the new one") == "[redacted], [redacted]"
+
+
+def test_references_pass_untouched():
+    keyed = {"$secret": True, '$secret:[{"ref": "c0.password"}]': 1}
+    reference = {"a": {"$secret": "c0.password"}, "b": keyed}
+    assert redactor_of("password").redact_value(reference) == reference
+
+
+def test_an_outcome_is_redacted_everywhere():
+    outcome = outcome_of(
+        {"echo": SECRET},
+        error={"kind": "server_error", "message": f"bad token {SECRET}", "stack": [SECRET]},
+        helpers={"http": {"status": 500, "headers": {"X-Token": quote(SECRET)}}},
+        logs={"stdout": f"{SECRET}\n"},
+    )
+    found = redactor_of(SECRET).redact_outcome(outcome)
+    assert found.error["message"] == "bad token [redacted]"
+    assert found.result == {"echo": "[redacted]"}
+    assert found.logs == {"stdout": "[redacted]\n"}
+    assert found.helpers["http"]["headers"] == {"x-token": "[redacted]"}
+
+
+def test_a_secret_of_the_run_stays_usable_in_a_result():
+    keychain = keychain_of({"gh": {"token": SECRET}})
+    program = program_of(f"keychain: [{{name: gh}}]\n{STEP}")
+    secrets = asyncio.run(keychain.secrets_for(program))
+    outcome = outcome_of({"header": f"Bearer {SECRET}"}, logs={"stdout": SECRET})
+    found = keychain.redactor.redact_outcome(outcome, secrets)
+    assert secrets.open(found.result) == outcome.result
+    assert SECRET not in json.dumps(found.result, ensure_ascii=False)
+    assert found.logs == {"stdout": "[redacted]"}
+
+
+def test_too_many_values_are_refused(monkeypatch):
+    monkeypatch.setattr(module, "REDACTED_VALUES_MAX", 2)
+    with pytest.raises(ConfigError, match="REDACTED_VALUES_MAX"):
+        redactor_of("first value", "second value", "third value")
+
+
+def test_log_lines_and_tracebacks_are_redacted():
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.addFilter(RedactingFilter(redactor_of(SECRET)))
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    logger.warning("token %s is bad", SECRET)
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        logger.exception("it failed")
+    assert "token [redacted] is bad" in lines.getvalue()
+    assert "ValueError: [redacted]" in lines.getvalue()
+    assert SECRET not in lines.getvalue()

@@ -1,0 +1,24 @@
+"""The reference of credentials is complete."""
+
+from pathlib import Path
+
+import pytest
+
+from anew.credentials.credential import PUBLIC_FIELDS
+from anew.credentials.key import KEY_VARIABLE
+from anew.credentials.providers import _SPELLINGS, VARIABLE_PREFIX, Provider
+
+PAGE = Path(__file__).parents[2] / "docs/reference/credentials.md"
+
+
+@pytest.mark.parametrize(
+    "word", [*sorted(PUBLIC_FIELDS), *Provider, *_SPELLINGS, "name", "auth", "provider", "map"]
+)
+def test_every_word_is_explained(word):
+    assert f"`{word}`" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_variables_are_named():
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"`${KEY_VARIABLE}`" in page
+    assert f"`{VARIABLE_PREFIX}<NAME>`" in page
