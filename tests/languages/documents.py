@@ -271,6 +271,14 @@ workflow:
   type: shell
   cmd: "echo hello"
   retry: {max_attempts: 2, retry_when: "{{ error }}", stop_when: success, jitter: false}
+  spec: {pool: heavy}
+  save:
+    storage: postgres
+    auth: token
+    table: public.words
+    mode: upsert
+    key: [id]
+    data: {id: "{{ execution_id }}", word: "{{ result.stdout }}", all: "{{ data }} {{ this }}"}
   next: [{step: three, when: ctx.x}]
 - step: three
   when: "{{ ctx.y }}"

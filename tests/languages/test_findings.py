@@ -16,6 +16,7 @@ HTTP_RETRY = (
     "      spec: {policy: {rules: [{else: {then: {do: retry}}}]}}\n"
 )
 LOOP = WORKFLOW + "  tool: {kind: noop}\n  loop:"
+SAVE = "  save: {storage: sqlite, table: t, data: {a: 1, c: 2}, "
 DEEP = "a: " + "[" * 101 + "]" * 101
 
 # rule, document, line, column
@@ -82,6 +83,13 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("expression.syntax", RULE + 'when: "{{ outcome.status = 1 }}"\n            then: {}\n', 9, 38),
     ("workbook.unknown", WORKFLOW + "  tool: {kind: workbook, name: w}\n", 3, 32),
     ("workbook.duplicate", "workbook:\n- {name: w, kind: noop}\n- {name: w, kind: noop}\n", 3, 10),
+    ("step.pool", WORKFLOW + "  tool: {kind: noop, spec: {pool: x}}\n  spec: {pool: y}\n", 3, 35),
+    ("save.storage", WORKFLOW + "  save: {}\n", 3, 3),
+    ("save.storage", WORKFLOW + "  save: {storage: tape}\n", 3, 19),
+    ("save.table", WORKFLOW + "  save: {storage: sqlite, data: {a: 1}}\n", 3, 3),
+    ("save.data", WORKFLOW + "  save: {storage: sqlite, table: t, data: 1}\n", 3, 43),
+    ("save.mode", WORKFLOW + SAVE + "mode: all}\n", 3, 63),
+    ("save.key", WORKFLOW + SAVE + "mode: update, key: b}\n", 3, 76),
     ("dialect.unsupported", WORKFLOW + "  tool: {kind: noop}\n  case: []\n", 4, 3),
     ("key.unknown", WORKFLOW + "  tool: {kind: noop}\n  nxt: a\n", 4, 3),
     ("key.unused", RULE + "else: {then: {do: fail, attempts: 3}}\n", 9, 37),
@@ -157,6 +165,7 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
         3,
         35,
     ),
+    ("strict.save", WORKFLOW + "  save: {storage: event}\n", 3, 3),
     ("strict.workbook", "workbook:\n- {name: w, kind: noop}\n" + WORKFLOW, 2, 1),
     ("strict.workbook", "workbook:\n- w: {kind: noop}\n" + WORKFLOW, 2, 1),
     ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
@@ -264,7 +273,7 @@ def test_the_canonical_seed_step_has_no_strict_findings() -> None:
 
 
 @pytest.mark.parametrize("tool", ["tool: {kind: noop}", "tool: noop", "type: noop"])
-@pytest.mark.parametrize("key", ["case", "save", "sink", "vars"])
+@pytest.mark.parametrize("key", ["case", "vars"])
 def test_older_forms_show_todays(tool: str, key: str) -> None:
     (found,) = load_playbook(f"{WORKFLOW}  {tool}\n  {key}: {{}}\n", "f.yaml").findings
     assert (found.rule, found.place.line) == ("dialect.unsupported", 4)

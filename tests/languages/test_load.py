@@ -69,7 +69,17 @@ def parts_of(part: object) -> Iterator[Struct]:
             yield from parts_of(getattr(part, field))
 
 
-@pytest.mark.parametrize("name", ["dialects/mixed", "flaky_api", "seeds/s2_rules", "seeds/s3_full"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dialects/mixed",
+        "flaky_api",
+        "save/save_result",
+        "workbook/workbook",
+        "seeds/s2_rules",
+        "seeds/s3_full",
+    ],
+)
 def test_every_part_of_a_program_knows_where_it_stands(name: str) -> None:
     program = load(Path(__file__).parents[2] / "examples" / f"{name}.yaml").program
     assert program is not None

@@ -451,3 +451,11 @@ def test_vars_that_would_be_rendered_below_workload_are_left_as_they_are() -> No
     migrated = migrate(text, "f.yaml")
     assert [found.rule for found in migrated.findings] == ["migrate.kept"]
     assert migrated.text == text
+
+
+def test_a_timeout_under_its_other_name_moves_to_spec() -> None:
+    text = "workflow:\n- step: a\n  tool: {kind: shell, command: ls, timeout_seconds: 5}\n"
+    assert migrate(text, "f.yaml").text == (
+        "workflow:\n- step: a\n  tool:\n    kind: shell\n    command: ls\n"
+        "    spec:\n      timeout: 5\n"
+    )

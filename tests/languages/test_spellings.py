@@ -464,3 +464,38 @@ def test_timeouts_of_an_attempt() -> None:
     assert tasks_of("tool: http\nurl: u\nspec: {timeout: 5}")[0].timeout == 5.0
     waiting = tasks_of("tool: {kind: wait, signal: s, timeout: 5}")[0]
     assert (waiting.timeout, waiting.inputs.value(NOTHING)["timeout"]) == (None, 5)
+
+
+@pytest.mark.parametrize("key", ["timeout", "timeout_seconds"])
+def test_a_timeout_beside_the_inputs(key: str) -> None:
+    (task,) = tasks_of(f"tool: {{kind: shell, command: ls, {key}: 5}}")
+    assert (task.timeout, task.inputs.value(NOTHING)) == (5.0, {"command": "ls"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "value"),
+    [
+        ("http, endpoint: u", "url", "u"),
+        ("http, url: u, verify_ssl: false", "verify", False),
+        ("sqlite, cmd: SELECT 1", "command", "SELECT 1"),
+        ("duckdb, cmds: [SELECT 1]", "command", ["SELECT 1"]),
+        ("postgres, credential: pg, query: SELECT 1", "auth", "pg"),
+        ("shell, cmds: [ls]", "command", ["ls"]),
+        ("playbook, path: p, payload: {a: 1}", "args", {"a": 1}),
+        ("playbook, path: p, result_step: s", "return_step", "s"),
+        ("workbook, task: w", "name", "w"),
+    ],
+)
+def test_an_input_under_its_other_name(tool: str, name: str, value: object) -> None:
+    text = f"workbook: [{{name: w, tool: {{kind: noop}}}}]\n{step_of(f'tool: {{kind: {tool}}}')}"
+    (task,) = load(text).steps["a"].tasks
+    assert task.inputs.value(NOTHING)[name] == value
+
+
+def test_a_named_call_of_the_workbook_may_say_which_task_beside_its_label() -> None:
+    text = (
+        "workbook: [{name: w, tool: {kind: noop}}]\n"
+        "workflow: [{step: a, tool: [{name: label, kind: workbook, task: w}]}]\n"
+    )
+    (task,) = load(text).steps["a"].tasks
+    assert (task.label, task.inputs.value(NOTHING)) == ("label", {"name": "w"})

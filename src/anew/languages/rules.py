@@ -44,6 +44,7 @@ _ERRORS = {
     "step.duplicate": "Two steps have the same name.",
     "step.when": "`when` stands on a step whose tasks use `spec.policy`.",
     "step.join": "The `join` word is unknown.",
+    "step.pool": "The tasks of a step ask for several pools; one worker runs them all.",
     "vars.root": "Root `vars` stands in a playbook whose tasks use `spec.policy`.",
     "entry.unknown": "`executor.spec.entry_step` names a step that does not exist.",
     "return.unknown": "`executor.spec.return_step` names a step that does not exist.",
@@ -83,6 +84,11 @@ _ERRORS = {
     "expression.syntax": "A template or condition cannot be parsed.",
     "workbook.unknown": "A `workbook` task names an entry that does not exist.",
     "workbook.duplicate": "Two workbook tasks have the same name.",
+    "save.storage": "A `save` block does not say where to store, or names an unknown storage.",
+    "save.table": "A `save` block has no table or statement, or a table that is no plain name.",
+    "save.data": "A save into a table has no columns, or one that is no plain name.",
+    "save.mode": "The `mode` word of a `save` block is unknown.",
+    "save.key": "The `key` of a `save` block is missing, unknown or all it has.",
     "dialect.unsupported": "An older form that is not run; the suggestion shows today's.",
 }
 _WARNINGS = {
@@ -125,6 +131,7 @@ _STRICT = {
     "strict.place": "A setting stands outside the `spec` it belongs to.",
     "strict.step-when": "A step's `when` is used instead of an admission rule.",
     "strict.vars": "Root `vars` is used instead of `workload`.",
+    "strict.save": "A `save` block is used instead of a storage task.",
     "strict.workbook": "The workbook is not a list of `{name, tool}`.",
     "strict.keychain": "The keychain is not a list of `{name, …}`.",
 }

@@ -11,9 +11,15 @@ from msgspec import Struct
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.canonical_policy import PolicyWriter, policy_block
+from anew.languages.playbook.canonical_save import save_rows
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.emit import Block, Inline, Key, Out, Raw, RawItem, Rows, scalar
-from anew.languages.playbook.forms import TaskForm, read_task_form
+from anew.languages.playbook.forms import (
+    SAVE_NAMES,
+    TaskForm,
+    read_task_form,
+    timeout_beside,
+)
 from anew.languages.playbook.inputs import SPEC_KEYS
 from anew.languages.playbook.steps import read_step_forms
 from anew.languages.playbook.translating import CannotTranslate, Words
@@ -41,25 +47,38 @@ class Writer(Struct, frozen=True):
         forms = read_step_forms(self.c, node, step.name, item)
         moved = {key for form in forms for key in form.fields if key in node.entries}
         words = self.words.for_step(step)
-        keys = list(self._step_keys(node, step, forms, moved, words))
+        stored = save_rows(self.c, node, forms=forms, words=self.words)
+        keys = list(self._step_keys(node, step, forms, moved, words, stored=stored))
         if "tool" not in node and "type" not in node:
             at = next((i for i, key in enumerate(keys) if key.name == "next"), len(keys))
-            keys.insert(at, Key("tool", self._no_tool(forms[0], step, words)))
+            keys.insert(at, Key("tool", self._no_tool(forms[0], step, words, stored)))
         return Block(tuple(keys), item)
 
-    def _no_tool(self, form: TaskForm, step: Step, words: Words) -> Out:
-        if not form.fields:
-            return Inline("{kind: noop}")
-        return Block(tuple(self.task_keys(form, step.tasks[0].dialect, words)))
+    def _no_tool(self, form: TaskForm, step: Step, words: Words, stored: tuple[Block, ...]) -> Out:
+        if form.fields or stored:
+            return self._alone(form, step, words, stored)
+        return Inline("{kind: noop}")
+
+    def _alone(self, form: TaskForm, step: Step, words: Words, stored: tuple[Block, ...]) -> Out:
+        """The step's only task, or a list of it and those of a save."""
+        task = Block(tuple(self.task_keys(form, step.tasks[0].dialect, words)))
+        return Rows((Block((Key(form.label, task),)), *stored)) if stored else task
 
     def _step_keys(
-        self, node: MapNode, step: Step, forms: list[TaskForm], moved: set[str], words: Words
+        self,
+        node: MapNode,
+        step: Step,
+        forms: list[TaskForm],
+        moved: set[str],
+        words: Words,
+        *,
+        stored: tuple[Block, ...],
     ) -> Iterator[Key]:
         is_on_step = len(forms) == 1 and forms[0].is_on_step
         for entry in node:
             match entry.key:
                 case "tool" | "type" if entry.key == "tool" or "tool" not in node:
-                    yield Key("tool", self._tool(entry, forms, step, words), (entry,))
+                    yield Key("tool", self._tool(entry, forms, step, words, stored), (entry,))
                 case "next":
                     yield Key("next", self._next(entry, words), (entry,))
                 case "when":
@@ -71,7 +90,7 @@ class Writer(Struct, frozen=True):
                         yield Key("spec", value, (entry,))
                 case "loop":
                     yield Key("loop", self._loop(entry, words), (entry,))
-                case key if key in moved:
+                case key if key in moved or key in SAVE_NAMES:
                     continue
                 case "args" | "input" | "with":
                     yield Key("args", self._args(entry, step), (entry,))
@@ -136,22 +155,29 @@ class Writer(Struct, frozen=True):
 
     # --- tools -----------------------------------------------------------------------------------
 
-    def _tool(self, entry: Entry, forms: list[TaskForm], step: Step, words: Words) -> Out:
+    def _tool(
+        self,
+        entry: Entry,
+        forms: list[TaskForm],
+        step: Step,
+        words: Words,
+        stored: tuple[Block, ...],
+    ) -> Out:
         node = entry.node
-        is_whole = not any(self._has_step_fields(entry, form) for form in forms)
+        is_whole = not stored and not any(self._has_step_fields(entry, form) for form in forms)
         if is_whole and not self.is_touched(entry.place, node):
             return Raw(entry)
         if not isinstance(node, ListNode):
-            return Block(tuple(self.task_keys(forms[0], step.tasks[0].dialect, words)))
+            return self._alone(forms[0], step, words, stored)
         rows: list[Block | RawItem] = []
-        for item, form, task in zip(node.items, forms, step.tasks, strict=True):
+        for item, form, task in zip(node.items, forms, step.tasks[: len(forms)], strict=True):
             if self.is_touched(item.place, item.node) or self._has_step_fields(item, form):
                 block = Block(tuple(self.task_keys(form, task.dialect, words)))
                 label = _entry_with(item.node, form.label) or _entry_with(item.node, "name")
                 rows.append(Block((Key(form.label, block, label),), item))
             else:
                 rows.append(RawItem(item))
-        return Rows(tuple(rows))
+        return Rows((*rows, *stored))
 
     def _has_step_fields(self, holder: Entry | Item, form: TaskForm) -> bool:
         """Whether the task has fields that do not stand in its own text."""
@@ -166,7 +192,7 @@ class Writer(Struct, frozen=True):
         spec = form.fields.get("spec")
         inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
         fields = [e for e in form.fields.values() if e.key not in _POLICY_FIELDS]
-        timeout = None if "timeout" in kind.inputs else form.fields.get("timeout")
+        timeout = None if "timeout" in kind.inputs else timeout_beside(form.fields)
         names = {kind.canonical(e.key) for e in fields}
         fields += [
             e for e in inner or () if e.key not in SPEC_KEYS and kind.canonical(e.key) not in names
@@ -177,7 +203,7 @@ class Writer(Struct, frozen=True):
         settings = [e for e in inner or () if e.key in SPEC_KEYS and e.key != "policy"]
         if timeout is not None and not any(e.key == "timeout" for e in settings):
             settings.append(timeout)
-        keys = [Key(e.key, Raw(e), (e,)) for e in settings]
+        keys = [Key("timeout" if e is timeout else e.key, Raw(e), (e,)) for e in settings]
         policy = policy_block(PolicyWriter(self.c, dialect, rules), form)
         if policy is not None:
             keys.append(policy)

@@ -25,6 +25,13 @@ _RETRY_WORDS_BEFORE_KEY = {
     "data": "(outcome.result.data | default(outcome.result))",
     "result": "outcome.result",
 }
+# What a `save` block calls the result of the task before it.
+_SAVE_WORDS = {
+    "result": "_prev",
+    "this": "_prev",
+    "response": "_prev",
+    "data": "(_prev.data | default(_prev))",
+}
 _EVAL_STATUS = "('success' if outcome.status == 'ok' else outcome.status)"
 # What may stand around a comparison without taking part of it for itself.
 _OPENING = frozenset({"(", "[", "{", ",", ":", "=", "and", "or", "not", "if", "elif", "else"})
@@ -42,6 +49,15 @@ def retry_words(tokens: list[Token], _text: str) -> Iterator[Change]:
         if word is not None:
             short = _RETRY_WORDS_BEFORE_KEY.get(str(token.value), word)
             yield _renamed(token, short if _key_end(tokens, index) else word)
+
+
+def save_words(tokens: list[Token], _text: str) -> Iterator[Change]:
+    """`result`, `data`, `this` and `response` of a `save` block."""
+    _refuse_rebinding(tokens, *_SAVE_WORDS)
+    for index, token in enumerate(tokens):
+        word = _SAVE_WORDS.get(str(token.value))
+        if word is not None and _is_read(tokens, index):
+            yield _renamed(token, word)
 
 
 def unchanged_words(tokens: list[Token], _text: str) -> Iterator[Change]:

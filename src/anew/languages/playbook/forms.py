@@ -18,6 +18,9 @@ from anew.program.span import Span
 STEP_KEYS = frozenset(
     "step desc description spec loop tool type next set retry eval when case save sink vars".split()
 )
+# The older block that stores what a step's tool gave.
+SAVE_NAMES = ("save", "sink")
+TIMEOUT_NAMES = ("timeout", "timeout_seconds")
 _TASK_FORM = "Write `- label: {kind: …}`."
 
 
@@ -33,6 +36,11 @@ class TaskForm(Struct, frozen=True):
     kind: Node | None
     fields: Mapping[str, Entry]
     is_on_step: bool = False
+
+
+def timeout_beside(fields: Mapping[str, Entry]) -> Entry | None:
+    """The attempt timeout that stands beside a task's inputs, under either of its names."""
+    return next((fields[name] for name in TIMEOUT_NAMES if name in fields), None)
 
 
 def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[TaskForm]:
@@ -128,7 +136,7 @@ def _named(c: Compilation, node: MapNode, item: Item, default_label: str) -> Tas
     label, place, holder = default_label, item.place, _holder(node, item.place)
     if name is not None:
         # `workbook` and `secrets` have an input called name; beside the kind it is both.
-        if kind is None or not _has_name_input(kind.node):
+        if kind is None or not _has_name_input(kind.node) or "task" in fields:
             fields.pop("name", None)
         label, place = c.text(name, "name") or default_label, name.node.span
     if kind is None:

@@ -31,6 +31,7 @@ class StepSpec(Struct, frozen=True):
     join: Join = Join.ALL
     failure: FailureMode | None = None
     deadline_seconds: float | None = None
+    pool: str | None = None
 
 
 def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) -> StepSpec:
@@ -41,14 +42,28 @@ def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) 
     c.check_keys(node, (*_SPEC_KEYS, "timeout") if takes_timeout else _SPEC_KEYS, "a step's spec")
     join = c.word(node.get("join"), Join, rule="step.join", what="join")
     policy = read_other_policy(c, node, _POLICY_KEYS, "a step")
+    pool = read_pool(c, node.get("pool"))
     if policy is None:
-        return StepSpec(join=join or Join.ALL)
+        return StepSpec(join=join or Join.ALL, pool=pool)
     return StepSpec(
         admit=_read_admit(c, policy.get("admit")),
         join=join or Join.ALL,
         failure=read_failure(c, policy.get("failure")),
         deadline_seconds=_read_deadline(c, policy.get("lifecycle")),
+        pool=pool,
     )
+
+
+def read_pool(c: Compilation, entry: Entry | None) -> str | None:
+    """The name of a pool; it is known before a run starts, so it cannot be a template."""
+    if entry is None or is_null(entry.node):
+        return None
+    name = c.text(entry, "pool")
+    if name is not None and ("{{" in name or not name.strip()):
+        message = f"pool must be the name of a pool of workers; found {shown(entry.node)}"
+        c.report("value.type", entry.node.span, message, "Write `pool: heavy`.")
+        return None
+    return name
 
 
 def read_other_policy(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null, scalars
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.durations import seconds_of
-from anew.languages.playbook.forms import TaskForm
+from anew.languages.playbook.forms import TIMEOUT_NAMES, TaskForm
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
 from anew.program.kinds import Kind, is_idempotent
 from anew.program.policy import Policy, Retry
@@ -19,8 +19,9 @@ SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
 # What a task says besides its inputs.
 UNSUPPORTED_KEYS: Mapping[str, str] = {
     "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
-    "save": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
-    "sink": "a storage task at the end of the pipeline: `- save: {kind: postgres, …}`",
+    # On a step they are run; a task of a pipeline is followed by another task instead.
+    "save": "a storage task after this one: `- save: {kind: postgres, …}`",
+    "sink": "a storage task after this one: `- save: {kind: postgres, …}`",
     "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
 }
 TASK_KEYS = frozenset("spec eval retry set desc description".split())
@@ -73,7 +74,7 @@ def _has_key(inputs: Mapping[str, Entry]) -> bool:
 
 
 def _is_timeout(entry: Entry, kind: Kind) -> bool:
-    return entry.key == "timeout" and "timeout" not in kind.inputs and not kind.is_open
+    return entry.key in TIMEOUT_NAMES and "timeout" not in kind.inputs and not kind.is_open
 
 
 def _take(

@@ -14,6 +14,7 @@ from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.gates import read_failure, read_other_policy
 from anew.languages.playbook.names import check_names, check_reserved
 from anew.languages.playbook.steps import StepRead, read_step, step_name
+from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
 from anew.languages.rules import finding
 from anew.program.check import check_program
@@ -100,7 +101,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     c.workbook = frozenset(workbook)
     keychain = read_keychain(c, root.get("keychain"))
     reads = _read_steps(c, root)
-    steps = {read.step.name: read.step for read in reads}
+    steps = {read.step.name: with_workbook(read.step, workbook) for read in reads}
     defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
     check_reserved(c, steps)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
-from anew.languages.playbook.forms import STEP_KEYS, TaskForm, read_forms
-from anew.languages.playbook.gates import StepSpec, read_step_spec
+from anew.languages.playbook.forms import SAVE_NAMES, STEP_KEYS, TaskForm, read_forms
+from anew.languages.playbook.gates import StepSpec, read_pool, read_step_spec
 from anew.languages.playbook.inputs import ARGS_KEYS, UNSUPPORTED_KEYS
 from anew.languages.playbook.loops import read_loop
 from anew.languages.playbook.routes import read_router
@@ -56,6 +56,11 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
     labels = frozenset(form.label for form in forms)
     args = _shared_args(c, node, forms)
     reads = [read_task(c, form, labels=labels, args=args) for form in forms]
+    if any(key in node for key in SAVE_NAMES):
+        # Only documents that use the older block pay for reading it.
+        from anew.languages.playbook.storing import read_storing  # noqa: PLC0415
+
+        reads += read_storing(c, node, forms, args)
     dialect = _step_dialect(reads)
     spec = _read_spec(c, node, has_policy=has_policy)
     loop = read_loop(c, node.get("loop"))
@@ -71,6 +76,7 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
         failure=spec.failure,
         deadline_seconds=spec.deadline_seconds,
         dialect=dialect,
+        pool=_read_pool(c, forms, spec.pool),
         span=name.span if name is not None else item.place,
     )
     shown_dialects = frozenset(read.task.dialect for read in reads if read.shows_dialect)
@@ -100,7 +106,7 @@ def read_step_forms(c: Compilation, node: MapNode, name: str, item: Item) -> lis
     _report_duplicates(c, forms)
     _report_outside(c, node.get("tool"))
     for key, remedy in UNSUPPORTED_KEYS.items():
-        if key in node:
+        if key in node and key not in SAVE_NAMES:
             report_unsupported(c, node.entries[key], remedy)
     if _is_string_tool(node):
         return forms
@@ -204,6 +210,21 @@ def _read_spec(c: Compilation, node: MapNode, *, has_policy: bool) -> StepSpec:
         )
     rules = (AdmitRule(True, condition, when.place), AdmitRule(False, span=when.place))
     return replace(spec, admit=rules)
+
+
+def _read_pool(c: Compilation, forms: list[TaskForm], own: str | None) -> str | None:
+    """The pool of the whole pipeline: one worker runs it, so its tasks cannot ask for several."""
+    pool = own
+    for form in forms:
+        spec = form.fields.get("spec")
+        entry = spec.node.get("pool") if spec and isinstance(spec.node, MapNode) else None
+        asked = read_pool(c, entry)
+        if entry is not None and asked not in (None, pool) and pool is not None:
+            message = f"task {form.label!r} asks for pool {asked!r}, its step for {pool!r}"
+            remedy = "Write one `spec: {pool: …}` on the step, or move the task to its own step."
+            c.report("step.pool", entry.node.span, message, remedy)
+        pool = pool or asked
+    return pool
 
 
 _STEP_FORM = "Write `- step: <name>` with its `tool` and `next`."

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.durations import seconds_of
-from anew.languages.playbook.forms import TaskForm
+from anew.languages.playbook.forms import TaskForm, timeout_beside
 from anew.languages.playbook.inputs import UNSUPPORTED_KEYS, gather_inputs, warn_unsafe_retry
 from anew.languages.playbook.patches import has_dotted_keys, read_patches
 from anew.languages.playbook.policies import read_eval, read_policy
@@ -20,6 +20,7 @@ from anew.program.program import Dialect, Task
 _LOOP_FORM = (
     '`loop: {in: "{{ … }}", iterator: item, spec: {mode: parallel}}` with the task as `tool`'
 )
+_TIMEOUT_FORM = "`spec: {timeout: …}`"
 _PHASES = ("connect", "read")
 
 
@@ -164,10 +165,10 @@ def _read_timeout(
     c: Compilation, form: TaskForm, kind: Kind | None, spec: MapNode | None
 ) -> object:
     entry = spec.get("timeout") if spec is not None else None
-    beside = form.fields.get("timeout")
+    beside = timeout_beside(form.fields)
     if entry is None and beside is not None and not (kind is not None and "timeout" in kind.inputs):
         c.noncanonical(
-            "strict.place", beside.place, "`timeout` stands on the task", "`spec: {timeout: …}`"
+            "strict.place", beside.place, f"`{beside.key}` stands on the task", _TIMEOUT_FORM
         )
         entry = beside
     if entry is not None and kind is not None and isinstance(entry.node, MapNode):

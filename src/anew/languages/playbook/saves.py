@@ -1,0 +1,227 @@
+"""Read a step's older `save` block (also `sink`): which storage task stands for it.
+
+The storage task follows the step's own tasks. Templates of the block call what the last of them
+gave `result`, `data`, `this` or `response`; the task reads it as `_prev`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from msgspec import Struct
+
+from anew.languages.nodes import Entry, MapNode, Node, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.forms import SAVE_NAMES
+from anew.languages.playbook.statements import Mode, statement_for
+
+# What the block itself says; everything else in it is an input of the storage task.
+SAVE_WORDS = frozenset("storage tool table data args mode key statement".split())
+_OWN_TASK = "the storage task itself, with its rules, at the end of the pipeline"
+# What an older runtime could also be told, and what says it today.
+REFUSED_WORDS: Mapping[str, str] = {
+    "when": "a rule of the task before it: `{when: …, then: {do: break}}`",
+    "on": "an arc to a step that stores: `{step: …, when: \"{{ event.name == 'step.failed' }}\"}`",
+    "spec": "what it holds beside `storage`",
+    "format": "a `python` task that writes the file",
+    "retry": _OWN_TASK,
+    "eval": _OWN_TASK,
+    "set": _OWN_TASK,
+}
+_SQL_KINDS = ("postgres", "duckdb", "sqlite")
+STORAGES = (*_SQL_KINDS, "http", "python", "event")
+_LOG_NAMES = frozenset({"event", "event_log"})
+_COMMANDS = ("statement", "command", "commands", "query", "queries", "sql")
+_ALIASES = {
+    "credentialRef": "auth",
+    "credential": "auth",
+    "endpoint": "url",
+    "timeout_seconds": "timeout",
+}
+_FORM = "Write `save: {storage: postgres, auth: …, table: …, data: {column: …}}`."
+
+
+class Save(Struct, frozen=True):
+    """The storage task of a block, as the author's own values and the texts made for it."""
+
+    entry: Entry
+    label: str
+    kind: str
+    inputs: Mapping[str, Entry]
+    made: Mapping[str, str]
+
+
+def read_save(c: Compilation, step: MapNode, taken: Collection[str]) -> Save | None:
+    """The block of a step; None when it asks for nothing or (reported) cannot be done."""
+    given = [step.entries[name] for name in SAVE_NAMES if name in step]
+    for extra in given[1:]:
+        message = f"`{extra.key}` is another name for `{given[0].key}`; a step has one of them"
+        c.report("tool.input-twice", extra.place, message, "Keep one of them.")
+    entry = given[0] if given else None
+    node = c.mapping(entry, entry.key) if entry is not None else None
+    if entry is None or node is None:
+        return None
+    fields = _flattened(node)
+    _report_refused(c, fields)
+    kind = _read_storage(c, entry, fields)
+    if kind in _LOG_NAMES:
+        message = f"`{entry.key}` stores nothing: every result is in the log anyway"
+        c.noncanonical("strict.save", entry.place, message, f"nothing: leave `{entry.key}` out")
+        return None
+    if kind is None:
+        return None
+    canonical = f"`- save: {{kind: {kind}, …}}` at the end of the pipeline"
+    c.noncanonical("strict.save", entry.place, f"a `{entry.key}` block is used", canonical)
+    return _save(c, entry, kind, fields, free_label("save", taken))
+
+
+def free_label(word: str, taken: Collection[str]) -> str:
+    """The word itself, or with the first number that makes it new."""
+    labels = (word if number == 1 else f"{word}_{number}" for number in range(1, len(taken) + 2))
+    return next(label for label in labels if label not in taken)
+
+
+# --- the block's own words -----------------------------------------------------------------------
+
+
+def _flattened(node: MapNode) -> dict[str, Entry]:
+    """The fields of the block; a storage written as a mapping holds further ones."""
+    fields = dict(node.entries)
+    for name in ("storage", "tool"):
+        inner = fields.get(name)
+        if inner is None or not isinstance(inner.node, MapNode):
+            continue
+        kind = inner.node.get("kind") or inner.node.get("type")
+        below = {e.key: e for e in inner.node if e.key not in ("kind", "type")}
+        fields = below | {key: e for key, e in fields.items() if key != name}
+        if kind is not None:
+            fields[name] = kind
+    return fields
+
+
+def _report_refused(c: Compilation, fields: Mapping[str, Entry]) -> None:
+    for key, remedy in REFUSED_WORDS.items():
+        if key in fields:
+            message = f"`{key}` of a save is an older form that is not run"
+            c.report("dialect.unsupported", fields[key].place, message, f"Write {remedy}.")
+
+
+def _read_storage(c: Compilation, entry: Entry, fields: Mapping[str, Entry]) -> str | None:
+    found = fields.get("storage") or fields.get("tool")
+    if found is None or is_null(found.node):
+        message = f"the `{entry.key}` block does not say where to store"
+        c.report("save.storage", entry.holder, message, _FORM)
+        return None
+    name = found.node.text if isinstance(found.node, ScalarNode) else ""
+    if name in STORAGES or name in _LOG_NAMES:
+        return name
+    c.unknown_word(found.node, list(STORAGES), rule="save.storage", what="storage")
+    return None
+
+
+def _save(
+    c: Compilation, entry: Entry, kind: str, fields: Mapping[str, Entry], label: str
+) -> Save | None:
+    given = [fields[name] for name in ("data", "args") if name in fields]
+    for extra in given[1:]:
+        message = f"`{extra.key}` is another name for `{given[0].key}` here"
+        c.report("tool.input-twice", extra.place, message, "Keep one of them.")
+    data = given[0] if given else None
+    rest = _inputs(c, fields)
+    if kind in _SQL_KINDS:
+        return _sql_save(c, Save(entry, label, kind, rest, {}), fields, data)
+    _report_unused(c, fields, ("table", "mode", "key", "statement"), f"with storage {kind}")
+    made = {"method": "POST"} if kind == "http" and "method" not in rest else {}
+    inputs = _with_data(c, rest, "json" if kind == "http" else "args", data)
+    return Save(entry, label, kind, inputs, made)
+
+
+def _inputs(c: Compilation, fields: Mapping[str, Entry]) -> dict[str, Entry]:
+    """What the block gives the storage task under the names of that task."""
+    inputs: dict[str, Entry] = {}
+    for key, found in fields.items():
+        name = _ALIASES.get(key, key)
+        if key in SAVE_WORDS or key in REFUSED_WORDS:
+            continue
+        if name in inputs:
+            message = f"`{key}` and `{inputs[name].key}` are the same input"
+            c.report("tool.input-twice", found.place, message, f"Keep `{name}`.")
+        inputs.setdefault(name, found)
+    return inputs
+
+
+def _with_data(
+    c: Compilation, inputs: Mapping[str, Entry], name: str, data: Entry | None
+) -> dict[str, Entry]:
+    """The inputs with the block's data first, as the input `name`."""
+    if data is not None and name in inputs:
+        message = f"`{data.key}` is given as `{name}`, which is there too"
+        c.report("tool.input-twice", inputs[name].place, message, "Keep one of them.")
+    return {name: data, **inputs} if data is not None else dict(inputs)
+
+
+def _report_unused(
+    c: Compilation, fields: Mapping[str, Entry], names: tuple[str, ...], why: str
+) -> None:
+    for name in names:
+        if name in fields:
+            c.ignored(fields[name], why, "Remove it.")
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _sql_save(
+    c: Compilation, save: Save, fields: Mapping[str, Entry], data: Entry | None
+) -> Save | None:
+    statement = next((fields[name] for name in _COMMANDS if name in fields), None)
+    if statement is None:
+        return _table_save(c, save, fields, data)
+    _report_unused(c, fields, ("table", "mode", "key"), f"beside `{statement.key}`")
+    rest = {name: found for name, found in save.inputs.items() if name not in _COMMANDS}
+    inputs = {"command": statement, **_with_data(c, rest, "params", data)}
+    return Save(save.entry, save.label, save.kind, inputs, {})
+
+
+def _table_save(
+    c: Compilation, save: Save, fields: Mapping[str, Entry], data: Entry | None
+) -> Save | None:
+    table, columns = fields.get("table"), _columns(c, save.entry, data)
+    if table is None or is_null(table.node):
+        message = f"the `{save.entry.key}` block has neither `table` nor `statement`"
+        c.report("save.table", save.entry.holder, message, _FORM)
+        return None
+    mode = c.word(fields.get("mode"), Mode, rule="save.mode", what="mode") or Mode.APPEND
+    key = _key(c, fields.get("key"))
+    if columns is None or data is None or key is None:
+        return None
+    made = statement_for(c, save.kind, table=table, columns=columns, mode=mode, key=key)
+    if made is None:
+        return None
+    inputs = _with_data(c, save.inputs, "params", data)
+    return Save(save.entry, save.label, save.kind, inputs, {"command": made})
+
+
+def _columns(c: Compilation, holder: Entry, data: Entry | None) -> MapNode | None:
+    if data is not None and isinstance(data.node, MapNode) and data.node.entries:
+        return data.node
+    found = f"; found {shown(data.node)}" if data is not None else ""
+    message = f"a save into a table needs its columns as a mapping{found}"
+    place = data.node.span if data is not None else holder.holder
+    c.report("save.data", place, message, "Write `data: {column: …}`, or give a `statement`.")
+    return None
+
+
+def _key(c: Compilation, entry: Entry | None) -> list[ScalarNode] | None:
+    """The columns that identify a row: one name, or a list of them."""
+    if entry is None or is_null(entry.node):
+        return []
+    nodes: list[Node] = [entry.node]
+    if not isinstance(entry.node, ScalarNode | MapNode):
+        nodes = [item.node for item in entry.node.items]
+    names = [node for node in nodes if isinstance(node, ScalarNode) and not is_null(node)]
+    if len(names) == len(nodes):
+        return names
+    message = f"`key` must be a column or a list of columns; found {shown(entry.node)}"
+    c.report("save.key", entry.node.span, message, "Write `key: id` or `key: [id, day]`.")
+    return None
