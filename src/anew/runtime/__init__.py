@@ -1,0 +1,1 @@
+"""Runs made real: the one place that names concrete stores and tools."""

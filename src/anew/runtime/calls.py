@@ -1,0 +1,163 @@
+"""Make one call of a tool: what it is given, how long it may take, what its answer amounts to.
+
+Whatever a tool does, an answer comes out of here; only a cancellation passes through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.clock import Clock
+from anew.credentials import Keychain, MissingCredential
+from anew.engine.moments import NANOSECONDS
+from anew.engine.outcome import outcome_of
+from anew.engine.pipeline import Invoke
+from anew.engine.secrets import Secrets
+from anew.errors import ConfigError, EngineBug
+from anew.program.kinds import find_kind
+from anew.program.program import Program
+from anew.runtime.toolbox import Toolbox
+from anew.store import StoreError
+from anew.tool import Answer, Call, Parked, Place, Timeout, Tool
+from anew.values import Object
+
+# Calling these again is how they wait, so that a lost worker costs them nothing.
+CALLED_AGAIN = frozenset({"sleep", "playbook"})
+# What these are given goes into a log again, so references to secrets stay references.
+KEEPS_REFERENCES = frozenset({"playbook"})
+
+
+class Site(Struct, frozen=True):
+    """Where a run's calls happen: its name, and the folders its tools may use."""
+
+    run: str
+    program: Program
+    folder: Path
+    scratch: Path
+    secrets: Secrets | None = None
+
+
+class Caller:
+    """Calls tools for the runner."""
+
+    def __init__(self, toolbox: Toolbox, keychain: Keychain, clock: Clock) -> None:
+        self._toolbox = toolbox
+        self._keychain = keychain
+        self._clock = clock
+
+    async def answer(self, ask: Invoke, site: Site) -> Answer:
+        """The tool's answer, cleaned of secrets."""
+        try:
+            answer = await self._call(ask, site)
+        except (StoreError, EngineBug):
+            raise  # not the tool's doing: the call is made again when this is mended
+        except MissingCredential as missing:
+            answer = outcome_of(error={"kind": "reference", "message": str(missing)})
+        except ConfigError as refused:
+            answer = outcome_of(error={"kind": "config", "message": str(refused)})
+        except Exception as error:
+            told = f"the tool {ask.tool.kind} failed: {type(error).__name__}: {error}"
+            answer = outcome_of(error={"kind": "tool_error", "message": told})
+        if isinstance(answer, Parked):
+            return answer
+        return self._keychain.redactor.redact_outcome(answer, site.secrets)
+
+    async def _call(self, ask: Invoke, site: Site) -> Answer:
+        tool = self._toolbox.get(ask.tool.kind)
+        timeout = _timeout(ask)
+        call = Call(
+            kind=ask.tool.kind,
+            inputs=await self._inputs(ask, site),
+            place=Place(
+                run=site.run,
+                step=ask.key.step,
+                visit=ask.key.visit,
+                iteration=ask.key.iteration,
+                task=ask.task.label,
+                attempt=ask.attempt,
+            ),
+            idempotency_key=ask.idempotency_key,
+            asked_at=ask.asked_at,
+            timeout=timeout,
+            folder=site.folder,
+            scratch=site.scratch,
+        )
+        end = self._end(ask, timeout)
+        if end is None:
+            return await tool.call(call)
+        answer = await self._timed(tool, call, end, deadline=ask.deadline)
+        if isinstance(answer, Parked):
+            return Parked(end if answer.until is None else min(answer.until, end), answer.reason)
+        return answer
+
+    async def _timed(self, tool: Tool, call: Call, end: int, *, deadline: int | None) -> Answer:
+        """The answer, if there is one in time."""
+        queues = getattr(tool, "queues", False)
+        first = deadline if queues else end
+        limit = asyncio.timeout(None if first is None else self._seconds_until(first))
+        if queues:
+            # Its own time begins when its turn comes.
+            length = self._seconds_until(end)
+            call = replace(call, begins=lambda: _shorten(limit, length))
+        try:
+            async with limit:
+                if end > self._clock.now():
+                    return await tool.call(call)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        give_up = getattr(tool, "give_up", None)
+        if give_up is not None:
+            await give_up(call)
+        waited = (self._clock.now() - call.asked_at) / NANOSECONDS
+        message = f"{call.kind} gave no answer within {waited:.3g} s"
+        return outcome_of(error={"kind": "timeout", "message": message}, logs=call.printed)
+
+    def _seconds_until(self, moment: int) -> float:
+        return max(0.0, (moment - self._clock.now()) / NANOSECONDS)
+
+    async def _inputs(self, ask: Invoke, site: Site) -> Object:
+        given: Object = ask.inputs if isinstance(ask.inputs, dict) else {}
+        if ask.tool.kind in KEEPS_REFERENCES:
+            return given
+        if site.secrets is not None:
+            given = await self._keychain.open(given, site.program, folder=site.folder)
+        auth = given.get("auth")
+        if auth is not None:
+            data = await self._keychain.auth_data(auth, site.program, folder=site.folder)
+            given = {**given, "auth": data}
+        return given
+
+    def _end(self, ask: Invoke, timeout: Timeout) -> int | None:
+        """When the call must have ended: by the attempt's own limit, or by the step's deadline."""
+        if timeout.seconds is None:
+            return ask.deadline
+        # A call that is made again and again waits for one thing all the time.
+        begun = ask.asked_at if ask.tool.kind in CALLED_AGAIN else self._clock.now()
+        end = begun + int(timeout.seconds * NANOSECONDS)
+        return end if ask.deadline is None else min(end, ask.deadline)
+
+
+def _shorten(limit: asyncio.Timeout, seconds: float) -> None:
+    """Let a limit end so long from now, unless it ends sooner anyway."""
+    if limit.expired():
+        return
+    end, known = asyncio.get_running_loop().time() + seconds, limit.when()
+    limit.reschedule(end if known is None else min(end, known))
+
+
+def _timeout(ask: Invoke) -> Timeout:
+    """What the author said, of the task or of the workbook's; else the default of the kind."""
+    said = ask.task.timeout if ask.task.timeout is not None else ask.tool.timeout
+    if isinstance(said, Mapping):
+        connect, read = said.get("connect"), said.get("read")
+        return Timeout(None, connect, read)
+    if isinstance(said, (int, float)):
+        return Timeout(float(said))
+    kind = find_kind(ask.tool.kind)
+    return Timeout(kind.timeout_seconds if kind else None)

@@ -1,0 +1,326 @@
+"""A whole engine in one process: starts runs, works on them, and takes orders about them.
+
+The process owns its database. Whatever an earlier owner was doing when it died is found by its
+leases, which are void, and done again as the log says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from random import random
+from typing import Any
+
+import msgspec
+
+from anew.clock import Clock, WallClock
+from anew.credentials import Keychain
+from anew.credentials.tool import SecretsTool
+from anew.engine.decide import Cancelled, Paused, Resumed
+from anew.engine.moments import LAST_MOMENT
+from anew.engine.state import FINAL, RunState, RunStatus
+from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
+from anew.runtime.calls import Caller
+from anew.runtime.children import ChildTool
+from anew.runtime.ledger import Ledger, Listener, Order, Started
+from anew.runtime.programs import Document, Programs
+from anew.runtime.retrying import reopened
+from anew.runtime.sleeping import SleepTool
+from anew.runtime.slots import Slots
+from anew.runtime.toolbox import Toolbox
+from anew.runtime.worker import Worker
+from anew.store import Archive, Database, RunFilter, RunId, RunRow
+from anew.values import Object
+from anew.weight import problem_of
+
+# Calls that mostly wait for the network; Python code has processes of its own besides.
+SLOTS = 32
+# A request holds what a person or a program says about one run.
+PAYLOAD_BYTES_MAX = 10 * 1024 * 1024
+# How long calls at work may go on when the process is asked to stop.
+GRACE_SECONDS = 5.0
+OPEN_STATUSES = tuple(status for status in RunStatus if status not in FINAL)
+_PAGE = 500
+
+
+class Embedded:
+    """Make one inside a running event loop; `stop` it when done.
+
+    `works_on_all` makes every unfinished run of the database its own, not only those it is told of.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        scratch: Path,
+        *,
+        clock: Clock | None = None,
+        slots: int = SLOTS,
+        toolbox: Toolbox | None = None,
+        draw: Callable[[], float] = random,
+        works_on_all: bool = False,
+    ) -> None:
+        clock = clock or WallClock()
+        places = Slots(slots)
+        self.database = database
+        self._scratch = scratch
+        self._toolbox = toolbox or Toolbox()
+        self.keychain = Keychain(database.vault)
+        self.programs = Programs(database.catalog, self.keychain, clock)
+        self.ledger = Ledger(database.store, self.programs, clock, slots=places, draw=draw)
+        self.worker = Worker(
+            database.store,
+            self.ledger,
+            Caller(self._toolbox, self.keychain, clock),
+            clock,
+            slots=places,
+            scratch=scratch,
+            adopted=None if works_on_all else set(),
+        )
+        self._toolbox.add("sleep", SleepTool(clock))
+        self._toolbox.add("secrets", SecretsTool(self.keychain))
+        children = ChildTool(
+            database.archive,
+            self.ledger,
+            self.programs,
+            start=self._start_child,
+            cancel=self.cancel,
+        )
+        self._toolbox.add("playbook", children)
+        self._is_stopped = False
+        self.before_stop: Callable[[], Awaitable[None]] | None = None
+        self._ours: set[RunId] = set()
+        self._starting: set[asyncio.Task[Started]] = set()
+        self.ledger.on_begins = self._own
+        self.ledger.on_ended = self._forget
+
+    def listen(self, listener: Listener) -> None:
+        """Be told the events of every commit, in order, once they are durable."""
+        self.ledger.listeners.append(listener)
+
+    async def register(self, document: Document) -> int:
+        """Keep a document under its name; its version."""
+        return await self.programs.register(document)
+
+    async def start(self, order: Order) -> Started:
+        """Start a run and work on it; a run its key names already is gone on with."""
+        check_workload(order.workload)
+        started = await self._begin(order)
+        if not started.is_new:
+            await self._check_same(started.run, order)
+            await self.adopt([started.run])
+        return started
+
+    async def _check_same(self, run: RunId, order: Order) -> None:
+        """A key names one run; it cannot mean a run of another program."""
+        row = await self.database.archive.run(run)
+        if row is not None and row.program != order.document.program.name:
+            raise ConfigError(
+                f"the key {order.key!r} belongs to run {run} of program {row.program!r}. "
+                "Choose another key."
+            )
+
+    async def _begin(self, order: Order) -> Started:
+        started = await self.ledger.start(order)
+        self.worker.follow(started.errands)
+        return started
+
+    async def _start_child(self, order: Order) -> Started:
+        """Start a run for a tool, which may be cancelled meanwhile: the start is not."""
+        task = asyncio.create_task(self._begin(order))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+        return await asyncio.shield(task)
+
+    async def _finish_starting(self) -> None:
+        if self._starting:
+            await asyncio.wait(set(self._starting))
+
+    async def adopt(self, runs: Iterable[RunId]) -> None:
+        """Work on these runs and their children, and on what a dead owner left undone in them.
+
+        Only what this process has not worked on can be a dead owner's.
+        """
+        wanted = await self._open(runs)
+        for run in wanted:
+            self.ledger.try_again(run)
+        family = await self._families(wanted)
+        strange = [run for run in family if run not in self._ours]
+        self._ours.update(strange)
+        try:
+            if strange:
+                for lease in await self.database.store.expired(LAST_MOMENT + 1, runs=strange):
+                    await self.worker.recover(lease)
+        except BaseException:
+            self._ours.difference_update(strange)  # what is not recovered is still to be
+            raise
+        self.worker.adopt(family)
+
+    async def _open(self, runs: Iterable[RunId]) -> list[RunId]:
+        """Those that have not ended."""
+        found = []
+        for run in list(runs):
+            row = await self.database.archive.run(run)
+            if row is not None and row.status not in FINAL:
+                found.append(run)
+        return found
+
+    async def adopt_all(self) -> dict[RunId, AnewError]:
+        """Go on with every unfinished run that is not paused; those with which that is impossible.
+
+        A child whose parent was cancelled by a process that died over it is cancelled as well.
+        """
+        problems: dict[RunId, AnewError] = {}
+        for row in await self.unfinished(None):
+            try:
+                if row.parent is not None:
+                    await self._cancel_orphan(row)
+                elif row.status is not RunStatus.PAUSED:
+                    await self.adopt([row.run])
+            except (ConfigError, ProgramError, EngineBug) as error:
+                problems[row.run] = error
+        return problems
+
+    async def _cancel_orphan(self, row: RunRow) -> None:
+        assert row.parent is not None
+        parent = await self.database.archive.run(row.parent.run)
+        if parent is None or parent.status in FINAL:
+            await self.cancel(row.run, f"its parent run {row.parent.run} has ended")
+
+    def _own(self, run: RunId) -> None:
+        self._ours.add(run)
+        self.worker.own(run)
+
+    def _forget(self, run: RunId) -> None:
+        self._ours.discard(run)
+        self.worker.disown(run)
+
+    async def wait(self, run: RunId) -> RunState:
+        """The run's state when it has ended. A store that fails meanwhile is raised here."""
+        ending = asyncio.ensure_future(self.ledger.ending(run))
+        first: set[asyncio.Future[Any]] = {ending, self.worker.failure}
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if ending.done():
+            return ending.result()
+        ending.cancel()
+        await self.worker.failure
+        raise AssertionError("a worker only fails with an error")
+
+    async def cancel(self, run: RunId, reason: str | None = None) -> bool:
+        """End a run and its children, and stop their calls; False when they had ended already."""
+        has_moved = (await self.ledger.apply(run, Cancelled(reason))).has_moved
+        self.worker.abandon(run)
+        await self._finish_starting()
+        for child in await self.unfinished(run):
+            has_moved = await self.cancel(child.run, f"its parent run {run} ended") or has_moved
+        return has_moved
+
+    async def pause(self, run: RunId, reason: str | None = None) -> bool:
+        """Start nothing more in a run; calls at work go on to their outcome."""
+        return (await self.ledger.apply(run, Paused(reason))).has_moved
+
+    async def resume(self, run: RunId) -> bool:
+        """Go on with a run: un-pause it, and work on it. False when it has ended."""
+        live = await self.ledger.live.get(run)
+        if live.state.is_final:
+            return False
+        await self.adopt([run])
+        await self.ledger.apply(run, Resumed())
+        return True
+
+    async def retry(self, run: RunId, step: str | None = None, *, key: str | None = None) -> RunId:
+        """A new run that goes on where a step of `run` began, as if it had not been visited."""
+        beginning = await reopened(self.database, self.programs, run, step)
+        started = await self.ledger.reopen(beginning, key)
+        await self.adopt([started.run])
+        return started.run
+
+    async def prune(self, ended_before: int) -> int:
+        """Remove runs that ended before a moment, with all they left behind; how many."""
+        removed = 0
+        while count := await self.database.archive.prune(ended_before=ended_before):
+            removed += count
+        for folder in self._scratch.glob("*") if removed else ():
+            is_run = folder.name.isascii() and folder.name.isdigit()
+            if is_run and await self.database.archive.run(RunId(int(folder.name))) is None:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return removed
+
+    async def stop(self, grace_seconds: float | None = GRACE_SECONDS) -> None:
+        """Finish or hand back what is at work, and close the tools. The database stays open.
+
+        Without a limit it waits for all calls. Asked again, it does nothing.
+        """
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        if self.before_stop is not None:
+            await self.before_stop()
+        try:
+            await self._finish_starting()
+            await self.worker.stop(grace_seconds)
+        finally:
+            await self._toolbox.close()
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether `stop` would have to wait for something."""
+        return self.worker.is_at_work
+
+    async def leaves_undone(self) -> bool:
+        """Whether this engine was working on runs that have not ended."""
+        return bool(await self._open(self._ours))
+
+    def hurry(self) -> None:
+        """While `stop` waits: let it wait no longer."""
+        self.worker.hurry()
+
+    async def _families(self, runs: list[RunId]) -> list[RunId]:
+        """The runs, and their unfinished children, grandchildren and so on."""
+        family, todo = dict.fromkeys(runs), list(runs)
+        while todo:
+            for child in await self.unfinished(todo.pop()):
+                if child.run not in family:
+                    family[child.run] = None
+                    todo.append(child.run)
+        return list(family)
+
+    async def unfinished(self, parent: RunId | None) -> list[RunRow]:
+        """Every run that has not ended; of one parent, if one is named."""
+        return await unfinished_runs(self.database.archive, parent)
+
+
+async def unfinished_runs(archive: Archive, parent: RunId | None = None) -> list[RunRow]:
+    """Every run that has not ended, newest first; of one parent, if one is named."""
+    found: list[RunRow] = []
+    before = None
+    while True:
+        asked = RunFilter(statuses=OPEN_STATUSES, parent=parent, before=before, limit=_PAGE)
+        page = await archive.runs(asked)
+        found.extend(page)
+        if len(page) < _PAGE:
+            return found
+        before = page[-1].run
+
+
+def check_workload(workload: Object) -> None:
+    """ConfigError when a run cannot be begun with this."""
+    problem = problem_of(workload)
+    if problem is not None:
+        raise ConfigError(f"the workload {problem}")
+    size, limit = len(msgspec.json.encode(workload)), payload_bytes_max()
+    if size > limit:
+        raise ConfigError(
+            f"the payload has {size:,} bytes; the limit (ANEW_PAYLOAD_BYTES_MAX) is {limit:,}"
+        )
+
+
+def payload_bytes_max() -> int:
+    """How much a request may lay over a workload."""
+    said = os.environ.get("ANEW_PAYLOAD_BYTES_MAX", str(PAYLOAD_BYTES_MAX))
+    if not said.isdecimal() or int(said) < 1:
+        raise ConfigError(f"ANEW_PAYLOAD_BYTES_MAX is {said!r}; it must be a number of bytes")
+    return int(said)

@@ -1,0 +1,25 @@
+"""Start keys: what a person may give, and what is Anew's own."""
+
+from __future__ import annotations
+
+from anew.errors import ConfigError
+
+# Keys of child runs, and of what a terminal asks for without a key of its own.
+ASKED = "asked:"
+RESERVED_KEYS = ("child:", ASKED)
+
+
+def check_key(key: str | None) -> str | None:
+    """A start key a person may give."""
+    if key is not None and not key.strip():
+        raise ConfigError("the key is empty. Leave it out, or give one that names the run.")
+    if key is not None and key.startswith(RESERVED_KEYS):
+        raise ConfigError(
+            f"a key that begins with {key.partition(':')[0]!r}: is Anew's own. Choose another."
+        )
+    return key
+
+
+def shown_key(key: str | None) -> str | None:
+    """The key, unless it was made because nobody gave one: that is no news."""
+    return None if key is None or key.startswith(ASKED) else key

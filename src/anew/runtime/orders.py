@@ -1,0 +1,209 @@
+"""What a second terminal can ask of the owner of a database file, and how it is said.
+
+One JSON object per line, one line back. Only the owner changes a file; everyone else asks here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from anew.errors import AnewError, ConfigError
+from anew.runtime.embedded import Embedded
+from anew.runtime.ledger import Order
+from anew.runtime.ownership import socket_path
+from anew.runtime.programs import read_document
+from anew.store import RunId, SealedCredential, StoreError
+from anew.values import Object
+
+# A request holds a document (1 MiB) and a payload (10 MiB).
+REQUEST_BYTES_MAX = 16 * 1024 * 1024
+# An owner answers at once, or it is not one.
+ANSWER_SECONDS_MAX = 30.0
+
+
+class NoAnswer(StoreError):
+    """The owner is gone, or not there yet."""
+
+
+class Request(msgspec.Struct, omit_defaults=True):
+    """One order. Which fields it needs follows from `do`."""
+
+    do: str
+    run: str | None = None
+    source: str | None = None
+    file: str | None = None
+    workload: dict[str, Any] = {}
+    key: str | None = None
+    labels: dict[str, str] = {}
+    reason: str | None = None
+    step: str | None = None
+    name: str | None = None
+    version: int | None = None
+    before: int | None = None
+    sealed: SealedCredential | None = None
+
+
+async def _start(engine: Embedded, asked: Request) -> Object:
+    if asked.name is not None:
+        document = await engine.programs.find(asked.name, asked.version)
+    else:
+        document = read_document(asked.source or "", asked.file or "")
+    started = await engine.start(Order(document, asked.workload, asked.key, asked.labels))
+    return {"run": str(started.run), "is_new": started.is_new}
+
+
+async def _cancel(engine: Embedded, asked: Request) -> Object:
+    return {"changed": await engine.cancel(_run(asked), asked.reason)}
+
+
+async def _pause(engine: Embedded, asked: Request) -> Object:
+    return {"changed": await engine.pause(_run(asked), asked.reason)}
+
+
+async def _resume(engine: Embedded, asked: Request) -> Object:
+    return {"changed": await engine.resume(_run(asked))}
+
+
+async def _adopt(engine: Embedded, asked: Request) -> Object:
+    await engine.adopt([_run(asked)])
+    return {"run": asked.run}
+
+
+async def _resume_all(engine: Embedded, _: Request) -> Object:
+    problems = await engine.adopt_all()
+    return {"problems": {str(run): str(error) for run, error in problems.items()}}
+
+
+async def _retry(engine: Embedded, asked: Request) -> Object:
+    return {"run": str(await engine.retry(_run(asked), asked.step, key=asked.key))}
+
+
+async def _register(engine: Embedded, asked: Request) -> Object:
+    document = read_document(asked.source or "", asked.file or "")
+    return {"name": document.program.name, "version": await engine.register(document)}
+
+
+async def _seal(engine: Embedded, asked: Request) -> Object:
+    if asked.sealed is None:
+        raise ConfigError("there is no credential in this order")
+    await engine.database.vault.seal(asked.sealed)
+    return {}
+
+
+async def _forget(engine: Embedded, asked: Request) -> Object:
+    vault = engine.database.vault
+    known = [row.name for row in await vault.names()]
+    return {"changed": await vault.forget(asked.name or ""), "known": known}
+
+
+async def _prune(engine: Embedded, asked: Request) -> Object:
+    return {"removed": await engine.prune(asked.before or 0)}
+
+
+def _run(asked: Request) -> RunId:
+    return RunId(int(asked.run or 0))
+
+
+ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
+    "start": _start,
+    "cancel": _cancel,
+    "pause": _pause,
+    "resume": _resume,
+    "resume_all": _resume_all,
+    "adopt": _adopt,
+    "retry": _retry,
+    "register": _register,
+    "prune": _prune,
+    "seal": _seal,
+    "forget": _forget,
+}
+
+
+async def obey(engine: Embedded, asked: Request) -> Object:
+    """Do what is asked; AnewError when it cannot be done."""
+    order = ORDERS.get(asked.do)
+    if order is None:
+        raise ConfigError(f"there is no order {asked.do!r}. Are both terminals of one version?")
+    return await order(engine, asked)
+
+
+class Doorkeeper:
+    """Listens beside the database for as long as this process owns it."""
+
+    def __init__(self, engine: Embedded, database: Path) -> None:
+        self._engine = engine
+        self._path = socket_path(database)
+        self._server: asyncio.Server | None = None
+        self._answering: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        with suppress(FileNotFoundError):
+            self._path.unlink()  # left by an owner that died; the lock says there is no other
+        umask = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(
+                self._answer, path=self._path, limit=REQUEST_BYTES_MAX
+            )
+        finally:
+            os.umask(umask)
+
+    async def close(self) -> None:
+        """Take no more orders, and finish those that came: what they began must be handed back."""
+        if self._server is None:
+            return
+        self._server.close()
+        self._server = None
+        with suppress(FileNotFoundError):
+            self._path.unlink()
+        if self._answering:
+            await asyncio.wait(set(self._answering), timeout=ANSWER_SECONDS_MAX)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        with suppress(ConnectionError):
+            try:
+                asked = msgspec.json.decode(await reader.readline(), type=Request)
+                answer: Object = {"ok": await obey(self._engine, asked)}
+            except AnewError as error:
+                answer = {"error": str(error), "is_store": isinstance(error, StoreError)}
+            except Exception as error:  # a bug of ours must be an answer too, or it is asked again
+                answer = {"error": f"the owner failed ({type(error).__name__}: {error})"}
+            writer.write(msgspec.json.encode(answer) + b"\n")
+            await writer.drain()
+        writer.close()
+
+
+async def ask_owner(database: Path, request: Request) -> Object:
+    """Have the owner of a file do something; StoreError when nobody answers."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(
+            socket_path(database), limit=REQUEST_BYTES_MAX
+        )
+    except OSError as error:
+        raise NoAnswer(f"the owner of {database} does not answer on its socket") from error
+    try:
+        writer.write(msgspec.json.encode(request) + b"\n")
+        async with asyncio.timeout(ANSWER_SECONDS_MAX):
+            line = await reader.readline()
+    except (OSError, TimeoutError) as error:
+        raise NoAnswer(f"the owner of {database} gave no answer") from error
+    finally:
+        writer.close()
+    if not line:
+        raise NoAnswer(f"the owner of {database} ended before it answered")
+    answer: Object = msgspec.json.decode(line)
+    if "error" in answer:
+        kind = StoreError if answer.get("is_store") else ConfigError
+        raise kind(answer["error"])
+    found: Object = answer["ok"]
+    return found

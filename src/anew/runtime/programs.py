@@ -1,0 +1,114 @@
+"""Programs by digest, compiled once; their documents lie in the catalog, so a run needs no file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from anew.clock import Clock
+from anew.credentials import Keychain
+from anew.engine.secrets import MissingSecret, Secrets
+from anew.errors import ConfigError, ProgramError
+from anew.languages import load_text
+from anew.program.findings import Severity
+from anew.program.program import Program
+from anew.store import Catalog, StoredProgram
+
+# A compiled program of a hundred steps is about a megabyte.
+PROGRAMS_MAX = 200
+
+
+class Document(Struct, frozen=True):
+    """A compiled document, and the folder its relative files are found in."""
+
+    program: Program
+    source: str
+    file: str
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.file).parent
+
+
+def read_document(source: str, file: str) -> Document:
+    """Compile a document; ProgramError with its findings when it has errors."""
+    loaded = load_text(source, file)
+    errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
+    if errors or loaded.program is None:
+        raise ProgramError(errors)
+    return Document(loaded.program, source, os.path.abspath(file))
+
+
+class Programs:
+    """The catalog with a memory, and the secrets each program declares."""
+
+    def __init__(self, catalog: Catalog, keychain: Keychain, clock: Clock) -> None:
+        self._catalog = catalog
+        self._keychain = keychain
+        self._clock = clock
+        self._known: dict[str, Document] = {}
+
+    async def keep(self, document: Document) -> None:
+        """Put a document into the catalog, so that its runs can go on anywhere."""
+        if document.program.digest not in self._known:
+            await self._catalog.keep(self._stored(document))
+        self._remember(document)
+
+    async def register(self, document: Document) -> int:
+        """Make a document the newest version of its name; the version."""
+        stored = await self._catalog.register(self._stored(document))
+        self._remember(document)
+        return stored.version
+
+    def _stored(self, document: Document) -> StoredProgram:
+        program = document.program
+        return StoredProgram(
+            digest=program.digest,
+            name=program.name,
+            version=0,
+            source=document.source,
+            file=document.file,
+            registered_at=self._clock.now(),
+        )
+
+    async def get(self, digest: str) -> Document:
+        known = self._known.get(digest)
+        if known is not None:
+            return known
+        stored = await self._catalog.get(digest)
+        if stored is None:
+            raise ConfigError(f"the catalog has no program with the digest {digest}")
+        return self._compiled(stored)
+
+    async def find(self, name: str, version: int | None = None) -> Document:
+        """By name, the newest version unless one is asked for."""
+        stored = await self._catalog.find(name, version)
+        if stored is None:
+            which = name if version is None else f"{name} version {version}"
+            raise ConfigError(
+                f"no program {which} is registered. `anew programs` lists those that are; "
+                "`anew register FILE` adds one."
+            )
+        return self._known.get(stored.digest) or self._compiled(stored)
+
+    async def secrets(
+        self, program: Program, folder: Path, *, is_child: bool = False
+    ) -> Secrets | None:
+        """What a run of it may read; None when it cannot come across a secret."""
+        return await self._keychain.secrets_for(program, folder=folder, is_child=is_child)
+
+    def learn(self, program: Program, missing: MissingSecret) -> None:
+        """A run of it reads credentials nobody could foresee: have them from now on."""
+        self._keychain.learn(program, missing)
+
+    def _compiled(self, stored: StoredProgram) -> Document:
+        document = read_document(stored.source, stored.file)
+        self._remember(document)
+        return document
+
+    def _remember(self, document: Document) -> None:
+        self._known[document.program.digest] = document
+        if len(self._known) > PROGRAMS_MAX:
+            del self._known[next(iter(self._known))]

@@ -1,0 +1,75 @@
+"""Find the tool of each kind, build it when it is first needed, and close all of them at the end.
+
+A tool that an installed package registers under the entry-point group `anew.tools` is built like
+one of ours: its entry point is called without arguments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from anew.errors import ConfigError
+from anew.program.kinds import ENTRY_POINT_GROUP, KINDS
+from anew.tool import Tool
+
+# Where each kind lives; imported on first use, because some of them bring large libraries.
+BUILT_IN: Mapping[str, str] = {
+    "http": "anew.tools.http:HttpTool",
+    "python": "anew.tools.python.tool:PythonTool",
+    "shell": "anew.tools.shell:ShellTool",
+    "postgres": "anew.tools.postgres:PostgresTool",
+    "duckdb": "anew.tools.duckdb:DuckdbTool",
+    "sqlite": "anew.tools.sqlite:SqliteTool",
+    "noop": "anew.tools.noop:NoopTool",
+}
+
+
+class Toolbox:
+    """Tools by kind. `given` are ready-made ones, such as those of tests."""
+
+    def __init__(self, given: Mapping[str, Tool] | None = None) -> None:
+        self._tools: dict[str, Tool] = dict(given or {})
+
+    def add(self, kind: str, tool: Tool) -> None:
+        self._tools.setdefault(kind, tool)
+
+    def get(self, kind: str) -> Tool:
+        """The tool of this kind; ConfigError when there is none, or it cannot be loaded."""
+        tool = self._tools.get(kind)
+        if tool is None:
+            tool = self._tools[kind] = _factory(kind)()
+        return tool
+
+    async def close(self) -> None:
+        closing = (tool.close() for tool in self._tools.values())
+        answers = await asyncio.gather(*closing, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+
+
+def _factory(kind: str) -> Callable[[], Tool]:
+    place = BUILT_IN.get(kind)
+    if place is not None:
+        module, _, name = place.partition(":")
+        factory: Callable[[], Tool] = getattr(import_module(module), name)
+        return factory
+    for point in entry_points(group=ENTRY_POINT_GROUP, name=kind):
+        try:
+            installed: Callable[[], Tool] = point.load()
+        except Exception as error:
+            raise ConfigError(
+                f"the tool {kind!r} ({point.value}) cannot be loaded: {error}"
+            ) from error
+        return installed
+    if kind in KINDS:
+        raise ConfigError(
+            f"{kind!r} tasks cannot be run yet; `anew simulate` can play their outcomes."
+        )
+    raise ConfigError(
+        f"there is no tool of kind {kind!r} here. Install the package that brings it, "
+        f"or see `anew doctor` for the kinds that are there."
+    )

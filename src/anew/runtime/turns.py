@@ -1,0 +1,218 @@
+"""One turn of a run: decide what follows from a boundary, and put it into one commit.
+
+A worker that is free takes over the step-runs its turn hands out, in the same commit: that is why a
+step of one task costs a single commit. Pure bookkeeping; nothing here waits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct, field
+
+from anew.engine.decide import Boundary, Lost, Paused, Resumed, Taken, Transition, decide
+from anew.engine.events import Event, StepSkipped
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
+from anew.engine.pipeline import Invoke, Wait
+from anew.engine.record import Moment
+from anew.engine.state import Key, RunStatus, StepRunStatus
+from anew.runtime.live import LiveRun
+from anew.store import (
+    DEFAULT_POOL,
+    Commit,
+    JobRef,
+    Lease,
+    NewJob,
+    NewRun,
+    Park,
+    RunHead,
+    WaitReason,
+)
+
+# A shorter wait is slept in place; one of this length or more gives its slot back.
+PARK_SECONDS = 1.0
+# One commit stays small, even where a program goes in circles without calling a tool.
+TURN_EVENTS_MAX = 1_000
+# What a store gives a job that its own commit leases; it counts up from here.
+FIRST_TOKEN = 1
+
+
+class Errand(Struct, frozen=True):
+    """Something to do once the turn is durable, and the right to do it."""
+
+    ask: Invoke | Wait
+    lease: Lease
+
+
+class Turn(Struct, frozen=True):
+    """A commit, and what follows when it has happened.
+
+    `next_due` is the soonest moment at which a job this turn left behind can be worked on.
+    """
+
+    commit: Commit
+    errands: list[Errand]
+    next_due: int | None
+
+
+class Desk(Struct, frozen=True):
+    """What the worker brings along: the time, chance, and how many more step-runs it can take."""
+
+    now: int
+    draw: Callable[[], float]
+    slots: int = 0
+
+
+def take_turn(
+    live: LiveRun,
+    boundary: Boundary,
+    desk: Desk,
+    *,
+    lease: Lease | None = None,
+    new: NewRun | None = None,
+) -> Turn:
+    """Decide `boundary`. The run in memory is then ahead of the store, until this is committed."""
+    draft = _Draft(live, desk, Moment(desk.now, desk.draw, live.secrets), live.state.version)
+    transition = draft.decide(boundary)
+    park, keeps_lease = None, False
+    if lease is not None:
+        park = draft.own_job(transition, lease)
+        keeps_lease = bool(draft.errands)
+    own = lease.job.key if lease else None
+    are_fresh = not isinstance(boundary, Lost | Resumed)
+    draft.hand_out((key for key in transition.jobs if key != own), are_fresh=are_fresh)
+    commit = draft.commit(lease, park=park, keeps_lease=keeps_lease, new=new)
+    return Turn(commit, draft.errands, _next_due(commit))
+
+
+def reopening_turn(
+    live: LiveRun, shared: list[Event], cut: Paused, desk: Desk, *, new: NewRun
+) -> Turn:
+    """Begin a run with the events of another, and go on: what was at work there is done again."""
+    draft = _Draft(live, desk, Moment(desk.now, desk.draw, live.secrets), 0, list(shared))
+    draft.decide(cut)
+    for run in live.state.live_step_runs():
+        if run.status is StepRunStatus.EXECUTING:
+            draft.decide(Lost(run.key, was_handed_back=True))
+    draft.hand_out(draft.decide(Resumed()).jobs, are_fresh=False)
+    commit = draft.commit(None, park=None, keeps_lease=False, new=new)
+    return Turn(commit, [], _next_due(commit))
+
+
+class _Draft(Struct):
+    """A turn in the making."""
+
+    live: LiveRun
+    desk: Desk
+    moment: Moment
+    expected: int
+    events: list[Event] = field(default_factory=list)
+    jobs: list[NewJob] = field(default_factory=list)
+    errands: list[Errand] = field(default_factory=list)
+
+    def decide(self, boundary: Boundary) -> Transition:
+        transition = decide(self.live.program, self.live.state, boundary, self.moment)
+        self.events.extend(transition.events)
+        return transition
+
+    def own_job(self, transition: Transition, lease: Lease) -> Park | None:
+        """What becomes of the job whose lease this turn answers; None when it goes, or goes on."""
+        key, ask = lease.job.key, transition.ask
+        run = self.live.state.step_run(key)
+        if run is None:
+            return None
+        if isinstance(ask, Invoke) or (ask is not None and self._is_short(ask)):
+            self.errands.append(Errand(ask, lease))
+            return None
+        if ask is not None:
+            return Park(ask.until, WaitReason.RETRY, run.attempt + 1)
+        if self.live.state.status is RunStatus.PAUSED:
+            return Park(None, WaitReason.HELD, max(run.attempt, 1))
+        due = run.resume_at or self.desk.now
+        return Park(due, WaitReason.READY, max(run.attempt, 1))
+
+    def _is_short(self, wait: Wait) -> bool:
+        return wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
+
+    def hand_out(self, keys: Iterable[Key], *, are_fresh: bool) -> None:
+        """Take over what there are slots for; the rest is for whoever is free.
+
+        Jobs that were handed out before have tokens already, which only a lease can tell.
+        """
+        todo = deque(keys)
+        places = self.desk.slots + 1  # the one it has is used by the first errand, whatever it is
+        while todo:
+            key = todo.popleft()
+            full = len(self.errands) >= places or len(self.events) >= TURN_EVENTS_MAX
+            if full or not are_fresh:
+                self.jobs.append(self._for_others(key, is_fresh=are_fresh))
+                continue
+            taken = self.decide(Taken(key))
+            todo.extend(taken.jobs)
+            if taken.ask is not None:
+                self._take(key, taken.ask)
+
+    def _take(self, key: Key, ask: Invoke | Wait) -> None:
+        lease = Lease(JobRef(self.live.id, key), FIRST_TOKEN, LAST_MOMENT)
+        self.errands.append(Errand(ask, lease))
+        pool = self._pool(key)
+        self.jobs.append(NewJob(key, pool=pool, taken_until=LAST_MOMENT, is_fresh=True))
+
+    def _for_others(self, key: Key, *, is_fresh: bool) -> NewJob:
+        run = self.live.state.step_run(key)
+        if run is None or run.resume_at is None or run.resume_at <= self.desk.now:
+            now, pool = self.desk.now, self._pool(key)
+            return NewJob(key, due_at=now, pool=pool, is_fresh=is_fresh)
+        return NewJob(
+            key,
+            due_at=run.resume_at,
+            reason=WaitReason.RETRY,
+            pool=self._pool(key),
+            attempt=run.attempt + 1,
+        )
+
+    def _pool(self, key: Key) -> str:
+        return self.live.program.steps[key.step].pool or DEFAULT_POOL
+
+    def commit(
+        self, lease: Lease | None, *, park: Park | None, keeps_lease: bool, new: NewRun | None
+    ) -> Commit:
+        live, state = self.live, self.live.state
+        keep = live.wants_snapshot() and not state.is_final
+        if keep:
+            live.snapshot_version = state.version
+        return Commit(
+            run=live.id,
+            expected=self.expected,
+            at=self.desk.now,
+            events=self.events,
+            head=head_of(live, self.desk.now),
+            lease=lease,
+            park=park,
+            keeps_lease=keeps_lease,
+            jobs=self.jobs,
+            drops=self._withdrawn(),
+            drop_all=state.is_final,
+            wakes=(live.parent,) if state.is_final and live.parent else (),
+            new=new,
+            snapshot=state if keep else None,
+        )
+
+    def _withdrawn(self) -> list[Key]:
+        """Jobs that were handed out and are not wanted any more: the run is failing."""
+        skipped = [e for e in self.events if isinstance(e, StepSkipped) and e.token is None]
+        return [Key(e.step or "", e.visit or 0) for e in skipped]
+
+
+def head_of(live: LiveRun, now: int) -> RunHead:
+    """What lists show of the run."""
+    state = live.state
+    error = state.failure if state.status is RunStatus.FAILED else None
+    return RunHead(state.status, error, now if state.is_final else None)
+
+
+def _next_due(commit: Commit) -> int | None:
+    left = [job.due_at for job in commit.jobs if job.taken_until is None]
+    left += [commit.park.due_at] if commit.park else []
+    return min((due for due in left if due is not None), default=None)

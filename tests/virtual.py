@@ -1,0 +1,137 @@
+"""The real runtime in virtual time: real ledger, worker and store; scripted tools, no waiting."""
+
+import asyncio
+import itertools
+from heapq import heappop, heappush
+
+from anew.lab.script import SUCCESS, Tape, script_of
+from anew.runtime.embedded import Embedded
+from anew.runtime.ledger import Order
+from anew.runtime.programs import read_document
+from anew.runtime.retrying import whole_log
+from anew.runtime.toolbox import Toolbox
+
+
+class VirtualClock:
+    """Time stands still until everyone waits for it; then it jumps to the next moment wanted."""
+
+    def __init__(self, now=0):
+        self._now = now
+        self._sleepers = []
+        self._numbers = itertools.count()
+
+    def now(self):
+        return self._now
+
+    async def sleep_until(self, moment):
+        if moment <= self._now:
+            return
+        future = asyncio.get_running_loop().create_future()
+        heappush(self._sleepers, (moment, next(self._numbers), future))
+        await future
+
+    async def drive(self, is_quiet):
+        """Jump whenever nothing else can happen."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(0 if is_quiet() else 0.0005)
+            if loop._ready or not is_quiet():
+                continue
+            self._jump()
+
+    def _jump(self):
+        while self._sleepers:
+            moment, _, future = heappop(self._sleepers)
+            if not future.done():
+                self._now = max(self._now, moment)
+                future.set_result(None)
+                return
+
+
+class Counted:
+    """A store that knows how many of its operations are under way."""
+
+    def __init__(self, store):
+        self._store = store
+        self.pending = 0
+
+    def __getattr__(self, name):
+        operation = getattr(self._store, name)
+
+        async def counted(*args, **kwargs):
+            self.pending += 1
+            try:
+                return await operation(*args, **kwargs)
+            finally:
+                self.pending -= 1
+
+        return counted
+
+
+class CountedDatabase:
+    def __init__(self, database):
+        self.store = Counted(database.store)
+        self.archive = Counted(database.archive)
+        self.catalog = Counted(database.catalog)
+        self.vault = Counted(database.vault)
+
+    def is_quiet(self):
+        return not any(
+            part.pending for part in (self.store, self.archive, self.catalog, self.vault)
+        )
+
+
+class ScriptedTool:
+    """Plays a script's outcomes, whatever the kind."""
+
+    def __init__(self, script, clock):
+        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self._clock = clock
+        self.calls = []
+
+    async def call(self, call):
+        self.calls.append(call)
+        entry = self._entry(call.place)
+        due = self._clock.now() + entry.takes
+        await self._clock.sleep_until(due)
+        return entry.outcome(due)
+
+    def _entry(self, place):
+        for key in (f"{place.step}.{place.task}", place.task, place.step):
+            if key in self._tapes:
+                return self._tapes[key].next()
+        return SUCCESS
+
+    async def close(self):
+        pass
+
+
+class OneTool(Toolbox):
+    """The same tool for every kind, the runtime's own kinds included."""
+
+    def __init__(self, tool):
+        super().__init__()
+        self._tool = tool
+
+    def get(self, kind):  # noqa: ARG002
+        return self._tool
+
+
+async def played(database, document, scratch, **script):
+    """Run a document on a database as the script says: the log, the final state, the calls."""
+    script = script_of(script)
+    clock = VirtualClock(script.now)
+    tool = ScriptedTool(script, clock)
+    counted = CountedDatabase(database)
+    engine = Embedded(
+        counted, scratch, clock=clock, slots=10_000, toolbox=OneTool(tool), draw=script.draws()
+    )
+    driver = asyncio.create_task(clock.drive(counted.is_quiet))
+    try:
+        order = Order(read_document(document, "test.yaml"), script.workload)
+        started = await engine.start(order)
+        state = await asyncio.wait_for(engine.wait(started.run), 60)
+        return await whole_log(database.archive, started.run), state, tool.calls
+    finally:
+        driver.cancel()
+        await engine.stop(0)
