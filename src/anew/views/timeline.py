@@ -18,10 +18,10 @@ from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.values import Object, json_text
+from anew.views.wording import error_text, exact_seconds, joined, one_line
 
 _TIME_WIDTH = 9
 _WHAT_WIDTH = 28
-_TEXT_MAX = 100
 
 
 class Line(Struct, frozen=True):
@@ -69,10 +69,10 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
             made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
             is_count = event.reason == "attempts"
             bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
-            detail = _joined(f"{made}, {bound}", _directive(event), _patches(event.patches))
+            detail = joined(f"{made}, {bound}", _directive(event), _patches(event.patches))
             return f"task {event.task} exhausted", detail
         case e.StepFailed():
-            return "step failed", _joined(_error(event.error), _mode(event))
+            return "step failed", joined(error_text(event.error), _mode(event))
         case e.NextEvaluated():
             return _routed(event)
         case e.LoopStarted():
@@ -82,11 +82,11 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
         case e.LoopDone():
             return "loop done", f"{event.done} of {event.total} done · {event.failed} failed"
         case e.LoopIterationFailed():
-            return "iteration failed", _error(event.error)
+            return "iteration failed", error_text(event.error)
         case e.GateChecked():
             return "gate asked", _gate(event)
         case e.RunFailed():
-            return "failed", _error(event.error)
+            return "failed", error_text(event.error)
         case e.StepSkipped():
             return "step skipped", event.reason
         case e.StepRefused():
@@ -98,9 +98,9 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
         case e.RunStarted() | e.RunDone() | e.RunResumed():
             return event.name.removeprefix("run."), ""
         case e.HumanWaiting():
-            return "waits for a person", _short(event.question)
+            return "waits for a person", one_line(event.question)
         case e.HumanAnswered():
-            return "answered", _joined(event.answer, event.by or "")
+            return "answered", joined(event.answer, event.by or "")
         case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
             return event.name.replace(".", " ").replace("_", " "), event.signal
         case e.HumanTimedOut():
@@ -119,18 +119,18 @@ def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]
     word = "error" if event.outcome.is_error else "ok"
     rule = event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
     if isinstance(after, e.TaskRetryScheduled):
-        then = f"retry in {_seconds(after.delay_seconds)}"
+        then = f"retry in {exact_seconds(after.delay_seconds)}"
     elif event.error is not None and event.error["kind"] == "expression":
-        then = _error(event.error)
+        then = error_text(event.error)
     else:
         then = "" if event.directive in ("continue", "retry") else _directive(event)
-    detail = _joined(_evidence(event.outcome), rule, then, _patches(event.patches))
+    detail = joined(_evidence(event.outcome), rule, then, _patches(event.patches))
     return f"task {event.task} {word}", detail
 
 
 def _directive(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     target = f" to {event.to}" if event.to else ""
-    wait = f" in {_seconds(event.delay_seconds)}" if event.delay_seconds is not None else ""
+    wait = f" in {exact_seconds(event.delay_seconds)}" if event.delay_seconds is not None else ""
     return f"{event.directive}{target}{wait}"
 
 
@@ -141,12 +141,12 @@ def _evidence(outcome: Outcome) -> str:
         return f"http {http['status']}"
     if isinstance(pg, dict) and pg.get("code"):
         return f"sqlstate {pg['code']}"
-    return _error(outcome.error) if outcome.error else ""
+    return error_text(outcome.error) if outcome.error else ""
 
 
 def _patches(patches: Object) -> str:
     written = [
-        f"{place}.{key} = {_short(json_text(value))}"
+        f"{place}.{key} = {one_line(json_text(value))}"
         for place, values in patches.items()
         for key, value in values.items()
     ]
@@ -155,40 +155,21 @@ def _patches(patches: Object) -> str:
 
 def _routed(event: e.NextEvaluated) -> tuple[str, str] | None:
     if event.error is not None:
-        return "next failed", _error(event.error)
+        return "next failed", error_text(event.error)
     if not event.tokens and not event.arcs:
         return None
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
     dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
     why = f"{', '.join(dropped)} dropped: no `when` reads event.failed" if dropped else ""
-    return f"next on {event.event}", _joined(f"-> {targets}", why)
+    return f"next on {event.event}", joined(f"-> {targets}", why)
 
 
 def _gate(event: e.GateChecked) -> str:
     if event.error is not None:
-        return _error(event.error)
+        return error_text(event.error)
     rule = f" · rule {event.rule}" if event.rule is not None else ""
     return f"{'let in' if event.allow else 'refused'}{rule}"
 
 
-def _seconds(seconds: float) -> str:
-    """Up to three decimals, at least one: `2.0 s`, `2.34 s`."""
-    text = f"{seconds:.3f}".rstrip("0")
-    return f"{text}0 s" if text.endswith(".") else f"{text} s"
-
-
 def _mode(event: e.StepFailed) -> str:
     return "handled" if event.handled else "unhandled"
-
-
-def _error(error: Object) -> str:
-    return _short(f"{error['kind']}: {error['message']}")
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TEXT_MAX else f"{line[: _TEXT_MAX - 1]}…"
-
-
-def _joined(*parts: str) -> str:
-    return " · ".join(part for part in parts if part)

@@ -23,9 +23,28 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
+    Command("run", "anew.surfaces.cli.run", "run a document, durably"),
+    Command("resume", "anew.surfaces.cli.resume", "go on with unfinished or paused runs"),
+    Command("runs", "anew.surfaces.cli.runs", "list runs"),
+    Command("show", "anew.surfaces.cli.show", "say what a run does or waits for, and why"),
+    Command("events", "anew.surfaces.cli.events", "print the log of a run"),
+    Command("timeline", "anew.surfaces.cli.timeline", "show what happened when"),
+    Command("watch", "anew.surfaces.cli.watch", "follow a run from a second terminal"),
+    Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children"),
+    Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now"),
+    Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed"),
+    Command("register", "anew.surfaces.cli.register", "keep a document under its name"),
+    Command("programs", "anew.surfaces.cli.programs", "list registered documents"),
+    Command("start", "anew.surfaces.cli.start", "run a registered document"),
+    Command("prune", "anew.surfaces.cli.prune", "remove runs that ended long ago"),
+    Command("graph", "anew.surfaces.cli.graph", "draw a document or a run"),
+    Command("credential", "anew.surfaces.cli.credential", "add, list and remove credentials"),
     Command("check", "anew.surfaces.cli.check", "find every problem in a document"),
     Command("simulate", "anew.surfaces.cli.simulate", "run a document in virtual time"),
     Command("migrate", "anew.surfaces.cli.migrate", "rewrite a document in the canonical form"),
+    Command("lab-server", "anew.surfaces.cli.lab_server", "serve an API that fails on purpose"),
+    Command("doctor", "anew.surfaces.cli.doctor", "check the installation and the database"),
+    Command("completion", "anew.surfaces.cli.completion", "print a script for shell completion"),
 )
 
 # A command builds a program that lives to its end and hardly a cycle; looking for garbage as often
@@ -89,7 +108,7 @@ options:
   -V, --version  show the version
 
 example:
-  anew check flow.yaml
+  anew run flow.yaml
 
 exit status: 0 done, 1 the run failed, 2 bad document or usage, 3 waiting for a person,
 4 store or server unreachable, 130 cancelled"""
@@ -108,10 +127,6 @@ def _refuse(word: str) -> int:
         return status.BAD
     from difflib import get_close_matches
 
-    if word == "run":
-        remedy = "Tools are not called yet; `anew simulate` runs a document in virtual time."
-        print(f"anew: there is no command 'run'. {remedy}", file=sys.stderr)
-        return status.BAD
     matches = get_close_matches(word, [row.word for row in COMMANDS], n=1)
     remedy = f"Did you mean {matches[0]!r}?" if matches else "See `anew --help`."
     what = "option" if word.startswith("-") else "command"
@@ -123,10 +138,11 @@ def _explain(error: Exception) -> int:
     from anew.errors import AnewError, EngineBug
 
     if isinstance(error, AnewError) and not isinstance(error, EngineBug):
+        from anew.store import StoreError
         from anew.surfaces.cli.excerpts import visible
 
         print(f"anew: {visible(str(error))}", file=sys.stderr)
-        return status.BAD
+        return status.UNREACHABLE if isinstance(error, StoreError) else status.BAD
     if isinstance(error, OSError) and error.strerror:  # a full disk, say: nobody's bug
         where = f" ({error.filename})" if error.filename else ""
         print(f"anew: {error.strerror.lower()}{where}", file=sys.stderr)

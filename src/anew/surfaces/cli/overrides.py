@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Iterable
 
 from anew.errors import ConfigError
 from anew.surfaces.cli.documents import read_document
 from anew.values import Object, Value, put_in
 from anew.weight import VALUE_DEPTH_MAX, problem_of
+
+
+def add_workload_options(parser: ArgumentParser) -> None:
+    """`--set` and `--payload`."""
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="K=V", help="set one workload value (a.b=1)"
+    )
+    parser.add_argument(
+        "--payload", metavar="JSON|@FILE", help="a JSON object laid over the workload"
+    )
+
+
+def labels_of(said: Iterable[str]) -> dict[str, str]:
+    """What `--label` gives a run."""
+    labels = {}
+    for text in said:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--label {text[:80]!r} is not of the form name=value")
+        labels[name] = value
+    return labels
 
 
 def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:

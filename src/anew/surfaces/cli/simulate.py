@@ -14,15 +14,12 @@ from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
 from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
-from anew.languages import load_text
-from anew.program.findings import Severity
-from anew.program.program import Program
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.findings import finding_lines, has_error, in_file_order
-from anew.surfaces.cli.overrides import workload_overrides
+from anew.surfaces.cli.loading import load_program
+from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object, merge_deep
@@ -51,9 +48,10 @@ EXIT_STATUS = {
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    program = _load(asked.file)
-    if program is None:
+    read = load_program(asked.file)
+    if read is None:
         return status.BAD
+    program = read.program
     script = _script(asked)
     for problem in doubts(script, program):
         print(f"{shown_name(asked.script)}: warning: {problem}", file=sys.stderr)
@@ -76,12 +74,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     parser.add_argument("--script", metavar="S", help="a YAML file with outcomes by task")
     parser.add_argument("--seed", type=int, metavar="N", help="draw random numbers from this seed")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="K=V", help="set one workload value (a.b=1)"
-    )
-    parser.add_argument(
-        "--payload", metavar="JSON|@FILE", help="a JSON object laid over the workload"
-    )
+    add_workload_options(parser)
     parser.add_argument(
         "--events-max",
         type=count,
@@ -92,17 +85,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
-
-
-def _load(path: str) -> Program | None:
-    """The program, once what was found in the document has been said on standard error."""
-    document = read_document(path)
-    loaded = load_text(document, shown_name(path))
-    told = [found for found in loaded.findings if found.severity is not Severity.INFO]
-    findings = in_file_order(told)
-    for line in finding_lines(findings, document, paint_for(sys.stderr)):
-        print(line, file=sys.stderr)
-    return None if has_error(findings) else loaded.program
 
 
 def _script(asked: Namespace) -> Script:

@@ -1,0 +1,64 @@
+"""How wide a text is on a terminal, and making it exactly as wide as a column.
+
+Texts from outside are made visible first, so that what is measured is what is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TextIO
+from unicodedata import combining, east_asian_width
+
+from anew.surfaces.cli.excerpts import visible
+
+COLUMNS_DEFAULT = 100
+COLUMNS_MIN = 60
+COLUMNS_MAX = 200
+
+
+def columns_of(stream: TextIO) -> int:
+    """How many columns to use: the terminal's, inside bounds; a fixed number elsewhere."""
+    if not stream.isatty() and "COLUMNS" not in os.environ:
+        return COLUMNS_DEFAULT
+    width = shutil.get_terminal_size((COLUMNS_DEFAULT, 24)).columns
+    # The last column stays free: some terminals wrap when it is written.
+    return min(COLUMNS_MAX, max(COLUMNS_MIN, width - 1))
+
+
+def can_show(stream: TextIO, characters: str) -> bool:
+    """Whether the stream's encoding has all of these."""
+    try:
+        characters.encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def wide(text: str) -> int:
+    """The columns a visible text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_columns(character) for character in text)
+
+
+def fit(text: str, columns: int, *, pad: bool = True) -> str:
+    """The text, made visible, in exactly so many columns: cut with `…` or filled with spaces."""
+    shown = visible(text[: columns * 4 + 1])
+    missing = columns - wide(shown)
+    if missing >= 0:
+        return shown + " " * missing if pad else shown
+    kept, used = [], 0
+    for character in shown:
+        used += _character_columns(character)
+        if used > columns - 1:
+            break
+        kept.append(character)
+    cut = "".join(kept) + "…"
+    return cut + " " * (columns - wide(cut)) if pad else cut
+
+
+def _character_columns(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1

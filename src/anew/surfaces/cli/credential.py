@@ -1,0 +1,145 @@
+"""`anew credential`: add, list and remove the credentials of a database. Never shows a value."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from anew.errors import ConfigError
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.documents import read_document, shown_name
+from anew.surfaces.cli.history import add_db_option
+from anew.values import Object
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    match asked.action:
+        case "add":
+            return _add(asked.name, asked.file, asked.db)
+        case "remove":
+            return _remove(asked.name, asked.db)
+        case _:
+            return asyncio.run(_list(asked))
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "credential",
+        purpose="Keep the passwords and tokens that playbooks name, sealed with your key\n"
+        "($ANEW_KEY, else ~/.config/anew/key, which is made when it is first needed).",
+        example="anew credential add pg_prod --file pg.json\nanew credential list",
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    add = actions.add_parser("add", help="seal a credential, in place of one of the same name")
+    add.add_argument("name", metavar="NAME", help="what `auth` and `keychain` call it")
+    add.add_argument(
+        "--file",
+        metavar="FILE",
+        required=True,
+        help='JSON: {"type": "postgres", "data": {…}}; - is standard input',
+    )
+    listing = actions.add_parser("list", help="show names, types and where they are from")
+    listing.add_argument("--json", action="store_true", help="print a JSON list")
+    remove = actions.add_parser("remove", help="forget a credential")
+    remove.add_argument("name", metavar="NAME", help="the credential to forget")
+    for action in (add, listing, remove):
+        add_db_option(action)
+    return parser
+
+
+def _add(name: str, file: str, url: str | None) -> int:
+    from anew.credentials.credential import check_name, read_credential
+    from anew.credentials.key import need_key
+    from anew.credentials.redaction import short_fields
+    from anew.credentials.sealing import seal_credential
+    from anew.runtime.orders import Request
+    from anew.surfaces.cli.ordering import order
+
+    credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
+    key = need_key(os.environ, Path.home())
+    sealed = seal_credential(name, credential, key, now=time.time_ns())
+    order(url, Request("seal", sealed=sealed))
+    for ref in short_fields(credential):
+        print(
+            f"anew: {ref} has fewer than 6 characters: "
+            "it is redacted only where it is the whole text",
+            file=sys.stderr,
+        )
+    print(f"{name} ({credential.type}) is sealed with the key of {key.source}")
+    return status.DONE
+
+
+def _remove(name: str, url: str | None) -> int:
+    from anew.runtime.orders import Request
+    from anew.surfaces.cli.ordering import order
+
+    answer = order(url, Request("forget", name=name))
+    if not answer["changed"]:
+        raise ConfigError(_unknown(name, answer["known"]))
+    print(f"{name} is removed")
+    return status.DONE
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    from anew.program.findings import did_you_mean
+
+    remedy = did_you_mean(name, known) or "See `anew credential list`."
+    return f"there is no credential {name!r} in the credential store. {remedy}"
+
+
+async def _list(asked: Namespace) -> int:
+    rows = [*await _from_store(asked.db), *_from_environment()]
+    if asked.json:
+        print(json.dumps(rows, ensure_ascii=False))
+    else:
+        _print(rows)
+    return status.DONE
+
+
+async def _from_store(url: str | None) -> list[Object]:
+    from anew.runtime.wiring import database_file, open_database
+
+    if not database_file(url).exists():  # it is made by the first run or `credential add`
+        return []
+    async with open_database(url, read_only=True) as database:
+        stored = await database.vault.names()
+    return [_row(row.name, row.kind, "store") for row in sorted(stored, key=lambda row: row.name)]
+
+
+def _row(name: str, kind: str, source: str) -> Object:
+    return {"name": name, "type": kind, "from": source}
+
+
+def _from_environment() -> list[Object]:
+    """What the environment offers. A variable's name is all that is known of the credential's."""
+    from anew.credentials.credential import read_credential
+    from anew.credentials.providers import VARIABLE_PREFIX
+
+    rows = []
+    for variable in sorted(os.environ):
+        if not variable.startswith(VARIABLE_PREFIX):
+            continue
+        name = variable.removeprefix(VARIABLE_PREFIX).lower()
+        try:
+            kind = read_credential(os.environ[variable], variable, ref=name).type
+        except ConfigError as error:
+            print(f"anew: {error}", file=sys.stderr)
+            continue
+        rows.append(_row(name, kind, f"${variable}"))
+    return rows
+
+
+def _print(rows: list[Object]) -> None:
+    if not rows:
+        print("no credentials. Add one with `anew credential add NAME --file FILE`")
+        return
+    names, kinds = (max(len(row[column]) for row in rows) for column in ("name", "type"))
+    for row in rows:
+        print(f"{row['name']:<{names}}  {row['type']:<{kinds}}  {row['from']}")

@@ -1,0 +1,124 @@
+"""`anew doctor`: look at everything a run needs, and say what to do about what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from anew import __version__
+from anew.errors import AnewError
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.paint import paint_for
+
+# Older ones can corrupt a database in WAL mode.
+SQLITE_MIN = (3, 51, 3)
+
+
+class Finding(Struct, frozen=True):
+    """One thing looked at: `remedy` is set when it is not well."""
+
+    what: str
+    found: str
+    remedy: str | None = None
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "doctor",
+        purpose="Check the installation, the database, the key of the credential store and the\n"
+        "tools. Changes nothing.",
+        example="anew doctor\nanew doctor --db sqlite:///work.db",
+    )
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    paint, is_well = paint_for(sys.stdout), True
+    for finding in _findings(asked.db):
+        is_well = is_well and finding.remedy is None
+        word = paint("green", "ok  ") if finding.remedy is None else paint("red", "bad ")
+        print(f"{word} {finding.what:<12} {visible(finding.found)}")
+        if finding.remedy is not None:
+            print(f"     {'':<12} {visible(finding.remedy)}")
+    return status.DONE if is_well else status.FAILED
+
+
+def _findings(url: str | None) -> Iterator[Finding]:
+    yield Finding("anew", f"{__version__} on Python {platform.python_version()}")
+    yield _sqlite()
+    yield _told("database", lambda: _database(url))
+    yield _told("key", _key)
+    yield from _tools()
+
+
+def _told(what: str, look: Callable[[], Finding]) -> Finding:
+    """What a look finds; a refusal of ours says itself what to do."""
+    try:
+        return look()
+    except AnewError as error:
+        return Finding(what, "cannot be used", str(error))
+
+
+def _sqlite() -> Finding:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    numbers = tuple(int(part) for part in version.split("."))
+    if numbers >= SQLITE_MIN:
+        return Finding("sqlite", version)
+    needed = ".".join(map(str, SQLITE_MIN))
+    return Finding("sqlite", version, f"Install apsw with SQLite {needed} or newer.")
+
+
+def _database(url: str | None) -> Finding:
+    from anew.runtime.ownership import is_owned
+    from anew.runtime.wiring import database_file
+
+    path = database_file(url)
+    if not path.exists():
+        return Finding("database", f"{path}: none yet; the first run makes it")
+    runs = asyncio.run(_count_runs(url))
+    owner = "in use by a running anew" if is_owned(path) else "not in use"
+    return Finding("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
+
+
+async def _count_runs(url: str | None) -> str:
+    from anew.runtime.embedded import OPEN_STATUSES
+    from anew.runtime.wiring import open_database
+    from anew.store import RunFilter
+
+    limit = 1_000
+    async with open_database(url, read_only=True) as database:
+        found = await database.archive.runs(RunFilter(statuses=OPEN_STATUSES, limit=limit))
+    if len(found) == limit:
+        return f"{limit:,} or more unfinished runs"
+    return f"{len(found)} unfinished run{'' if len(found) == 1 else 's'}"
+
+
+def _key() -> Finding:
+    from anew.credentials.key import find_key
+
+    found = find_key(os.environ, Path.home())
+    if found is None:
+        return Finding("key", "none yet; the first credential makes it")
+    return Finding("key", f"from {found.source}")
+
+
+def _tools() -> Iterator[Finding]:
+    from anew.program.kinds import installed_kinds
+    from anew.runtime.toolbox import BUILT_IN, Toolbox
+
+    for kind in (*BUILT_IN, *sorted(installed_kinds())):
+        try:
+            Toolbox().get(kind)
+        except Exception as error:
+            yield Finding(f"tool {kind}", "cannot be loaded", f"{type(error).__name__}: {error}")
+        else:
+            yield Finding(f"tool {kind}", "there")

@@ -1,0 +1,72 @@
+"""`anew events`: the log of a run, row by row."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentTypeError
+
+from anew.engine.moments import moment_text
+from anew.store import Database
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import (
+    PAGE_EVENTS,
+    add_db_option,
+    add_run_argument,
+    find_run,
+    read,
+)
+from anew.surfaces.cli.rows import row_lines
+from anew.surfaces.cli.simulate import WORDS
+
+# Stores count events in 64 bits.
+SEQUENCE_MAX = 2**63 - 1
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "events",
+        purpose="Print the log of a run.",
+        example="anew events last\nanew events 7351 --json --after 120\n"
+        "anew events last --words actions",
+    )
+    add_run_argument(parser)
+    parser.add_argument("--words", choices=WORDS, default="events", help="default %(default)s")
+    parser.add_argument(
+        "--after", type=_sequence, default=0, metavar="SEQ", help="only events after this one"
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="at most so many events")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+
+    async def work(database: Database) -> int:
+        row = await find_run(database.archive, asked.run)
+        after, left = asked.after, asked.limit
+        # A page at a time, so that a long log needs no more memory than a short one.
+        while left is None or left > 0:
+            limit = PAGE_EVENTS if left is None else min(left, PAGE_EVENTS)
+            page = await database.archive.events(row.run, after=after, limit=limit)
+            _print_rows(WORDS[asked.words](page), moment_text(row.created_at), is_json=asked.json)
+            if len(page) < limit:
+                break
+            after, left = page[-1].seq, None if left is None else left - len(page)
+        return status.DONE
+
+    return read(asked.db, work)
+
+
+def _print_rows(rows: list[dict[str, object]], start: str, *, is_json: bool) -> None:
+    if is_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
+    for line in row_lines(rows, start):
+        print(visible(line))
+
+
+def _sequence(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ArgumentTypeError("must be a whole number of at least 0")
+    return min(int(text), SEQUENCE_MAX)

@@ -1,0 +1,155 @@
+"""What every reading command does first: open the database, find the run, read its log.
+
+Reads only. The words for a database that cannot be had, and for a run that is not there, are here,
+so that all commands answer alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from anew.engine.events import Event
+from anew.engine.fold import fold
+from anew.engine.state import RunState
+from anew.errors import AnewError, ConfigError
+from anew.program.program import Program
+from anew.store import Archive, Catalog, Database, JobRow, RunFilter, RunId, RunRow, StoreError
+from anew.surfaces.cli import status
+from anew.surfaces.cli.excerpts import visible
+from anew.views.progress import Progress, progress_of
+
+LAST = "last"
+RUN_ID_MAX = 2**63 - 1
+RUN_ID_DIGITS = len(str(RUN_ID_MAX))
+PAGE_EVENTS = 5_000
+# How far back a run is looked for by some of its digits.
+SEARCHED_RUNS_MAX = 2_000
+SEARCHED_DIGITS_MIN = 3
+CHILDREN_MAX = 100
+CANDIDATES_SHOWN = 3
+
+
+class Record(Struct, frozen=True):
+    """A run as it was read: its row, its log, and what both amount to."""
+
+    row: RunRow
+    log: list[Event]
+    state: RunState
+    progress: Progress
+    jobs: list[JobRow]
+    children: list[RunRow]
+
+
+def add_db_option(parser: ArgumentParser) -> None:
+    """`--db`, in the words every command has for it."""
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="a path or sqlite:///path (default $ANEW_DB, else .anew/anew.db)",
+    )
+
+
+def add_run_argument(parser: ArgumentParser) -> None:
+    """RUN, in the words every command has for it."""
+    parser.add_argument(
+        "run", metavar="RUN", help="its id, its first or last digits, or `last` for the newest"
+    )
+
+
+def read(url: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
+    """Do `work` with the database open for reading; 4 when it cannot be had."""
+    try:
+        return asyncio.run(_read(url, work))
+    except StoreError as error:
+        print(f"anew: {visible(str(error))}", file=sys.stderr)
+        return status.UNREACHABLE
+
+
+async def _read(url: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
+    from anew.runtime.wiring import open_database
+
+    async with open_database(url, read_only=True) as database:
+        return await work(database)
+
+
+async def find_run(archive: Archive, said: str) -> RunRow:
+    """The run someone means; ConfigError says what to do when there is none, or several."""
+    text = said.strip()
+    if text == LAST:
+        return await _last(archive)
+    if not (text.isascii() and text.isdigit()):
+        raise ConfigError(f"{said[:80]!r} is no run id. `anew runs` lists the runs.")
+    is_possible = len(text) <= RUN_ID_DIGITS and int(text) <= RUN_ID_MAX
+    exact = await archive.run(RunId(int(text))) if is_possible else None
+    return exact if exact is not None else await _by_digits(archive, text)
+
+
+async def _last(archive: Archive) -> RunRow:
+    """The newest run that a person started: a child is not what they mean."""
+    before = None
+    while page := await archive.runs(RunFilter(before=before, limit=CHILDREN_MAX)):
+        for row in page:
+            if row.parent is None:
+                return row
+        before = page[-1].run
+    raise ConfigError("there are no runs yet. `anew run FILE` starts one.")
+
+
+async def _by_digits(archive: Archive, digits: str) -> RunRow:
+    unknown = ConfigError(f"there is no run {digits[:40]}. `anew runs` lists those there are.")
+    if not SEARCHED_DIGITS_MIN <= len(digits) <= RUN_ID_DIGITS:
+        raise unknown
+    rows = await archive.runs(RunFilter(limit=SEARCHED_RUNS_MAX))
+    named = [(str(row.run), row) for row in rows]
+    found = [row for name, row in named if name.startswith(digits) or name.endswith(digits)]
+    if not found:
+        raise unknown
+    if len(found) > 1:
+        few = ", ".join(str(row.run) for row in found[:CANDIDATES_SHOWN])
+        more = ", …" if len(found) > CANDIDATES_SHOWN else ""
+        raise ConfigError(f"{digits} fits {len(found)} runs ({few}{more}); give more digits.")
+    return found[0]
+
+
+async def read_log(archive: Archive, run: RunId) -> list[Event]:
+    """The whole log, page by page."""
+    log: list[Event] = []
+    while True:
+        page = await archive.events(run, after=log[-1].seq if log else 0, limit=PAGE_EVENTS)
+        log.extend(page)
+        if len(page) < PAGE_EVENTS:
+            return log
+
+
+async def program_of(catalog: Catalog, digest: str) -> Program | None:
+    """The program a run is pinned to, or None: a log can be told without it."""
+    from anew.languages import load_text
+
+    stored = await catalog.get(digest)
+    if stored is None:
+        return None
+    try:
+        return load_text(stored.source, stored.file).program
+    except AnewError:
+        return None
+
+
+async def read_record(database: Database, said: str) -> Record:
+    """Everything a command may want to tell about a run."""
+    archive = database.archive
+    row = await find_run(archive, said)
+    log = await read_log(archive, row.run)
+    program = await program_of(database.catalog, row.digest)
+    return Record(
+        row=row,
+        log=log,
+        state=fold(log),
+        progress=progress_of(log, program),
+        jobs=await archive.jobs(row.run),
+        children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
+    )

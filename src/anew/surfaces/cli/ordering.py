@@ -1,0 +1,44 @@
+"""Give one order about a run: to the owner of the database, or to an engine made for it here."""
+
+from __future__ import annotations
+
+import asyncio
+
+from anew.runtime.opening import open_engine
+from anew.runtime.orders import NoAnswer, Request, ask_owner, obey
+from anew.runtime.ownership import Owned
+from anew.runtime.wiring import database_file, open_database
+from anew.store import RunId
+from anew.surfaces.cli.history import find_run
+from anew.surfaces.cli.working import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MAX
+from anew.values import Object
+
+
+def order(url: str | None, request: Request) -> Object:
+    """Have it done and give back the answer; AnewError when it cannot be."""
+    return asyncio.run(_order(url, request))
+
+
+async def named_run(url: str | None, said: str) -> RunId:
+    """The run someone means, by its id, some of its digits, or `last`."""
+    async with open_database(url, read_only=True) as database:
+        return (await find_run(database.archive, said)).run
+
+
+async def _order(url: str | None, request: Request) -> Object:
+    if request.run is not None:
+        request.run = str(await named_run(url, request.run))
+    loop = asyncio.get_running_loop()
+    patience = loop.time() + HANDOVER_SECONDS_MAX
+    while True:
+        try:
+            async with open_engine(url) as engine:
+                return await obey(engine, request)
+        except Owned:
+            pass
+        try:
+            return await ask_owner(database_file(url), request)
+        except NoAnswer:
+            if loop.time() > patience:
+                raise
+            await asyncio.sleep(HANDOVER_POLL_SECONDS)

@@ -1,0 +1,25 @@
+"""`anew pause`: let a run start nothing more until it is resumed."""
+
+from __future__ import annotations
+
+from anew.runtime.orders import Request
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.history import add_db_option, add_run_argument
+from anew.surfaces.cli.ordering import order
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "pause",
+        purpose="Let a run start no further task. Calls at work go on to their outcome, which is\n"
+        "kept; delays go on too. `anew resume RUN` lets the run go on.",
+        example="anew pause last --reason 'the API is down'",
+    )
+    add_run_argument(parser)
+    parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    answer = order(asked.db, Request("pause", run=asked.run, reason=asked.reason))
+    print("paused" if answer["changed"] else "the run is not running")
+    return status.DONE

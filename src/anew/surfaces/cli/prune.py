@@ -1,0 +1,38 @@
+"""`anew prune`: remove runs that ended long ago, with their logs and files."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from anew.engine.moments import NANOSECONDS
+from anew.errors import ConfigError
+from anew.runtime.orders import Request
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.ordering import order
+from anew.values import parse_seconds
+from anew.views.wording import counted
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "prune",
+        purpose="Remove runs that ended longer ago than AGE: their logs, results and files. Runs\n"
+        "that have not ended stay, and so does a child whose parent has not ended.",
+        example="anew prune --older-than 30d",
+    )
+    parser.add_argument(
+        "--older-than", required=True, metavar="AGE", help="how long ago, such as 30d or 12h"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    seconds = parse_seconds(asked.older_than)
+    if seconds is None or seconds < 0:
+        raise ConfigError(f"--older-than is {asked.older_than!r}; write it like 30d, 12h or 90m")
+    before = time.time_ns() - int(seconds * NANOSECONDS)
+    answer = order(asked.db, Request("prune", before=before))
+    print(json.dumps(answer) if asked.json else f"removed {counted(answer['removed'], 'run')}")
+    return status.DONE

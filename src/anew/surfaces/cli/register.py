@@ -1,0 +1,38 @@
+"""`anew register`: keep a document under its name, so that `start` and other documents find it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from anew.runtime.orders import Request
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.documents import shown_name
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.loading import load_program
+from anew.surfaces.cli.ordering import order
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "register",
+        purpose="Keep a document in the database under the name it gives itself. A changed\n"
+        "document becomes the next version; runs stay with the version they began with.",
+        example="anew register flow.yaml\nanew start flow",
+    )
+    parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    read = load_program(asked.file)
+    if read is None:
+        return status.BAD
+    file = os.path.abspath(shown_name(asked.file))
+    answer = order(asked.db, Request("register", source=read.source.decode(), file=file))
+    if asked.json:
+        print(json.dumps(answer))
+    else:
+        print(f"{visible(answer['name'])} version {answer['version']}")
+    return status.DONE

@@ -1,0 +1,100 @@
+"""`anew resume`: go on with every unfinished run, or with one."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from anew.engine.state import FINAL, RunStatus
+from anew.errors import ConfigError
+from anew.runtime.embedded import Embedded, unfinished_runs
+from anew.runtime.orders import Request
+from anew.runtime.wiring import open_database
+from anew.store import RunId
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.ending import EXIT_STATUS, Manner, print_ending
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import find_run
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, going_on
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "resume",
+        purpose="Go on with a run: one that is paused, or whose process was stopped or died.\n"
+        "Without RUN, go on with every run that is not finished, except paused ones.",
+        example="anew resume\nanew resume last",
+    )
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="its id, its first or last digits, or `last`"
+    )
+    add_manner_options(parser)
+    asked = parser.parse_args(words)
+    manner = Manner(asked.db, asked.slots, asked.json, asked.quiet)
+    if asked.run is None:
+        return _resume_all(manner)
+    run, has_ended = asyncio.run(_named(asked.db, asked.run))
+    if has_ended:
+        remedy = "`anew retry` makes a new run that goes on from a step"
+        print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
+    return _resume(run, manner)
+
+
+def _resume(run: RunId, manner: Manner) -> int:
+    async def here(engine: Embedded) -> RunId:
+        await engine.resume(run)
+        return run
+
+    return carry_out(Wish(here, Request("resume", run=str(run))), manner)
+
+
+def _resume_all(manner: Manner) -> int:
+    """One run after the other is followed; all of them are worked on from the first moment."""
+    runs = asyncio.run(_unfinished(manner.url))
+    if not runs:
+        print("nothing to resume: every run has ended or is paused", file=sys.stderr)
+        return status.DONE
+
+    untold = dict.fromkeys(runs[:-1])  # those whose ending is still to be told
+
+    async def here(engine: Embedded) -> RunId:
+        for run, problem in (await engine.adopt_all()).items():
+            print(f"anew: run {run} cannot go on: {visible(str(problem))}", file=sys.stderr)
+            untold.pop(run, None)
+            if run in runs:
+                runs.remove(run)
+        if not runs:
+            raise ConfigError("no other run is unfinished")
+        for run in runs[:-1]:
+            await engine.wait(run)
+            await print_ending(engine.database, run, manner)
+            untold.pop(run, None)
+        return runs[-1]
+
+    last = carry_out(Wish(here, Request("resume_all", run=str(runs[-1]))), manner)
+    # Another process that owns the database may end with its own run: what is left is taken over.
+    while untold and last != status.CANCELLED:
+        last = carry_out(going_on(untold.popitem()[0]), manner)
+    return max(last, asyncio.run(_worst(manner.url, runs)))
+
+
+async def _named(url: str | None, said: str) -> tuple[RunId, bool]:
+    """The run someone means, and whether it has ended."""
+    async with open_database(url, read_only=True) as database:
+        row = await find_run(database.archive, said)
+    return row.run, row.status in FINAL
+
+
+async def _unfinished(url: str | None) -> list[RunId]:
+    async with open_database(url, read_only=True) as database:
+        rows = await unfinished_runs(database.archive)
+    # Children follow their parents.
+    found = [row for row in rows if row.parent is None and row.status is not RunStatus.PAUSED]
+    return sorted(row.run for row in found)
+
+
+async def _worst(url: str | None, runs: list[RunId]) -> int:
+    async with open_database(url, read_only=True) as database:
+        rows = [await database.archive.run(run) for run in runs]
+    return max(EXIT_STATUS.get(row.status, status.WAITING) for row in rows if row is not None)

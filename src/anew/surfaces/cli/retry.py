@@ -1,0 +1,42 @@
+"""`anew retry`: a new run that goes on where a step of another began."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import uuid4
+
+from anew.runtime.embedded import Embedded
+from anew.runtime.orders import Request
+from anew.store import RunId
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli.history import add_run_argument
+from anew.surfaces.cli.ordering import named_run
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "retry",
+        purpose="Make a new run that shares the log of RUN up to a step and goes on from there:\n"
+        "what was done before that step is not done again. RUN itself stays as it is.",
+        example="anew retry last\nanew retry last --from store",
+    )
+    add_run_argument(parser)
+    parser.add_argument(
+        "--from",
+        dest="step",
+        metavar="STEP",
+        help="begin at the latest visit of this step (default: the step that failed the run)",
+    )
+    add_manner_options(parser)
+    asked = parser.parse_args(words)
+    old = asyncio.run(named_run(asked.db, asked.run))
+
+    key = f"asked:{uuid4()}"  # asked twice because the answer got lost, it is still one run
+
+    async def here(engine: Embedded) -> RunId:
+        return await engine.retry(old, asked.step, key=key)
+
+    wish = Wish(here, Request("retry", run=str(old), step=asked.step, key=key))
+    return carry_out(wish, Manner(asked.db, asked.slots, asked.json, asked.quiet))

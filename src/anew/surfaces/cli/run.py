@@ -1,0 +1,84 @@
+"""`anew run`: execute a document, durably, and show it happen."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from uuid import uuid4
+
+from anew.runtime.embedded import Embedded
+from anew.runtime.keys import check_key
+from anew.runtime.ledger import Order
+from anew.runtime.orders import Request
+from anew.runtime.programs import Document
+from anew.store import RunId
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.documents import shown_name
+from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli.loading import load_program
+from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
+from anew.surfaces.cli.simulate import WORDS
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+from anew.values import Object
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    read = load_program(asked.file)
+    if read is None:
+        return status.BAD
+    file = os.path.abspath(shown_name(asked.file))
+    document = Document(read.program, read.source.decode(), file)
+    wish = start_wish(
+        document,
+        workload_overrides(asked.payload, asked.set),
+        key=check_key(asked.key),
+        labels=labels_of(asked.label),
+    )
+    manner = Manner(asked.db, asked.slots, asked.json, asked.quiet, asked.words)
+    return carry_out(wish, manner)
+
+
+def start_wish(
+    document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
+) -> Wish:
+    """Start this document here, or have the owner do it: with one key, so that it is one run."""
+    key = key or f"asked:{uuid4()}"
+
+    async def here(engine: Embedded) -> RunId:
+        return (await engine.start(Order(document, workload, key, labels))).run
+
+    there = Request(
+        "start",
+        source=document.source,
+        file=document.file,
+        workload=workload,
+        key=key,
+        labels=labels,
+    )
+    return Wish(here, there)
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "run",
+        purpose="Run a document. Every attempt and decision is on disk before the next one, so a\n"
+        "run that is stopped, or whose process dies, goes on with `anew resume`.",
+        example="anew run flow.yaml\n"
+        "anew run flow.yaml --set region=eu --key nightly-2030-01-31\n"
+        "anew run flow.yaml --json | jq .result",
+    )
+    parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    add_workload_options(parser)
+    parser.add_argument(
+        "--key",
+        metavar="K",
+        help="the same key always means the same run: start it once, go on with it after",
+    )
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
+    )
+    parser.add_argument("--words", choices=WORDS, help="print event rows in these words at the end")
+    add_manner_options(parser)
+    return parser

@@ -1,0 +1,132 @@
+"""`anew runs`: the runs of a database, newest first."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+
+from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.state import RunStatus
+from anew.errors import ConfigError
+from anew.runtime.keys import shown_key
+from anew.store import Database, RunFilter, RunRow
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.columns import columns_of, fit, wide
+from anew.surfaces.cli.history import add_db_option, read
+from anew.surfaces.cli.moments import local_moment, moment_said
+from anew.surfaces.cli.paint import Paint, paint_for
+from anew.values import Object
+from anew.views.wording import duration, error_text
+
+LIMIT_DEFAULT = 20
+# A list this long is held in memory once.
+LIMIT_MAX = 1_000_000
+PROGRAM_COLUMNS_MAX = 28
+STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
+COLOURS = {
+    RunStatus.DONE: "green",
+    RunStatus.FAILED: "red",
+    RunStatus.RUNNING: "blue",
+    RunStatus.PAUSED: "yellow",
+    RunStatus.WAITING: "yellow",
+    RunStatus.CANCELLED: "yellow",
+}
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    wanted = _filter(asked)
+
+    async def work(database: Database) -> int:
+        rows = await database.archive.runs(wanted)
+        if asked.json:
+            for row in rows:
+                print(json.dumps(run_row(row)))
+        else:
+            _print_table(rows, is_filtered=wanted != RunFilter(limit=wanted.limit))
+        return status.DONE
+
+    return read(asked.db, work)
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "runs",
+        purpose="List runs, newest first.",
+        example="anew runs\nanew runs --status failed --since 2h\nanew runs --retrying --json",
+    )
+    parser.add_argument(
+        "--status", action="append", default=[], choices=STATUSES, help="may be given repeatedly"
+    )
+    parser.add_argument("--program", metavar="NAME", help="runs of this program")
+    parser.add_argument("--retrying", action="store_true", help="runs that wait for a retry")
+    parser.add_argument("--since", metavar="WHEN", help="30m, 2h, 1d, or an ISO date")
+    parser.add_argument("--label", action="append", default=[], metavar="K=V")
+    parser.add_argument(
+        "--limit", type=count, default=LIMIT_DEFAULT, metavar="N", help="default %(default)s"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_db_option(parser)
+    return parser
+
+
+def _filter(asked: Namespace) -> RunFilter:
+    return RunFilter(
+        statuses=[RunStatus(word) for word in asked.status],
+        program=asked.program,
+        retrying=asked.retrying,
+        since=None if asked.since is None else moment_said(asked.since),
+        labels=dict(map(_label, asked.label)),
+        limit=min(asked.limit, LIMIT_MAX),
+    )
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--label {text[:80]!r} is not of the form name=value")
+    return name, value
+
+
+def run_row(row: RunRow) -> Object:
+    """A run as JSON: ids as text, moments in UTC."""
+    ended = row.ended_at
+    return {
+        "run": str(row.run),
+        "program": row.program,
+        "status": row.status.value,
+        "error": row.error,
+        "created_at": moment_text(row.created_at),
+        "updated_at": moment_text(row.updated_at),
+        "ended_at": None if ended is None else moment_text(ended),
+        "events": row.version,
+        "key": shown_key(row.key),
+        "labels": dict(row.labels),
+        "parent": None if row.parent is None else str(row.parent.run),
+    }
+
+
+def _print_table(rows: list[RunRow], *, is_filtered: bool) -> None:
+    if not rows:
+        remedy = "no run fits" if is_filtered else "no runs yet; `anew run FILE` starts one"
+        print(remedy, file=sys.stderr)
+        return
+    paint, now, columns = paint_for(sys.stdout), time.time_ns(), columns_of(sys.stdout)
+    program = min(PROGRAM_COLUMNS_MAX, max(wide(row.program) for row in rows))
+    for row in rows:
+        print(_line(row, now, program=program, columns=columns, paint=paint))
+
+
+def _line(row: RunRow, now: int, *, program: int, columns: int, paint: Paint) -> str:
+    took = duration(((row.ended_at or now) - row.created_at) / NANOSECONDS)
+    word = f"{row.status.value:<9}"
+    shown = paint(COLOURS[row.status], word) if row.status in COLOURS else word
+    start = f"{row.run:<19}  {shown}  {fit(row.program, program)}  {local_moment(row.created_at)}"
+    line = f"{start}  {took:>10}"
+    room = columns - (19 + 2 + 9 + 2 + program + 2 + 19 + 2 + 10 + 2)
+    if row.error is None or room < 10:
+        return line
+    return f"{line}  {fit(error_text(row.error), room, pad=False)}"

@@ -1,0 +1,128 @@
+"""`anew show`: one run in words: what it does or waits for, until when and why; then its steps."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+
+from anew.store import Database
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.columns import columns_of, fit, wide
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import Record, add_db_option, add_run_argument, read, read_record
+from anew.surfaces.cli.lanes import COLOUR_OF_STATUS
+from anew.surfaces.cli.moments import local_clock, local_moment
+from anew.surfaces.cli.paint import Paint, paint_for
+from anew.surfaces.cli.runs import COLOURS
+from anew.values import Value, json_text
+from anew.views.report import report_of
+from anew.views.step_progress import StepProgress
+from anew.views.verdict import verdict
+from anew.views.wording import counted, error_text, one_line
+
+STEPS_MAX = 40
+NAME_COLUMNS_MAX = 28
+RESULT_CHARACTERS_MAX = 2_000
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "show",
+        purpose="Show one run: a verdict in words, its steps, its error or its result.",
+        example="anew show last\nanew show 7351 --json",
+    )
+    add_run_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+
+    from anew.runtime.ownership import is_owned
+    from anew.runtime.wiring import database_file
+
+    async def work(database: Database) -> int:
+        record = await read_record(database, asked.run)
+        now = time.time_ns()
+        if asked.json:
+            print(json.dumps(report_of(record.progress, record.state, now=now)))
+            return status.DONE
+        for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
+            print(line)
+        if not record.progress.is_final and not is_owned(database_file(asked.db)):
+            print(f"\nNo process works on it now: `anew resume {record.row.run}` goes on.")
+        return status.DONE
+
+    return read(asked.db, work)
+
+
+def _paint() -> Paint:
+    return paint_for(sys.stdout)
+
+
+def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Iterator[str]:
+    """The run from the top: who, how it stands, step by step, and what came of it."""
+    row, progress = record.row, record.progress
+    word = paint(COLOURS.get(row.status, "bold"), row.status.value)
+    started = local_moment(row.created_at)
+    yield f"run {row.run}  {word}  {visible(row.program)}  started {started}"
+    for name, value in row.labels.items():
+        yield visible(f"label {name} = {value}")
+    told = verdict(progress, record.state, now=now, jobs=record.jobs, children=record.children)
+    yield ""
+    first, *details = told.lines(now)
+    due = f" (at {local_clock(told.until)})" if told.until is not None else ""
+    yield visible(f"{first}{due}")
+    yield from (visible(f"  {detail}") for detail in details)
+    if progress.steps:
+        yield ""
+        yield from _step_lines(list(progress.steps.values()), columns, paint)
+    yield from _ending(record)
+
+
+def _step_lines(steps: list[StepProgress], columns: int, paint: Paint) -> Iterator[str]:
+    name = min(NAME_COLUMNS_MAX, columns // 3, max(wide(step.name) for step in steps))
+    for step in steps[:STEPS_MAX]:
+        word = f"{step.status.value:<9}"
+        colour = COLOUR_OF_STATUS.get(step.status)
+        start = f"{fit(step.name, name)}  {paint(colour, word) if colour else word}"
+        room = columns - name - 2 - 9 - 2
+        yield f"{start}  {fit(_about(step), room, pad=False)}".rstrip()
+    if len(steps) > STEPS_MAX:
+        yield f"and {counted(len(steps) - STEPS_MAX, 'more step')}"
+
+
+def _about(step: StepProgress) -> str:
+    parts = []
+    if step.visits > 1:
+        parts.append(counted(step.visits, "visit"))
+    if step.loop is not None:
+        parts.append(f"{step.loop.done:,} of {counted(step.loop.total, 'item')} done")
+        parts += [f"{step.loop.failed:,} failed"] if step.loop.failed else []
+    parts.append(counted(step.attempts, "attempt"))
+    if step.error is not None and step.status.value == "failed":
+        handled = "handled: " if step.is_handled else ""
+        parts.append(f"{handled}{error_text(step.error)}")
+    elif step.trouble and step.is_live:
+        parts.append(f"last: {step.trouble}")
+    return " · ".join(parts)
+
+
+def _ending(record: Record) -> Iterator[str]:
+    failure, result = record.state.failure, record.progress.result
+    if failure is not None:
+        yield ""
+        yield f"error: {visible(' '.join(str(failure.get('message')).split()))}"
+        more = {k: v for k, v in failure.items() if k not in ("message", "retryable")}
+        yield f"  {visible(one_line(json_text(more)))}"
+    elif result is not None and record.state.is_final:
+        yield ""
+        yield f"result: {visible(_short(result))}"
+
+
+def _short(result: Value) -> str:
+    text = json_text(result)
+    if len(text) <= RESULT_CHARACTERS_MAX:
+        return text
+    return f"{text[:RESULT_CHARACTERS_MAX]}… (`--json` has all of it)"

@@ -1,0 +1,48 @@
+"""`anew start`: run a document that was registered."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from anew.runtime.embedded import Embedded
+from anew.runtime.keys import check_key
+from anew.runtime.ledger import Order
+from anew.runtime.orders import Request
+from anew.store import RunId
+from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "start",
+        purpose="Run a registered document by its name, the newest version unless one is given.",
+        example="anew start flow --set region=eu",
+    )
+    parser.add_argument("name", metavar="NAME", help="as `anew programs` lists it")
+    parser.add_argument("--version", type=count, metavar="N", help="which version")
+    add_workload_options(parser)
+    parser.add_argument("--key", metavar="K", help="the same key always means the same run")
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
+    )
+    add_manner_options(parser)
+    asked = parser.parse_args(words)
+    workload = workload_overrides(asked.payload, asked.set)
+    key, labels = check_key(asked.key) or f"asked:{uuid4()}", labels_of(asked.label)
+
+    async def here(engine: Embedded) -> RunId:
+        document = await engine.programs.find(asked.name, asked.version)
+        return (await engine.start(Order(document, workload, key, labels))).run
+
+    there = Request(
+        "start",
+        name=asked.name,
+        version=asked.version,
+        workload=workload,
+        key=key,
+        labels=labels,
+    )
+    return carry_out(Wish(here, there), Manner(asked.db, asked.slots, asked.json, asked.quiet))

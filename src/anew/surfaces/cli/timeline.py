@@ -1,0 +1,53 @@
+"""`anew timeline`: what happened when, as lanes or as lines."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from anew.store import Database
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import (
+    add_db_option,
+    add_run_argument,
+    find_run,
+    program_of,
+    read,
+    read_log,
+)
+from anew.surfaces.cli.lanes import lane_lines_for
+from anew.views.lanes import lanes_of
+from anew.views.timeline import timeline_lines
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "timeline",
+        purpose="Show what happened when. Lanes have one line per step, with attempts as bars and\n"
+        "waits between them; lines have one line per event. Lanes are the default on a\n"
+        "terminal, lines elsewhere.",
+        example="anew timeline last\nanew timeline last --lines | grep error",
+    )
+    add_run_argument(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--lanes", action="store_true", help="one lane per step")
+    form.add_argument("--lines", action="store_true", help="one line per event")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    is_lanes = asked.lanes or (sys.stdout.isatty() and not asked.lines)
+
+    async def work(database: Database) -> int:
+        row = await find_run(database.archive, asked.run)
+        log = await read_log(database.archive, row.run)
+        if not is_lanes:
+            for line in timeline_lines(log):
+                print(visible(line))
+            return status.DONE
+        program = await program_of(database.catalog, row.digest)
+        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=time.time_ns())):
+            print(line)
+        return status.DONE
+
+    return read(asked.db, work)

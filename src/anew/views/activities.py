@@ -1,0 +1,132 @@
+"""What one step-run or loop is at, in words: what it waits for, until when, and why.
+
+The moment something is due is given as data beside the words, so that a page can count down
+without asking again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from anew.engine.moments import NANOSECONDS
+from anew.program.program import Program
+from anew.store import RunRow
+from anew.views.step_progress import RETRYING, Activity, Doing, StepProgress
+from anew.views.wording import counted, duration, one_line
+
+
+class Verdict(Struct, frozen=True):
+    """`headline` (since …) (in …): `reason`. `until` and `since` are moments for a countdown."""
+
+    headline: str
+    reason: str = ""
+    details: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+
+    def sentence(self, now: int) -> str:
+        """The headline with its time and its reason, as of now."""
+        text = self.headline
+        if self.until is not None:
+            left = (self.until - now) / NANOSECONDS
+            text += f" in {duration(left)}" if left > 0 else ", due now"
+        elif self.since is not None:
+            text += f" for {duration((now - self.since) / NANOSECONDS)}"
+        return f"{text}: {self.reason}" if self.reason else text
+
+    def lines(self, now: int) -> list[str]:
+        """The sentence, then the details."""
+        return [self.sentence(now), *self.details]
+
+
+def loop_verdict(step: StepProgress) -> Verdict:
+    """How far a loop is, and when the next of its iterations is due if none is at work."""
+    loops = step.loops.values()
+    total, done = sum(x.total for x in loops), sum(x.done for x in loops)
+    failed = sum(x.failed for x in loops)
+    open_ = list(step.open.values())
+    at_work = sum(a.doing is Doing.WORKING for a in open_)
+    queued = sum(a.doing is Doing.QUEUED for a in open_)
+    retrying = [a for a in open_ if a.doing in RETRYING]
+    parts = [f"{done:,} done"]
+    parts += [f"{failed:,} failed"] if failed else []
+    parts += [f"{at_work:,} at work"] if at_work else []
+    parts += [f"{len(retrying):,} waiting to retry"] if retrying else []
+    parts += [f"{queued:,} waiting for a worker"] if queued else []
+    due = min((a.until for a in retrying if a.until is not None), default=None)
+    said = f"{', '.join(parts)}"
+    headline = f"Loop {step.name} over {counted(total, 'item')}"
+    if at_work or due is None:
+        return Verdict(headline, said)
+    return Verdict(f"{headline} waits to retry", f"{said}; {step.trouble}".rstrip("; "), until=due)
+
+
+def activity_verdict(
+    program: Program | None, activity: Activity, children: Sequence[RunRow]
+) -> Verdict:
+    """What a step-run does or waits for; `children` are the runs it may have started."""
+    step, since = activity.step, activity.since
+    task = f"task {activity.task}" if activity.task else "its first task"
+    match activity.doing:
+        case Doing.WORKING:
+            said = f"{task}, attempt {activity.attempt}"
+            return Verdict(f"Running {step} ({said})", since=since)
+        case Doing.RETRY | Doing.RETRY_AFTER:
+            return _retry_verdict(program, activity)
+        case Doing.JUMP:
+            headline = f"Waiting to go on in {step} with task {activity.task}"
+            reason = activity.reason + _rule_text(program, activity)
+            return Verdict(headline, reason, until=activity.until)
+        case Doing.SLEEP:
+            if activity.until is None:
+                return Verdict(f"Sleeping in {step}", task, since=since)
+            return Verdict(f"Sleeping in {step}, goes on", task, until=activity.until)
+        case Doing.CHILD:
+            return Verdict(_child_headline(activity, children), since=since)
+        case Doing.PERSON:
+            return _asking(f"Waiting for a person in {step}", activity)
+        case Doing.SIGNAL:
+            return _asking(f"Waiting for a signal in {step}", activity)
+        case Doing.QUEUED:
+            lost = "its worker was lost" if activity.is_again else ""
+            return Verdict(f"{step} is ready, waiting for a worker", lost, since=since)
+
+
+def _asking(headline: str, activity: Activity) -> Verdict:
+    reason = one_line(activity.reason)
+    if activity.until is None:
+        return Verdict(headline, reason, since=activity.since)
+    return Verdict(f"{headline}, gives up", reason, until=activity.until)
+
+
+def _retry_verdict(program: Program | None, activity: Activity) -> Verdict:
+    of = f" of {activity.attempts}" if activity.attempts else ""
+    headline = f"Waiting to retry {activity.step} (attempt {activity.attempt}{of})"
+    reason = activity.reason
+    if activity.doing is Doing.RETRY_AFTER and activity.retry_after_seconds:
+        reason += f", Retry-After {duration(activity.retry_after_seconds)}"
+    return Verdict(headline, reason + _rule_text(program, activity), until=activity.until)
+
+
+def _rule_text(program: Program | None, activity: Activity) -> str:
+    """` (rule 2, line 31)`: which rule said so, and where it stands in the document."""
+    if activity.rule is None:
+        return ""
+    step = program.steps.get(activity.step) if program else None
+    index = step.index_of.get(activity.rule_task or "") if step else None
+    rules = step.tasks[index].policy.rules if step and index is not None else ()
+    if not 1 <= activity.rule <= len(rules):
+        return f" (rule {activity.rule})"
+    rule = rules[activity.rule - 1]
+    return f" ({rule.name or f'rule {activity.rule}'}, line {rule.span.line})"
+
+
+def _child_headline(activity: Activity, children: Sequence[RunRow]) -> str:
+    place = (activity.step, activity.visit, activity.iteration)
+    for child in children:
+        parent = child.parent.key if child.parent else None
+        if parent and (parent.step, parent.visit, parent.iteration) == place:
+            return f"Waiting in {activity.step} for child run {child.run} ({child.status.value})"
+    return f"Waiting in {activity.step} for a child run"

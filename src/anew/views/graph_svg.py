@@ -1,0 +1,150 @@
+"""Draw a graph as SVG: boxes in layers, arcs as curves, nothing that needs another program.
+
+The text of a document goes into XML, so it is escaped, and characters XML refuses are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from msgspec import Struct
+
+from anew.views.graph import COLOURS, Edge, Graph, Node
+from anew.views.graph_layers import Layers, layers_of
+
+CHARACTER_WIDTH = 7.2
+LINE_HEIGHT = 17
+PADDING = 12
+GAP_X, GAP_Y = 48, 72
+MARGIN = 24
+BOX_WIDTH_MIN = 96
+LABEL_CHARACTERS_MAX = 48
+# How far an arc that leads back swings out to the right.
+SWING = 56
+
+_PLAIN = ("#eef2f5", "#5d6d7e")
+_STYLE = (
+    "text{font-family:ui-sans-serif,system-ui,sans-serif;fill:#1b1b1b}"
+    ".name{font-size:13px;font-weight:600}.line{font-size:11px}.arc{font-size:10px;fill:#444}"
+)
+
+
+class Box(Struct, frozen=True):
+    """Where a step is drawn."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+def svg_lines(graph: Graph) -> Iterator[str]:
+    """A whole SVG document."""
+    layers = layers_of(graph)
+    boxes = _boxes(graph, layers)
+    width = max((box.x + box.width for box in boxes.values()), default=0) + MARGIN + SWING
+    height = max((box.y + box.height for box in boxes.values()), default=0) + MARGIN
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" role="img">'
+    )
+    yield f"<title>{_text(graph.name)}</title><style>{_STYLE}</style>"
+    yield from (_arrow_head("arrow", "#5d6d7e"), _arrow_head("failure", "#c0392b"))
+    for edge in graph.edges:
+        yield from _arc(edge, boxes, is_back=(edge.source, edge.target) in layers.back)
+    for node in graph.nodes:
+        yield from _box(node, boxes[node.name])
+    yield "</svg>"
+
+
+def _boxes(graph: Graph, layers: Layers) -> dict[str, Box]:
+    sizes = {node.name: _size(node) for node in graph.nodes}
+    widths = [sum(sizes[n][0] for n in row) + GAP_X * (len(row) - 1) for row in layers.rows]
+    widest = max(widths, default=0)
+    boxes, y = {}, float(MARGIN)
+    for row, row_width in zip(layers.rows, widths, strict=True):
+        x = MARGIN + (widest - row_width) / 2
+        for name in row:
+            boxes[name] = Box(x, y, *sizes[name])
+            x += sizes[name][0] + GAP_X
+        y += max(sizes[name][1] for name in row) + GAP_Y
+    return boxes
+
+
+def _size(node: Node) -> tuple[float, float]:
+    longest = max(len(_cut(line)) for line in (node.name, *node.lines))
+    width = max(BOX_WIDTH_MIN, longest * CHARACTER_WIDTH + 2 * PADDING)
+    return width, LINE_HEIGHT * (1 + len(node.lines)) + 2 * PADDING - 6
+
+
+def _box(node: Node, box: Box) -> Iterator[str]:
+    fill, border = COLOURS[node.status] if node.status is not None else _PLAIN
+    place = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+    stroke = 2.5 if node.is_entry else 1.2
+    yield f'<rect {place} rx="8" fill="{fill}" stroke="{border}" stroke-width="{stroke}"/>'
+    if node.is_loop:
+        inner = f'x="{box.x + 3:.1f}" y="{box.y + 3:.1f}" width="{box.width - 6:.1f}"'
+        size = f'height="{box.height - 6:.1f}" rx="6" fill="none" stroke="{border}"'
+        yield f'<rect {inner} {size} stroke-width="0.8"/>'
+    y = box.y + PADDING + 9
+    for number, line in enumerate((node.name, *node.lines)):
+        kind = "name" if number == 0 else "line"
+        yield (
+            f'<text class="{kind}" x="{box.middle:.1f}" y="{y:.1f}" '
+            f'text-anchor="middle">{_text(_cut(line))}</text>'
+        )
+        y += LINE_HEIGHT
+
+
+def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool) -> Iterator[str]:
+    source, target = boxes[edge.source], boxes[edge.target]
+    if is_back:
+        path, x, y = _curve_back(source, target)
+    else:
+        path, x, y = _curve_down(source, target)
+    colour, head = ("#c0392b", "failure") if edge.is_failure else ("#5d6d7e", "arrow")
+    dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""
+    yield f'<path d="{path}" fill="none" stroke="{colour}"{dashes} marker-end="url(#{head})"/>'
+    if edge.label:
+        yield (
+            f'<text class="arc" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">'
+            f"{_text(edge.label)}</text>"
+        )
+
+
+def _curve_down(source: Box, target: Box) -> tuple[str, float, float]:
+    x0, y0, x1, y1 = source.middle, source.y + source.height, target.middle, target.y
+    bend = max(20.0, (y1 - y0) / 2)
+    path = f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
+    return path, (x0 + x1) / 2, (y0 + y1) / 2 - 3
+
+
+def _curve_back(source: Box, target: Box) -> tuple[str, float, float]:
+    """From the right side of one box to that of the other; also from a box to itself."""
+    x0, x1 = source.x + source.width, target.x + target.width
+    y0, y1 = source.y + source.height * 0.7, target.y + target.height * 0.3
+    out = max(x0, x1) + SWING
+    path = f"M{x0:.1f} {y0:.1f}C{out:.1f} {y0:.1f} {out:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+    return path, out - SWING / 3, (y0 + y1) / 2
+
+
+def _arrow_head(name: str, colour: str) -> str:
+    return (
+        f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+        f'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
+    )
+
+
+def _cut(line: str) -> str:
+    if len(line) <= LABEL_CHARACTERS_MAX:
+        return line
+    return f"{line[: LABEL_CHARACTERS_MAX - 1]}…"
+
+
+def _text(text: str) -> str:
+    return escape("".join(c if c.isprintable() else "�" for c in text))

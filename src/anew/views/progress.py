@@ -1,0 +1,255 @@
+"""Where every step of a run stands, kept up to date one event at a time.
+
+Feeding an event costs the same however long the run is, so that a live view of a loop with many
+iterations stays cheap. The live view, the report and the verdict all read this. Knows no clock and
+decides nothing; without the program it still works, but cannot tell a sleep from other work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anew.engine import events as e
+from anew.engine.moments import NANOSECONDS
+from anew.engine.state import FINAL, RunStatus
+from anew.program.program import Program
+from anew.values import Object, Value
+from anew.views.step_progress import Activity, Doing, LoopProgress, StepProgress, StepStatus
+from anew.views.wording import failure_text
+
+_RUN_STATUS: dict[type[e.Fact], RunStatus] = {
+    e.RunRequested: RunStatus.QUEUED,
+    e.RunStarted: RunStatus.RUNNING,
+    e.RunPaused: RunStatus.PAUSED,
+    e.RunResumed: RunStatus.RUNNING,
+    e.RunDone: RunStatus.DONE,
+    e.RunFailed: RunStatus.FAILED,
+    e.RunCancelled: RunStatus.CANCELLED,
+}
+
+
+class Progress:
+    """A whole run. `steps` has those that were reached, in the order they were."""
+
+    def __init__(self, program: Program | None = None) -> None:
+        self.program = program
+        self.run = ""
+        self.name = program.name if program else ""
+        self.status = RunStatus.NEW
+        self.reason: str | None = None  # of a pause or a cancellation
+        self.failed_step: str | None = None
+        self.error: Object | None = None
+        self.result: Value = None
+        self.first_at = 0
+        self.last_at = 0
+        self.events = 0
+        self.retries = 0
+        self.steps: dict[str, StepProgress] = {}
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+    def activities(self) -> list[Activity]:
+        """Everything that is live, in the order the steps were reached."""
+        return [doing for step in self.steps.values() for doing in step.open.values()]
+
+    def seconds(self, now: int) -> float:
+        """From the first event to the end, or to now."""
+        if not self.events:
+            return 0.0
+        until = self.last_at if self.is_final else max(now, self.last_at)
+        return (until - self.first_at) / NANOSECONDS
+
+    def feed(self, event: e.Event) -> None:
+        """Take one more event of the log, in order."""
+        if not self.events:
+            self.first_at = event.at
+        self.events += 1
+        self.last_at = event.at
+        if event.step is None:
+            self._feed_run(event)
+            return
+        step = self.steps.get(event.step)
+        if step is None:
+            step = self.steps[event.step] = StepProgress(event.step, event.at)
+        self._feed_step(step, event)
+
+    def _feed_run(self, event: e.Event) -> None:
+        self.status = _RUN_STATUS.get(type(event), self.status)
+        match event:
+            case e.RunRequested():
+                self.run, self.name = event.run, event.program
+            case e.RunPaused():
+                self.reason = event.reason
+                if event.shared_with is not None:
+                    self.first_at = event.at  # what is before belongs to another run
+            case e.RunDone():
+                self.result = event.result
+            case e.RunFailed():
+                self.error = event.error
+            case e.RunCancelled():
+                self.reason = event.reason
+                for step in self.steps.values():
+                    if step.is_live:
+                        _end_all(step, StepStatus.CANCELLED, event.at)
+            case _:
+                pass
+
+    def _feed_step(self, step: StepProgress, event: e.Event) -> None:
+        visit = event.visit or 0
+        match event:
+            case e.TaskStarted():
+                self._task_started(step, event)
+            case e.TaskProcessed():
+                _task_processed(step, event)
+            case e.TaskRetryScheduled():
+                self.retries += 1
+                _retry_scheduled(step, event)
+            case e.TaskRetryExhausted():
+                _delayed(_activity(step, event), event)
+            case e.StepScheduled():
+                step.visits = max(step.visits, visit)
+                _activity(step, event)
+            case e.StepStarted():
+                _activity(step, event).doing = Doing.WORKING
+            case e.LoopStarted():
+                step.open.pop((visit, None), None)
+                step.loop = step.loops[visit] = LoopProgress(len(event.items))
+            case e.LoopIterationDone() | e.LoopIterationFailed():
+                _iteration_ended(step, event)
+            case e.StepDone():
+                _end(step, visit, StepStatus.DONE, event.at)
+            case e.StepFailed():
+                self._step_failed(step, event)
+            case e.StepSkipped() if event.visit is not None:
+                _end(step, visit, StepStatus.SKIPPED, event.at)
+            case e.StepSkipped() | e.StepRefused():
+                # Only a token was dropped: how earlier visits ended is still what counts.
+                step.ended = step.ended or StepStatus.SKIPPED
+            case e.StepRedelivered():
+                again = _activity(step, event)
+                again.doing, again.is_again, again.since = Doing.QUEUED, True, event.at
+            case _:
+                _feed_wait(step, event)
+
+    def _task_started(self, step: StepProgress, event: e.TaskStarted) -> None:
+        activity = _activity(step, event)
+        if activity.is_again:
+            activity.is_again = False
+        else:
+            step.attempts += 1
+        activity.doing, activity.since, activity.until = Doing.WORKING, event.at, None
+        activity.has_outcome = False
+        activity.task, activity.attempt = event.task, event.attempt or 1
+        if activity.attempt == 1:
+            activity.attempts, activity.rule = None, None
+        kind = self._kind_of(event)
+        if kind == "playbook":
+            activity.doing = Doing.CHILD
+        elif kind == "sleep":
+            activity.doing, activity.until = Doing.SLEEP, _sleep_end(event)
+
+    def _kind_of(self, event: e.TaskStarted) -> str | None:
+        step = self.program.steps.get(event.step or "") if self.program else None
+        index = step.index_of.get(event.task or "") if step else None
+        return step.tasks[index].kind if step and index is not None else None
+
+    def _step_failed(self, step: StepProgress, event: e.StepFailed) -> None:
+        step.error, step.is_handled = event.error, event.handled
+        if not event.handled and self.failed_step is None:
+            self.failed_step = step.name
+        _end(step, event.visit or 0, StepStatus.FAILED, event.at)
+
+
+def progress_of(log: Iterable[e.Event], program: Program | None = None) -> Progress:
+    """The progress a whole log amounts to."""
+    progress = Progress(program)
+    for event in log:
+        progress.feed(event)
+    return progress
+
+
+def _activity(step: StepProgress, event: e.Event) -> Activity:
+    """That of the event's step-run, made when it is the first to be heard of it."""
+    key = (event.visit or 0, event.iteration)
+    found = step.open.get(key)
+    if found is None:
+        found = Activity(step.name, *key, Doing.QUEUED, event.at)
+        step.open[key] = found
+    return found
+
+
+def _task_processed(step: StepProgress, event: e.TaskProcessed) -> None:
+    activity = _activity(step, event)
+    activity.doing, activity.until = Doing.WORKING, None
+    activity.rule, activity.rule_task, activity.has_outcome = event.rule, event.task, True
+    if event.outcome.is_error:
+        step.trouble = activity.reason = failure_text(event.outcome)
+    else:
+        activity.reason = "its result asks for another try"
+    _delayed(activity, event)
+
+
+def _delayed(activity: Activity, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
+    if event.not_before is not None:
+        activity.doing, activity.since, activity.until = Doing.JUMP, event.at, event.not_before
+        activity.task, activity.attempt = event.to, 1
+
+
+def _retry_scheduled(step: StepProgress, event: e.TaskRetryScheduled) -> None:
+    activity = _activity(step, event)
+    wish = event.retry_after_seconds
+    is_wish = wish is not None and event.delay_seconds > event.spread_seconds
+    activity.doing = Doing.RETRY_AFTER if is_wish else Doing.RETRY
+    activity.since, activity.until = event.at, event.not_before
+    activity.attempt, activity.attempts = (event.attempt or 1) + 1, event.attempts
+    activity.rule, activity.retry_after_seconds = event.rule, wish or None
+    step.retries += 1
+
+
+def _iteration_ended(
+    step: StepProgress, event: e.LoopIterationDone | e.LoopIterationFailed
+) -> None:
+    step.open.pop((event.visit or 0, event.iteration), None)
+    loop = step.loops.get(event.visit or 0)
+    if loop is None:
+        return
+    if isinstance(event, e.LoopIterationDone):
+        loop.done += 1
+    else:
+        loop.failed += 1
+        step.trouble = str(event.error.get("message", ""))
+
+
+def _feed_wait(step: StepProgress, event: e.Event) -> None:
+    match event:
+        case e.HumanWaiting():
+            activity = _activity(step, event)
+            activity.doing, activity.reason = Doing.PERSON, event.question
+            activity.since, activity.until = event.at, event.deadline
+        case e.SignalWaiting():
+            activity = _activity(step, event)
+            activity.doing, activity.reason = Doing.SIGNAL, event.signal
+            activity.since, activity.until = event.at, event.deadline
+        case _:
+            pass
+
+
+def _end(step: StepProgress, visit: int, status: StepStatus, at: int) -> None:
+    step.open.pop((visit, None), None)
+    step.loops.pop(visit, None)
+    step.ended, step.ended_at = status, at
+
+
+def _end_all(step: StepProgress, status: StepStatus, at: int) -> None:
+    step.open.clear()
+    step.loops.clear()
+    step.ended, step.ended_at = status, at
+
+
+def _sleep_end(event: e.TaskStarted) -> int | None:
+    seconds = event.inputs.get("seconds") if isinstance(event.inputs, dict) else None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        return None
+    return event.at + round(seconds * NANOSECONDS)

@@ -1,0 +1,117 @@
+"""Where one step of a run stands: what its step-runs are at, and how its visits ended.
+
+Plain records. `views.progress` keeps them up to date, the other views read them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from anew.values import Object
+
+
+class Doing(StrEnum):
+    """What a step-run is at."""
+
+    QUEUED = "queued"  # no worker has taken it yet
+    WORKING = "working"
+    RETRY = "retry"  # the delay of its own rule
+    RETRY_AFTER = "retry_after"  # the delay the other side asked for
+    JUMP = "jump"  # the delay of a jump
+    SLEEP = "sleep"
+    CHILD = "child"
+    PERSON = "person"
+    SIGNAL = "signal"
+
+
+RETRYING = frozenset({Doing.RETRY, Doing.RETRY_AFTER, Doing.JUMP})
+WAITING = frozenset({Doing.SLEEP, Doing.CHILD, Doing.PERSON, Doing.SIGNAL})
+
+
+class StepStatus(StrEnum):
+    """One word for a step. What is live wins over how earlier visits ended."""
+
+    SCHEDULED = "scheduled"  # handed out, no worker has it yet
+    RUNNING = "running"  # a task is at work
+    RETRYING = "retrying"  # nothing is at work; a retry or a delayed jump is due later
+    WAITING = "waiting"  # for a person, a signal, a child run, a sleep
+    DONE = "done"
+    FAILED = "failed"  # also when an arc handled it: the run's status says whether that mattered
+    SKIPPED = "skipped"  # refused by its gate, or dropped because the run failed
+    CANCELLED = "cancelled"  # live when the run was cancelled
+
+
+_STATUS_OF = (
+    (frozenset({Doing.WORKING}), StepStatus.RUNNING),
+    (RETRYING, StepStatus.RETRYING),
+    (WAITING, StepStatus.WAITING),
+)
+
+
+class Activity(Struct):
+    """What one step-run does now, or waits for, and why."""
+
+    step: str
+    visit: int
+    iteration: int | None
+    doing: Doing
+    since: int
+    task: str | None = None
+    attempt: int = 1
+    attempts: int | None = None  # how many the rule that retries allows
+    rule: int | None = None
+    rule_task: str | None = None  # whose rule that is
+    until: int | None = None
+    reason: str = ""
+    retry_after_seconds: float | None = None
+    has_outcome: bool = False  # its execution has ended, and nothing follows yet
+    is_again: bool = False  # a lost worker's execution, to be made once more
+
+
+class LoopProgress(Struct):
+    """How far the iterations of one visit are."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.failed
+
+
+class StepProgress(Struct):
+    """One step, all its visits together.
+
+    `attempts` counts executions; one made again because its worker was lost is not counted twice.
+    """
+
+    name: str
+    first_at: int
+    visits: int = 0
+    attempts: int = 0
+    retries: int = 0
+    open: dict[tuple[int, int | None], Activity] = field(default_factory=dict)
+    loops: dict[int, LoopProgress] = field(default_factory=dict)
+    loop: LoopProgress | None = None
+    ended: StepStatus | None = None
+    ended_at: int | None = None
+    error: Object | None = None
+    is_handled: bool = False
+    trouble: str = ""  # what the last execution that failed said
+
+    @property
+    def is_live(self) -> bool:
+        return bool(self.open or self.loops)
+
+    @property
+    def status(self) -> StepStatus:
+        if self.is_live:
+            doing = {activity.doing for activity in self.open.values()}
+            for kinds, status in _STATUS_OF:
+                if doing & kinds:
+                    return status
+            return StepStatus.RUNNING if self.loops else StepStatus.SCHEDULED
+        return self.ended or StepStatus.SCHEDULED

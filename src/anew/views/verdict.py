@@ -1,0 +1,173 @@
+"""A run in a few words: what it does or waits for, until when, and why; what to do if it is stuck.
+
+Decides nothing about the run; `views.activities` has the words for its single step-runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.engine.moments import NANOSECONDS
+from anew.engine.state import RunState, RunStatus
+from anew.store import JobRow, RunRow, WaitReason
+from anew.views.activities import Verdict, activity_verdict, loop_verdict
+from anew.views.progress import Progress
+from anew.views.step_progress import Doing
+from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_text
+
+__all__ = ["Verdict", "unattended", "verdict"]
+
+DETAILS_MAX = 2
+# A job that is due this long and nobody's: a worker that is not overloaded would have taken it.
+UNATTENDED_SECONDS = 10
+
+
+def verdict(
+    progress: Progress,
+    state: RunState,
+    *,
+    now: int,
+    jobs: Sequence[JobRow] = (),
+    children: Sequence[RunRow] = (),
+) -> Verdict:
+    """What to tell about a run. `jobs` and `children` are those the store has of it."""
+    match state.status:
+        case RunStatus.DONE:
+            return _done(progress, now)
+        case RunStatus.FAILED:
+            return _failed(progress, state, now)
+        case RunStatus.CANCELLED:
+            after = duration(progress.seconds(now))
+            return Verdict(f"Cancelled after {after}", progress.reason or "")
+        case RunStatus.PAUSED:
+            return _paused(progress, state, jobs)
+        case _:
+            return _live(progress, state, now, jobs=jobs, children=children)
+
+
+def _done(progress: Progress, now: int) -> Verdict:
+    steps = sum(step.visits > 0 for step in progress.steps.values())
+    counts = [counted(steps, "step")]
+    if progress.retries:
+        counts.append(counted(progress.retries, "retry"))
+    handled = [
+        f"{step.name} failed, and an arc handled it: {error_text(step.error)}"
+        for step in progress.steps.values()
+        if step.is_handled and step.error
+    ]
+    headline = f"Done in {duration(progress.seconds(now))}"
+    return Verdict(headline, ", ".join(counts), tuple(handled[:DETAILS_MAX]))
+
+
+def _failed(progress: Progress, state: RunState, now: int) -> Verdict:
+    error = state.failure or progress.error or {}
+    where = f" in step {progress.failed_step}" if progress.failed_step else ""
+    retry = error.get("retry")
+    made = retry.get("attempts") if isinstance(retry, dict) else None
+    after = f" after {counted(made, 'attempt')}" if isinstance(made, int) else ""
+    details = [f"It failed {duration(progress.seconds(now))} after its start."]
+    if progress.failed_step:
+        remedy = f"anew retry {progress.run} --from {progress.failed_step}"
+        details.append(f"What to do: mend the cause, then `{remedy}`.")
+    why = error_text(error, characters_max=ERROR_CHARACTERS_MAX) if error else ""
+    return Verdict(f"Failed{where}{after}", why, tuple(details))
+
+
+def _paused(progress: Progress, state: RunState, jobs: Sequence[JobRow]) -> Verdict:
+    held = sum(job.reason is WaitReason.HELD for job in jobs)
+    at_work = sum(a.doing is Doing.WORKING for a in progress.activities()) if not jobs else 0
+    live = held or len(state.live_step_runs()) - at_work
+    details = [f"{counted(live, 'step-run')} held."] if live > 0 else []
+    details.append(f"`anew resume {progress.run}` lets it go on.")
+    return Verdict("Paused", progress.reason or "", tuple(details))
+
+
+def _live(
+    progress: Progress,
+    state: RunState,
+    now: int,
+    *,
+    jobs: Sequence[JobRow],
+    children: Sequence[RunRow],
+) -> Verdict:
+    pieces = sorted(_pieces(progress, children), key=_rank)
+    stuck = unattended(jobs, progress.last_at, now)
+    if stuck is not None:
+        step, since = stuck
+        headline = f"No worker has taken {step}, which has been due"
+        remedy = f"If nothing works on this run, `anew resume {progress.run}` goes on with it."
+        return Verdict(headline, details=(remedy,), since=since)
+    if not pieces:
+        return _without_step_run(progress, state)
+    told = [piece.verdict for piece in pieces]
+    details = [f"{one.sentence(now)}." for one in told[1 : 1 + DETAILS_MAX]]
+    if len(told) > 1 + DETAILS_MAX:
+        details.append(f"And {len(told) - 1 - DETAILS_MAX} more.")
+    return replace(told[0], details=tuple(details))
+
+
+def _without_step_run(progress: Progress, state: RunState) -> Verdict:
+    refused = [token for token in state.tokens.values() if token.refused_at is not None]
+    if refused:
+        steps = ", ".join(dict.fromkeys(token.step for token in refused))
+        return Verdict(f"Waiting for the gate of {steps} to open")
+    if state.status is RunStatus.WAITING:
+        return Verdict("Waiting")
+    if progress.steps:
+        return Verdict("Between two steps")
+    return Verdict("Queued", "no worker has taken it yet", since=progress.first_at or None)
+
+
+class _Piece(Struct, frozen=True):
+    rank: int
+    verdict: Verdict
+
+
+def _rank(piece: _Piece) -> tuple[int, int]:
+    return piece.rank, piece.verdict.until or 0
+
+
+# What is at work is told first, then what someone has to do, then waits by their due time.
+_RANKS = {
+    Doing.WORKING: 0,
+    Doing.PERSON: 2,
+    Doing.SIGNAL: 3,
+    Doing.CHILD: 4,
+    Doing.RETRY: 5,
+    Doing.RETRY_AFTER: 5,
+    Doing.JUMP: 5,
+    Doing.SLEEP: 5,
+    Doing.QUEUED: 6,
+}
+_LOOP_RANK = 1
+
+
+def _pieces(progress: Progress, children: Sequence[RunRow]) -> Iterator[_Piece]:
+    for step in progress.steps.values():
+        if step.loops:
+            yield _Piece(_LOOP_RANK, loop_verdict(step))
+            continue
+        for activity in step.open.values():
+            told = activity_verdict(progress.program, activity, children)
+            yield _Piece(_RANKS[activity.doing], told)
+
+
+def unattended(jobs: Sequence[JobRow], last_at: int, now: int) -> tuple[str, int] | None:
+    """The step that has been due longest with nobody taking it, and since when; None if one may.
+
+    Any lease that is kept shows that someone is there, only busy.
+    """
+    limit = now - UNATTENDED_SECONDS * NANOSECONDS
+    if any(job.leased_until is not None and job.leased_until >= limit for job in jobs):
+        return None
+    overdue = [
+        # What was ready at once has been so since the last thing that happened.
+        (max(job.due_at, job.leased_until or 0, last_at), job.job.key.step)
+        for job in jobs
+        if job.due_at is not None
+    ]
+    since, step = min(overdue, default=(now, ""))
+    return (step, since) if since < limit else None

@@ -1,0 +1,98 @@
+"""Small texts that several views share: durations, errors, places, the shortest telling fact.
+
+Everything here is for people. It may hold whatever a document or the world said, so a surface
+makes it safe for a terminal before it prints it.
+"""
+
+from __future__ import annotations
+
+from anew.engine.events import Fact
+from anew.engine.outcome import Outcome
+from anew.values import Object
+
+TEXT_CHARACTERS_MAX = 100
+# Where an error is what someone looks for, it may say what to do about it.
+ERROR_CHARACTERS_MAX = 500
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+# Below this, tenths of a second say something.
+_TENTHS_BELOW_SECONDS = 10
+
+
+def exact_seconds(seconds: float) -> str:
+    """Up to three decimals, at least one: `2.0 s`, `2.34 s`."""
+    text = f"{seconds:.3f}".rstrip("0")
+    return f"{text}0 s" if text.endswith(".") else f"{text} s"
+
+
+def duration(seconds: float) -> str:
+    """As a person would say it: `3.2 s`, `41 s`, `2 min 5 s`, `1 h 3 min`, `2 d 4 h`."""
+    seconds = max(0.0, seconds)
+    if seconds < 1:
+        return f"{round(seconds, 3):g} s"
+    if seconds < _TENTHS_BELOW_SECONDS:
+        return f"{seconds:.1f} s".replace(".0 ", " ")
+    whole = round(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return _two(whole, (_MINUTE, "min"), (1, "s"))
+    if whole < _DAY:
+        return _two(whole, (_HOUR, "h"), (_MINUTE, "min"))
+    return _two(whole, (_DAY, "d"), (_HOUR, "h"))
+
+
+def _two(whole: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    count, rest = divmod(whole, large[0])
+    rest //= small[0]
+    return f"{count} {large[1]} {rest} {small[1]}" if rest else f"{count} {large[1]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`, `2 retries`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+def one_line(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
+    """On one line, and not longer than a line should be."""
+    line = " ".join(text.split())
+    return line if len(line) <= characters_max else f"{line[: characters_max - 1]}…"
+
+
+def error_text(error: Object, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
+    """The kind and the message of an error."""
+    return one_line(f"{error.get('kind')}: {error.get('message')}", characters_max=characters_max)
+
+
+def failure_text(outcome: Outcome) -> str:
+    """What went wrong: the tool's own code first, then what the error says beyond it."""
+    error = outcome.error or {}
+    http, pg = outcome.helpers.get("http"), outcome.helpers.get("pg")
+    message = str(error.get("message") or "")
+    if isinstance(http, dict) and "status" in http:
+        code = f"HTTP {http['status']}"
+    elif isinstance(pg, dict) and pg.get("code"):
+        code = f"SQLSTATE {pg['code']}"
+    else:
+        return error_text(error)
+    said = message.removeprefix(code).lstrip(" :")
+    is_news = said and said not in (str(error.get("kind")), code.split()[1])
+    if not is_news:
+        return code
+    # A sentence that begins with the code goes on as it is.
+    return one_line(message if message.startswith(f"{code} ") else f"{code}: {said}")
+
+
+def place_text(event: Fact) -> str:
+    """Where: `run`, `fetch`, `fetch[3]`; with the task's label where that is another word."""
+    if event.step is None:
+        return "run"
+    step = event.step if event.iteration is None else f"{event.step}[{event.iteration}]"
+    return step if event.task in (None, event.step) else f"{step}.{event.task}"
+
+
+def joined(*parts: str) -> str:
+    """The parts that say something."""
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,80 @@
+"""`anew retry`: a new run that begins where a step of an old one began."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.surfaces.cli.terminals import HELLO, Desk, a_desk  # noqa: F401
+
+# Each step leaves a line; the second fails until `mended` exists.
+STEPS = """\
+metadata: {name: steps}
+workflow:
+  - step: one
+    tool: {kind: shell, command: "echo one >> done.txt; echo from one"}
+    next: [{step: two}]
+  - step: two
+    tool: {kind: shell, command: "echo two >> done.txt; test -e mended"}
+    next: [{step: three}]
+  - step: three
+    tool: {kind: noop, result: "{{ one.stdout | trim }}"}
+"""
+
+
+@pytest.fixture
+def failed(desk: Desk) -> str:
+    ran = desk.call("run", desk.write("steps.yaml", STEPS), "--json")
+    assert ran.status == 1
+    return str(ran.json["run"])
+
+
+def test_a_run_goes_on_from_the_step_that_failed(desk: Desk, failed: str) -> None:
+    desk.write("mended", "")
+    again = desk.call("retry", failed, "--json")
+    assert (again.status, again.err) == (0, "")
+    assert again.json["run"] != failed
+    # What the first step gave is known, though it was not done again.
+    assert again.json["result"] == "from one"
+    assert desk.done() == ["one", "two", "two"]
+    statuses = {row["run"]: row["status"] for row in desk.runs()}
+    assert statuses == {failed: "failed", again.json["run"]: "done"}
+
+
+def test_what_was_not_mended_fails_again(desk: Desk, failed: str) -> None:
+    again = desk.call("retry", "last")
+    assert again.status == 1
+    assert "Failed in step two" in again.out
+
+
+def test_from_names_an_earlier_step(desk: Desk, failed: str) -> None:
+    desk.write("mended", "")
+    assert desk.call("retry", failed, "--from", "one", "--json").status == 0
+    assert desk.done() == ["one", "two", "one", "two"]
+
+
+def test_a_run_that_went_well_can_be_run_again_from_a_step(desk: Desk, failed: str) -> None:
+    desk.write("mended", "")
+    desk.call("retry", failed, "--json")
+    assert desk.call("retry", "last", "--from", "two", "--json").status == 0
+    assert desk.done() == ["one", "two", "two", "two"]
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [("nine", "the program has no step 'nine'"), ("three", "never came to step 'three'")],
+)
+def test_a_step_there_was_not_is_one_clear_line(
+    desk: Desk, failed: str, step: str, told: str
+) -> None:
+    again = desk.call("retry", failed, "--from", step)
+    assert again.status == 2
+    assert again.is_one_clear_line(), again.err
+    assert told in again.err
+
+
+def test_a_run_without_a_failure_needs_a_step(desk: Desk) -> None:
+    desk.call("run", desk.write("hello.yaml", HELLO))
+    again = desk.call("retry", "last")
+    assert again.status == 2
+    assert again.is_one_clear_line(), again.err
+    assert "`--from STEP`" in again.err

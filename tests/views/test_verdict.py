@@ -1,0 +1,189 @@
+"""The verdict: what a run does or waits for, in words a person would use."""
+
+from __future__ import annotations
+
+from anew.engine import events as e
+from anew.engine.fold import fold
+from anew.engine.state import Key, RunStatus
+from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
+from anew.views.progress import progress_of
+from anew.views.verdict import verdict
+from tests.play import simulated
+from tests.views.recorded import BUSY, DOWN, LOOP, RETRY, SECOND, told, upto
+
+
+def job(step: str, due_at: int | None, *, leased_until: int | None = None, reason="ready"):
+    ref = JobRef(RunId(1), Key(step, 1))
+    return JobRow(ref, WaitReason(reason), due_at, 1, "default", leased_until, 1)
+
+
+def test_a_retry_says_which_attempt_when_and_why() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN, {"result": 1}]})
+    log = upto(run, e.TaskRetryScheduled)
+    assert told(run, log, after=0.5) == [
+        "Waiting to retry fetch (attempt 2 of 4) in 1.5 s: HTTP 503 (rule 1, line 11)"
+    ]
+
+
+def test_the_moment_it_is_due_is_data_for_a_countdown() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN, {"result": 1}]})
+    log = upto(run, e.TaskRetryScheduled)
+    said = verdict(progress_of(log, run.program), fold(log), now=log[-1].at)
+    assert said.until == log[-1].at + 2 * SECOND
+    assert said.sentence(said.until).startswith("Waiting to retry fetch (attempt 2 of 4), due now")
+
+
+def test_the_wish_of_the_server_is_named_when_it_decides() -> None:
+    run = simulated(RETRY, outcomes={"page": [BUSY, {"result": 1}]})
+    (line,) = told(run, upto(run, e.TaskRetryScheduled), after=19)
+    assert " in 41 s: HTTP 429: slow down, Retry-After 1 min (rule 1, line 11)" in line
+
+
+def test_work_says_the_task_and_for_how_long() -> None:
+    run = simulated(RETRY)
+    log = upto(run, e.TaskStarted)
+    assert told(run, log, after=12) == ["Running fetch (task page, attempt 1) for 12 s"]
+
+
+def test_a_done_run_counts_its_steps_and_retries() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN, {"result": 1, "takes": 1.2}]})
+    assert told(run, run.log) == ["Done in 3.2 s: 2 steps, 1 retry"]
+
+
+def test_a_failed_run_says_where_why_and_what_to_do() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    first, *details = told(run, run.log)
+    assert first == "Failed in step fetch after 4 attempts: server_error: 503"
+    assert "What to do: mend the cause, then `anew retry 1 --from fetch`." in details
+
+
+def test_a_handled_failure_is_a_detail_of_a_done_run() -> None:
+    document = """
+workflow:
+  - step: load
+    tool: {kind: noop}
+    next: [{step: clean, when: "{{ event.name == 'step.failed' }}"}]
+  - step: clean
+    tool: {kind: noop}
+"""
+    run = simulated(document, outcomes={"load": [DOWN]})
+    assert told(run, run.log) == [
+        "Done in 0 s: 2 steps",
+        "load failed, and an arc handled it: server_error: 503",
+    ]
+
+
+def test_a_loop_is_counted_not_listed() -> None:
+    run = simulated(LOOP % 500, outcomes={"one": [{"result": 1, "takes": 1}]})
+    (line,) = told(run, upto(run, e.LoopIterationDone, 312))
+    assert line == "Loop each over 500 items: 312 done, 3 at work"
+
+
+def test_a_loop_that_only_waits_says_until_when() -> None:
+    run = simulated(LOOP % 4, outcomes={"one": [{**DOWN, "takes": 1}]})
+    (line,) = told(run, upto(run, e.TaskRetryScheduled, 4), after=2)
+    assert line == (
+        "Loop each over 4 items waits to retry in 3 s: 0 done, 4 waiting to retry; HTTP 503"
+    )
+
+
+def test_several_branches_are_told_a_few_at_a_time() -> None:
+    names = [f"b{n}" for n in range(6)]
+    steps = "".join(f"\n  - step: {name}\n    tool: {{kind: noop}}" for name in names)
+    document = f"workflow:\n  - step: start\n    next: [{', '.join(names)}]{steps}\n"
+    run = simulated(document, outcomes={name: [{"result": 1, "takes": 9}] for name in names})
+    lines = told(run, upto(run, e.TaskStarted, 7))
+    assert len(lines) == 4
+    assert lines[-1] == "And 3 more."
+
+
+def test_a_paused_run_says_how_many_are_held_and_how_to_go_on() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskRetryScheduled)
+    log = [*log, e.RunPaused(seq=len(log) + 1, at=log[-1].at, reason="maintenance")]
+    assert told(run, log, jobs=[job("fetch", None, reason="held")]) == [
+        "Paused: maintenance",
+        "1 step-run held.",
+        "`anew resume 1` lets it go on.",
+    ]
+
+
+def test_a_cancelled_run_says_why() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskRetryScheduled)
+    log = [*log, e.RunCancelled(seq=len(log) + 1, at=log[-1].at + SECOND, reason="wrong data")]
+    assert told(run, log) == ["Cancelled after 1 s: wrong data"]
+
+
+def test_a_child_run_is_named() -> None:
+    document = "workflow: [{step: sub, tool: {kind: playbook, path: other}}]"
+    run = simulated(document, outcomes={"sub": [{"result": 1, "takes": 9}]})
+    log = upto(run, e.TaskStarted)
+    child = RunRow(
+        run=RunId(123),
+        program="other",
+        digest="d",
+        status=RunStatus.RUNNING,
+        version=3,
+        created_at=0,
+        updated_at=0,
+        ended_at=None,
+        error=None,
+        key=None,
+        labels={},
+        parent=JobRef(RunId(1), Key("sub", 1)),
+        depth=1,
+    )
+    assert told(run, log, after=3, children=[child]) == [
+        "Waiting in sub for child run 123 (running) for 3 s"
+    ]
+
+
+def test_a_sleep_says_when_it_goes_on() -> None:
+    document = "workflow: [{step: nap, tool: {kind: sleep, seconds: 90}}]"
+    run = simulated(document, outcomes={"nap": [{"result": 1, "takes": 90}]})
+    assert told(run, upto(run, e.TaskStarted), after=10) == [
+        "Sleeping in nap, goes on in 1 min 20 s: task nap"
+    ]
+
+
+def test_a_job_nobody_takes_is_noticed() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskRetryScheduled)
+    due = log[-1].at + 2 * SECOND
+    lines = told(run, log, after=62, jobs=[job("fetch", due)])
+    assert lines == [
+        "No worker has taken fetch, which has been due for 1 min",
+        "If nothing works on this run, `anew resume 1` goes on with it.",
+    ]
+
+
+def test_a_lease_that_is_kept_shows_that_someone_is_there() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskRetryScheduled)
+    kept = job("store", 0, leased_until=log[-1].at + 100 * SECOND)
+    (line,) = told(run, log, after=62, jobs=[job("fetch", 0), kept])
+    assert line.startswith("Waiting to retry fetch")
+
+
+def test_a_closed_gate_is_what_a_run_can_wait_for() -> None:
+    document = """
+workflow:
+  - step: start
+    next: [{step: a}, {step: b}]
+  - step: a
+    tool: {kind: noop}
+  - step: b
+    tool: {kind: noop}
+    spec: {policy: {admit: {rules: [{when: "{{ ctx.open }}", then: {allow: true}}, {else: {then: {allow: false}}}]}}}
+"""
+    run = simulated(document)
+    log = upto(run, e.StepDone, 2)
+    assert told(run, log) == ["Waiting for the gate of b to open"]
+
+
+def test_without_the_program_the_rule_has_no_line() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskRetryScheduled)
+    said = verdict(progress_of(log), fold(log), now=log[-1].at)
+    assert said.reason == "HTTP 503 (rule 1)"
