@@ -23,7 +23,13 @@ SCRIPT_SUFFIX = ".script.yaml"
 TIMELINE_SUFFIX = ".timeline.txt"
 IS_UPDATING = os.environ.get("ANEW_UPDATE_TIMELINES") == "1"
 
-FILES = sorted(path.relative_to(ROOT) for path in (ROOT / "examples").rglob("*.*"))
+# What needs a package of its own to be installed is tested by itself (test_own_tool.py).
+PACKAGES = [path.parent for path in (ROOT / "examples").rglob("pyproject.toml")]
+FILES = sorted(
+    path.relative_to(ROOT)
+    for path in (ROOT / "examples").rglob("*.*")
+    if not any(package in path.parents for package in PACKAGES)
+)
 SCRIPTS = [path for path in FILES if path.name.endswith(SCRIPT_SUFFIX)]
 TIMELINES = [path for path in FILES if path.name.endswith(TIMELINE_SUFFIX)]
 DOCUMENTS = [path for path in FILES if path.suffix == ".yaml" and path not in SCRIPTS]
@@ -86,3 +92,13 @@ def test_an_example_has_a_script(document: Path) -> None:
 def test_every_script_plays_a_document_and_every_timeline_has_a_script() -> None:
     assert [script for script in SCRIPTS if document_of(script) not in DOCUMENTS] == []
     assert set(TIMELINES) - set(map(timeline_of, SCRIPTS)) == set()
+
+
+def test_the_list_of_examples_names_every_document_or_its_folder() -> None:
+    listed = (ROOT / "examples/README.md").read_text(encoding="utf-8")
+    inside = [path.relative_to("examples") for path in DOCUMENTS]
+    assert [
+        path.as_posix()
+        for path in inside
+        if f"({path.as_posix()})" not in listed and f"({path.parent.as_posix()})" not in listed
+    ] == []
