@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from statistics import median
-from time import perf_counter, process_time
 from typing import Any, TypeAlias
+
+from bench.machine import machine_line
 
 Row: TypeAlias = dict[str, Any]
 
-BENCHMARKS = ("startup", "expressions", "engine", "hostile")
+BENCHMARKS = ("startup", "expressions", "engine", "hostile", "durable")
 KEYS = ("name", "value", "unit", "peer", "ratio", "target", "met")
-
-PROBE_ROUNDS = 5
-PROBE_ADDITIONS = 1_000_000
+# What only some rows have: the lowest and highest round, and the probe beside them.
+MORE_KEYS = ("spread", "probe_ms")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -50,37 +48,16 @@ def measured(names: Iterable[str]) -> Iterator[Row]:
 
 
 def complete(row: Row) -> Row:
-    """The row with every key, in the order of KEYS."""
-    return {key: row.get(key) for key in KEYS}
-
-
-def machine_line() -> str:
-    """How busy the machine is, and how long a fixed piece of Python takes on it."""
-    load = " ".join(f"{one:.2f}" for one in os.getloadavg())
-    wall, cpu = (1000 * seconds for seconds in probe())
-    python = ".".join(map(str, sys.version_info[:3]))
-    return (
-        f"load {load} on {os.cpu_count()} cores · Python {python} · "
-        f"probe {wall:.1f} ms wall, {cpu:.1f} ms CPU"
-    )
-
-
-def probe() -> tuple[float, float]:
-    """Median seconds, wall and CPU, of a loop that only this interpreter's speed decides."""
-    walls, cpus = [], []
-    for _ in range(PROBE_ROUNDS):
-        wall, cpu, total = perf_counter(), process_time(), 0
-        for number in range(PROBE_ADDITIONS):
-            total += number
-        walls.append(perf_counter() - wall)
-        cpus.append(process_time() - cpu)
-    return median(walls), median(cpus)
+    """The row with every key, in the order of KEYS; then those of MORE_KEYS that it has."""
+    more = {key: row[key] for key in MORE_KEYS if row.get(key) is not None}
+    return {key: row.get(key) for key in KEYS} | more
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:
     """Aligned columns under their names."""
-    cells = [list(KEYS), *([cell(row[key]) for key in KEYS] for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(KEYS))]
+    shown = (*KEYS, *MORE_KEYS)
+    cells = [list(shown), *([cell(row.get(key)) for key in shown] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(shown))]
     for line in cells:
         padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         yield "  ".join(padded).rstrip()
@@ -96,6 +73,8 @@ def cell(value: object) -> str:
             return f"{value:.3g}"
         case int() | float():
             return f"{value:,.0f}"
+        case [low, high]:
+            return f"{cell(low)} to {cell(high)}"
         case _:
             return str(value)
 
