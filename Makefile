@@ -3,12 +3,14 @@
 PYTHON ?= python3
 # Processes for pytest: two is the fastest on two cores, and more than the cores is slower.
 WORKERS ?= 2
+# Which parts of bench/ are measured; nothing means all of them.
+BENCHMARKS ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-json clean
+.PHONY: help setup demo test check soak bench bench-json clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,8 +26,8 @@ $(READY): pyproject.toml constraints.txt
 		$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]' >&2
 	@touch $@
 
-demo: $(READY) ## simulate an API that fails twice, and print the timeline of the run
-	@$(BIN)/anew simulate examples/flaky_api.yaml --script examples/flaky_api.script.yaml
+demo: $(READY) ## run a playbook against an API that fails twice, and show what happens
+	@$(BIN)/python examples/demo.py
 
 test: check ## the gates of `check`, then every test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
@@ -37,11 +39,14 @@ check: $(READY) ## ruff, mypy --strict, import-linter and the house rules
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -q tests/test_tidy.py
 
-bench: $(READY) ## measure, and print a table with the targets
-	@$(BIN)/python -m bench
+soak: $(READY) ## kill random runs at random for SOAK_SECONDS (600 unless set)
+	@$(BIN)/python -m tests.crash.soak
+
+bench: $(READY) ## measure, and print a table with the targets; BENCHMARKS=durable for one part
+	@$(BIN)/python -m bench $(BENCHMARKS)
 
 bench-json: $(READY) ## measure, and print nothing but a JSON list on standard output
-	@$(BIN)/python -m bench --json
+	@$(BIN)/python -m bench --json $(BENCHMARKS)
 
 clean: ## remove what the targets made, .venv included
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

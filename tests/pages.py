@@ -1,19 +1,24 @@
-"""Read the pages of the documentation, run what they show, and write the parts that follow the code.
+"""Read the pages of the documentation, and write the parts that follow the code.
+
+A console block under `<!-- until: EVENT -->` is typed once the newest run's log has that event.
 
 Decides nothing about what is missing: `test_docs.py` does.
 """
 
 from __future__ import annotations
 
-import io
+import json
 import re
-import shlex
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from uuid import uuid4
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from anew.engine.events import Fact
 from anew.engine.state import (
@@ -26,9 +31,8 @@ from anew.engine.state import (
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
 from anew.program.kinds import KINDS, Kind
-from anew.surfaces.cli.main import main
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.console import ROOT, Terminal, alike, commands, is_pure, played
+from tests.postgres_server import server
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROJECT_PAGES = [*PAGES, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING"))]
@@ -42,6 +46,7 @@ GENERATED = re.compile(
 )
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?P<anchor>#[^)\s]+)?\)")
 WORD = re.compile(r"`([^`]+)`")
+SHOP = "ANEW_CREDENTIAL_SHOP"
 
 
 def relative(path: Path) -> str:
@@ -90,7 +95,10 @@ class Row(NamedTuple):
 
 def rows(page: Path, heading: str) -> list[Row]:
     lines = [line for line in section(page, heading).splitlines() if line.startswith("| ")]
-    return [Row(tuple(WORD.findall(line.split(" | ")[0])), line) for line in lines]
+    firsts = [line.split(" | ")[0].replace("\\|", "|") for line in lines]
+    return [
+        Row(tuple(WORD.findall(first)), line) for first, line in zip(firsts, lines, strict=True)
+    ]
 
 
 def listed(page: Path, heading: str) -> set[str]:
@@ -110,61 +118,70 @@ def missing(names: Iterable[str], page: Path, heading: str) -> list[str]:
 # --- running what the pages show -----------------------------------------------------------------
 
 
-def run(words: list[str]) -> tuple[str, int]:
-    printed = io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
-        exit_status = main(words)
-    return printed.getvalue(), exit_status
+class Console(NamedTuple):
+    """A console block of a page, and the event that is waited for before it is typed."""
+
+    until: str
+    body: str
 
 
-def demo_words() -> list[str]:
-    """What `make demo` calls."""
-    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/anew (.*)$", text(ROOT / "Makefile"), re.M)
-    assert recipe, "the Makefile has no demo that calls anew"
-    return shlex.split(recipe[1])
+def consoles(told: str) -> list[Console]:
+    found = [block for block in BLOCK.finditer(told) if block["language"] == "console"]
+    return [
+        Console((block["note"] or "").partition("until: ")[2], block["body"]) for block in found
+    ]
 
 
-def played(body: str) -> str:
-    """A console block with the output its commands give now; others than ours are not run."""
-    lines: list[str] = []
-    exit_status = 0
-    for line in body.splitlines():
-        if not line.startswith("$ "):
-            continue
-        lines.append(line)
-        match shlex.split(line[2:], comments=True):
-            case ["anew", *words]:
-                printed, exit_status = run(words)
-            case ["make", "demo"]:
-                printed, exit_status = run(demo_words())
-            case ["echo", "$?"]:
-                printed = f"{exit_status}\n"
-            case _:
-                return body
-        lines += printed.splitlines()
-    return "".join(f"{line}\n" for line in lines)
+def true_consoles(told: str) -> list[str]:
+    """What the console blocks of a page must say, one by one."""
+    found = consoles(told)
+    if all(is_pure(command) for block in found for command in commands(block.body)):
+        return [played(block.body) for block in found]
+    with (
+        TemporaryDirectory() as folder,
+        shop(told) as variables,
+        Terminal(Path(folder).resolve(), variables) as terminal,
+    ):
+        happened = [terminal.played(block.body, until=block.until) for block in found]
+    shown = [block.body for block in found]
+    # Kept whole or replaced whole, so that a page tells of the same runs from top to bottom.
+    return shown if all(map(alike, shown, happened)) else happened
 
 
-def true_body(block: Block) -> str:
-    """What the block must say."""
-    kind, _, name = block.note.partition(": ")
-    if kind == "file":
-        return (ROOT / name).read_text(encoding="utf-8")
-    return played(block.body) if block.language == "console" else block.body
+@contextmanager
+def shop(told: str) -> Iterator[dict[str, str]]:
+    """A PostgreSQL database, for a page that says it has one in this variable."""
+    if SHOP not in told:
+        yield {}
+        return
+    name = f"anew_docs_{uuid4().hex}"
+    server().execute(f"CREATE DATABASE {name}")
+    found = conninfo_to_dict(make_conninfo(server().dsn, dbname=name))
+    data = {key: value for key, value in found.items() if value}
+    try:
+        yield {SHOP: json.dumps({"type": "postgres", "data": data})}
+    finally:
+        server().execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def updated(page: Path) -> str:
     """The page as the code would have it."""
+    told = page.read_text(encoding="utf-8")
+    bodies = iter(true_consoles(told))
 
     def block(found: re.Match[str]) -> str:
-        body = true_body(Block(found["note"] or "", found["language"], found["body"]))
-        before = found.string[found.start() : found.start("body")]
-        return f"{before}{body}```"
+        kind, _, name = (found["note"] or "").partition(": ")
+        body = found["body"]
+        if kind == "file":
+            body = (ROOT / name).read_text(encoding="utf-8")
+        elif found["language"] == "console":
+            body = next(bodies)
+        return f"{found.string[found.start() : found.start('body')]}{body}```"
 
     def part(found: re.Match[str]) -> str:
         return f"<!-- generated: {found['name']} -->\n{GENERATORS[found['name']]()}<!-- end -->"
 
-    return GENERATED.sub(part, BLOCK.sub(block, page.read_text(encoding="utf-8")))
+    return GENERATED.sub(part, BLOCK.sub(block, told))
 
 
 # --- parts written from the code -----------------------------------------------------------------

@@ -16,19 +16,20 @@ import json
 import os
 import pkgutil
 import re
-from argparse import ArgumentParser
+from argparse import Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterable, Iterator
+from difflib import unified_diff
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
-from typing import NamedTuple
 
 import msgspec
 import pytest
 
 import anew
 from anew.engine.events import EVENTS, Fact
+from anew.engine.fold import fold
 from anew.engine.outcome import HELPERS, RETRYABLE
 from anew.engine.state import RunStatus, StepRunStatus
 from anew.expressions import MappingScope, compile_template
@@ -39,6 +40,7 @@ from anew.expressions.methods import METHOD_NAMES, methods_named
 from anew.expressions.predicates import PREDICATES
 from anew.expressions.signature import Callee
 from anew.lab import script, simulate
+from anew.lab.server.routes import ROUTES
 from anew.languages import load_text
 from anew.languages import playbook as front_end
 from anew.languages.playbook import loops
@@ -51,9 +53,12 @@ from anew.program.kinds import KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import BackoffKind
+from anew.store import Archive, Catalog, Commit, Database, Store, Vault
 from anew.surfaces.cli import status
-from anew.surfaces.cli.main import COMMANDS
+from anew.surfaces.cli.main import COMMANDS, Command
 from anew.views.actions import actions
+from anew.views.report import report
+from tests.console import Terminal, alike, masked, played
 from tests.pages import (
     BLOCK,
     EXAMPLES,
@@ -68,7 +73,6 @@ from tests.pages import (
     listed,
     missing,
     of,
-    played,
     relative,
     row_of,
     section,
@@ -78,6 +82,7 @@ from tests.pages import (
 
 IS_UPDATING = os.environ.get("ANEW_UPDATE_DOCS") == "1"
 REFERENCE = ROOT / "docs/reference"
+LIMIT_NAME = re.compile(r"[A-Z]\w*_MAX")
 
 
 @pytest.fixture(autouse=True)
@@ -92,15 +97,55 @@ def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", PROJECT_PAGES, ids=of)
 def test_what_a_page_shows_is_what_happens(page: Path) -> None:
     true = updated(page)
-    if IS_UPDATING:
+    if IS_UPDATING and page.read_text(encoding="utf-8") != true:
         page.write_text(true, encoding="utf-8")
         text.cache_clear()
         section.cache_clear()
-    assert page.read_text(encoding="utf-8") == true
+    shown = page.read_text(encoding="utf-8")
+    assert shown == true, difference(masked(shown), masked(true)) or difference(shown, true)
 
 
-def test_console_blocks_are_really_run() -> None:
-    assert played("$ anew nothing\nold\n$ echo $?\n").endswith("$ echo $?\n2\n")
+def difference(shown: str, happened: str) -> str:
+    lines = unified_diff(
+        shown.splitlines(), happened.splitlines(), "shown", "happened", lineterm="", n=1
+    )
+    return "\n".join(lines)
+
+
+def test_console_blocks_are_really_run(tmp_path: Path) -> None:
+    assert played("$ anew check nothing\nold\n$ echo $?\n").endswith("$ echo $?\n2\n")
+    with Terminal(tmp_path) as terminal:
+        block = "$ false\nold\n$ echo $?\n$ pwd\n$ anew runs\n$ echo $?\n"
+        told = terminal.played(block).splitlines()
+    assert told[:5] == ["$ false", "$ echo $?", "1", "$ pwd", "/srv/flows"]
+    assert "does not exist" in told[6]
+    assert told[7:] == ["$ echo $?", "4"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "happened"),
+    [
+        ("12:00:01  fetch: done after 2.4 s", "09:10:11  fetch: done after 0.105 s"),
+        ("run 380314437606948864  Done in 2.5 s", "run 380314437606948999  Done in 1 min 3 s"),
+        ("a     ██✗░░░░░░░░░░░░░░░░░░█  done", "a     █✗░░░░░░░░░░░░░░░░░░░░░█  done"),
+        ("    0.353  fetch  step done", "   10.411  fetch  step done"),
+    ],
+)
+def test_a_page_may_tell_another_time(shown: str, happened: str) -> None:
+    assert alike(shown, happened)
+
+
+@pytest.mark.parametrize(
+    ("shown", "happened"),
+    [
+        ("will retry after 0.50 s (attempt 2/6)", "will retry after 0.60 s (attempt 2/6)"),
+        ("error · retry in 1.0 s", "error · retry in 4.0 s"),
+        ("fetch: done after 2.4 s", "fetch: failed after 2.4 s"),
+        ("a     ██✗░░░░░░░░░░░░░░░░░░█  done", "a     ██✗░░░░░░░░░░░░░░░░░░█  failed"),
+    ],
+)
+def test_a_page_may_not_tell_another_story(shown: str, happened: str) -> None:
+    assert not alike(shown, happened)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=of)
@@ -314,19 +359,45 @@ def test_every_mode_is_explained(words: type[StrEnum], heading: str) -> None:
     assert set(words) <= set(WORD.findall(section(REFERENCE / "playbook.md", heading)))
 
 
-def limits() -> dict[str, float]:
+def limits() -> Iterator[tuple[str, float]]:
     """Every named limit with its default: the public `…_MAX` of all modules, and the settable ones."""
-    found: dict[str, float] = {"max_in_flight": loops.MAX_IN_FLIGHT_DEFAULT}
+    yield "max_in_flight", loops.MAX_IN_FLIGHT_DEFAULT
     for module in pkgutil.walk_packages(anew.__path__, "anew."):
         if not module.name.endswith("__main__"):
             loaded = vars(import_module(module.name))
-            found |= {name: loaded[name] for name in loaded if re.fullmatch(r"[A-Z]\w*_MAX", name)}
-    return found | msgspec.structs.asdict(model.Limits()) | msgspec.structs.asdict(DEFAULT_LIMITS)
+            yield from ((name, loaded[name]) for name in loaded if LIMIT_NAME.fullmatch(name))
+    yield from msgspec.structs.asdict(model.Limits()).items()
+    yield from msgspec.structs.asdict(DEFAULT_LIMITS).items()
 
 
-@pytest.mark.parametrize(("name", "default"), limits().items())
+@pytest.mark.parametrize(("name", "default"), sorted(set(limits())))
 def test_a_limit_is_listed_with_its_default(name: str, default: float) -> None:
-    assert f" {int(default):,} " in row_of(REFERENCE / "limits.md", "Limits", name)
+    shown = f"{int(default):,}" if default == int(default) else str(default)
+    assert f" {shown} " in row_of(REFERENCE / "limits.md", "Limits", name)
+
+
+def test_only_limits_that_exist_are_listed() -> None:
+    assert listed(REFERENCE / "limits.md", "Limits") <= {name for name, _ in limits()}
+
+
+def settings() -> set[str]:
+    """Every environment variable of ours that the code reads, or sets for others."""
+    found: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        found |= set(re.findall(r"\bANEW_[A-Z_]+", source))
+        found |= {f"ANEW_{name}" for name in re.findall(r'_setting\(\s*"([A-Z_]+)"', source)}
+    return found
+
+
+@pytest.mark.parametrize("variable", sorted(settings()))
+def test_an_environment_variable_is_explained(variable: str) -> None:
+    assert f"`{variable}`" in text(REFERENCE / "settings.md")
+
+
+def test_only_variables_that_exist_are_explained() -> None:
+    told = re.findall(r"`(ANEW_[A-Z_]+)`", text(REFERENCE / "settings.md"))
+    assert set(told) == settings()
 
 
 def test_the_examples_of_expressions_are_true() -> None:
@@ -343,27 +414,60 @@ class _Captured(Exception):
     pass
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.word)
-def test_every_option_of_a_command_is_explained(
-    command: NamedTuple, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def arguments(command: Command, monkeypatch: pytest.MonkeyPatch) -> Iterator[Action]:
+    """What a command declares, that of its actions included."""
+
     def capture(parser: ArgumentParser, _words: list[str]) -> None:
         raise _Captured(parser)
 
     monkeypatch.setattr(ArgumentParser, "parse_args", capture)
     with pytest.raises(_Captured) as caught:
-        import_module(command.module).run([])  # type: ignore[attr-defined]
-    heading = f"`anew {command.word}`"  # type: ignore[attr-defined]
+        import_module(command.module).run([])
     for action in caught.value.args[0]._actions:
-        spellings = action.option_strings or [action.metavar]
-        assert missing(spellings, REFERENCE / "cli.md", heading) == []
-        choices = set(action.choices or ())
-        assert choices <= set(WORD.findall(section(REFERENCE / "cli.md", heading)))
+        yield action
+        if isinstance(action, _SubParsersAction):
+            yield from (inner for one in action.choices.values() for inner in one._actions)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.word)
+def test_every_option_of_a_command_is_explained(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heading = f"`anew {command.word}`"
+    words = WORD.findall(section(REFERENCE / "cli.md", heading))
+    declared: set[str] = set()
+    for action in arguments(command, monkeypatch):
+        declared |= set(action.option_strings or [action.metavar or action.dest.upper()])
+        assert set(action.choices or ()) <= set(words)
+    assert listed(REFERENCE / "cli.md", heading) == declared
 
 
 def test_every_exit_status_is_explained() -> None:
     numbers = {str(value) for name, value in vars(status).items() if name.isupper()}
     assert missing(numbers, REFERENCE / "cli.md", "Exit status") == []
+
+
+def test_the_json_of_runs_is_explained() -> None:
+    simulated = simulate.simulate(a_program(), script.Script())
+    told = report(a_program(), simulated.log, fold(simulated.log), now=0)
+    assert missing(told, REFERENCE / "cli.md", "The JSON of a run") == []
+    words = WORD.findall(section(REFERENCE / "cli.md", "The JSON of a run"))
+    assert set(told["steps"]["only"]) <= set(words)
+
+
+def test_every_method_and_field_of_a_store_is_listed() -> None:
+    page = REFERENCE / "store.md"
+    for protocol in (Store, Archive, Catalog, Vault, Database):
+        methods = {name for name in vars(protocol) if not name.startswith("_")}
+        assert methods <= set(WORD.findall(row_of(page, "The protocols", protocol.__name__)))
+    fields = [field.name for field in msgspec.structs.fields(Commit)]
+    assert missing(fields, page, "`Commit`") == []
+
+
+def test_every_path_of_the_lab_server_is_listed() -> None:
+    listed_paths = listed(ROOT / "docs/how-to/lab-server.md", "What it answers")
+    for route in ROUTES[1:]:
+        assert any(path.split("/{")[0] == route.path for path in listed_paths), route.path
 
 
 def test_scripts_and_reports_are_explained() -> None:

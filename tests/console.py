@@ -1,0 +1,284 @@
+"""Play the console blocks of a page, and say whether what happened is what the page shows.
+
+A page whose commands read documents only is played in this process. Any other is typed into a real
+shell, in a fresh folder with copies of the examples, a home and a database of its own. Its output
+tells the time, so pages keep the output of a real run, and `alike` compares the rest: see MASKS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+from threading import Timer
+from types import TracebackType
+
+from anew.store import RunFilter, StoreError
+from anew.stores.sqlite import SqliteDatabase
+from anew.surfaces.cli.lanes import ERROR_MARK, GLYPHS, LEVELS
+from anew.surfaces.cli.main import main
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Commands that touch neither a database nor the network, and print the same every time.
+PURE = ("check", "simulate", "migrate", "--help", "--version")
+COPIED = ("docs/examples", "examples")
+# What pages call the lab server's port, the working folder and the home folder.
+SHOWN_PORT, SHOWN_FOLDER, SHOWN_HOME = "127.0.0.1:8080", "/srv/flows", "~"
+# Nothing on a page takes half as long; a page that hangs must not hang the tests.
+COMMAND_SECONDS_MAX = 60.0
+LOOK_SECONDS = 0.05
+# What was committed is printed a moment later.
+PRINT_SECONDS = 0.3
+ENDS = ("run.done", "run.failed", "run.cancelled")
+
+
+def commands(body: str) -> list[str]:
+    """What is typed in a console block."""
+    return [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+
+
+def is_pure(command: str) -> bool:
+    match shlex.split(command, comments=True):
+        case ["anew", word, *_]:
+            return word in PURE
+        case words:
+            return words == ["echo", "$?"]
+
+
+def demo_command() -> str:
+    """What `make demo` calls, once everything is installed."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/(.*)$", makefile, re.M)
+    assert recipe, "the Makefile has no demo of one line"
+    return recipe[1]
+
+
+# --- in this process -----------------------------------------------------------------------------
+
+
+def run(words: list[str]) -> tuple[str, int]:
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        exit_status = main(words)
+    return printed.getvalue(), exit_status
+
+
+def played(body: str) -> str:
+    """A block of pure commands, with the output they give now."""
+    exit_status = 0
+
+    def answer(command: str) -> str:
+        nonlocal exit_status
+        words = shlex.split(command, comments=True)
+        if words == ["echo", "$?"]:
+            return f"{exit_status}\n"
+        printed, exit_status = run(words[1:])
+        return printed
+
+    return _transcript(body, answer)
+
+
+def _transcript(body: str, answer: Callable[[str], str]) -> str:
+    lines: list[str] = []
+    for command in commands(body):
+        lines += [f"$ {command}", *answer(command).splitlines()]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+# --- in a shell ----------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A shell with a world of its own, for the commands of one page."""
+
+    def __init__(self, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+        self._variables = variables or {}
+        self._folder, self._home = folder / "flows", folder / "home"
+        self._home.mkdir(parents=True)
+        self._port = _free_port()
+        for name in COPIED:
+            shutil.copytree(ROOT / name, self._folder / name)
+        for document in self._folder.rglob("*.yaml"):
+            told = document.read_text(encoding="utf-8")
+            document.write_text(told.replace(SHOWN_PORT, self._address), encoding="utf-8")
+        self._printed = folder / "printed"
+        self._exit_status = 0
+
+    @property
+    def _address(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    def __enter__(self) -> Terminal:
+        self._shell = subprocess.Popen(
+            ["sh"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # where the shell tells of jobs that were killed
+            cwd=self._folder,
+            env={**_environment(self._home), **self._variables},
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.killpg(self._shell.pid, signal.SIGKILL)
+        self._shell.communicate()
+
+    def played(self, body: str, *, until: str = "") -> str:
+        """A block with its output, typed once the newest run goes on and its log has `until`."""
+        if until:
+            _wait(lambda: self._has_happened(until), f"no {until} came")
+            time.sleep(PRINT_SECONDS)
+        return _transcript(body, self._answer)
+
+    def _answer(self, command: str) -> str:
+        typed = demo_command() if command == "make demo" else command
+        typed = typed.replace(SHOWN_PORT, self._address)
+        is_server = typed.startswith("anew lab-server") and typed.endswith("&")
+        if is_server:
+            typed = typed.replace("--port 8080", f"--port {self._port}")
+        self._type(typed)
+        if is_server:  # it prints its address when it listens; nobody would go on before that
+            _wait(lambda: bool(self._printed.read_text()), "the lab server does not start")
+        return self._shown(self._printed.read_text(encoding="utf-8"))
+
+    def _type(self, command: str) -> None:
+        assert self._shell.stdin is not None
+        assert self._shell.stdout is not None
+        # A file of its own for each command: one in the background may still write to the last.
+        self._printed = self._printed.with_name(f"printed{time.monotonic_ns()}")
+        line = f"(exit {self._exit_status})\n{{ {command}\n}} >{self._printed} 2>&1 </dev/null\n"
+        alarm = _Alarm(self._shell.pid)
+        self._shell.stdin.write(f"{line}echo $?\n".encode())
+        self._shell.stdin.flush()
+        answer = self._shell.stdout.readline()
+        alarm.cancel()
+        assert answer, f"`{command}` took over {COMMAND_SECONDS_MAX:g} s, or ended the shell"
+        self._exit_status = int(answer)
+
+    def _shown(self, printed: str) -> str:
+        for found, shown in (
+            (self._address, SHOWN_PORT),
+            (str(self._folder), SHOWN_FOLDER),
+            (str(self._home), SHOWN_HOME),
+        ):
+            printed = printed.replace(found, shown)
+        return printed
+
+    def _has_happened(self, event: str) -> bool:
+        path = self._folder / ".anew/anew.db"
+        log = asyncio.run(_newest_log(path)) if path.exists() else []
+        return event in log and log[-1] not in ENDS
+
+
+class _Alarm:
+    """Kills a shell that takes too long, so that reading from it ends."""
+
+    def __init__(self, group: int) -> None:
+        self._timer = Timer(COMMAND_SECONDS_MAX, os.killpg, (group, signal.SIGKILL))
+        self._timer.start()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+
+async def _newest_log(path: Path) -> list[str]:
+    try:
+        database = SqliteDatabase.open_read_only(path)
+    except StoreError:  # it is just being made
+        return []
+    try:
+        newest = await database.archive.runs(RunFilter(limit=1))
+        log = await database.archive.events(newest[0].run) if newest else []
+        return [event.name for event in log]
+    finally:
+        await database.close()
+
+
+def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
+    patience = time.monotonic() + COMMAND_SECONDS_MAX
+    while not is_so():
+        assert time.monotonic() < patience, otherwise
+        time.sleep(LOOK_SECONDS)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _environment(home: Path) -> dict[str, str]:
+    scripts = Path(sys.executable).parent
+    return {
+        "PATH": f"{scripts}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "TZ": "UTC",
+        "NO_COLOR": "1",
+    }
+
+
+# --- what pages and reality must share -----------------------------------------------------------
+
+MARKS = "".join(glyph.shown for glyph in (*GLYPHS.values(), ERROR_MARK)) + LEVELS[0]
+
+# What differs from run to run, and what `alike` sees in its place. A retry's delay stays as it is.
+MASKS: Sequence[tuple[re.Pattern[str], str]] = [
+    (re.compile(pattern, re.M), mask)
+    for pattern, mask in (
+        # The lanes of a run are drawn to scale: bars as long as things took, and what the marks mean.
+        (rf"^(\S+ +)[{MARKS} ]{{20,}}?(  \S.*)?$", r"\1<bars>\2"),
+        (r"^ +0 s( .*)?$", "<scale>"),
+        (rf"(^ +[{MARKS}]\S* \w.*\n)+", "<legend>\n"),
+        (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<moment>"),
+        (r"\b\d\d:\d\d:\d\d\b", "<clock>"),
+        (r"\b\d{18,19}\b", "<run>"),
+        (r"^ +\d+\.\d{3}(?=  )", "<second>"),
+        (r'"(seconds|elapsed|slept|duration_ms)": [\d.e-]+', r'"\1": <number>'),
+        (
+            r"(?<!retry after )(?<!retry in )(?<![\w.])[\d.]+ (ms|s|min|h)\b( \d+ (s|min))?",
+            "<duration>",
+        ),
+        (r"^\S*sh: .*\bKilled\b.*$", "Killed"),  # shells tell it in different words
+        (r"\bprocess \d+", "process <id>"),
+        (r"127\.0\.0\.1:\d+", "<address>"),
+        (r"[\d,]+ bytes", "<bytes>"),
+        (r"\b[0-9a-f]{12,64}\b", "<digest>"),
+        (r"\d+\.\d+\.\d+", "<version>"),
+        (r" {2,}", "  "),
+    )
+]
+
+
+@cache
+def masked(text: str) -> str:
+    for pattern, mask in MASKS:
+        text = pattern.sub(mask, text)
+    return text
+
+
+def alike(shown: str, happened: str) -> bool:
+    """Whether a page shows what happened, but for the time it took."""
+    return masked(shown) == masked(happened)
