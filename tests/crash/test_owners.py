@@ -103,6 +103,25 @@ def test_when_the_owner_ends_first_its_guest_goes_on_and_nothing_is_repeated(wor
     assert [row for row in log if row["name"] == "step.redelivered"] == []
 
 
+def test_an_owner_that_waits_for_its_guest_hands_back_when_it_is_interrupted(world: World) -> None:
+    first_file, first_gate = held(world, "one")
+    second_file, second_gate = held(world, "two")
+    first = world.begin("run", first_file)
+    at_work(world, 1, first)
+    second = world.begin("run", second_file)
+    at_work(world, 2, first, second)
+    first_gate.touch()
+    soon(lambda: "waiting for the calls of other runs" in first.err(), "the owner to wait")
+    first.send(signal.SIGINT)
+    assert first.wait().status == 0  # its own run is done
+    second_gate.touch()
+    assert second.wait().status == 0
+    found = world.read()
+    assert world.complaints(found, {}) == []
+    log = next(log for log in found["logs"].values() if log[0]["data"]["program"] == "two")
+    assert [row["data"]["delivery"] for row in log if row["name"] == "step.redelivered"] == [1]
+
+
 def test_a_run_is_cancelled_from_a_second_terminal_and_its_tool_is_told(world: World) -> None:
     document, _ = held(world, "one")
     going = world.begin("run", document)

@@ -257,13 +257,15 @@ class Embedded:
         if self._is_stopped:
             return
         self._is_stopped = True
-        if self.before_stop is not None:
-            await self.before_stop()
         try:
+            if self.before_stop is not None:
+                await self.before_stop()
             await self._finish_starting()
-            await self.worker.stop(grace_seconds)
         finally:
-            await self._toolbox.close()
+            try:
+                await self.worker.stop(grace_seconds)
+            finally:
+                await self._toolbox.close()
 
     @property
     def is_at_work(self) -> bool:

@@ -152,8 +152,14 @@ class Worker:
             while self._ahead:
                 await self._store.release(self._ahead.popleft(), due_at=self._clock.now())
         finally:
+            await self._end_chains(grace_seconds)
+
+    async def _end_chains(self, grace_seconds: float | None) -> None:
+        """Wait for the calls at work, then hand them back; an interruption only shortens it."""
+        try:
             if self._chains:
                 await asyncio.wait(set(self._chains), timeout=grace_seconds)
+        finally:
             while self._chains:
                 self.hurry()
                 done, _ = await asyncio.wait(set(self._chains), timeout=CLEANUP_SECONDS_MAX)

@@ -90,10 +90,7 @@ async def _until_idle(server: LabServer, stop: asyncio.Event, idle_seconds: floa
 
 
 def _stop_on_signals(stop: asyncio.Event) -> None:
-    """Both ways of asking end the server well; where there are no signals, Ctrl-C still does."""
+    """Both ways of asking end the server well."""
     loop = asyncio.get_running_loop()
     for asked in (signal.SIGTERM, signal.SIGINT):
-        try:
-            loop.add_signal_handler(asked, stop.set)
-        except NotImplementedError:
-            return
+        loop.add_signal_handler(asked, stop.set)

@@ -11,7 +11,7 @@ import signal
 import sys
 from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -232,7 +232,9 @@ async def _let_others_end(engine: Embedded) -> None:
     """Calls of runs that other terminals gave us go on to their outcome; then others take over."""
     if engine.is_at_work:
         print("anew: waiting for the calls of other runs. Ctrl-C hands them back", file=sys.stderr)
-    await engine.stop(None)
+    # Whoever interrupts this wants to go; the run that was asked for has ended all the same.
+    with suppress(asyncio.CancelledError):
+        await engine.stop(None)
     if await engine.leaves_undone():
         who = "a terminal that follows one takes over, or `anew resume` does"
         print(f"anew: other runs are not finished; {who}", file=sys.stderr)
