@@ -40,6 +40,9 @@ PARTS = {
     },
     e.TaskRetryExhausted: {"rule": 1, "attempts": 3, "reason": "attempts", "directive": "fail"},
     e.LoopStarted: {"items": [], "iterator": "i", "mode": "sequential", "max_in_flight": 1},
+    e.HumanWaiting: {"question": "Go on?"},
+    e.HumanAnswered: {"answer": "yes"},
+    e.HumanTimedOut: {"action": "fail"},
 }
 STEP_EVENTS = (
     e.StepStarted,
@@ -52,6 +55,9 @@ STEP_EVENTS = (
     e.TaskRetryScheduled,
     e.TaskRetryExhausted,
     e.LoopStarted,
+    e.HumanWaiting,
+    e.HumanAnswered,
+    e.HumanTimedOut,
 )
 
 

@@ -18,7 +18,7 @@ def admits(recorder: Recorder, step: Step, tokens: list[Token], args: Object) ->
     """
     if not step.admit:
         return True
-    scope = Scope(recorder, step.dialect, args=args)
+    scope = Scope(recorder, step.dialect, args=args, branch=tokens[0].branch)
     verdict = GateChecked(step=step.name, tokens=[t.id for t in tokens], allow=True)
     try:
         for number, rule in enumerate(step.admit, 1):

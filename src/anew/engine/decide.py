@@ -12,11 +12,12 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine import router
+from anew.engine import forks, gates
 from anew.engine.admission import admits
-from anew.engine.joins import merged_args, oldest_joining, ready_groups, tokens_by_step
-from anew.engine.loops import close_loop, end_iteration, open_loop
+from anew.engine.joins import groups_of, merged_args, oldest_joining, ready_groups
+from anew.engine.loops import open_loop
 from anew.engine.outcome import Outcome, error_of
+from anew.engine.people import chosen
 from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
@@ -25,24 +26,34 @@ from anew.engine.state import (
     LoopVisit,
     RunState,
     RunStatus,
-    StepResult,
     StepRun,
     StepRunStatus,
     Token,
 )
+from anew.engine.tokens import is_join
+from anew.engine.visits import end_loop, end_step_run, fail_visit
 from anew.expressions import ExpressionError, MappingScope
 from anew.program.program import Program
 from anew.values import Object, merge_deep, put_in
 
+_WAITS = (
+    StepRunStatus.DELAYED,
+    StepRunStatus.DECIDED,
+    StepRunStatus.ASKING,
+    StepRunStatus.ANSWERED,
+)
 _RUN_FAILED = "the run failed"
 
 
 class Requested(Struct, frozen=True):
-    """Someone wants a run."""
+    """Someone wants a run. For what is behind `file` see `run.requested`."""
 
     run: str
     workload: Object
     file: str | None = None
+    entry: str | None = None
+    continues: str | None = None
+    generation: int = 0
 
 
 class Taken(Struct, frozen=True):
@@ -72,6 +83,14 @@ class Lost(Struct, frozen=True):
     was_handed_back: bool = False
 
 
+class Answered(Struct, frozen=True):
+    """A person answered the question of a step-run."""
+
+    key: Key
+    answer: str
+    by: str | None = None
+
+
 class Cancelled(Struct, frozen=True):
     """Someone ends the run, whatever it is doing."""
 
@@ -89,24 +108,28 @@ class Resumed(Struct, frozen=True):
     """Someone wants a paused run to go on."""
 
 
-Boundary: TypeAlias = Requested | Taken | Due | Reported | Lost | Cancelled | Paused | Resumed
+Boundary: TypeAlias = (
+    Requested | Taken | Due | Reported | Lost | Answered | Cancelled | Paused | Resumed
+)
 
 
 class Transition(Struct, frozen=True):
     """All or nothing: append `events`, hand out `jobs`, then do what `ask` says.
 
-    Without an `ask`, a step-run that is still live is held: its run is paused.
+    Without an `ask`, a step-run that is still live is held: its run is paused. `stopped` are
+    step-runs whose branch is over: their calls are to be stopped, and their jobs are void.
     """
 
     events: list[e.Event]
     jobs: list[Key]
     ask: Invoke | Wait | None
+    stopped: tuple[Key, ...] = ()
 
 
 def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment) -> Transition:
     """What follows. `state` is given away: on return it has the events folded in."""
     recorder = Recorder(program, state, moment)
-    if not _is_expected(state, boundary):
+    if not _is_expected(state, boundary, moment.now):
         return Transition([], [], None)
     ask: Ask | None = None
     match boundary:
@@ -120,6 +143,8 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
             ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
         case Lost():
             ask = _redeliver(recorder, boundary)
+        case Answered():
+            _take_answer(recorder, boundary)
         case Cancelled():
             recorder.emit(e.RunCancelled(reason=boundary.reason))
         case Paused():
@@ -129,13 +154,13 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         case _:
             assert_never(boundary)
     if isinstance(ask, Ended):
-        _end_step_run(recorder, ask)
+        end_step_run(recorder, ask)
         ask = None
     _settle(recorder)
-    return Transition(recorder.events, recorder.jobs, ask)
+    return Transition(recorder.events, recorder.jobs, ask, recorder.stopped)
 
 
-def _is_expected(state: RunState, boundary: Boundary) -> bool:
+def _is_expected(state: RunState, boundary: Boundary, now: int) -> bool:
     """Whether it still matters: queues deliver twice, workers report late, runs end meanwhile."""
     match boundary:
         case Requested():
@@ -148,22 +173,29 @@ def _is_expected(state: RunState, boundary: Boundary) -> bool:
             return state.status is RunStatus.PAUSED
         case _:
             run = None if state.is_final else state.step_run(boundary.key)
-            return run is not None and _is_awaited(state, run, boundary)
+            return run is not None and _is_awaited(state, run, boundary, now)
 
 
-def _is_awaited(state: RunState, run: StepRun, boundary: Taken | Due | Reported | Lost) -> bool:
+def _is_awaited(
+    state: RunState, run: StepRun, boundary: Taken | Due | Reported | Lost | Answered, now: int
+) -> bool:
     """Whether the step-run is where this can happen to it. A paused run starts nothing."""
     is_paused = state.status is RunStatus.PAUSED
     match boundary:
         case Taken():
             return not is_paused and run.status in (StepRunStatus.SCHEDULED, StepRunStatus.READY)
         case Due():
-            return not is_paused and run.status in (StepRunStatus.DELAYED, StepRunStatus.DECIDED)
+            return not is_paused and run.status in _WAITS
         case Reported():
             is_at_work = run.status is StepRunStatus.EXECUTING
             return is_at_work and boundary.started == run.started_seq
         case Lost():
             return run.status is StepRunStatus.EXECUTING
+        case Answered():
+            asked = run.asked if run.status is StepRunStatus.ASKING else None
+            if asked is None or (asked.deadline is not None and asked.deadline < now):
+                return False
+            return chosen(asked.choices, boundary.answer) is not None
         case _:
             assert_never(boundary)
 
@@ -178,9 +210,14 @@ def _begin_run(recorder: Recorder, request: Requested) -> None:
             digest=program.digest,
             workload=workload if secrets is None else secrets.seal(workload),
             file=request.file,
+            dialect=program.dialect,
+            entry=request.entry,
+            continues=request.continues,
+            generation=request.generation,
         )
     )
-    recorder.emit(e.RunStarted(entry=program.entry))
+    entry = request.entry or program.entry
+    recorder.emit(e.RunStarted(entry=entry, workload_is_ctx=program.workload_is_ctx))
 
 
 def _defaults(program: Program, run: str) -> Object:
@@ -203,6 +240,8 @@ def _settle(recorder: Recorder) -> None:
             if not state.active:
                 _end_run(recorder)
             return
+        if state.forks and _join_branches(recorder):
+            continue
         if state.tokens and _start_ready(recorder):
             continue
         if state.active:
@@ -215,11 +254,37 @@ def _settle(recorder: Recorder) -> None:
         _enter(recorder, oldest_joining(recorder.program, state))
 
 
+def _join_branches(recorder: Recorder) -> bool:
+    """Begin the visit in which the branches of a fork meet, if they have done enough."""
+    joined = forks.next_joined(recorder)
+    if joined is None:
+        return False
+    step, args = joined.fork.join, forks.args_of(joined)
+    parent = joined.fork.parent
+    if parent is not None and is_join(recorder.state, recorder.state.branches[parent], step):
+        recorder.stopped += forks.write(recorder, joined, None)
+        return True
+    visit = recorder.state.visits.get(step, 0) + 1
+    problem = _past_limit(recorder, step)
+    recorder.stopped += forks.write(recorder, joined, visit)
+    tokens = [one.id for one in recorder.state.tokens.values() if _is_of_join(one, step, parent)]
+    if problem is not None:
+        recorder.emit(e.GateChecked(step=step, tokens=tokens, allow=False, error=problem))
+        return True
+    recorder.emit(e.StepScheduled(step=step, visit=visit, tokens=tokens, args=args, branch=parent))
+    recorder.jobs.append(Key(step, visit))
+    return True
+
+
+def _is_of_join(token: Token, step: str, branch: int | None) -> bool:
+    return token.step == step and token.branch == branch and token.origin.via == "join"
+
+
 def _start_ready(recorder: Recorder) -> bool:
     """Start every visit that may start; True when the run has moved."""
     state, moved = recorder.state, False
-    for step, waiting in tokens_by_step(state).items():
-        for group in ready_groups(recorder.program, state, step, waiting):
+    for waiting in groups_of(state):
+        for group in ready_groups(recorder.program, state, waiting):
             moved = _enter(recorder, group) or moved
             if state.is_stopping:
                 return True
@@ -233,27 +298,79 @@ def _enter(recorder: Recorder, tokens: list[Token]) -> bool:
     if not admits(recorder, step, tokens, args):
         return False
     ids = [token.id for token in tokens]
+    problem = _past_limit(recorder, step.name)
+    if problem is not None:
+        recorder.emit(e.GateChecked(step=step.name, tokens=ids, allow=False, error=problem))
+        return True
     visit = recorder.state.visits.get(step.name, 0) + 1
-    key = Key(step.name, visit)
+    key, branch = Key(step.name, visit), tokens[0].branch
     if len(ids) > 1:
         recorder.emit(e.BranchJoined(step=step.name, visit=visit, tokens=ids))
-    recorder.emit(e.StepScheduled(step=step.name, visit=visit, tokens=ids, args=args))
+    recorder.emit(
+        e.StepScheduled(step=step.name, visit=visit, tokens=ids, args=args, branch=branch)
+    )
     recorder.jobs.append(key)
     return True
 
 
-def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
-    loop = recorder.program.steps[key.step].loop
-    if loop is None or key.iteration is not None:
-        return Pipeline(recorder, key).begin()
-    run = recorder.state.step_run(key)
+def _past_limit(recorder: Recorder, step: str) -> Object | None:
+    """The error of a run that has gone in circles for as long as it may."""
+    state, limits = recorder.state, recorder.program.limits
+    if limits.steps_per_run is not None and state.steps_begun >= limits.steps_per_run:
+        steps = limits.steps_per_run
+        what = f"the run began {steps} steps, its limit (steps_per_run, max_steps)"
+    else:
+        visits = recorder.program.steps[step].visits_max or limits.visits_per_step
+        if visits is None or state.visits.get(step, 0) < visits:
+            return None
+        what = f"step {step} was visited {visits} times, its limit (visits_per_step, max_visits)"
+    most = max(state.visits.values())
+    cycle = [name for name, visits in state.visits.items() if visits * 2 > most > 1]
+    round_about = f"; these steps cycle: {', '.join(cycle)}" if cycle else ""
+    return error_of("limit_exceeded", f"{what}{round_about}")
+
+
+def _take_answer(recorder: Recorder, answered: Answered) -> None:
+    """The answer is kept; whoever takes the step-run next goes on with it."""
+    run = recorder.state.step_run(answered.key)
     assert run is not None
+    assert run.asked is not None
+    choices, secrets = run.asked.choices, recorder.moment.secrets
+    # What a person types may be a secret; the log does not learn it.
+    said, by = answered.answer, answered.by
+    if secrets is not None:
+        said, by = secrets.texts.masked(said), secrets.texts.masked(by)
+    recorder.emit(
+        e.HumanAnswered(
+            step=run.key.step,
+            visit=run.key.visit,
+            iteration=run.key.iteration,
+            task=run.task,
+            attempt=run.attempt,
+            answer=said,
+            # A text of the person's own is no label that an arc could have.
+            label=chosen(choices, answered.answer) if choices else None,
+            by=by,
+        )
+    )
+    if recorder.state.status is not RunStatus.PAUSED:
+        recorder.jobs.append(run.key)
+
+
+def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
+    step, run = recorder.program.steps[key.step], recorder.state.step_run(key)
+    assert run is not None
+    if step.loop is None or key.iteration is not None:
+        return Pipeline(recorder, key).begin()
     recorder.emit(e.StepStarted(step=key.step, visit=key.visit))
-    opened = open_loop(recorder, run, loop)
+    problem = forks.failure_of(step, run)
+    if problem is not None:
+        return Ended(key, problem)
+    opened = open_loop(recorder, run, step.loop)
     if not isinstance(opened, LoopVisit):
-        _fail_visit(recorder, key, opened, args=run.args)
+        fail_visit(recorder, key, opened, args=run.args)
     elif not opened.items:
-        _end_loop(recorder, key)
+        end_loop(recorder, key)
     return None
 
 
@@ -291,93 +408,6 @@ def _drop_refused(recorder: Recorder) -> bool:
     return bool(refused)
 
 
-def _end_step_run(recorder: Recorder, ended: Ended) -> None:
-    key = ended.key
-    if key.iteration is not None:
-        visit = end_iteration(recorder, ended)
-        if not visit.open:
-            _end_loop(recorder, Key(key.step, key.visit))
-        return
-    run = recorder.state.step_run(key)
-    assert run is not None
-    if ended.error is None:
-        _finish_visit(recorder, run)
-    else:
-        _fail_visit(recorder, key, ended.error, args=run.args)
-
-
-def _finish_visit(recorder: Recorder, run: StepRun) -> None:
-    fresh = {run.key.step: StepResult(run.key.visit, run.last, run.labels)}
-    about = {"result": run.last}
-    routing = router.route(recorder, run.key, "step.done", about, args=run.args, fresh=fresh)
-    if routing.error is not None:
-        _refuse_routing(recorder, run.key, routing)
-        return
-    recorder.emit(e.StepDone(step=run.key.step, visit=run.key.visit))
-    router.write(recorder, run.key, routing)
-
-
-def _fail_visit(recorder: Recorder, key: Key, error: Object, *, args: Object, **about: int) -> None:
-    """End the visit failed. An arc whose `when` holds handles it; else the run will fail."""
-    seen = {"error": error, **about}
-    routing = router.route(recorder, key, "step.failed", seen, args=args, fresh={})
-    if routing.error is not None:
-        _refuse_routing(recorder, key, routing)
-        return
-    is_handled = bool(routing.tokens)
-    _emit_failed(recorder, key, error, is_handled=is_handled)
-    router.write(recorder, key, routing, handled=is_handled)
-
-
-def _refuse_routing(recorder: Recorder, key: Key, routing: router.Routing) -> None:
-    """An arc that cannot be evaluated fails the step, and no arc can handle that."""
-    assert routing.error is not None
-    router.write(recorder, key, routing)
-    _emit_failed(recorder, key, routing.error, is_handled=False)
-
-
-def _emit_failed(recorder: Recorder, key: Key, error: Object, *, is_handled: bool) -> None:
-    mode = recorder.program.steps[key.step].failure or recorder.program.failure
-    recorder.emit(
-        e.StepFailed(
-            step=key.step,
-            visit=key.visit,
-            error=error,
-            handled=is_handled,
-            failure_mode=None if is_handled else mode.value,
-        )
-    )
-
-
-def _end_loop(recorder: Recorder, key: Key) -> None:
-    """Arcs are asked on `loop.done`; failures nobody counts make the step fail (SEMANTICS 2.8)."""
-    visit = recorder.state.active[key.step, key.visit]
-    assert isinstance(visit, LoopVisit)
-    counts = close_loop(recorder, visit)
-    about = {**counts, "result": visit.result}
-    has_failures = visit.failed > 0
-    routing = router.route(
-        recorder,
-        key,
-        "loop.done",
-        about,
-        args=visit.args,
-        fresh={},
-        must_count_failures=has_failures,
-    )
-    if routing.error is not None:
-        _refuse_routing(recorder, key, routing)
-        return
-    is_handled = has_failures and bool(routing.tokens)
-    if not has_failures or is_handled:
-        recorder.emit(e.StepDone(step=key.step, visit=key.visit))
-        router.write(recorder, key, routing, handled=is_handled)
-        return
-    router.write(recorder, key, routing)
-    error = {**(visit.first_error or {}), "loop": counts}
-    _fail_visit(recorder, key, error, args=visit.args, **counts)
-
-
 def _withdraw(recorder: Recorder) -> None:
     """No new step-run starts in a run that is failing, not even one already handed out.
 
@@ -390,12 +420,23 @@ def _withdraw(recorder: Recorder) -> None:
             recorder.emit(e.StepSkipped(step=key.step, visit=key.visit, reason=_RUN_FAILED))
 
 
+def _goes_on_elsewhere(program: Program, state: RunState) -> bool:
+    """Whether another run has taken the place of this one: its gates are that run's business."""
+    ended = (program.steps[name] for name in state.verdicts if name in program.steps)
+    return any(task.kind == "restart" for step in ended for task in step.tasks)
+
+
 def _end_run(recorder: Recorder) -> None:
     state, program = recorder.state, recorder.program
     for token in list(state.tokens.values()):
         recorder.emit(e.StepSkipped(step=token.step, token=token.id, reason=_RUN_FAILED))
+    unmet = gates.unsatisfied(program, state)
     if state.failure is not None:
-        recorder.emit(e.RunFailed(error=state.failure))
+        recorder.emit(e.RunFailed(error=state.failure, unsatisfied=unmet))
+        return
+    if unmet and not _goes_on_elsewhere(program, state):
+        error = gates.error_of_gates(unmet, gates.asked(program, state).goals)
+        recorder.emit(e.RunFailed(error=error, unsatisfied=unmet))
         return
     result = state.last_result
     if program.return_step is not None:

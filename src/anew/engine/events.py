@@ -32,7 +32,9 @@ class Fact(Struct, kw_only=True, omit_defaults=True):
 class RunRequested(Fact):
     """Someone asked for a run of this program with this workload.
 
-    `file` is where the document was; its relative files are found beside it.
+    `file` is where the document was; its relative files are found beside it. `dialect` is the one
+    the document was read in. `entry` is where a run begins that takes the place of another
+    (`continues`), the `generation`-th of its line.
     """
 
     name: ClassVar[str] = "run.requested"
@@ -41,13 +43,21 @@ class RunRequested(Fact):
     digest: str
     workload: Object
     file: str | None = None
+    dialect: str | None = None
+    entry: str | None = None
+    continues: str | None = None
+    generation: int = 0
 
 
 class RunStarted(Fact):
-    """The run left the queue; its entry step gets the first token."""
+    """The run left the queue; its entry step gets the first token.
+
+    `workload_is_ctx`: ctx starts as the workload, not empty.
+    """
 
     name: ClassVar[str] = "run.started"
     entry: str
+    workload_is_ctx: bool = False
 
 
 class RunPaused(Fact):
@@ -75,10 +85,14 @@ class RunDone(Fact):
 
 
 class RunFailed(Fact):
-    """A failure nobody handled ended the run; `error` is that step's."""
+    """A failure nobody handled ended the run; `error` is that step's.
+
+    `unsatisfied` names the gates that were not met.
+    """
 
     name: ClassVar[str] = "run.failed"
     error: Object
+    unsatisfied: list[str] = []
 
 
 class RunCancelled(Fact):
@@ -89,11 +103,15 @@ class RunCancelled(Fact):
 
 
 class StepScheduled(Fact):
-    """A visit begins: these tokens were let in and merged, and a step-run is handed out."""
+    """A visit begins: these tokens were let in and merged, and a step-run is handed out.
+
+    `branch` is the one of a fork that the visit belongs to.
+    """
 
     name: ClassVar[str] = "step.scheduled"
     tokens: list[int]
     args: Object
+    branch: int | None = None
 
 
 class StepRefused(Fact):
@@ -110,22 +128,30 @@ class StepStarted(Fact):
 
 
 class StepDone(Fact):
-    """The visit ended well; its result is that of its last task, or the loop's."""
+    """The visit ended well; its result is that of its last task, or the loop's.
+
+    `verdict` says so where it is less than a success. A step that only `relays` leaves the run's
+    last result as it was.
+    """
 
     name: ClassVar[str] = "step.done"
+    verdict: str | None = None
+    relays: bool = False
 
 
 class StepFailed(Fact):
     """The visit ended with this error.
 
-    `handled`: an arc takes it from here. Otherwise the run will fail, at once (`fail_fast`) or
-    when the other branches have ended (`best_effort`).
+    `handled`: something takes it from here. Otherwise the run will fail, at once (`fail_fast`) or
+    when the other branches have ended (`best_effort`); or the `branch` of its fork ends failed.
+    `verdict` is what the step itself amounted to, when it did well and only found no way on.
     """
 
     name: ClassVar[str] = "step.failed"
     error: Object
     handled: bool
     failure_mode: str | None = None
+    verdict: str | None = None
 
 
 class StepSkipped(Fact):
@@ -151,13 +177,15 @@ class TaskStarted(Fact):
 
     `task_visit` counts how often the step-run has come to a task; all attempts of one visit share
     it, and with the event's place it makes the idempotency key. `workbook` names the task of the
-    workbook that is executed here; the inputs are then that task's.
+    workbook that is executed here; the inputs are then that task's. `warnings` tell what is odd
+    about the inputs and did not stop them.
     """
 
     name: ClassVar[str] = "task.started"
     task_visit: int
     inputs: Value = None
     workbook: str | None = None
+    warnings: tuple[str, ...] = ()
     draws: list[float] = []
 
 
@@ -167,6 +195,7 @@ class TaskProcessed(Fact):
     `rule` counts from 1 and is None when no rule matched; `rule_name` is the author's word for it
     where the document has one (`retry_when`). `error` is set when deciding itself
     failed (an expression). A jump with a delay carries `delay_seconds` and `not_before`.
+    `verdict` takes the place of the outcome's own.
     """
 
     name: ClassVar[str] = "task.processed"
@@ -176,6 +205,7 @@ class TaskProcessed(Fact):
     rule_name: str | None = None
     to: str | None = None
     error: Object | None = None
+    verdict: str | None = None
     patches: Object = {}
     delay_seconds: float | None = None
     not_before: int | None = None
@@ -183,7 +213,11 @@ class TaskProcessed(Fact):
 
 
 class TaskRetryScheduled(Fact):
-    """The whole decision to execute again: `attempt` is the one that just ended."""
+    """The whole decision to execute again: `attempt` is the one that just ended.
+
+    `count` is the how-manieth retry of the step this is, where its visits share one budget; `to` is
+    the step by way of which the next execution comes.
+    """
 
     name: ClassVar[str] = "task.retry_scheduled"
     rule: int
@@ -198,6 +232,8 @@ class TaskRetryScheduled(Fact):
     not_before: int
     attempts: int
     last_error: str | None = None
+    count: int | None = None
+    to: str | None = None
 
 
 class TaskRetryExhausted(Fact):
@@ -210,6 +246,7 @@ class TaskRetryExhausted(Fact):
     directive: str
     to: str | None = None
     error: Object | None = None
+    verdict: str | None = None
     patches: Object = {}
     delay_seconds: float | None = None
     not_before: int | None = None
@@ -250,7 +287,14 @@ class LoopDone(Fact):
 
 
 class NextEvaluated(Fact):
-    """The router looked at arcs on a boundary event: each verdict, and the tokens made."""
+    """The router looked at arcs on a boundary event: each verdict, and the tokens made.
+
+    `reason` is why this way was taken: a word of `engine.router.Reason`. A token is
+    `{id, to, args}`, and where it has them `via` (how it came about, when not by an arc), `branch`,
+    `arc` (its number, when the run may take it only so often) and `outcome` (of the step it
+    leaves, when the next one reads that). `fails_run`: there is no way on, and `error` is why.
+    `branch` is the one of a fork that the visit belonged to.
+    """
 
     name: ClassVar[str] = "next.evaluated"
     event: str
@@ -258,42 +302,83 @@ class NextEvaluated(Fact):
     arcs: list[Object]
     tokens: list[Object]
     handled: bool = False
+    reason: str | None = None
+    fails_run: bool = False
+    branch: int | None = None
     error: Object | None = None
     draws: list[float] = []
 
 
 class GateChecked(Fact):
-    """The admission gate of a step was asked for these tokens."""
+    """The admission gate of a step was asked for these tokens.
+
+    At an exit (it has a `visit` then) the gates of the run were asked: `goals` has the verdict of
+    each, `pending` where there is none; the first that is not satisfied (`gate`) sends the run `to`
+    another step, or ends it. `redirects` counts how often it did, `count` the retries of the gate's
+    step where they share one budget.
+    """
 
     name: ClassVar[str] = "gate.checked"
     tokens: list[int]
     allow: bool
     rule: int | None = None
+    goals: dict[str, str] = {}
+    unsatisfied: list[str] = []
+    gate: str | None = None
+    to: str | None = None
+    redirects: int | None = None
+    count: int | None = None
     error: Object | None = None
     draws: list[float] = []
 
 
 class BranchForked(Fact):
-    """One visit's end made several tokens."""
+    """One visit's end made several tokens.
+
+    With a `fork` each is a branch of its own: `branches` has their ids and names, in the order of
+    `tokens`, and they meet at the step `join`. `parent` is the branch the fork stands in.
+    """
 
     name: ClassVar[str] = "branch.forked"
     tokens: list[int]
+    fork: int | None = None
+    join: str | None = None
+    parent: int | None = None
+    width: int | None = None
+    branches: list[Object] = []
 
 
 class BranchJoined(Fact):
-    """Several tokens merged into one visit."""
+    """Several tokens merged into one visit.
+
+    With a `fork` its branches have done enough: `verdict` is what they amount to, `written` is
+    merged into ctx, and the `cancelled` ones are stopped. How each of them ended is in the `args`
+    of the visit that begins; without a `visit` the branch around the fork ends here as well.
+    """
 
     name: ClassVar[str] = "branch.joined"
     tokens: list[int]
+    fork: int | None = None
+    policy: str | None = None
+    verdict: str | None = None
+    written: Object = {}
+    cancelled: list[str] = []
+    error: Object | None = None
 
 
 class HumanWaiting(Fact):
-    """A task asks a person; the answer is its outcome."""
+    """A task asks a person; the answer is its outcome.
+
+    Without `choices` any text is an answer. `action` is what happens at the `deadline`; `default`
+    is the choice that is then made.
+    """
 
     name: ClassVar[str] = "human.waiting"
     question: str
     choices: list[str] = []
     deadline: int | None = None
+    action: str | None = None
+    default: str | None = None
 
 
 class HumanAnswered(Fact):
@@ -310,6 +395,7 @@ class HumanTimedOut(Fact):
 
     name: ClassVar[str] = "human.timed_out"
     action: str
+    label: str | None = None
 
 
 class SignalWaiting(Fact):

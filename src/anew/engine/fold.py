@@ -11,19 +11,44 @@ from typing import assert_never
 
 from anew.engine import events as e
 from anew.engine.state import (
+    BRANCH_FAILS,
+    NO_ORIGIN,
     RUN_TRANSITIONS,
     STEP_RUN_TRANSITIONS,
+    SUCCESS,
+    Asked,
+    Branch,
     Key,
     LoopVisit,
+    Origin,
+    Repeated,
+    Rescued,
     RunState,
+    RunStatus,
+    Said,
     StepResult,
     StepRun,
-    Token,
+    StepRunStatus,
+)
+from anew.engine.tokens import (
+    add_token,
+    drop_token,
+    end_branch,
+    end_if_stranded,
+    fork_branches,
+    join_branches,
+    keep_verdict,
+    leave,
+    write_ctx,
 )
 from anew.errors import EngineBug
+from anew.program.policy import Verdict
 from anew.values import Object, patched
 
 ENTRY_TOKEN = 1
+_GOES_ON = ("continue", "break", "jump")
+# By an arc, or because branches met: not by a retry, a fallback or a gate.
+_NORMAL_WAYS = (None, "join")
 
 
 def fold(events: Iterable[e.Event]) -> RunState:
@@ -45,19 +70,27 @@ def evolve(state: RunState, event: e.Event) -> RunState:
         raise EngineBug(
             f"{event.name} (seq {event.seq}) names {error}, which is unknown"
         ) from error
+    if state.asking and status is RunStatus.RUNNING and _only_people_move_it(state):
+        status = RunStatus.WAITING
     state.status = status
     state.version = event.seq
     return state
 
 
-def _apply(state: RunState, event: e.Event) -> None:
+def _only_people_move_it(state: RunState) -> bool:
+    """Whether every live step-run waits for a person."""
+    live = state.live_step_runs()
+    return bool(live) and all(run.status is StepRunStatus.ASKING for run in live)
+
+
+def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case per event
     match event:
         case e.TaskStarted():
             _task_started(_moved(state, event), event)
         case e.TaskProcessed():
             _task_processed(state, _moved(state, event), event)
         case e.TaskRetryScheduled():
-            _retry_scheduled(_moved(state, event), event)
+            _retry_scheduled(state, _moved(state, event), event)
         case e.TaskRetryExhausted():
             _retry_exhausted(state, _moved(state, event), event)
         case e.StepScheduled():
@@ -75,28 +108,43 @@ def _apply(state: RunState, event: e.Event) -> None:
         case e.LoopDone():
             _loop_done(state, event)
         case e.NextEvaluated():
-            for token in event.tokens:
-                _add_token(state, token["to"], token["args"], event.seq)
+            _next_evaluated(state, event)
         case e.GateChecked():
             _gate_checked(state, event)
         case e.StepRefused():
-            _drop_token(state, event.token)
+            end_if_stranded(state, drop_token(state, event.token).branch)
         case e.StepSkipped():
             _step_skipped(state, event)
         case e.StepRedelivered():
             _step_redelivered(_moved(state, event), event)
         case e.RunRequested():
-            state.run, state.workload, state.file = event.run, event.workload, event.file
+            _run_requested(state, event)
         case e.RunStarted():
-            _add_token(state, event.entry, {}, event.seq)
+            _run_started(state, event)
         case e.RunCancelled():
             state.tokens, state.active, state.live = {}, {}, {}
-        case e.RunPaused() | e.RunResumed() | e.RunDone() | e.RunFailed():
+            state.forks, state.branches, state.asking = {}, {}, 0
+        case e.RunFailed():
+            state.failure = event.error
+            state.forks, state.branches = {}, {}
+        case e.RunPaused():
+            if event.shared_with is not None:
+                # Someone wants to try again: what was spent before is not counted any more.
+                state.retries, state.redirects, state.repeated = {}, {}, {}
+        case e.RunResumed() | e.RunDone():
             pass
-        case e.BranchForked() | e.BranchJoined():
-            pass
-        case e.HumanWaiting() | e.HumanAnswered() | e.HumanTimedOut():
-            pass  # told for the log's readers; the task's outcome is what moves the step-run
+        case e.BranchForked():
+            if event.fork is not None:
+                fork_branches(state, event, event.fork)
+        case e.BranchJoined():
+            if event.fork is not None:
+                join_branches(state, event, event.fork)
+        case e.HumanWaiting():
+            _human_waiting(state, _moved(state, event), event)
+        case e.HumanAnswered():
+            _human_answered(_moved(state, event), event)
+        case e.HumanTimedOut():
+            _moved(state, event)
         case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
             pass
         case _:
@@ -115,31 +163,54 @@ def _moved(state: RunState, event: e.Event) -> StepRun:
     status = STEP_RUN_TRANSITIONS.get((found.status, type(event)))
     if status is None:
         raise EngineBug(f"{event.name} in {event.step} visit {event.visit}: it is {found.status}")
+    state.asking -= found.status is StepRunStatus.ASKING
     found.status = status
     return found
 
 
-def _add_token(state: RunState, step: str, args: Object, born: int) -> None:
-    state.tokens_made += 1
-    state.tokens[state.tokens_made] = Token(state.tokens_made, step, args, born)
-    state.live[step] = state.live.get(step, 0) + 1
+def _run_requested(state: RunState, event: e.RunRequested) -> None:
+    state.run, state.workload, state.file = event.run, event.workload, event.file
+    state.entry, state.generation = event.entry, event.generation
 
 
-def _drop_token(state: RunState, token: int) -> None:
-    _leave(state, state.tokens.pop(token).step)
+def _run_started(state: RunState, event: e.RunStarted) -> None:
+    state.began_at = event.at
+    if event.workload_is_ctx:
+        state.ctx = state.workload
+    add_token(state, event.entry, {}, event.seq)
 
 
-def _leave(state: RunState, step: str) -> None:
-    left = state.live[step] - 1
-    if left:
-        state.live[step] = left
-    else:
-        del state.live[step]
+def _next_evaluated(state: RunState, event: e.NextEvaluated) -> None:
+    for token in event.tokens:
+        origin = Origin(event.step, token.get("via"), token.get("outcome"))
+        branch = token.get("branch")
+        add_token(state, token["to"], token["args"], event.seq, origin=origin, branch=branch)
+        if "arc" in token:
+            arc = f"{event.step}:{token['arc']}"
+            state.arcs_taken[arc] = state.arcs_taken.get(arc, 0) + 1
+    if event.fails_run:
+        _fail(state, event.error or {}, is_stopping=True)
+    if not event.tokens:
+        end_if_stranded(state, event.branch)
+    elif event.reason == "fallback":
+        error = (event.tokens[0].get("outcome") or {}).get("error")
+        state.rescued = Rescued(event.tokens[0]["to"], error)
+    elif state.rescued is not None and _goes_on(event, state.rescued):
+        state.rescued = None
+
+
+def _goes_on(event: e.NextEvaluated, rescued: Rescued) -> bool:
+    """Whether the fallback has led on by an arc: then its failure is dealt with."""
+    return event.step == rescued.step and all("via" not in token for token in event.tokens)
 
 
 def _gate_checked(state: RunState, event: e.GateChecked) -> None:
     if event.error is not None:
         _fail(state, event.error, is_stopping=True)
+    if event.gate is not None and event.redirects is not None:
+        state.redirects[event.gate] = event.redirects
+    if event.gate is not None and event.count is not None:
+        state.retries[event.gate] = event.count
     if not event.allow:
         for token in event.tokens:
             state.tokens[token].refused_at = state.epoch
@@ -154,12 +225,25 @@ def _fail(state: RunState, error: Object, *, is_stopping: bool) -> None:
 def _step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     assert event.step is not None
     assert event.visit is not None
-    for token in event.tokens:
-        _drop_token(state, token)
+    tokens = [drop_token(state, token) for token in event.tokens]
+    # A visit in which branches meet comes from all of them, and from none.
+    origin = tokens[0].origin if tokens and tokens[0].branch == event.branch else NO_ORIGIN
     state.visits[event.step] = event.visit
+    state.steps_begun += 1
     state.live[event.step] = state.live.get(event.step, 0) + 1
     key = Key(event.step, event.visit)
-    state.active[event.step, event.visit] = StepRun(key, event.args, {})
+    run = StepRun(key, event.args, {}, origin=origin, branch=event.branch)
+    state.active[event.step, event.visit] = run
+    ground = state.ground(event.branch)
+    if isinstance(ground, Branch):
+        ground.live += 1
+        ground.has_begun = True
+    if ground.retries and origin.via in _NORMAL_WAYS and _succeeded(ground, event.step):
+        ground.retries.pop(event.step, None)
+
+
+def _succeeded(ground: RunState | Branch, step: str) -> bool:
+    return ground.verdicts.get(step) == Verdict.SUCCESS
 
 
 def _step_redelivered(run: StepRun, event: e.StepRedelivered) -> None:
@@ -197,11 +281,22 @@ def _task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> No
         _patch(state, run, event.patches)
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
     run.error = event.error or outcome.error
+    verdict = event.verdict or outcome.amounts_to.value
+    if verdict == Verdict.FAILURE and event.directive in _GOES_ON:
+        verdict = "success"  # the author lets it count as one
+    if verdict != "success" or outcome.label or outcome.word or outcome.suggested:
+        run.said = Said(verdict, outcome.word, outcome.label, outcome.suggested)
+    else:
+        run.said = SUCCESS
+    run.asked = run.answer = run.answered_by = run.chosen = None
 
 
-def _retry_scheduled(run: StepRun, event: e.TaskRetryScheduled) -> None:
+def _retry_scheduled(state: RunState, run: StepRun, event: e.TaskRetryScheduled) -> None:
     run.previous_seconds = event.spread_seconds
     run.resume_at = event.not_before
+    run.redirect = event.to
+    if event.count is not None:
+        state.ground(run.branch).retries[run.key.step] = event.count
 
 
 def _retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted) -> None:
@@ -209,6 +304,24 @@ def _retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted)
         _patch(state, run, event.patches)
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
     run.error = event.error or run.error
+    verdict = event.verdict
+    if verdict is None and event.directive in _GOES_ON:
+        verdict = "success"
+    if verdict is not None:
+        run.said = Said(verdict, None, run.said.label, run.said.suggested)
+
+
+def _human_waiting(state: RunState, run: StepRun, event: e.HumanWaiting) -> None:
+    run.asked = Asked(
+        event.question, event.choices, event.action or "fail", event.default, event.deadline
+    )
+    run.resume_at = event.deadline
+    state.asking += 1
+
+
+def _human_answered(run: StepRun, event: e.HumanAnswered) -> None:
+    run.answer, run.answered_by, run.resume_at = event.answer, event.by, None
+    run.chosen = event.label
 
 
 def _patch(state: RunState, run: StepRun, patches: Object) -> None:
@@ -223,7 +336,7 @@ def _patch(state: RunState, run: StepRun, patches: Object) -> None:
         rest = {path: value for path, value in run.own_ctx.items() if path not in ctx}
         run.own_ctx = {**rest, **ctx}
         return
-    state.ctx = patched(state.ctx, ctx)
+    write_ctx(state, run.branch, ctx)
     state.epoch += 1
 
 
@@ -233,11 +346,25 @@ def _step_done(state: RunState, event: e.StepDone) -> None:
     visit = state.active[event.step, event.visit]
     if isinstance(visit, StepRun):
         run = _moved(state, event)
-        state.last_result = run.last
-        _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
+        if not event.relays:
+            state.last_result = run.last
+            _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
     else:
         state.last_result = visit.result
+    repeated = state.ground(visit.branch).repeated
+    if repeated:
+        repeated.pop(event.step, None)
+    _keep_verdict(state, visit, event.verdict or "success")
     _end_visit(state, event.step, event.visit)
+
+
+def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: str) -> None:
+    ground = state.ground(visit.branch)
+    keep_verdict(ground, visit.key.step, verdict)
+    if isinstance(ground, Branch):
+        said = visit.said if isinstance(visit, StepRun) else SUCCESS
+        ground.said = said if said.verdict == verdict else Said(verdict)
+        ground.error = None
 
 
 def _keep_result(state: RunState, step: str, result: StepResult) -> None:
@@ -250,24 +377,48 @@ def _keep_result(state: RunState, step: str, result: StepResult) -> None:
 def _step_failed(state: RunState, event: e.StepFailed) -> None:
     assert event.step is not None
     assert event.visit is not None
-    if isinstance(state.active[event.step, event.visit], StepRun):
+    visit = state.active[event.step, event.visit]
+    if isinstance(visit, StepRun):
         state.last_result = _moved(state, event).last
-    if not event.handled:
+    _keep_verdict(state, visit, event.verdict or "failure")
+    ground = state.ground(visit.branch)
+    if event.error.get("retryable") is False:
+        _count_repeats(ground, event.step, signature_of(event.error))
+    if isinstance(ground, Branch):
+        ground.error = event.error
+    if event.failure_mode == BRANCH_FAILS:
+        assert isinstance(ground, Branch)
+        ground.said = Said("failure")
+        end_branch(state, ground)
+    elif not event.handled:
         _fail(state, event.error, is_stopping=event.failure_mode == "fail_fast")
     _end_visit(state, event.step, event.visit)
 
 
+def _count_repeats(ground: RunState | Branch, step: str, signature: str) -> None:
+    known = ground.repeated.get(step)
+    times = known.times + 1 if known is not None and known.signature == signature else 1
+    ground.repeated[step] = Repeated(signature, times)
+
+
+def signature_of(error: Object) -> str:
+    """What two errors have in common when trying again has changed nothing."""
+    return f"{error.get('kind')}: {error.get('type')}: {error.get('message')}"
+
+
 def _step_skipped(state: RunState, event: e.StepSkipped) -> None:
     if event.token is not None:
-        _drop_token(state, event.token)
+        drop_token(state, event.token)
         return
     key = _moved(state, event).key
     _end_visit(state, key.step, key.visit)
 
 
 def _end_visit(state: RunState, step: str, visit: int) -> None:
-    del state.active[step, visit]
-    _leave(state, step)
+    ended = state.active.pop((step, visit))
+    leave(state, step)
+    if ended.branch is not None:
+        state.branches[ended.branch].live -= 1
     state.epoch += 1
 
 
@@ -281,6 +432,8 @@ def _loop_started(state: RunState, run: StepRun, event: e.LoopStarted) -> None:
         max_in_flight=event.max_in_flight,
         results=[None] * len(event.items),
         began_at=run.began_at,
+        origin=run.origin,
+        branch=run.branch,
     )
     state.active[run.key.step, run.key.visit] = loop
     for _ in range(min(loop.max_in_flight, len(loop.items))):
@@ -296,7 +449,13 @@ def _open_next(loop: LoopVisit) -> None:
     key = Key(loop.key.step, loop.key.visit, index)
     scratch = {loop.iterator: loop.items[index], "index": index}
     loop.open[index] = StepRun(
-        key, loop.args, scratch, began_at=loop.began_at, keeps_ctx=loop.is_parallel
+        key,
+        loop.args,
+        scratch,
+        began_at=loop.began_at,
+        keeps_ctx=loop.is_parallel,
+        origin=loop.origin,
+        branch=loop.branch,
     )
 
 
@@ -330,4 +489,4 @@ def _loop_done(state: RunState, event: e.LoopDone) -> None:
     _keep_result(state, event.step, StepResult(event.visit, loop.result, {}))
     if loop.kept_ctx:
         for index in sorted(loop.kept_ctx):
-            state.ctx = patched(state.ctx, loop.kept_ctx[index])
+            write_ctx(state, loop.branch, loop.kept_ctx[index])

@@ -1,34 +1,38 @@
 """Decide which waiting tokens may start a visit of their step (SEMANTICS 2.3).
 
-Static reachability over arcs says whether another live token could still arrive.
+Static reachability over arcs says whether another live token could still arrive. Tokens of
+different branches of a fork never meet here: where those meet is `engine.forks`' business.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from anew.engine.forks import is_at_join, may_begin
 from anew.engine.state import RunState, Token
 from anew.program.program import Join, Program
 from anew.values import Object
 
 
-def tokens_by_step(state: RunState) -> dict[str, list[Token]]:
-    """Waiting tokens in the order they were made, by the step they wait for."""
-    waiting: dict[str, list[Token]] = {}
+def groups_of(state: RunState) -> list[list[Token]]:
+    """Waiting tokens that may enter together: of one step and one branch, oldest first."""
+    waiting: dict[tuple[str, int | None], list[Token]] = {}
     for token in state.tokens.values():
-        waiting.setdefault(token.step, []).append(token)
-    return waiting
+        if state.forks and is_at_join(state, token):
+            continue  # it waits for the other branches
+        waiting.setdefault((token.step, token.branch), []).append(token)
+    return list(waiting.values())
 
 
-def ready_groups(
-    program: Program, state: RunState, step: str, waiting: list[Token]
-) -> list[list[Token]]:
+def ready_groups(program: Program, state: RunState, waiting: list[Token]) -> list[list[Token]]:
     """The groups of tokens that may each start one visit now."""
+    step, branch = waiting[0].step, waiting[0].branch
     if program.steps[step].join is Join.EACH:
-        return [[token] for token in waiting if _may_ask(state, [token])]
-    is_running = state.live[step] > len(waiting)
-    if is_running:
+        return [[one] for one in waiting if _may_ask(state, [one]) and may_begin(state, one)]
+    if not may_begin(state, waiting[0]) or _is_running(state, step, branch, waiting):
         return []
     is_joining = program.incoming[step] > 1
-    if is_joining and _can_still_arrive(program, state, step):
+    if is_joining and not program.sources(step).isdisjoint(_live_in(state, branch)):
         return []
     group = waiting if is_joining else waiting[:1]
     return [group] if _may_ask(state, group) else []
@@ -36,7 +40,7 @@ def ready_groups(
 
 def oldest_joining(program: Program, state: RunState) -> list[Token]:
     """The tokens to start when only joining ones are left: oldest first, ties by file order."""
-    groups = tokens_by_step(state).values()
+    groups = groups_of(state)
     return min(groups, key=lambda group: (group[0].born, program.position[group[0].step]))
 
 
@@ -48,8 +52,20 @@ def merged_args(tokens: list[Token]) -> Object:
     return merged
 
 
-def _can_still_arrive(program: Program, state: RunState, step: str) -> bool:
-    return not program.sources(step).isdisjoint(state.live)
+def _is_running(state: RunState, step: str, branch: int | None, waiting: list[Token]) -> bool:
+    if not state.forks:
+        return state.live[step] > len(waiting)
+    return any(key[0] == step and visit.branch == branch for key, visit in state.active.items())
+
+
+def _live_in(state: RunState, branch: int | None) -> Iterable[str]:
+    """The steps from which a token of this branch may still come, the waiting ones included."""
+    if not state.forks:
+        return state.live
+    steps = [key[0] for key, visit in state.active.items() if visit.branch == branch]
+    steps += [token.step for token in state.tokens.values() if token.branch == branch]
+    # An open fork leads to its join.
+    return steps + [fork.join for fork in state.forks.values() if fork.parent == branch]
 
 
 def _may_ask(state: RunState, group: list[Token]) -> bool:

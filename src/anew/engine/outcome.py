@@ -6,13 +6,14 @@ whether trying again can help.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
 from msgspec import Struct
 
-from anew.program.policy import OutcomeStatus
+from anew.engine.verdicts import RETRYABLE_TYPES, type_of
+from anew.program.policy import OutcomeStatus, Verdict
 from anew.values import Object, Value, json_text, parse_seconds
 from anew.weight import RESERVED_KEY, problem_of
 
@@ -39,6 +40,8 @@ RETRYABLE: dict[str, bool | None] = {
     "reference": False,
     "retry_exhausted": False,
     "limit_exceeded": False,
+    "no_route": False,
+    "gate_unsatisfied": False,
     "cancelled": False,
     "worker_lost": False,
 }
@@ -54,7 +57,9 @@ _KIND_OF_HTTP_STATUS = {401: "auth", 403: "auth", 404: "not_found", 429: "rate_l
 class Outcome(Struct, frozen=True, omit_defaults=True):
     """`error` is set exactly when `status` is error; an error may still carry a result.
 
-    `logs` is what the execution printed, by stream; no rule reads it.
+    `logs` is what the execution printed, by stream; no rule reads it. A tool may say more than ok
+    or error: a `verdict` of its own (partial, skipped), the very `word` it used, the `label` of the
+    arc it would take, the steps it would go to (`suggested`), and what to write to ctx (`updates`).
     """
 
     status: OutcomeStatus
@@ -62,10 +67,43 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     error: Object | None = None
     helpers: Object = {}
     logs: Object = {}
+    verdict: Verdict | None = None
+    word: str | None = None
+    label: str | None = None
+    suggested: tuple[str, ...] = ()
+    updates: Object | None = None
 
     @property
     def is_error(self) -> bool:
         return self.status is OutcomeStatus.ERROR
+
+    @property
+    def amounts_to(self) -> Verdict:
+        """Its verdict: its own where it has one, else what its status says."""
+        if self.is_error:
+            return Verdict.FAILURE
+        return self.verdict or Verdict.SUCCESS
+
+
+class Advice(Struct, frozen=True):
+    """What a tool says beside ok or error; see `Outcome`."""
+
+    verdict: Verdict | None = None
+    word: str | None = None
+    label: str | None = None
+    suggested: Sequence[str] = ()
+    updates: Object | None = None
+
+    @property
+    def parts(
+        self,
+    ) -> tuple[Verdict | None, str | None, str | None, tuple[str, ...], Object | None]:
+        # A verdict that the status says already is not written twice.
+        verdict = self.verdict if self.verdict in (Verdict.PARTIAL, Verdict.SKIPPED) else None
+        return verdict, self.word, self.label, tuple(self.suggested), self.updates or None
+
+
+NO_ADVICE = Advice()
 
 
 def error_of(kind: str, message: str, **more: Value) -> Object:
@@ -88,6 +126,7 @@ def outcome_of(
     logs: Mapping[str, Value] | None = None,
     now: int = 0,
     is_sealed: bool = False,
+    advice: Advice = NO_ADVICE,
 ) -> Outcome:
     """The outcome a tool's answer amounts to.
 
@@ -96,18 +135,20 @@ def outcome_of(
     """
     seen = _with_lower_case_headers(helpers) if helpers else {}
     printed = dict(logs) if logs else {}
-    told = [part for part in (result, error, seen, printed) if part]
+    told = [part for part in (result, error, seen, printed, advice.updates) if part]
     problem = problem_of(told, is_sealed=is_sealed) if told else None
     if problem is not None:
         kind = "config" if RESERVED_KEY in problem else "limit_exceeded"
         return Outcome(OutcomeStatus.ERROR, error=error_of(kind, f"the result {problem}"))
     if error is None and not _says_error(result):
-        return Outcome(OutcomeStatus.OK, result, None, seen, printed)
+        if advice is NO_ADVICE:
+            return Outcome(OutcomeStatus.OK, result, None, seen, printed)
+        return Outcome(OutcomeStatus.OK, result, None, seen, printed, *advice.parts)
     found = _completed(error, result, seen)
     wish = retry_after_seconds(found, seen, now)
     if wish is not None and "retry_after" not in found:
         found["retry_after"] = wish
-    return Outcome(OutcomeStatus.ERROR, result, found, seen, printed)
+    return Outcome(OutcomeStatus.ERROR, result, found, seen, printed, *advice.parts)
 
 
 def retry_after_seconds(
@@ -164,12 +205,15 @@ def _completed(
     if error is None:
         said = result.get("message") or result.get("error") or "the tool reported an error"
         return error_of("tool_error", said if isinstance(said, str) else json_text(said))
-    found = {"message": error} if isinstance(error, str) else dict(error)
+    found: Object = {"message": error} if isinstance(error, str) else dict(error)
     kind = str(found.get("kind") or _kind_by_status(helpers))
     message = found.get("message") or kind
     complete = error_of(kind, message if isinstance(message, str) else json_text(message))
     if found.get("retryable") is None:
         found.pop("retryable", None)
+        if "type" in found:
+            # The error says of which type it is; what that leaves open, a rule has to know.
+            found["retryable"] = RETRYABLE_TYPES.get(type_of(found))
     return {**complete, **found, "kind": kind, "message": complete["message"]}
 
 

@@ -10,14 +10,17 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.events import StepStarted, TaskStarted
-from anew.engine.moments import NANOSECONDS
+from anew.engine.events import HumanTimedOut, HumanWaiting, StepStarted, TaskStarted
+from anew.engine.forks import failure_of
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of
+from anew.engine.people import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.policy import judge
 from anew.engine.record import Recorder
+from anew.engine.relay import relayed
 from anew.engine.render import Rejected, value_of
 from anew.engine.scope import Scope, task_names
-from anew.engine.state import Key, RunState, RunStatus, StepRun, StepRunStatus
+from anew.engine.state import Asked, Key, RunState, RunStatus, StepRun, StepRunStatus
 from anew.errors import EngineBug
 from anew.program.kinds import find_kind
 from anew.program.program import Program, Step, Task
@@ -45,17 +48,22 @@ class Invoke(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """Come back at `until`."""
+    """Come back at `until`, or when a person has answered."""
 
     key: Key
     until: int
+    for_person: bool = False
 
 
 class Ended(Struct, frozen=True):
-    """The step-run is over; `error` is None when it ended well."""
+    """The step-run is over; `error` is None when it ended well.
+
+    A failure that is retried by way of another step goes on there (`to`).
+    """
 
     key: Key
     error: Object | None
+    to: str | None = None
 
 
 Ask: TypeAlias = Invoke | Wait | Ended
@@ -64,6 +72,12 @@ Ask: TypeAlias = Invoke | Wait | Ended
 class _Start(Struct, frozen=True):
     label: str
     attempt: int
+
+
+class _Leave(Struct, frozen=True):
+    """The next execution comes by way of this step."""
+
+    to: str
 
 
 class _Rendered(Struct, frozen=True):
@@ -108,6 +122,10 @@ class Pipeline:
     def _go_on(self) -> Ask | None:
         """Move until something outside is needed. Inputs that do not render are outcomes too."""
         deadline = self._deadline()
+        if self._run.status in (StepRunStatus.ASKING, StepRunStatus.ANSWERED):
+            waits = self._hear(deadline)
+            if waits is not None:
+                return waits
         while True:
             move = self._next_move()
             if isinstance(move, Ended):
@@ -119,10 +137,44 @@ class Pipeline:
                 return Wait(self._run.key, due if deadline is None else min(due, deadline))
             if self._recorder.state.status is RunStatus.PAUSED:
                 return None
+            if isinstance(move, _Leave):
+                error = self._run.error or error_of("failed", "the task is retried elsewhere")
+                return Ended(self._run.key, error, move.to)
             asked = self._start(move)
-            if isinstance(asked, Invoke):
+            if not isinstance(asked, Outcome):
                 return asked
             self._judge(asked)
+
+    def _hear(self, deadline: int | None) -> Wait | Ended | None:
+        """Take a person's answer, or their silence; what to do while neither is there."""
+        run, now = self._run, self._recorder.moment.now
+        asked = run.asked
+        assert asked is not None
+        if run.status is StepRunStatus.ANSWERED:
+            self._judge(outcome_of_answer(run.answer or "", run.chosen, run.answered_by))
+            return None
+        if deadline is not None and deadline <= now:
+            return self._too_late()
+        if asked.deadline is None or asked.deadline > now:
+            return self._waits_for_person(asked, deadline)
+        outcome, label = outcome_of_silence(asked, run.asked_at)
+        self._recorder.emit(HumanTimedOut(**self._place(), action=asked.action, label=label))
+        self._judge(outcome)
+        return None
+
+    def _waits_for_person(self, asked: Asked, deadline: int | None) -> Wait:
+        ends = [at for at in (asked.deadline, deadline) if at is not None]
+        return Wait(self._run.key, min(ends, default=LAST_MOMENT), for_person=True)
+
+    def _place(self) -> Object:
+        run = self._run
+        return {
+            "step": run.key.step,
+            "visit": run.key.visit,
+            "iteration": run.key.iteration,
+            "task": run.task,
+            "attempt": run.attempt,
+        }
 
     def _deadline(self) -> int | None:
         return deadline_of(self._step, self._run)
@@ -132,7 +184,7 @@ class Pipeline:
         message = f"the step passed its deadline of {seconds:g} s (lifecycle.timeout_s)"
         return Ended(self._run.key, error_of("timeout", message))
 
-    def _next_move(self) -> _Start | Ended:
+    def _next_move(self) -> _Start | _Leave | Ended:
         run, tasks = self._run, self._step.tasks
         if run.is_lost:
             assert run.task is not None
@@ -140,6 +192,8 @@ class Pipeline:
         match run.directive:
             case None:
                 return self._bounded(_Start(tasks[0].label, 1))
+            case "retry" if run.redirect is not None:
+                return _Leave(run.redirect)
             case "retry":
                 assert run.task is not None
                 return self._bounded(_Start(run.task, run.attempt + 1))
@@ -171,7 +225,7 @@ class Pipeline:
         )
         return Ended(self._run.key, error_of("limit_exceeded", message))
 
-    def _start(self, move: _Start) -> Invoke | Outcome:
+    def _start(self, move: _Start) -> Invoke | Wait | Outcome:
         run, recorder = self._run, self._recorder
         task = self._step.tasks[self._step.index_of[move.label]]
         again = run.is_lost or move.attempt > 1
@@ -181,7 +235,7 @@ class Pipeline:
             # What a lost worker was given, the next one is given again: draws and moments included.
             rendered = _Rendered(run.inputs, run.workbook)
         else:
-            rendered = self._inputs(task, move, visit)
+            rendered = self._refused(move) or self._inputs(task, move, visit)
         is_rejected = isinstance(rendered, Outcome)
         recorder.emit(
             TaskStarted(
@@ -193,12 +247,42 @@ class Pipeline:
                 task_visit=visit,
                 inputs=None if is_rejected else rendered.inputs,  # type: ignore[union-attr]
                 workbook=None if is_rejected else rendered.workbook,  # type: ignore[union-attr]
+                warnings=recorder.taken_warnings(),
                 draws=recorder.taken_draws(),
             )
         )
         if isinstance(rendered, Outcome):
             return rendered
-        return asked_of(recorder.program, recorder.state, run)
+        match task.kind:
+            case "relay":
+                return relayed(rendered.inputs)
+            case "human":
+                return self._ask_person(rendered.inputs)
+            case _:
+                return asked_of(recorder.program, recorder.state, run)
+
+    def _ask_person(self, inputs: Value) -> Wait | Outcome:
+        asked = asked_by(inputs, self._recorder.moment.now)
+        if not isinstance(asked, Asked):
+            return outcome_of(error=asked)
+        self._recorder.emit(
+            HumanWaiting(
+                **self._place(),
+                question=asked.question,
+                choices=asked.choices,
+                deadline=asked.deadline,
+                action=asked.action,
+                default=asked.default,
+            )
+        )
+        return self._waits_for_person(asked, self._deadline())
+
+    def _refused(self, move: _Start) -> Outcome | None:
+        """The outcome of a first task whose step's branches did not do well enough."""
+        if self._step.gather is None or move.label != self._step.tasks[0].label:
+            return None
+        problem = failure_of(self._step, self._run)
+        return None if problem is None else outcome_of(error=problem, is_sealed=True)
 
     def _inputs(self, task: Task, move: _Start, visit: int) -> _Rendered | Outcome:
         """The rendered inputs, or the outcome of inputs that do not render."""

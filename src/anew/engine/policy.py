@@ -25,6 +25,7 @@ from anew.engine.scope import Scope, outcome_names, retry_words
 from anew.engine.state import StepRun
 from anew.program.policy import (
     Break,
+    Budget,
     Continue,
     Directive,
     Exhausted,
@@ -35,7 +36,7 @@ from anew.program.policy import (
     Rule,
 )
 from anew.program.program import Dialect, Task
-from anew.values import Object
+from anew.values import Object, path_text
 
 _CONTINUE, _FAIL = Continue(), Fail()
 
@@ -48,6 +49,7 @@ class Settled(Struct, frozen=True):
     error: Object | None = None
     delay_seconds: float | None = None
     not_before: int | None = None
+    verdict: str | None = None
 
 
 def judge(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
@@ -64,18 +66,26 @@ class _Judgement(Struct):
     def write(self) -> None:
         policy = self.task.policy
         if not policy.rules and not policy.patches:
-            self._processed(None, self._settle(self._unmatched(), None, None), {})
+            self._processed(None, self._settle(self._unmatched(), None, None), self._updates())
             return
         names = outcome_names(self.recorder, self.run, self.outcome, self.task.dialect)
         scope = Scope(self.recorder, self.task.dialect, run=self.run, extra=names)
         number = None
         try:
             number, rule = self._match(self._asking(scope, names))
-            patches = patches_of((*policy.patches, *(rule.patches if rule else ())), scope)
+            written = (*policy.patches, *(rule.patches if rule else ()))
+            patches = patches_of(written, scope, self._updates())
         except Rejected as rejected:
             self._processed(number, Settled("fail", error=rejected.error), {})
             return
         self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
+
+    def _updates(self) -> Object:
+        """What the tool itself writes to ctx, before anything the author wrote."""
+        updates = self.outcome.updates
+        return (
+            {"ctx": {path_text((key,)): value for key, value in updates.items()}} if updates else {}
+        )
 
     def _asking(self, scope: Scope, names: Object) -> Scope:
         """The scope of conditions: those of a retry block have words of their own."""
@@ -113,7 +123,7 @@ class _Judgement(Struct):
     ) -> Settled:
         match then:
             case Continue():
-                return Settled("continue")
+                return Settled("continue", verdict=then.verdict.value if then.verdict else None)
             case Break():
                 return Settled("break")
             case Fail():
@@ -151,6 +161,7 @@ class _Judgement(Struct):
                 rule_name=(self.task.policy.rules[number - 1].name or None) if number else None,
                 to=settled.to,
                 error=settled.error,
+                verdict=settled.verdict,
                 patches=patches,
                 delay_seconds=settled.delay_seconds,
                 not_before=settled.not_before,
@@ -170,14 +181,15 @@ class _Judgement(Struct):
 
     def _retry(self, number: int, retry: Retry, patches: Object, scope: Scope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")
-        if self.run.attempt >= attempts:
+        executions = self._executions(retry)
+        if executions >= attempts:
             self._processed(number, Settled("retry"), patches)
             self._exhausted(number, retry, attempts, "attempts", scope)
             return
         now = self.recorder.moment.now
         bounds = bounds_of(retry, scope, now)
         self._processed(number, Settled("retry"), patches)
-        delay = delay_of(retry, bounds, self.run, self.outcome, self.recorder)
+        delay = delay_of(retry, bounds, self.run, self.outcome, self.recorder, after=executions)
         not_before = due_at(now, delay.seconds)
         if is_too_late(bounds, self.run, not_before):
             self._exhausted(number, retry, attempts, "max_elapsed", scope)
@@ -198,8 +210,17 @@ class _Judgement(Struct):
                 not_before=not_before,
                 attempts=attempts,
                 last_error=self.outcome.error["message"] if self.outcome.error else None,
+                count=executions if retry.budget is Budget.STEP else None,
+                to=retry.to,
             )
         )
+
+    def _executions(self, retry: Retry) -> int:
+        """How many executions count so far: those of this visit, or the step's retries plus one."""
+        if retry.budget is Budget.VISIT:
+            return self.run.attempt
+        ground = self.recorder.state.ground(self.run.branch)
+        return ground.retries.get(self.run.key.step, 0) + 1
 
     def _exhausted(
         self, number: int, retry: Retry, attempts: int, reason: str, scope: Scope
@@ -223,6 +244,7 @@ class _Judgement(Struct):
                 directive=settled.directive,
                 to=settled.to,
                 error=error,
+                verdict=settled.verdict,
                 patches=patches,
                 delay_seconds=settled.delay_seconds,
                 not_before=settled.not_before,

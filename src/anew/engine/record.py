@@ -34,7 +34,8 @@ class Recorder(Struct):
     """Collects the events of one transition and folds each as it is written.
 
     `jobs` are the step-runs to hand out once the events are durable. `missing` names credentials
-    that were read and not given: nothing that came of such a reading is written.
+    that were read and not given: nothing that came of such a reading is written. `stopped` are
+    step-runs that are over because their branch is.
     """
 
     program: Program
@@ -44,6 +45,8 @@ class Recorder(Struct):
     jobs: list[Key] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
+    warnings: tuple[str, ...] = ()
+    stopped: tuple[Key, ...] = ()
 
     def emit(self, event: Event) -> None:
         """Write one event: the next in sequence, now."""
@@ -59,6 +62,11 @@ class Recorder(Struct):
         value = self.moment.draw()
         self.draws.append(value)
         return value
+
+    def taken_warnings(self) -> tuple[str, ...]:
+        """What was found odd since the last call, each thing once."""
+        taken, self.warnings = self.warnings, ()
+        return tuple(dict.fromkeys(taken)) if taken else ()
 
     def taken_draws(self) -> list[float]:
         """The random numbers drawn since the last call."""

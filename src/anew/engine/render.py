@@ -132,9 +132,12 @@ def _whole(value: Value) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def patches_of(patches: Iterable[Patch], scope: Scope) -> Object:
-    """What a rule writes, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts."""
-    written: Object = {}
+def patches_of(patches: Iterable[Patch], scope: Scope, first: Object | None = None) -> Object:
+    """What a rule writes, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts.
+
+    `first` has that form already, and is written before.
+    """
+    written: Object = {place: dict(writes) for place, writes in (first or {}).items()}
     for patch in patches:
         place, path = patch.target.value, path_text(patch.path)
         value = value_of(patch.value, scope, f"set {place}.{path}")

@@ -53,11 +53,17 @@ def bounds_of(retry: Retry, scope: Scope, now: int) -> Bounds:
 
 
 def delay_of(
-    retry: Retry, bounds: Bounds, run: StepRun, outcome: Outcome, recorder: Recorder
+    retry: Retry,
+    bounds: Bounds,
+    run: StepRun,
+    outcome: Outcome,
+    recorder: Recorder,
+    *,
+    after: int,
 ) -> Delay:
-    """How long to wait after execution number `run.attempt`."""
+    """How long to wait after the execution with this number."""
     backoff = retry.backoff
-    base = _base_seconds(backoff, bounds.first, run.attempt)
+    base = _base_seconds(backoff, bounds.first, after)
     draw = None if backoff.jitter.kind is JitterKind.NONE else recorder.draw()
     if backoff.jitter.kind is JitterKind.DECORRELATED:
         previous = bounds.first if run.previous_seconds is None else run.previous_seconds

@@ -6,16 +6,19 @@ Knows the program and the run's state. Does not know time, stores or tools.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from msgspec import Struct, field
 
 from anew.engine.events import BranchForked, NextEvaluated
+from anew.engine.people import same_label
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, excerpt, holds, value_of
 from anew.engine.scope import Scope
-from anew.engine.state import Key, StepResult
-from anew.expressions import Words
-from anew.program.program import Arc, RouteMode, Step
+from anew.engine.state import SUCCESS, Key, LoopVisit, Said, StepResult, StepRun
+from anew.expressions import Condition, Words
+from anew.program.policy import Verdict
+from anew.program.program import Arc, RouteMode, Router, Step
 from anew.values import Object, Value
 
 # Each boundary event answers to all of these in a condition; the first is its name.
@@ -24,16 +27,52 @@ EVENT_WORDS = {
     "step.failed": Words("step.failed", "call.error", "step.exit"),
     "loop.done": Words("loop.done", "step.exit"),
 }
+_FAILED = "step.failed"
+_NO_COUNTER = "the loop has failures, and no chosen arc reads event.failed"
+_SUCCESS_ONLY = "an arc without when answers success only"
+
+
+class Reason(StrEnum):
+    """Why a way was taken, where more than the order of the file decides."""
+
+    CONDITION = "condition"
+    LABEL = "label"
+    SUGGESTED = "suggested"
+    WEIGHT = "weight"
+    LEXICAL = "lexical"
+    FAIL_EDGE = "fail_edge"
+    FORK = "fork"
+    # Ways that no arc describes.
+    RETRY_TARGET = "retry_target"
+    FALLBACK = "fallback"
+    GATE = "gate"
+    # The step has failed this way too often to go anywhere.
+    REPEATED = "repeated"
 
 
 class Routing(Struct):
-    """What the router saw and chose on one boundary event."""
+    """What the router saw and chose on one boundary event; `chosen` has arcs with their numbers."""
 
     event: str
+    branch: int | None = None
     verdicts: list[Object] = field(default_factory=list)
-    chosen: list[Arc] = field(default_factory=list)
+    chosen: list[tuple[int, Arc]] = field(default_factory=list)
     tokens: list[Object] = field(default_factory=list)
+    reason: Reason | None = None
     error: Object | None = None
+    fails_run: bool = False
+
+    def note(self, number: int, arc: Arc, reason: str, *, is_chosen: bool) -> None:
+        """Record the verdict on one arc."""
+        said = {"arc": number, "to": arc.to, "verdict": is_chosen, "reason": reason}
+        self.verdicts.append(said)
+        if is_chosen:
+            self.chosen.append((number, arc))
+
+
+def unrouted(recorder: Recorder, key: Key, event: str) -> Routing:
+    """Nothing seen and nothing chosen yet."""
+    return Routing(event, recorder.state.active[key.step, key.visit].branch)
 
 
 def route(
@@ -51,72 +90,248 @@ def route(
     With `must_count_failures` the choice is dropped unless an arc in it reads `event.failed`.
     """
     step = recorder.program.steps[key.step]
-    seen = {"name": EVENT_WORDS[event], "step": key.step, "visit": key.visit, **about}
-    routing = Routing(event)
-    scope = Scope(recorder, step.dialect, args=args, extra={"event": seen}, fresh=fresh)
+    visit = recorder.state.active[key.step, key.visit]
+    routing = Routing(event, visit.branch)
+    if not step.router.arcs:
+        return routing
+    ending = _Ending(recorder, step, visit, event, about, args, fresh)
     try:
-        _choose(step, scope, routing)
-        if must_count_failures and not any(arc.counts_failures for arc in routing.chosen):
+        _choose(ending, routing)
+        if must_count_failures and not any(arc.counts_failures for _, arc in routing.chosen):
             _drop(routing)
-        plain = {"event": {**seen, "name": event}}
-        for arc in routing.chosen:
-            token_args: Value = {}
-            if arc.args is not None:
-                scope = Scope(recorder, step.dialect, args=args, extra=plain, fresh=fresh)
-                token_args = value_of(arc.args, scope, f"args of {arc.to}")
-            routing.tokens.append({"to": arc.to, "args": token_args})
+        routing.tokens = [ending.token(number, arc) for number, arc in routing.chosen]
     except Rejected as rejected:
         routing.error = {**rejected.error, "during": event}
-        routing.chosen, routing.tokens = [], []
+        routing.chosen, routing.tokens, routing.reason = [], [], None
     return routing
+
+
+class _Ending(Struct):
+    """A visit that ends, and what its arcs may read of it."""
+
+    recorder: Recorder
+    step: Step
+    visit: StepRun | LoopVisit
+    event: str
+    about: Mapping[str, Value]
+    args: Object
+    fresh: Mapping[str, StepResult]
+
+    @property
+    def has_failed(self) -> bool:
+        return self.event == _FAILED
+
+    @property
+    def said(self) -> Said:
+        return self.visit.said if isinstance(self.visit, StepRun) else SUCCESS
+
+    def holds(self, condition: Condition, arc: Arc) -> bool:
+        what = f"when of the arc {self.step.name} -> {arc.to}"
+        return holds(condition, self._scope(EVENT_WORDS[self.event]), what)
+
+    def is_spent(self, number: int, arc: Arc) -> bool:
+        """Whether the run has taken the arc as often as it may."""
+        if arc.most is None:
+            return False
+        return self.recorder.state.arcs_taken.get(f"{self.step.name}:{number}", 0) >= arc.most
+
+    def token(self, number: int, arc: Arc) -> Object:
+        token: Object = {"to": arc.to, "args": {}}
+        if arc.args is not None:
+            token["args"] = value_of(arc.args, self._scope(self.event), f"args of {arc.to}")
+        if self.visit.branch is not None:
+            token["branch"] = self.visit.branch
+        if arc.most is not None:
+            token["arc"] = number
+        if self.has_failed or self.said != SUCCESS or self._leads_to_relay(arc):
+            token["outcome"] = self._outcome()
+        return token
+
+    def _leads_to_relay(self, arc: Arc) -> bool:
+        """A relay passes on what it is told; others take a plain success for granted."""
+        return self.recorder.program.steps[arc.to].is_relay
+
+    def _scope(self, name: str | Words) -> Scope:
+        """`event.name` answers to all its words in conditions, and is the first elsewhere."""
+        key = self.visit.key
+        seen = {"name": name, "step": key.step, "visit": key.visit, "outcome": self._outcome()}
+        return Scope(
+            self.recorder,
+            self.step.dialect,
+            visit=self.visit,
+            args=self.args,
+            extra={"event": {**seen, **self.about}},
+            fresh=self.fresh,
+        )
+
+    def _outcome(self) -> Object:
+        said, error = self.said, self.about.get("error")
+        if error is None and isinstance(self.visit, StepRun):
+            error = self.visit.error  # of a failure that its author lets count as something else
+        return _outcome(said, Verdict.FAILURE.value if self.has_failed else said.verdict, error)
+
+
+def send(
+    recorder: Recorder,
+    key: Key,
+    routing: Routing,
+    to: str,
+    via: Reason,
+    *,
+    error: Object | None,
+    verdict: str = Verdict.FAILURE.value,
+) -> None:
+    """Choose a way that no arc describes. Writes nothing.
+
+    `error` is why; the step's own `verdict` may be a good one all the same.
+    """
+    token: Object = {"to": to, "args": {}, "via": via.value}
+    visit = recorder.state.active.get((key.step, key.visit))
+    if routing.branch is not None:
+        token["branch"] = routing.branch
+    if error is not None:
+        said = visit.said if isinstance(visit, StepRun) else SUCCESS
+        token["outcome"] = _outcome(said, verdict, error)
+    routing.tokens, routing.reason = [token], via
+
+
+def _outcome(said: Said, verdict: str, error: Value) -> Object:
+    """How a visit went, as its arcs and the next step see it."""
+    return {
+        "verdict": verdict,
+        "word": said.word,
+        "label": said.label,
+        "suggested": list(said.suggested),
+        "error": error,
+    }
 
 
 def write(recorder: Recorder, key: Key, routing: Routing, *, handled: bool = False) -> None:
     """Record what was chosen; its tokens now exist."""
     made = recorder.state.tokens_made
+    router = recorder.program.steps[key.step].router
     tokens = [{"id": made + n, **token} for n, token in enumerate(routing.tokens, 1)]
+    is_fork = routing.reason is Reason.FORK
+    if is_fork:
+        first = recorder.state.branches_made + 1
+        tokens = [{**token, "branch": first + n} for n, token in enumerate(tokens)]
     recorder.emit(
         NextEvaluated(
             step=key.step,
             visit=key.visit,
             event=routing.event,
-            mode=recorder.program.steps[key.step].router.mode.value,
+            mode=router.mode.value,
             arcs=routing.verdicts,
             tokens=tokens,
             handled=handled,
+            reason=routing.reason.value if routing.reason else None,
+            fails_run=routing.fails_run,
+            branch=routing.branch,
             error=routing.error,
             draws=recorder.taken_draws(),
         )
     )
-    if len(tokens) > 1:
+    if is_fork:
+        _fork(recorder, key, router, tokens, routing.branch)
+    elif len(tokens) > 1:
         ids = [token["id"] for token in tokens]
         recorder.emit(BranchForked(step=key.step, visit=key.visit, tokens=ids))
 
 
-def _choose(step: Step, scope: Scope, routing: Routing) -> None:
-    for number, arc in enumerate(step.router.arcs, 1):
-        verdict, reason = _verdict(step, arc, scope, routing.event)
-        routing.verdicts.append({"arc": number, "to": arc.to, "verdict": verdict, "reason": reason})
-        if not verdict:
-            continue
-        routing.chosen.append(arc)
-        if step.router.mode is RouteMode.EXCLUSIVE:
+def _fork(
+    recorder: Recorder, key: Key, router: Router, tokens: list[Object], parent: int | None
+) -> None:
+    branches: list[Object] = []
+    for token in tokens:
+        # Two ways to one step are two branches.
+        again = sum(before["to"] == token["to"] for before in tokens[: len(branches)])
+        name = f"{token['to']}#{again + 1}" if again else token["to"]
+        branches.append({"id": token["branch"], "name": name})
+    recorder.emit(
+        BranchForked(
+            step=key.step,
+            visit=key.visit,
+            tokens=[token["id"] for token in tokens],
+            fork=recorder.state.forks_made + 1,
+            join=router.join,
+            parent=parent,
+            width=router.width,
+            branches=branches,
+        )
+    )
+
+
+def _choose(ending: _Ending, routing: Routing) -> None:
+    mode = ending.step.router.mode
+    if mode is RouteMode.PREFERRED:
+        _choose_preferred(ending, routing)
+        return
+    if mode is RouteMode.FORK and not ending.has_failed:
+        routing.reason = Reason.FORK
+        for number, arc in enumerate(ending.step.router.arcs, 1):
+            routing.note(number, arc, "a branch of the fork", is_chosen=True)
+        return
+    for number, arc in enumerate(ending.step.router.arcs, 1):
+        verdict, reason = _verdict(ending, number, arc)
+        routing.note(number, arc, reason, is_chosen=verdict)
+        if verdict and mode is not RouteMode.INCLUSIVE:
             return
+
+
+def _verdict(ending: _Ending, number: int, arc: Arc) -> tuple[bool, str]:
+    if ending.is_spent(number, arc):
+        return False, f"taken {arc.most} times, its limit"
+    if arc.when is None:
+        if ending.has_failed and not arc.answers_failure:
+            return False, _SUCCESS_ONLY
+        return True, "no condition"
+    source = excerpt(str(arc.when.source))
+    verdict = ending.holds(arc.when, arc)
+    return verdict, f"{source} is {'true' if verdict else 'false'}"
+
+
+def _choose_preferred(ending: _Ending, routing: Routing) -> None:
+    """One arc: by its condition, by the outcome's label, by its suggestions, else by rank.
+
+    Of a failed visit only arcs with a condition, and those that answer failures, are looked at.
+    """
+    open_ways: list[tuple[int, Arc]] = []
+    for number, arc in ending.step.router.ranked:
+        verdict, reason = _verdict(ending, number, arc)
+        if verdict and arc.when is None:
+            open_ways.append((number, arc))
+            continue
+        routing.note(number, arc, reason, is_chosen=verdict)
+        if verdict:
+            routing.reason = Reason.FAIL_EDGE if ending.has_failed else Reason.CONDITION
+            return
+    if open_ways:
+        number, arc, routing.reason = _preferred(open_ways, ending.said)
+        routing.note(number, arc, f"chosen by {routing.reason.value}", is_chosen=True)
+
+
+def _preferred(ways: list[tuple[int, Arc]], said: Said) -> tuple[int, Arc, Reason]:
+    if said.label is not None:
+        labelled = [(number, arc) for number, arc in ways if arc.label is not None]
+        # What was chosen word for word comes before what only means the same.
+        exact = [way for way in labelled if way[1].label == said.label]
+        for number, arc in exact or labelled:
+            if same_label(arc.label or "", said.label):
+                return number, arc, Reason.LABEL
+    for name in said.suggested:
+        for number, arc in ways:
+            if arc.to == name:
+                return number, arc, Reason.SUGGESTED
+    number, first = ways[0]
+    is_tied = len(ways) > 1 and ways[1][1].weight == first.weight
+    return number, first, Reason.LEXICAL if is_tied else Reason.WEIGHT
 
 
 def _drop(routing: Routing) -> None:
     """A loop's failures must be counted by somebody; otherwise its arcs are not taken."""
     for verdict in routing.verdicts:
         if verdict["verdict"]:
-            verdict["dropped"] = "the loop has failures, and no chosen arc reads event.failed"
+            verdict["dropped"] = _NO_COUNTER
     routing.chosen = []
-
-
-def _verdict(step: Step, arc: Arc, scope: Scope, event: str) -> tuple[bool, str]:
-    if arc.when is None:
-        if event == "step.failed":
-            return False, "an arc without when answers success only"
-        return True, "no condition"
-    source = excerpt(str(arc.when.source))
-    verdict = holds(arc.when, scope, f"when of the arc {step.name} -> {arc.to}")
-    return verdict, f"{source} is {'true' if verdict else 'false'}"
+    if routing.reason is Reason.FORK:
+        routing.reason = None

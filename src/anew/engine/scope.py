@@ -11,13 +11,16 @@ from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
 from anew.engine.secrets import MissingSecret, Secrets
-from anew.engine.state import StepResult, StepRun
+from anew.engine.state import LoopVisit, StepResult, StepRun
 from anew.expressions import UNDEFINED
 from anew.program.names import RESERVED
+from anew.program.policy import Verdict
 from anew.program.program import Dialect
 from anew.values import Object, Value, patched
 
 _NOTHING: Object = {}
+_SUCCEEDED: Object = {"verdict": Verdict.SUCCESS.value}
+_FAILED: Object = {"verdict": Verdict.FAILURE.value}
 
 
 class Scope:
@@ -27,7 +30,8 @@ class Scope:
     """
 
     __slots__ = (
-        "_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder", "secrets",
+        "_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder", "_run",
+        "secrets",
     )  # fmt: skip
 
     def __init__(
@@ -36,11 +40,17 @@ class Scope:
         dialect: Dialect,
         *,
         run: StepRun | None = None,
+        visit: StepRun | LoopVisit | None = None,
+        branch: int | None = None,
         args: Object = _NOTHING,
         extra: Mapping[str, Value] = _NOTHING,
         fresh: Mapping[str, StepResult] = _NOTHING,
     ) -> None:
-        """`fresh` holds the result of a step that is just ending, before the log says so."""
+        """`fresh` holds the result of a step that is just ending, before the log says so.
+
+        `run` is the step-run whose tasks and scratch are read; `visit` the one that is ending;
+        `branch` is where it is, when there is no visit yet.
+        """
         state = recorder.state
         self._recorder = recorder
         self.secrets = recorder.moment.secrets
@@ -50,7 +60,10 @@ class Scope:
         self._labels = run.labels if run else _NOTHING
         self._iter = run.scratch if run else _NOTHING
         self._args = run.args if run else args
-        self._ctx = patched(state.ctx, run.own_ctx) if run and run.own_ctx else state.ctx
+        self._run = run or visit
+        branch = self._run.branch if self._run else branch
+        ctx = state.ctx if branch is None else state.ground(branch).ctx
+        self._ctx = patched(ctx, run.own_ctx) if run and run.own_ctx else ctx
 
     def get(self, name: str) -> Value:
         """The value of a bare name, or UNDEFINED."""
@@ -97,6 +110,36 @@ class Scope:
     def now(self) -> str:
         return _plain_moment(self._recorder.moment.now)
 
+    def warn(self, text: str) -> None:
+        """Something is odd about what is rendered, and does not stop it."""
+        self._recorder.warnings += (text,)
+
+    def about_visit(self, name: str) -> Value:
+        """What is known of the visit this is evaluated for: `_origin`, `_retries` and so on."""
+        run = self._run
+        if run is None:
+            return UNDEFINED
+        state = self._recorder.state
+        ground = state.ground(run.branch)
+        match name:
+            case "_origin":
+                came = run.origin
+                outcome = came.outcome or (_SUCCEEDED if came.step else None)
+                return {"step": came.step, "via": came.via, "outcome": outcome}
+            case "_step":
+                return run.key.step
+            case "_visit":
+                return run.key.visit
+            case "_retries":
+                return ground.retries.get(run.key.step, 0)
+            case "_verdicts":
+                return state.verdicts_in(run.branch)
+            case "_branch":
+                return getattr(ground, "name", None)
+            case _:
+                began = {"run": state.began_at, "step": run.began_at or self._recorder.moment.now}
+                return {what: _plain_moment(at) for what, at in began.items()}
+
     def miss(self, names: Iterable[str]) -> None:
         """These credentials were read and are not known here."""
         self._recorder.missing.update(names)
@@ -105,13 +148,14 @@ class Scope:
 class Opened:
     """A scope as templates see it: `keychain` is there, and what was sealed is open."""
 
-    __slots__ = ("_scope", "_secrets", "now", "rand")
+    __slots__ = ("_scope", "_secrets", "now", "rand", "warn")
 
     def __init__(self, scope: Scope, secrets: Secrets) -> None:
         self._scope = scope
         self._secrets = secrets
         self.rand = scope.rand
         self.now = scope.now
+        self.warn = scope.warn
 
     def get(self, name: str, /) -> Value:
         if name == "keychain":
@@ -150,6 +194,13 @@ _RESERVED_READERS: dict[str, Callable[[Scope], Value]] = {
     "run_id": lambda scope: scope._recorder.state.run,
     "execution_id": lambda scope: scope._recorder.state.run,
     "job": lambda scope: job_of(scope._recorder.state.run),
+    "_origin": lambda scope: scope.about_visit("_origin"),
+    "_step": lambda scope: scope.about_visit("_step"),
+    "_visit": lambda scope: scope.about_visit("_visit"),
+    "_retries": lambda scope: scope.about_visit("_retries"),
+    "_verdicts": lambda scope: scope.about_visit("_verdicts"),
+    "_branch": lambda scope: scope.about_visit("_branch"),
+    "_began": lambda scope: scope.about_visit("_began"),
 }
 
 
@@ -195,6 +246,19 @@ def _envelope(recorder: Recorder, run: StepRun, outcome: Outcome) -> Object:
         "status": outcome.status.value,
         "error": outcome.error,
         "meta": meta,
+        **_advice(outcome),
+    }
+
+
+def _advice(outcome: Outcome) -> Object:
+    """What the tool said beside ok or error; most tools say nothing."""
+    if outcome.verdict is None and outcome.word is None and outcome.label is None:
+        return _FAILED if outcome.is_error else _SUCCEEDED
+    return {
+        "verdict": outcome.amounts_to.value,
+        "word": outcome.word,
+        "label": outcome.label,
+        "suggested": list(outcome.suggested),
     }
 
 

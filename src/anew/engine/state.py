@@ -31,9 +31,13 @@ class StepRunStatus(StrEnum):
     EXECUTING = "executing"  # a task is at work
     DECIDED = "decided"  # an outcome is in, the directive is known
     DELAYED = "delayed"  # waits for the due time of a retry
+    ASKING = "asking"  # waits for a person
+    ANSWERED = "answered"  # a person answered; whoever takes it goes on
     ENDED = "ended"
 
 
+# The failure mode of a visit whose branch ends failed: the join decides what that means.
+BRANCH_FAILS = "branch"
 FINAL = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED})
 
 _PROGRESS: tuple[type[e.Fact], ...] = (
@@ -74,10 +78,14 @@ RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
     (RunStatus.RUNNING, e.RunCancelled): RunStatus.CANCELLED,
     (RunStatus.WAITING, e.RunPaused): RunStatus.PAUSED,
     (RunStatus.WAITING, e.RunCancelled): RunStatus.CANCELLED,
+    (RunStatus.WAITING, e.RunDone): RunStatus.DONE,
+    (RunStatus.WAITING, e.RunFailed): RunStatus.FAILED,
     (RunStatus.PAUSED, e.RunResumed): RunStatus.RUNNING,
     (RunStatus.PAUSED, e.RunCancelled): RunStatus.CANCELLED,
-    # A paused run starts nothing new, but what is at work may still report.
+    # Whether it runs or waits for a person, the fold tells from what is live.
     **{(RunStatus.RUNNING, kind): RunStatus.RUNNING for kind in _PROGRESS},
+    **{(RunStatus.WAITING, kind): RunStatus.RUNNING for kind in _PROGRESS},
+    # A paused run starts nothing new, but what is at work may still report.
     **{(RunStatus.PAUSED, kind): RunStatus.PAUSED for kind in _PROGRESS},
 }
 
@@ -109,6 +117,12 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     # Its executions or its time are used up, so nothing is left to wait for.
     (StepRunStatus.DELAYED, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.DELAYED, e.LoopIterationFailed): StepRunStatus.ENDED,
+    (StepRunStatus.EXECUTING, e.HumanWaiting): StepRunStatus.ASKING,
+    (StepRunStatus.ASKING, e.HumanAnswered): StepRunStatus.ANSWERED,
+    (StepRunStatus.ASKING, e.HumanTimedOut): StepRunStatus.ANSWERED,
+    (StepRunStatus.ASKING, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.ASKING, e.LoopIterationFailed): StepRunStatus.ENDED,
+    (StepRunStatus.ANSWERED, e.TaskProcessed): StepRunStatus.DECIDED,
 }
 
 
@@ -120,6 +134,20 @@ class Key(Struct, frozen=True):
     iteration: int | None = None
 
 
+class Origin(Struct, frozen=True):
+    """Where a token comes from: the step it left, and `via` what, when not by an arc.
+
+    `outcome` is that step's, where the next one reads it.
+    """
+
+    step: str | None = None
+    via: str | None = None
+    outcome: Object | None = None
+
+
+NO_ORIGIN = Origin()
+
+
 class Token(Struct):
     """Waits to enter a step. `refused_at` is the epoch in which the gate said no."""
 
@@ -128,6 +156,30 @@ class Token(Struct):
     args: Object
     born: int
     refused_at: int | None = None
+    origin: Origin = NO_ORIGIN
+    branch: int | None = None
+
+
+class Asked(Struct, frozen=True):
+    """A question to a person, and what happens at its deadline."""
+
+    question: str
+    choices: list[str]
+    action: str
+    default: str | None = None
+    deadline: int | None = None
+
+
+class Said(Struct, frozen=True):
+    """What an outcome said beside its result; arcs read it."""
+
+    verdict: str
+    word: str | None = None
+    label: str | None = None
+    suggested: tuple[str, ...] = ()
+
+
+SUCCESS = Said("success")
 
 
 class StepRun(Struct, tag="step-run"):
@@ -161,6 +213,14 @@ class StepRun(Struct, tag="step-run"):
     labels: Object = field(default_factory=dict)
     deliveries: int = 1
     is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
+    origin: Origin = NO_ORIGIN
+    branch: int | None = None
+    said: Said = SUCCESS
+    redirect: str | None = None  # the step by way of which the next execution comes
+    asked: Asked | None = None
+    answer: str | None = None
+    chosen: str | None = None  # the label the answer means
+    answered_by: str | None = None
 
 
 class LoopVisit(Struct, tag="loop"):
@@ -182,6 +242,55 @@ class LoopVisit(Struct, tag="loop"):
     open: dict[int, StepRun] = field(default_factory=dict)
     result: Object | None = None
     kept_ctx: dict[int, Object] = field(default_factory=dict)
+    origin: Origin = NO_ORIGIN
+    branch: int | None = None
+
+
+class Repeated(Struct, frozen=True):
+    """How often in a row a step has ended with the very same final error."""
+
+    signature: str
+    times: int
+
+
+class Rescued(Struct, frozen=True):
+    """The fallback `step` took up a failure that it has not led on from yet."""
+
+    step: str
+    error: Object | None
+
+
+class Branch(Struct):
+    """One way of a fork: its own ctx and counters, and what it wrote.
+
+    `live` counts its tokens, visits and open forks; `has_ended` once it is at the join, or failed.
+    """
+
+    id: int
+    name: str
+    fork: int
+    ctx: Object
+    written: Object = field(default_factory=dict)
+    retries: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, str] = field(default_factory=dict)
+    repeated: dict[str, Repeated] = field(default_factory=dict)
+    said: Said = SUCCESS
+    error: Object | None = None
+    live: int = 0
+    has_begun: bool = False
+    has_ended: bool = False
+
+
+class Fork(Struct):
+    """Branches that meet at `join`. `ended` has them in the order they came to their end."""
+
+    id: int
+    step: str
+    join: str
+    parent: int | None
+    width: int | None
+    branches: list[int]
+    ended: list[int] = field(default_factory=list)
 
 
 class StepResult(Struct, frozen=True):
@@ -211,10 +320,36 @@ class RunState(Struct):
     epoch: int = 0
     failure: Object | None = None
     is_stopping: bool = False
+    began_at: int = 0
+    entry: str | None = None  # where it began, when not at the program's entry
+    generation: int = 0
+    steps_begun: int = 0
+    asking: int = 0  # step-runs that wait for a person
+    retries: dict[str, int] = field(default_factory=dict)  # by step, where visits share a budget
+    redirects: dict[str, int] = field(default_factory=dict)  # by gate
+    verdicts: dict[str, str] = field(default_factory=dict)  # by step, latest last
+    repeated: dict[str, Repeated] = field(default_factory=dict)
+    arcs_taken: dict[str, int] = field(default_factory=dict)  # of arcs that are counted
+    rescued: Rescued | None = None
+    forks: dict[int, Fork] = field(default_factory=dict)
+    forks_made: int = 0
+    branches: dict[int, Branch] = field(default_factory=dict)
+    branches_made: int = 0
+
+    def ground(self, branch: int | None) -> RunState | Branch:
+        """Whose ctx, retries and verdicts count in a branch; the run's own outside of all."""
+        return self if branch is None else self.branches[branch]
 
     @property
     def is_final(self) -> bool:
         return self.status in FINAL
+
+    def verdicts_in(self, branch: int | None) -> dict[str, str]:
+        """How the steps went that a branch knows of: its own, and those around and before it."""
+        if branch is None:
+            return self.verdicts
+        known = self.branches[branch]
+        return self.verdicts_in(self.forks[known.fork].parent) | known.verdicts
 
     def live_step_runs(self) -> list[StepRun]:
         """Every step-run that has not ended, the open iterations of loops among them."""

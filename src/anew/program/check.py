@@ -23,7 +23,10 @@ from anew.program.program import LoopMode, Program, Step, Task
 from anew.program.span import Span
 
 PROGRAM_RULES: dict[str, str] = {
-    "step.unreachable": "No arc leads to this step from the entry.",
+    "step.unreachable": "No way leads to this step from the entry.",
+    "join.no-fork": "A step has a policy for the branches of a fork, and none meets there.",
+    "gate.no-exit": "A gate is never asked, because no step is an exit.",
+    "loop.retry-to": "A retry in a loop names a step; an iteration cannot go there and fails.",
     "jump.endless": "Jumps form a cycle that no rule leaves.",
     "rule.after-else": "A rule stands after one that always matches.",
     "loop.parallel-ctx": "A parallel loop writes `ctx`; iterations do not see each other's values.",
@@ -39,9 +42,12 @@ def check_program(
     again as an unreachable step. Without `knows_routes` no step counts as unreachable.
     """
     findings = list(_unreachable(program, also_reached)) if knows_routes else []
+    findings += _idle_joins(program)
+    findings += _idle_gates(program)
     for step in program.steps.values():
         findings += _endless_jumps(step)
         findings += _parallel_patches(step)
+        findings += _retries_elsewhere(step)
         findings += _dead_rules(
             f"the gate of step {step.name!r}",
             ((rule.when is None, rule.span) for rule in step.admit),
@@ -65,13 +71,32 @@ def _unreachable(program: Program, also_reached: Iterable[str]) -> Iterator[Find
         if name in seen or name not in program.steps:
             continue
         seen.add(name)
-        todo.extend(arc.to for arc in program.steps[name].router.arcs)
+        todo.extend(program.ways[name])
     for step in program.steps.values():
         if step.name not in seen:
-            message = f"no arc leads to step {step.name!r} from the entry step {program.entry!r}"
+            message = f"no way leads to step {step.name!r} from the entry step {program.entry!r}"
             yield _warning(
                 "step.unreachable", step.span, message, "Add an arc, or remove the step."
             )
+
+
+def _idle_joins(program: Program) -> Iterator[Finding]:
+    met = {step.router.join for step in program.steps.values()}
+    for step in program.steps.values():
+        if step.gather is not None and step.name not in met:
+            message = f"step {step.name!r} has a policy for branches, but no fork's meet there"
+            remedy = "Write `next: {spec: {mode: fork}, …}` where they part, or `join: all`."
+            yield _warning("join.no-fork", step.gather.span, message, remedy)
+
+
+def _idle_gates(program: Program) -> Iterator[Finding]:
+    if any(step.is_exit for step in program.steps.values()):
+        return
+    for step in program.steps.values():
+        if step.gate is not None:
+            message = f"the gate of step {step.name!r} is never asked: no step is an exit"
+            remedy = "Write `spec: {exit: true}` on the step at which the run ends."
+            yield _warning("gate.no-exit", step.gate.span, message, remedy)
 
 
 def _dead_task_rules(task: Task) -> Iterator[Finding]:
@@ -106,6 +131,19 @@ def _parallel_patches(step: Step) -> Iterator[Finding]:
                     "iterations do not see each other's values, and the last index wins"
                 )
                 yield _warning("loop.parallel-ctx", patch.span, message, _USE_ITER)
+
+
+def _retries_elsewhere(step: Step) -> Iterator[Finding]:
+    if step.loop is None:
+        return
+    for task in step.tasks:
+        for rule in task.policy.rules:
+            if isinstance(rule.then, Retry) and rule.then.to is not None:
+                message = (
+                    f"a retry of task {task.label!r} goes to {rule.then.to!r}, but an iteration of "
+                    "a loop cannot leave it: it fails instead"
+                )
+                yield _warning("loop.retry-to", rule.then.span, message, "Remove `to`.")
 
 
 def _patches(task: Task) -> Iterator[Patch]:

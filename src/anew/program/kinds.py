@@ -14,6 +14,8 @@ from msgspec import Struct, field
 ENTRY_POINT_GROUP = "anew.tools"
 # Sending one of these twice may do the work twice (RFC 9110, section 9.2.2, and PATCH).
 UNSAFE_METHODS = frozenset({"POST", "PATCH"})
+# The words of an agent's input `fidelity`: how much of the run so far it is told.
+FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
 # Accepted on every kind: what identifies a call, and the names of credentials and arguments.
 _SHARED_INPUTS = frozenset({"auth", "idempotency_key"})
@@ -100,6 +102,8 @@ _TABLE = (
         timeout_seconds=600.0,
     ),
     Kind("noop", inputs=_words("result")),
+    # Calls nothing: the outcome is what its inputs describe.
+    Kind("relay", inputs=_words("outcome")),
     Kind(
         "sleep",
         required=(("seconds", "until"),),
@@ -115,6 +119,8 @@ _TABLE = (
         choices=(("path", "file"),),
         texts=_words("path file"),
     ),
+    # Begins the run anew at a step, as another run in its place.
+    Kind("restart", required=(("entry",),), inputs=_words("entry"), texts=_words("entry")),
     Kind(
         "workbook",
         required=(("name",),),
@@ -127,10 +133,27 @@ _TABLE = (
     Kind(
         "human",
         required=(("question",),),
-        inputs=_words("question choices timeout timeout_action"),
+        inputs=_words("question choices timeout timeout_action default"),
         texts=_words("question"),
     ),
-    Kind("agent", required=(("prompt",),), inputs=_words("prompt backend model"), is_open=True),
+    Kind(
+        "agent",
+        required=(("prompt",),),
+        inputs=_words(
+            "prompt backend provider model system preamble goal fidelity thread history "
+            "reasoning_effort max_tokens temperature context "
+            "command cwd env status_file auto_status base_url extra_body settings"
+        ),
+        aliases={
+            "cmd": "command",
+            "llm_model": "model",
+            "llm_provider": "provider",
+            "thread_id": "thread",
+        },
+        # Agents work for long; one that hangs must still end.
+        timeout_seconds=3600.0,
+        texts=_words("prompt backend provider model"),
+    ),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 RESERVED = frozenset(
     "workload keychain ctx iter args input outcome output event execution_id run_id job rand now "
-    "_task _prev _attempt".split()
+    "_task _prev _attempt _origin _step _visit _retries _verdicts _branch _began".split()
 )
 
 # Readable in the conditions of a retry block only.

@@ -17,6 +17,22 @@ class OutcomeStatus(StrEnum):
     ERROR = "error"
 
 
+class Verdict(StrEnum):
+    """How well something went, in one of four words; both statuses above have one."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    SKIPPED = "skipped"
+    FAILURE = "failure"
+
+
+class Budget(StrEnum):
+    """What a retry rule's counter belongs to."""
+
+    VISIT = "visit"  # this visit of the task
+    STEP = "step"  # the step, over all its visits, until it succeeds and is entered by an arc again
+
+
 class PatchTarget(StrEnum):
     CTX = "ctx"
     ITER = "iter"
@@ -32,8 +48,12 @@ class Patch(Struct, frozen=True):
 
 
 class Continue(Struct, frozen=True):
-    """Go on with the next task; past the last one the step is done."""
+    """Go on with the next task; past the last one the step is done.
 
+    `verdict` takes the place of the outcome's own: a failure may so count as a partial success.
+    """
+
+    verdict: Verdict | None = None
     span: Span = NOWHERE
 
 
@@ -66,12 +86,18 @@ class Exhausted(Struct, frozen=True):
 
 
 class Retry(Struct, frozen=True):
-    """Execute the task again. `attempts` is the total number of executions."""
+    """Execute the task again. `attempts` is the total number of executions.
+
+    With `to` the next execution comes by way of that step: after the delay this visit ends failed,
+    and the run goes on there.
+    """
 
     attempts: int | Template = ATTEMPTS_DEFAULT
     backoff: Backoff = Backoff()
     max_elapsed: Delay | None = None
     on_exhausted: Exhausted | None = None
+    budget: Budget = Budget.VISIT
+    to: str | None = None
     span: Span = NOWHERE
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.expressions import Condition, Template
-from anew.program.policy import NO_POLICY, Policy
+from anew.program.policy import NO_POLICY, Policy, Retry, Verdict
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
 
@@ -34,11 +34,22 @@ class LoopMode(StrEnum):
 class RouteMode(StrEnum):
     EXCLUSIVE = "exclusive"
     INCLUSIVE = "inclusive"
+    PREFERRED = "preferred"  # one arc: by condition, by label, by suggestion, else the first
+    FORK = "fork"  # all arcs, each a branch with a context of its own
 
 
 class Join(StrEnum):
     ALL = "all"
     EACH = "each"
+
+
+class JoinPolicy(StrEnum):
+    """When the branches of a fork have done enough, and whether that is a success."""
+
+    WAIT_ALL = "wait_all"
+    FIRST_SUCCESS = "first_success"
+    QUORUM = "quorum"
+    K_OF_N = "k_of_n"
 
 
 class FailureMode(StrEnum):
@@ -67,18 +78,73 @@ class Loop(Struct, frozen=True):
 
 
 class Arc(Struct, frozen=True):
-    """`counts_failures`: its condition reads `event.failed`, so it handles a loop's failures."""
+    """`counts_failures`: its condition reads `event.failed`, so it handles a loop's failures.
+
+    A preferred router asks arcs by `rank`, lowest first, and compares `label` with the outcome's.
+    `answers_failure`: without a `when` it still takes a visit that failed. `most` is how often one
+    run may take it.
+    """
 
     to: str
     when: Condition | None = None
     args: Template | None = None
     counts_failures: bool = False
+    label: str | None = None
+    weight: int = 0
+    rank: int = 0
+    answers_failure: bool = False
+    most: int | None = None
     span: Span = NOWHERE
 
 
-class Router(Struct, frozen=True):
+class Router(Struct, frozen=True, dict=True):
+    """`must_choose`: a visit that ends well and finds no arc has failed, kind `no_route`; where it
+    `gives_up`, nothing takes that failure.
+
+    The branches of a fork meet at the step `join`; `width` of them are at work at a time.
+    """
+
     mode: RouteMode = RouteMode.EXCLUSIVE
     arcs: tuple[Arc, ...] = ()
+    must_choose: bool = False
+    gives_up: bool = False
+    join: str | None = None
+    width: int | None = None
+    span: Span = NOWHERE
+
+    @cached_property
+    def ranked(self) -> tuple[tuple[int, Arc], ...]:
+        """The arcs with their numbers in the file, in the order a preferred router asks them."""
+        return tuple(sorted(enumerate(self.arcs, 1), key=lambda numbered: numbered[1].rank))
+
+
+class Gather(Struct, frozen=True):
+    """How a step takes up the branches of a fork that meet at it.
+
+    `merges`: what they wrote to ctx is merged; otherwise only their results are kept. A `lenient`
+    one fails only when every branch has failed.
+    """
+
+    policy: JoinPolicy = JoinPolicy.WAIT_ALL
+    k: int | None = None
+    merges: bool = True
+    lenient: bool = False
+    span: Span = NOWHERE
+
+
+class Gate(Struct, frozen=True):
+    """A step that must have gone well before the run may end at an exit.
+
+    `accepts` are the verdicts that satisfy it; one that `is_owed` must also have been visited. An
+    unsatisfied gate sends the run to `to`, at most `most` times, which come out of the step's retry
+    budget when `shares_budget`.
+    """
+
+    accepts: tuple[Verdict, ...] = (Verdict.SUCCESS,)
+    is_owed: bool = True
+    to: str | None = None
+    most: int = 0
+    shares_budget: bool = True
     span: Span = NOWHERE
 
 
@@ -101,12 +167,29 @@ class Step(Struct, frozen=True, dict=True):
     deadline_seconds: float | None = None
     dialect: Dialect = Dialect.POLICY  # of its arcs, gate and loop
     pool: str | None = None  # which workers may take it; any of the default pool when None
+    gather: Gather | None = None
+    gate: Gate | None = None
+    is_exit: bool = False  # the gates are asked when it is done, and may send the run back
+    rescue: str | None = None  # where a failure goes that no arc handles
+    visits_max: int | None = None  # how often a run may visit it; the program's limit when None
     span: Span = NOWHERE
+
+    @cached_property
+    def is_relay(self) -> bool:
+        """Whether it only passes on how the step before it went."""
+        return len(self.tasks) == 1 and self.tasks[0].kind == "relay"
 
     @cached_property
     def index_of(self) -> Mapping[str, int]:
         """The position of each label in the pipeline."""
         return {task.label: index for index, task in enumerate(self.tasks)}
+
+    @property
+    def rescues(self) -> tuple[str | None, ...]:
+        """Where the step sends the run without an arc: to retry, after a failure, as a fork."""
+        rules = (rule.then for task in self.tasks for rule in task.policy.rules)
+        retries = (then.to for then in rules if isinstance(then, Retry))
+        return (*retries, self.rescue, self.router.join)
 
 
 class Limits(Struct, frozen=True):
@@ -115,10 +198,18 @@ class Limits(Struct, frozen=True):
     tasks_per_step_run: int = 100_000
     deliveries: int = 3
     loop_iterations: int = 10_000_000
+    steps_per_run: int | None = None
+    visits_per_step: int | None = None
+    # How often a step may fail with the very same final error before the run stops.
+    same_failures: int | None = None
+    restarts: int = 100
 
 
 class Program(Struct, frozen=True, dict=True):
-    """`steps` keeps file order. `digest` pins a run to exactly this document."""
+    """`steps` keeps file order. `digest` pins a run to exactly this document.
+
+    `fallback` takes failures that nothing else does. `workload_is_ctx`: ctx starts as the workload.
+    """
 
     name: str
     language: str
@@ -131,18 +222,41 @@ class Program(Struct, frozen=True, dict=True):
     limits: Limits = Limits()
     failure: FailureMode = FailureMode.FAIL_FAST
     return_step: str | None = None
+    fallback: str | None = None
+    workload_is_ctx: bool = False
     workbook: Mapping[str, Task] = field(default_factory=dict)
     keychain: tuple[Object, ...] = ()
     span: Span = NOWHERE
 
     @cached_property
     def incoming(self) -> Mapping[str, int]:
-        """How many arcs lead to each step."""
+        """How many ways lead to each step."""
         counts = dict.fromkeys(self.steps, 0)
-        for step in self.steps.values():
-            for arc in step.router.arcs:
-                counts[arc.to] += 1
+        for targets in self.ways.values():
+            for target in targets:
+                counts[target] += 1
         return counts
+
+    @cached_property
+    def ways(self) -> Mapping[str, tuple[str, ...]]:
+        """Where a token that leaves each step can go: by arcs, and by what takes failures.
+
+        An exit may lead to where a gate sends the run; a fork to where its branches meet.
+        """
+        gates = [step.gate for step in self.steps.values() if step.gate is not None]
+        redirects = [gate.to for gate in gates if gate.to is not None]
+        found: dict[str, tuple[str, ...]] = {}
+        for step in self.steps.values():
+            more = (*step.rescues, self.fallback, *(redirects if step.is_exit else ()))
+            arcs = [arc.to for arc in step.router.arcs]
+            ways = (name for name in more if name is not None and name != step.name)
+            found[step.name] = (*arcs, *dict.fromkeys(ways))
+        return found
+
+    @cached_property
+    def gates(self) -> tuple[Step, ...]:
+        """The steps that are gates, in file order."""
+        return tuple(step for step in self.steps.values() if step.gate is not None)
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -151,11 +265,11 @@ class Program(Struct, frozen=True, dict=True):
 
     @cached_property
     def _leads(self) -> Mapping[str, list[str]]:
-        """The steps with an arc to each step."""
+        """The steps from which a way leads to each step."""
         leads: dict[str, list[str]] = {name: [] for name in self.steps}
-        for step in self.steps.values():
-            for arc in step.router.arcs:
-                leads[arc.to].append(step.name)
+        for name, targets in self.ways.items():
+            for target in targets:
+                leads[target].append(name)
         return leads
 
     @cached_property
@@ -163,7 +277,7 @@ class Program(Struct, frozen=True, dict=True):
         return {}
 
     def sources(self, target: str) -> frozenset[str]:
-        """Every other step from which arcs lead to `target`."""
+        """Every other step from which ways lead to `target`."""
         known = self._sources.get(target)
         if known is not None:
             return known

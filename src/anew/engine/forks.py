@@ -1,0 +1,235 @@
+"""Decide when the branches of a fork have done enough, and what they amount to.
+
+Knows a fork's branches as the state has them. Whether the join's verdict is good enough for the run
+is the business of the step they meet at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from msgspec import Struct
+
+from anew.engine.events import BranchJoined
+from anew.engine.outcome import error_of
+from anew.engine.record import Recorder
+from anew.engine.state import (
+    Branch,
+    Fork,
+    Key,
+    LoopVisit,
+    RunState,
+    StepRun,
+    Token,
+)
+from anew.engine.tokens import branches_below, is_join
+from anew.engine.verdicts import ErrorType
+from anew.program.policy import Verdict
+from anew.program.program import Gather, JoinPolicy, Step
+from anew.values import Object, patched
+
+# Names of the run's own bookkeeping stay in their branch.
+PRIVATE = "_"
+_RANK = {verdict.value: rank for rank, verdict in enumerate(Verdict)}
+_WAIT_ALL = Gather()
+
+
+class Joined(Struct, frozen=True):
+    """A fork whose branches have done enough. `ended` are in the order they came to their end."""
+
+    fork: Fork
+    gather: Gather
+    verdict: Verdict
+    ended: list[Branch]
+    cancelled: list[Branch]
+
+
+def is_at_join(state: RunState, token: Token) -> bool:
+    """Whether the token has come to where its branch ends."""
+    branch = state.branches.get(token.branch) if token.branch is not None else None
+    return branch is not None and is_join(state, branch, token.step)
+
+
+def may_begin(state: RunState, token: Token) -> bool:
+    """Whether there is room for the token's branch among those at work."""
+    branch = state.branches.get(token.branch) if token.branch is not None else None
+    if branch is None or branch.has_begun:
+        return True
+    fork = state.forks[branch.fork]
+    if fork.width is None:
+        return True
+    others = (state.branches[one] for one in fork.branches)
+    return sum(one.has_begun and not one.has_ended for one in others) < fork.width
+
+
+def next_joined(recorder: Recorder) -> Joined | None:
+    """A fork whose branches have done enough, innermost first."""
+    for fork in reversed(list(recorder.state.forks.values())):
+        gather = recorder.program.steps[fork.join].gather or _WAIT_ALL
+        joined = _joined(recorder.state, fork, gather)
+        if joined is not None:
+            return joined
+    return None
+
+
+def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[Key, ...]:
+    """Record the join; the step-runs it stopped. Without a visit the branch around it ends too."""
+    state, fork = recorder.state, joined.fork
+    closed = branches_below(state, fork.id)
+    stopped = tuple(key for key, branch in _live_in(state) if branch in closed)
+    tokens = [token.id for token in state.tokens.values() if _arrived(token, fork)]
+    recorder.emit(
+        BranchJoined(
+            step=fork.join,
+            visit=visit,
+            tokens=tokens,
+            fork=fork.id,
+            policy=joined.gather.policy.value,
+            verdict=joined.verdict.value,
+            written=_merged(joined) if joined.gather.merges else {},
+            cancelled=[branch.name for branch in joined.cancelled],
+            error=_error(joined) if visit is None and joined.verdict is Verdict.FAILURE else None,
+        )
+    )
+    return stopped
+
+
+def _live_in(state: RunState) -> list[tuple[Key, int | None]]:
+    found: list[tuple[Key, int | None]] = []
+    for visit in state.active.values():
+        runs = visit.open.values() if isinstance(visit, LoopVisit) else (visit,)
+        found.extend((run.key, visit.branch) for run in runs)
+    return found
+
+
+def _arrived(token: Token, fork: Fork) -> bool:
+    return token.branch in fork.branches and token.step == fork.join
+
+
+def _joined(state: RunState, fork: Fork, gather: Gather) -> Joined | None:
+    ended = [state.branches[one] for one in fork.ended]
+    left = [state.branches[one] for one in fork.branches if one not in fork.ended]
+    verdict = _verdict(gather, [one.said.verdict for one in ended], len(left))
+    return None if verdict is None else Joined(fork, gather, verdict, ended, left)
+
+
+def _verdict(gather: Gather, verdicts: Sequence[str], left: int) -> Verdict | None:
+    """What the ended branches amount to; None while it is open."""
+    successes = sum(verdict == Verdict.SUCCESS for verdict in verdicts)
+    total = len(verdicts) + left
+    match gather.policy:
+        case JoinPolicy.WAIT_ALL:
+            decided = None if left else _of_all(verdicts)
+        case JoinPolicy.FIRST_SUCCESS:
+            decided = _of_enough(successes, left, needed=1)
+        case JoinPolicy.QUORUM:
+            decided = _of_enough(successes, left, needed=total // 2 + 1)
+        case JoinPolicy.K_OF_N:
+            decided = _of_enough(successes, left, needed=gather.k or total)
+        case _:
+            assert_never(gather.policy)
+    if decided is None or not gather.lenient:
+        return decided
+    have_all_failed = all(verdict == Verdict.FAILURE for verdict in verdicts)
+    return Verdict.FAILURE if have_all_failed else Verdict.SUCCESS
+
+
+def _of_all(verdicts: Sequence[str]) -> Verdict:
+    if all(verdict == Verdict.SUCCESS for verdict in verdicts):
+        return Verdict.SUCCESS
+    return Verdict.FAILURE if Verdict.FAILURE in verdicts else Verdict.PARTIAL
+
+
+def _of_enough(successes: int, left: int, *, needed: int) -> Verdict | None:
+    if successes >= needed:
+        return Verdict.SUCCESS
+    return Verdict.FAILURE if successes + left < needed else None
+
+
+def args_of(joined: Joined) -> Object:
+    """What the step at the join reads of its branches, as `args.join`."""
+    winner = _winner(joined)
+    results = {branch.name: _result(branch) for branch in joined.ended}
+    results |= {branch.name: {"verdict": "cancelled"} for branch in joined.cancelled}
+    told = {
+        "verdict": joined.verdict.value,
+        "policy": joined.gather.policy.value,
+        "results": results,
+        "order": [branch.name for branch in joined.ended],
+        "winner": winner.name if winner else None,
+        "best": _best(joined.ended),
+        "error": _error(joined) if joined.verdict is Verdict.FAILURE else None,
+    }
+    return {"join": told}
+
+
+def failure_of(step: Step, run: StepRun) -> Object | None:
+    """The error of a step whose branches did not do well enough for it to begin.
+
+    A relay begins all the same: what became of them is what it passes on.
+    """
+    told = run.args.get("join") if step.gather is not None else None
+    if step.is_relay or not isinstance(told, dict):
+        return None
+    return told.get("error") if told.get("verdict") == Verdict.FAILURE else None
+
+
+def _result(branch: Branch) -> Object:
+    result: Object = {"verdict": branch.said.verdict, "written": _public(branch.written)}
+    if branch.said.word is not None:
+        result["word"] = branch.said.word
+    if branch.said.label is not None:
+        result["label"] = branch.said.label
+    if branch.error is not None:
+        result["error"] = branch.error
+    return result
+
+
+def _public(written: Object) -> Object:
+    return patched({}, {path: value for path, value in written.items() if path[:1] != PRIVATE})
+
+
+def _winner(joined: Joined) -> Branch | None:
+    wins = (branch for branch in joined.ended if branch.said.verdict == Verdict.SUCCESS)
+    return next(wins, None)
+
+
+def _best(ended: Sequence[Branch]) -> str | None:
+    """By verdict, then by the score a branch wrote, then by name."""
+
+    def rank(branch: Branch) -> tuple[int, float, str]:
+        score = branch.ctx.get("score")
+        is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
+        return _RANK[branch.said.verdict], -float(score or 0) if is_number else 0.0, branch.name
+
+    return min(ended, key=rank).name if ended else None
+
+
+def _error(joined: Joined) -> Object:
+    failed = [branch for branch in joined.ended if branch.said.verdict == Verdict.FAILURE]
+    first = next((branch.error for branch in failed if branch.error is not None), None)
+    names = ", ".join(branch.name for branch in failed) or "none"
+    message = f"the branches do not satisfy {joined.gather.policy.value}; failed: {names}"
+    if first is not None:
+        message = f"{message} ({first.get('message')})"
+    # Whether another try can help is not known: it depends on why the branches failed.
+    known = {"retryable": None, "type": ErrorType.UNKNOWN.value}
+    return {**error_of("failed", message, branches=[one.name for one in failed]), **known}
+
+
+def _merged(joined: Joined) -> Object:
+    """What goes into ctx: later ends win; the winner of a race, and successes where they count."""
+    policy, ended = joined.gather.policy, list(joined.ended)
+    if policy is JoinPolicy.FIRST_SUCCESS:
+        winner = _winner(joined)
+        ended = [*(one for one in ended if one is not winner), *([winner] if winner else [])]
+    elif policy is JoinPolicy.K_OF_N:
+        ended = [one for one in ended if one.said.verdict == Verdict.SUCCESS]
+    merged: Object = {}
+    for branch in ended:
+        for path, value in branch.written.items():
+            if path[:1] != PRIVATE:
+                merged.pop(path, None)
+                merged[path] = value
+    return merged

@@ -1,0 +1,19 @@
+"""What is said of a call that gave no answer in time: the same in a run and in a simulation.
+
+Names the limit that was set, never the time that was measured. Knows no clock.
+"""
+
+from __future__ import annotations
+
+from anew.engine.outcome import error_of
+from anew.program.program import Step
+from anew.values import Object
+
+
+def timed_out(kind: str, step: Step, *, own_seconds: float | None) -> Object:
+    """The error of a call that its own limit ended; with None it was the step's deadline."""
+    who = "the child run" if kind == "playbook" else kind
+    if own_seconds is not None:
+        return error_of("timeout", f"{who} gave no answer within {own_seconds:g} s")
+    deadline = f"the step's deadline of {step.deadline_seconds:g} s (lifecycle.timeout_s)"
+    return error_of("timeout", f"{who} gave no answer before {deadline}")

@@ -1,0 +1,165 @@
+"""Keep the books of a run's tokens, and of the branches of its forks.
+
+Part of the fold: changes the state in place, knows no program, decides nothing.
+"""
+
+from __future__ import annotations
+
+from anew.engine import events as e
+from anew.engine.state import (
+    NO_ORIGIN,
+    Branch,
+    Fork,
+    LoopVisit,
+    Origin,
+    RunState,
+    Said,
+    StepRun,
+    StepRunStatus,
+    Token,
+)
+from anew.values import Object, patched
+
+
+def add_token(
+    state: RunState,
+    step: str,
+    args: Object,
+    born: int,
+    *,
+    origin: Origin = NO_ORIGIN,
+    branch: int | None = None,
+) -> None:
+    state.tokens_made += 1
+    number = state.tokens_made
+    state.tokens[number] = Token(number, step, args, born, None, origin, branch)
+    state.live[step] = state.live.get(step, 0) + 1
+    known = state.branches.get(branch) if branch is not None else None
+    if known is not None:
+        known.live += 1
+        if is_join(state, known, step):
+            end_branch(state, known)
+
+
+def is_join(state: RunState, branch: Branch, step: str) -> bool:
+    """Whether a branch ends at this step: where its fork joins, or one around it."""
+    fork = state.forks[branch.fork]
+    while fork.join != step:
+        if fork.parent is None:
+            return False
+        fork = state.forks[state.branches[fork.parent].fork]
+    return True
+
+
+def end_branch(state: RunState, branch: Branch) -> None:
+    """It has come to its end, whatever else may still be live in it."""
+    if not branch.has_ended:
+        branch.has_ended = True
+        state.forks[branch.fork].ended.append(branch.id)
+
+
+def end_if_stranded(state: RunState, branch: int | None) -> None:
+    """A branch with nothing left in it has come to a dead end."""
+    known = state.branches.get(branch) if branch is not None else None
+    if known is not None and known.live == 0:
+        end_branch(state, known)
+
+
+def drop_token(state: RunState, number: int) -> Token:
+    token = state.tokens.pop(number)
+    leave(state, token.step)
+    if token.branch is not None:
+        state.branches[token.branch].live -= 1
+    return token
+
+
+def leave(state: RunState, step: str) -> None:
+    left = state.live[step] - 1
+    if left:
+        state.live[step] = left
+    else:
+        del state.live[step]
+
+
+def write_ctx(state: RunState, branch: int | None, writes: Object) -> None:
+    """Write to the ctx of a branch, which keeps what it wrote for the join, or of the run."""
+    ground = state.ground(branch)
+    ground.ctx = patched(ground.ctx, writes)
+    if isinstance(ground, Branch):
+        rest = {path: value for path, value in ground.written.items() if path not in writes}
+        ground.written = {**rest, **writes}
+
+
+def fork_branches(state: RunState, event: e.BranchForked, number: int) -> None:
+    assert event.step is not None
+    assert event.join is not None
+    tokens = [state.tokens[token] for token in event.tokens]
+    ground = state.ground(event.parent)
+    if isinstance(ground, Branch):
+        ground.live += 1  # as long as the fork is open
+    ids = [branch["id"] for branch in event.branches]
+    state.forks_made, state.branches_made = number, ids[-1]
+    state.forks[number] = Fork(number, event.step, event.join, event.parent, event.width, ids)
+    for token, branch in zip(tokens, event.branches, strict=True):
+        made = Branch(branch["id"], branch["name"], number, ground.ctx, live=1)
+        state.branches[made.id] = made
+        if is_join(state, made, token.step):
+            end_branch(state, made)
+
+
+def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
+    """The branches are over, and so is everything in them: what is still at work is void."""
+    fork = state.forks[number]
+    closed = branches_below(state, number)
+    ground = state.ground(fork.parent)
+    for branch in (state.branches[one] for one in fork.ended):
+        for step, verdict in branch.verdicts.items():
+            keep_verdict(ground, step, verdict)
+    keep_verdict(ground, fork.step, event.verdict or "success")  # it goes as its branches do
+    for token in [one for one in state.tokens.values() if one.branch in closed]:
+        if token.id not in event.tokens:
+            drop_token(state, token.id)
+    for key, visit in list(state.active.items()):
+        if visit.branch in closed:
+            state.asking -= _asking_in(visit)
+            del state.active[key]
+            leave(state, key[0])
+    for token_id in event.tokens:
+        state.tokens[token_id].branch = fork.parent
+        state.tokens[token_id].origin = Origin(fork.step, "join")
+    for one in closed:
+        state.branches.pop(one)
+    for fork_id in [one for one, inner in state.forks.items() if inner.parent in closed]:
+        del state.forks[fork_id]
+    del state.forks[number]
+    if isinstance(ground, Branch):
+        ground.live += len(event.tokens) - 1
+    if event.written:
+        write_ctx(state, fork.parent, event.written)
+    if event.visit is None and isinstance(ground, Branch):
+        # The branch around it was to meet the others here too, and so it does.
+        ground.said, ground.error = Said(event.verdict or "success"), event.error
+        for token_id in event.tokens:
+            drop_token(state, token_id)
+        end_branch(state, ground)
+    state.epoch += 1
+
+
+def keep_verdict(ground: RunState | Branch, step: str, verdict: str) -> None:
+    # Taken out first, so that the latest stands last.
+    ground.verdicts.pop(step, None)
+    ground.verdicts[step] = verdict
+
+
+def branches_below(state: RunState, fork: int) -> set[int]:
+    """The branches of a fork, and of every fork inside them."""
+    closed = set(state.forks[fork].branches)
+    for inner in state.forks.values():  # a fork is made after the one it is in
+        if inner.parent in closed:
+            closed.update(inner.branches)
+    return closed
+
+
+def _asking_in(visit: StepRun | LoopVisit) -> int:
+    runs = visit.open.values() if isinstance(visit, LoopVisit) else (visit,)
+    return sum(run.status is StepRunStatus.ASKING for run in runs)
