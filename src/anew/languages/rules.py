@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.program.check import PROGRAM_RULES
 from anew.program.findings import Finding, Severity
 from anew.program.span import Span
@@ -55,6 +56,18 @@ _ERRORS = {
     "arc.set": "An arc's `set` writes something other than arguments.",
     "next.shape": "`next` is neither a name, a list nor a router with `arcs`.",
     "next.mode": "The routing mode is unknown.",
+    "next.fork-join": "The branches of a fork have no step at which they all meet.",
+    "next.max-in-flight": "`max_in_flight` of a fork is not a whole number of at least 1.",
+    "arc.most": "`most` of an arc is not a whole number of at least 1.",
+    "arc.weight": "`weight` of an arc is not a whole number.",
+    "target.unknown": "A way for failures, retries, gates or branches names an unknown step.",
+    "join.k": "`join: k_of_n` does not say how many branches have to succeed.",
+    "gate.accepts": "A gate accepts no verdict, or a word that is none.",
+    "gate.budget": "The `budget` word of a gate is unknown.",
+    "gate.most": "`most` of a gate is not a whole number of at least 1.",
+    "ctx.start": "The word for what `ctx` starts with is unknown.",
+    "human.choices": "`choices` is neither a list of texts nor a template.",
+    "human.timeout-action": "The `timeout_action` word is unknown.",
     "loop.in-missing": "A `loop` has no `in`.",
     "loop.iterator-missing": "A `loop` has no `iterator`.",
     "loop.mode": "The loop mode is unknown.",
@@ -76,6 +89,8 @@ _ERRORS = {
     "rule.jump-to-missing": "A `jump` has no `to`.",
     "rule.jump-unknown": "A `jump` leads to a label that the step does not have.",
     "rule.attempts": "`attempts` is below 1.",
+    "rule.verdict": "The `verdict` word is unknown, or is not one to go on with.",
+    "rule.budget": "The `budget` word of a retry is unknown.",
     "rule.backoff": "The `backoff` word is unknown.",
     "rule.jitter": "The `jitter` value is unknown.",
     "rule.multiplier": "A backoff multiplier is not a number above 0.",
@@ -137,6 +152,7 @@ _STRICT = {
 }
 _MIGRATE = {
     "migrate.kept": "A form has no canonical spelling with the same meaning and was left as it is.",
+    "migrate.differs": "Something means another thing, or nothing, in the language it is put into.",
 }
 
 RULES: dict[str, RuleText] = {
@@ -148,6 +164,10 @@ RULES: dict[str, RuleText] = {
     )
     for rule, text in texts.items()
 }
+DOT_RULES: dict[str, RuleText] = {
+    rule: RuleText(severity, text) for rule, (severity, text) in (PARSE_RULES | LINT_RULES).items()
+}
+RULES |= DOT_RULES
 
 
 def finding(rule: str, place: Span, message: str, suggestion: str | None = None) -> Finding:

@@ -1,0 +1,1 @@
+"""DOT graphs, in both dialects: read, checked, and compiled to a Program."""

@@ -1,0 +1,153 @@
+"""What can be said about a condition before any run: for which verdicts it can hold, and which
+of its words nothing ever says."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from anew.expressions import UNDEFINED
+from anew.languages.dot.conditions.evaluation import UNKNOWN, Truth, truth
+from anew.languages.dot.conditions.problems import Problem, Topic
+from anew.languages.dot.conditions.subjects import (
+    DOCS_WORDS,
+    KNOWN_WORDS,
+    RETRY_WORD,
+    SPEC_WORDS,
+    SYNONYMS,
+)
+from anew.languages.dot.conditions.tree import (
+    All,
+    AnyOf,
+    Compare,
+    Key,
+    Literal,
+    Not,
+    Tree,
+    comparisons_in,
+)
+from anew.languages.dot.graph import DotDialect
+from anew.program.findings import Severity
+from anew.program.policy import Verdict
+from anew.values import Value
+
+_ONE = Literal("1")
+
+
+class Reach(Struct, frozen=True):
+    """For each verdict: True when the condition always holds, False when it never does."""
+
+    by_verdict: dict[Verdict, Truth]
+
+    @property
+    def always_on_failure(self) -> bool:
+        return self.by_verdict[Verdict.FAILURE] is True
+
+    @property
+    def can_hold_on_failure(self) -> bool:
+        return self.by_verdict[Verdict.FAILURE] is not False
+
+    @property
+    def only_on_failure(self) -> bool:
+        """It can hold for a failure, and for nothing else."""
+        others = (self.by_verdict[verdict] for verdict in Verdict if verdict != Verdict.FAILURE)
+        return self.can_hold_on_failure and all(worth is False for worth in others)
+
+
+def reach_of(tree: Tree, dialect: DotDialect) -> Reach:
+    return Reach({verdict: holds_for_status(tree, verdict, dialect=dialect) for verdict in Verdict})
+
+
+def holds_for_status(tree: Tree, verdict: Verdict, *, dialect: DotDialect) -> Truth:
+    """Whether it holds for this verdict whatever else is true; None when that depends."""
+    known = _with_words_decided(tree, verdict, dialect)
+    return truth(known, lambda key: _known(key, verdict, dialect), dialect)
+
+
+def _known(key: Key, verdict: Verdict, dialect: DotDialect) -> Value:
+    is_docs = dialect is DotDialect.DOCS
+    if key.path == "status" and is_docs and not key.is_prefixed:
+        return DOCS_WORDS[verdict]
+    is_error = key.segments[0] == "error" and is_docs and not key.is_prefixed
+    if is_error and verdict is not Verdict.FAILURE:
+        return UNDEFINED
+    return UNKNOWN
+
+
+def _with_words_decided(tree: Tree, verdict: Verdict, dialect: DotDialect) -> Tree:
+    """Comparisons with the word of the handler put as true or false where the verdict decides."""
+    match tree:
+        case Compare():
+            word = _handler_word(tree, dialect)
+            worth = None if word is None else _says(word, verdict)
+            if worth is None:
+                return tree
+            return Compare("==" if worth == (tree.sign == "==") else "!=", _ONE, _ONE)
+        case Not():
+            return Not(_with_words_decided(tree.inner, verdict, dialect))
+        case All():
+            parts = (_with_words_decided(part, verdict, dialect) for part in tree.parts)
+            return All(tuple(parts))
+        case AnyOf():
+            parts = (_with_words_decided(part, verdict, dialect) for part in tree.parts)
+            return AnyOf(tuple(parts))
+        case _:
+            return tree
+
+
+def _handler_word(tree: Compare, dialect: DotDialect) -> str | None:
+    """The text that the word of the handler is compared with, in the dialect that has one."""
+    if dialect is DotDialect.DOCS or not isinstance(tree.right, Literal):
+        return None
+    if isinstance(tree.left, Key) and tree.left.path == "outcome" and not tree.left.is_prefixed:
+        return str(tree.right.value)
+    return None
+
+
+def _says(word: str, verdict: Verdict) -> Truth:
+    """Whether an outcome of this verdict answers to `word`; None when it may."""
+    if verdict is Verdict.FAILURE:
+        return True if word == SPEC_WORDS[verdict] else None if word == RETRY_WORD else False
+    may_be_own_word = word.lower() not in KNOWN_WORDS and word != ""
+    return None if may_be_own_word or word == SPEC_WORDS[verdict] else False
+
+
+def word_problems(tree: Tree, dialect: DotDialect) -> list[Problem]:
+    """Warnings for comparisons of the status with a word that it never is."""
+    found = (_word_problem(part, dialect) for part in comparisons_in(tree))
+    return [problem for problem in found if problem is not None]
+
+
+def _word_problem(part: Compare, dialect: DotDialect) -> Problem | None:
+    key, literal = part.left, part.right
+    if not isinstance(key, Key) or key.is_prefixed or not isinstance(literal, Literal):
+        return None
+    if key.path == "status" and dialect is DotDialect.DOCS and part.sign in ("==", "!=", "IN"):
+        words = literal.value if part.sign == "IN" else [literal.value]
+        wrong = [word for word in _listed(words) if word not in DOCS_WORDS.values()]
+        known = list(DOCS_WORDS.values())
+    elif key.path in ("outcome", "status") and dialect is DotDialect.SPEC:
+        known = [*SPEC_WORDS.values(), RETRY_WORD]
+        said = str(literal.value)
+        wrong = [said] if said.lower() in KNOWN_WORDS and said not in known else []
+    else:
+        return None
+    if not wrong:
+        return None
+    meant = _meant(wrong[0], dialect)
+    suggestion = f"Did you mean {meant!r}?" if meant else f"Its words are {', '.join(known)}."
+    message = f"{key.path!r} is never {wrong[0]!r}"
+    return Problem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
+
+
+def _listed(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [value]
+
+
+def _meant(word: Value, dialect: DotDialect) -> str | None:
+    """The word of this dialect for a verdict named in another way."""
+    said = SYNONYMS.get(str(word).lower(), str(word).lower())
+    words = DOCS_WORDS if dialect is DotDialect.DOCS else SPEC_WORDS
+    for verdict, spec_word in SPEC_WORDS.items():
+        if said in (verdict, spec_word):
+            return words[verdict]
+    return None

@@ -1,0 +1,140 @@
+"""Compile the condition of an edge: text to what the engine asks, with all that checks want.
+
+Raises nothing: what is wrong is in the problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from anew.expressions import Condition, Scope, Template
+from anew.languages.dot.attributes import excerpt, shown
+from anew.languages.dot.conditions.checking import Reach, reach_of, word_problems
+from anew.languages.dot.conditions.docs_grammar import parse_docs
+from anew.languages.dot.conditions.evaluation import truth
+from anew.languages.dot.conditions.problems import ConditionError, Problem, Topic
+from anew.languages.dot.conditions.spec_grammar import parse_spec
+from anew.languages.dot.conditions.subjects import Names, reader
+from anew.languages.dot.conditions.translation import in_other_dialect, translate
+from anew.languages.dot.conditions.tree import Key, Tree, keys_in, specificity
+from anew.languages.dot.graph import DotDialect
+from anew.program.findings import Finding, Severity
+from anew.program.span import Span
+from anew.values import Value
+
+# Enough to know a condition again, and to read a suggestion; a generated one may have 100 KB.
+_CONDITION_CHARS_MAX = 120
+_MESSAGE_CHARS_MAX = 500
+
+
+class Compiled(Struct, frozen=True):
+    """`condition`, `tree` and `reach` are None exactly when a problem is an error.
+
+    `reads` has the keys without `context.`; `place` is where the text of the condition begins.
+    """
+
+    text: str
+    place: Span
+    condition: Condition | None = None
+    tree: Tree | None = None
+    problems: tuple[Problem, ...] = ()
+    specificity: tuple[int, int] = (0, 0)
+    reads: frozenset[str] = frozenset()
+    reach: Reach | None = None
+
+    @property
+    def can_hold_on_failure(self) -> bool:
+        return self.reach is not None and self.reach.can_hold_on_failure
+
+    @property
+    def always_on_failure(self) -> bool:
+        return self.reach is not None and self.reach.always_on_failure
+
+    @property
+    def only_on_failure(self) -> bool:
+        return self.reach is not None and self.reach.only_on_failure
+
+    def span_of(self, problem: Problem) -> Span:
+        """Where a problem stands, as if the text had no escapes."""
+        before = self.text[: problem.at]
+        line = before.count("\n")
+        column = problem.at - (before.rfind("\n") + 1)
+        start = self.place.column if line == 0 else 1
+        return Span(self.place.file, self.place.line + line, start + column)
+
+    def message_of(self, problem: Problem) -> str:
+        """What is wrong, with the condition it is wrong in; a long one is only begun."""
+        said = excerpt(problem.message, most=_MESSAGE_CHARS_MAX)
+        return f"condition {shown(self.text, most=_CONDITION_CHARS_MAX)}: {said}"
+
+    def remedy_of(self, problem: Problem) -> str | None:
+        written = f"Write {problem.fix}" if problem.fix else None
+        remedy = problem.suggestion or written
+        return None if remedy is None else excerpt(remedy, most=_MESSAGE_CHARS_MAX)
+
+    def findings(self, rule_of: Callable[[Problem], str]) -> list[Finding]:
+        """The problems as findings, under the rule the caller has for each."""
+        return [
+            Finding(
+                problem.severity,
+                rule_of(problem),
+                self.message_of(problem),
+                self.span_of(problem),
+                self.remedy_of(problem),
+            )
+            for problem in self.problems
+        ]
+
+
+def compile_condition(text: str, names: Names, *, place: Span) -> Compiled:
+    """The condition `text` of an edge, in the dialect of `names`."""
+    try:
+        tree, hints = _parsed(text, names.dialect)
+    except ConditionError as error:
+        problem = _of_other_dialect(text, names.dialect) or error.problem
+        return Compiled(text, place, problems=(problem,))
+    problems = (*hints, *word_problems(tree, names.dialect))
+    return Compiled(
+        text,
+        place,
+        condition=Condition(Template(text, _run(tree, names))),
+        tree=tree,
+        problems=problems,
+        specificity=specificity(tree),
+        reads=frozenset(key.path for key in keys_in(tree)),
+        reach=reach_of(tree, names.dialect),
+    )
+
+
+def _parsed(text: str, dialect: DotDialect) -> tuple[Tree, list[Problem]]:
+    if dialect is DotDialect.DOCS:
+        return parse_docs(text)
+    return parse_spec(text), []
+
+
+def _of_other_dialect(text: str, dialect: DotDialect) -> Problem | None:
+    tree = in_other_dialect(text, dialect)
+    if tree is None:
+        return None
+    other = DotDialect.SPEC if dialect is DotDialect.DOCS else DotDialect.DOCS
+    message = f"this is written in the {other} dialect, but the graph is in {dialect}"
+    made = translate(tree, dialect)
+    if made.text is None:
+        suggestion = f"It has no translation: {'; '.join(made.reasons)}."
+    else:
+        suggestion = f"Write {made.text}"
+    return Problem(Severity.ERROR, Topic.OTHER_DIALECT, message, 0, suggestion, made.text)
+
+
+def _run(tree: Tree, names: Names) -> Callable[[Scope], Value]:
+    readers = {key: reader(key.path, names, is_prefixed=key.is_prefixed) for key in keys_in(tree)}
+
+    def run(scope: Scope) -> Value:
+        def read(key: Key) -> Value:
+            return readers[key](scope)
+
+        return truth(tree, read, names.dialect) is True
+
+    return run

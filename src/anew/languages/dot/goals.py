@@ -1,0 +1,61 @@
+"""Compile what a run must have achieved before it may end, and how long it may go on."""
+
+from __future__ import annotations
+
+from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.graph import Node
+from anew.languages.dot.retries import max_retries
+from anew.languages.dot.settings import flag, given, whole
+from anew.program.policy import Verdict
+from anew.program.program import Gate, Limits
+
+STEPS_PER_RUN_MIN = 1_000
+STEPS_PER_NODE = 10
+VISITS_PER_NODE_MAX = 100
+SAME_FAILURES_MAX = 3
+STEPS_KEYS = ("max_steps",)
+VISITS_KEYS = ("max_visits", "max_node_visits")
+REDIRECTS_KEY = "max_goal_gate_redirects"
+
+
+def gate_of(c: Compilation, node: Node) -> Gate | None:
+    """The gate a node is. In docs it must have succeeded; in spec not have been left undone."""
+    if flag(node, "goal_gate") is not True:
+        return None
+    found = given(node, "goal_gate")
+    span = node.span if found is None else found.span
+    most = whole(c.graph, REDIRECTS_KEY)
+    retries = max_retries(c, node)
+    if c.is_docs:
+        return Gate(
+            to=c.target(node, "retry_target") or node.id,
+            most=retries if most is None else most,
+            shares_budget=most is None,
+            span=span,
+        )
+    return Gate(
+        accepts=(Verdict.SUCCESS, Verdict.PARTIAL),
+        is_owed=False,
+        to=gate_target(c, node),
+        most=max(1, retries) if most is None else most,
+        shares_budget=most is None,
+        span=span,
+    )
+
+
+def gate_target(c: Compilation, node: Node) -> str | None:
+    """Where an unsatisfied gate of the spec dialect sends the run."""
+    keys = ("retry_target", "fallback_retry_target")
+    return c.target(node, *keys) or c.target(c.graph, *keys)
+
+
+def limits_of(c: Compilation) -> Limits:
+    graph = c.graph
+    steps = max(STEPS_PER_RUN_MIN, STEPS_PER_NODE * len(graph.nodes))
+    restarts = whole(graph, "max_restarts")
+    return Limits(
+        steps_per_run=whole(graph, *STEPS_KEYS, least=1) or steps,
+        visits_per_step=whole(graph, *VISITS_KEYS, least=1) or VISITS_PER_NODE_MAX,
+        same_failures=whole(graph, "max_same_failures", least=1) or SAME_FAILURES_MAX,
+        restarts=Limits().restarts if restarts is None else restarts,
+    )

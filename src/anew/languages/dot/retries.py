@@ -1,0 +1,208 @@
+"""Compile when and how often a failing node is executed again, and what its failure then means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from anew.expressions import Condition, Scope
+from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.graph import Node
+from anew.languages.dot.scoped import computed, object_of, within
+from anew.languages.dot.settings import flag, given, number, text, whole, word
+from anew.program.policy import (
+    Budget,
+    Continue,
+    Exhausted,
+    OutcomeStatus,
+    Policy,
+    Retry,
+    Rule,
+    Verdict,
+)
+from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
+from anew.program.span import Span
+from anew.values import Value
+
+DELAY_SECONDS_MAX = 60.0
+JITTER_DEFAULT = 0.1
+# A delay that may be eleven times as long is none anybody chose.
+JITTER_MAX = 10.0
+RETRY_WORD = "retry"
+ON_FAILURE = ("exit", "route", "succeed")
+TARGET_MODES = ("redirect", "after")
+_TIMEOUT_KINDS = ("timeout", "db_timeout")
+
+
+class Preset(Struct, frozen=True):
+    """`attempts` counts executions, the first included; None leaves that to `max_retries`."""
+
+    kind: BackoffKind
+    first: float = 0.0
+    factor: float = 1.0
+    attempts: int | None = None
+
+
+DOCS_PRESETS: Mapping[str, Preset] = {
+    "none": Preset(BackoffKind.NONE),
+    "linear": Preset(BackoffKind.FIXED, 5.0),
+    "exponential": Preset(BackoffKind.EXPONENTIAL, 1.0, 2.0),
+    "aggressive": Preset(BackoffKind.EXPONENTIAL, 0.5, 3.0),
+}
+SPEC_PRESETS: Mapping[str, Preset] = {
+    "none": Preset(BackoffKind.NONE, attempts=1),
+    "standard": Preset(BackoffKind.EXPONENTIAL, 0.2, 2.0, 5),
+    "aggressive": Preset(BackoffKind.EXPONENTIAL, 0.5, 2.0, 5),
+    "linear": Preset(BackoffKind.FIXED, 0.5, attempts=3),
+    "patient": Preset(BackoffKind.EXPONENTIAL, 2.0, 3.0, 3),
+}
+DOCS_PRESET, SPEC_PRESET = "exponential", "standard"
+PRESET_KEYS = ("retry_policy", "retry_preset")
+# Added to what is waited anyway; the presets that promise a fixed wait have none unless asked.
+_WITHOUT_JITTER = ("none", "linear")
+
+
+def max_retries(c: Compilation, node: Node) -> int:
+    """Executions beyond the first: the node's number, its preset's, else the graph's."""
+    own = whole(node, "max_retries")
+    if own is not None:
+        return own
+    preset = _stated_preset(c, node)
+    if preset is not None and preset.attempts is not None:
+        return preset.attempts - 1
+    return whole(c.graph, "default_max_retries", "default_max_retry") or 0
+
+
+def on_failure(c: Compilation, node: Node) -> str:
+    said = word(node, "on_failure", ON_FAILURE) or word(c.graph, "on_failure", ON_FAILURE)
+    return said or "exit"
+
+
+def retry_target(c: Compilation, node: Node) -> str | None:
+    """The node a failure goes back to; a node that names itself means the default."""
+    target = c.target(node, "retry_target")
+    return None if target == node.id else target
+
+
+def rescue_of(c: Compilation, node: Node) -> str | None:
+    """Where a failure goes that no edge takes."""
+    return retry_target(c, node) or c.target(node, "fallback_retry_target")
+
+
+def policy_of(c: Compilation, node: Node) -> Policy:
+    """The rules of a node that does work, without what it writes."""
+    retries = max_retries(c, node)
+    rules: list[Rule] = []
+    if not c.is_docs:
+        rules += _asked_rules(c, node, retries)
+    if retries:
+        rules.append(
+            Rule(
+                _retry(c, node, retries, exhausted=_forgiven(c, node)),
+                when=_WITH_TIMEOUTS if _retries_timeouts(c, node) else _WITHOUT_TIMEOUTS,
+                on=OutcomeStatus.ERROR,
+                name="retry",
+                span=_span(node),
+            )
+        )
+    if on_failure(c, node) == "succeed":
+        rules.append(Rule(Continue(Verdict.SUCCESS), on=OutcomeStatus.ERROR, span=node.span))
+    return Policy(tuple(rules), span=node.span)
+
+
+def _asked_rules(c: Compilation, node: Node, retries: int) -> list[Rule]:
+    """A handler that asks for a retry gets it, whatever its error says, while there are any."""
+    is_partial = bool(flag(node, "allow_partial"))
+    spent = Continue(Verdict.PARTIAL) if is_partial else _forgiven(c, node)
+    if not retries:
+        return [Rule(spent, when=_ASKS, on=OutcomeStatus.ERROR, name="asked")] if spent else []
+    retry = _retry(c, node, retries, exhausted=spent)
+    return [Rule(retry, when=_ASKS, on=OutcomeStatus.ERROR, name="asked", span=_span(node))]
+
+
+def _forgiven(c: Compilation, node: Node) -> Continue | None:
+    return Continue(Verdict.SUCCESS) if on_failure(c, node) == "succeed" else None
+
+
+def _retry(c: Compilation, node: Node, retries: int, *, exhausted: Continue | None) -> Retry:
+    return Retry(
+        attempts=1 + retries,
+        backoff=_backoff(c, node),
+        on_exhausted=Exhausted(exhausted) if exhausted is not None else None,
+        budget=Budget.STEP,
+        to=retry_target(c, node) if _redirects(c, node) else None,
+        span=_span(node),
+    )
+
+
+def _redirects(c: Compilation, node: Node) -> bool:
+    mode = word(node, "retry_target_mode", TARGET_MODES)
+    mode = mode or word(c.graph, "retry_target_mode", TARGET_MODES)
+    return c.is_docs if mode is None else mode == "redirect"
+
+
+# --- delays --------------------------------------------------------------------------------------
+
+
+def _stated_preset(c: Compilation, node: Node) -> Preset | None:
+    if c.is_docs:
+        return DOCS_PRESETS.get(text(node, "retry_backoff").strip().lower())
+    return SPEC_PRESETS.get(text(node, *PRESET_KEYS).strip().lower())
+
+
+def _backoff(c: Compilation, node: Node) -> Backoff:
+    default = DOCS_PRESETS[DOCS_PRESET] if c.is_docs else SPEC_PRESETS[SPEC_PRESET]
+    preset = _stated_preset(c, node) or default
+    return Backoff(
+        kind=preset.kind,
+        first=preset.first,
+        factor=preset.factor,
+        cap=DELAY_SECONDS_MAX,
+        jitter=_docs_jitter(node) if c.is_docs else Jitter(JitterKind.HALF_TO_DOUBLE),
+        span=_span(node),
+    )
+
+
+def _docs_jitter(node: Node) -> Jitter:
+    fraction = number(node, "retry_jitter")
+    if fraction is None and text(node, "retry_backoff").strip().lower() in _WITHOUT_JITTER:
+        return Jitter()
+    return Jitter(JitterKind.ADDED, JITTER_DEFAULT if fraction is None else max(fraction, 0.0))
+
+
+# --- which errors --------------------------------------------------------------------------------
+
+
+def _retries_timeouts(c: Compilation, node: Node) -> bool:
+    own = flag(node, "retry_on_timeout")
+    said = flag(c.graph, "retry_on_timeout") if own is None else own
+    return True if said is None else said
+
+
+def _asks(scope: Scope) -> Value:
+    return object_of(scope, "outcome").get("word") == RETRY_WORD
+
+
+def _retryable(*, with_timeouts: bool) -> Condition:
+    def holds(scope: Scope) -> Value:
+        error = within(object_of(scope, "outcome"), "error")
+        stated = error.get("retryable")
+        # A tool of ours names a kind, and what it says of retries is the table's word, not its own.
+        if "type" not in error and error.get("kind") in _TIMEOUT_KINDS:
+            return with_timeouts
+        if stated is not None:
+            return bool(stated)
+        kind = str(error.get("type") or "").strip().upper()
+        return with_timeouts if kind == "TIMEOUT" else kind != "TERMINAL"
+
+    return Condition(computed("(is retryable)", holds, "outcome"))
+
+
+_ASKS = Condition(computed("(asks for a retry)", _asks, "outcome"))
+_WITH_TIMEOUTS, _WITHOUT_TIMEOUTS = _retryable(with_timeouts=True), _retryable(with_timeouts=False)
+
+
+def _span(node: Node) -> Span:
+    found = given(node, "max_retries", *PRESET_KEYS, "retry_backoff")
+    return node.span if found is None else found.span
