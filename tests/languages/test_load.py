@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.languages import load, load_text
+from anew.languages.dot.extensions import Extensions
 from anew.program.policy import NO_POLICY
 from anew.program.program import Router
 from anew.program.span import NOWHERE, Span
@@ -32,12 +33,27 @@ def test_json_is_a_playbook_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("g.dot", ""), ("g.gv", "digraph {}"), ("g", "// c\nstrict digraph G { a -> b }")],
+    ("name", "text", "rule"),
+    [
+        ("g.dot", "", "dot.empty"),
+        ("g.gv", "digraph {}", "start_node"),
+        ("g", "// c\nstrict digraph G { a -> b }", "dot.strict"),
+    ],
 )
-def test_a_dot_graph_is_refused_clearly(name: str, text: str) -> None:
-    with pytest.raises(ConfigError, match="DOT graphs are not supported yet"):
-        load_text(text, name)
+def test_a_graph_is_told_by_its_name_or_by_how_it_begins(name: str, text: str, rule: str) -> None:
+    loaded = load_text(text, name)
+    assert loaded.program is None
+    assert rule in [found.rule for found in loaded.findings]
+
+
+def test_a_graph_is_loaded_from_a_file_in_the_dialect_that_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "flow.dot"
+    path.write_text("digraph { start -> a -> exit }")
+    programs = [load(path, dialect=word).program for word in (None, "docs")]
+    assert [(p.language, p.dialect, p.name) for p in programs if p] == [
+        ("dot", "spec", "flow"),
+        ("dot", "docs", "flow"),
+    ]
 
 
 def test_a_playbook_about_graphs_is_no_graph() -> None:
@@ -90,3 +106,20 @@ def test_every_part_of_a_program_knows_where_it_stands(name: str) -> None:
         if getattr(part, "span", None) == NOWHERE and part not in (NO_POLICY, Router())
     ]
     assert lost == []
+
+
+def test_a_dialect_cannot_be_chosen_for_a_playbook() -> None:
+    with pytest.raises(ConfigError, match=r"p\.yaml is a playbook; --dialect is for DOT graphs"):
+        load_text(PLAYBOOK, "p.yaml", dialect="docs")
+
+
+def test_a_playbook_may_use_tools_that_code_brings() -> None:
+    text = "workflow: [{step: a, tool: {kind: chat, channel: ops, text: hi}}]"
+    (found,) = load_text(text, "p.yaml").findings
+    assert found.rule == "tool.kind"
+    loaded = load_text(text, "p.yaml", extensions=Extensions(kinds=["chat"]))
+    assert loaded.findings == []
+    misspelt = load_text(
+        text.replace("chat", "caht"), "p.yaml", extensions=Extensions(kinds=["chat"])
+    )
+    assert misspelt.findings[0].suggestion == "Did you mean 'chat'?"

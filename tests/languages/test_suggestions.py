@@ -103,7 +103,7 @@ def test_on_no_match_is_told_to_have_no_effect() -> None:
 
 def test_an_empty_word_is_called_empty() -> None:
     found = only(STEP + "  next: {spec: {mode: }, arcs: []}\n")
-    assert found.message == "mode is empty; it is one of exclusive, inclusive"
+    assert found.message == "mode is empty; it is one of exclusive, inclusive, preferred, fork"
 
 
 @pytest.mark.parametrize("word", ["null", "nil"])

@@ -17,6 +17,7 @@ from anew.expressions.template import (
     compile_expression,
     compile_template,
     compile_value,
+    holds_template,
 )
 from anew.expressions.undefined import UNDEFINED, Undefined, Words
 
@@ -35,4 +36,5 @@ __all__ = [
     "compile_expression",
     "compile_template",
     "compile_value",
+    "holds_template",
 ]

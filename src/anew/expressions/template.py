@@ -120,6 +120,11 @@ class Condition:
         return f"Condition({self.source!r})"
 
 
+def holds_template(text: str) -> bool:
+    """Whether a text has something to render; without it, it is itself."""
+    return any(mark in text for mark in _MARKS)
+
+
 def compile_expression(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     """A bare expression, without braces."""
     with _bounded_stack(text):
@@ -133,7 +138,7 @@ def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     Exactly one `{{ expression }}` keeps its type; anything else renders to text. A newline at the
     end is kept, unlike Jinja's default: what is written is what is sent.
     """
-    if not any(mark in text for mark in _MARKS):
+    if not holds_template(text):
         return Template(text, None, constant=text)
     with _bounded_stack(text):
         return _of_statements(text, _statements(text, limits), limits)

@@ -19,6 +19,7 @@ from anew.expressions import (
     compile_condition,
     compile_template,
     compile_value,
+    holds_template,
 )
 from anew.languages.limits import rendering_limits
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
@@ -27,7 +28,6 @@ from anew.languages.rules import finding
 from anew.program.findings import Finding, Suggestions
 from anew.program.span import Span
 
-_MARKS = ("{{", "{%", "{#")
 # Stands for a condition that was reported, so that no later check takes its rule for an `else`.
 BROKEN = Condition(constant(False))
 Word = TypeVar("Word", bound=StrEnum)
@@ -67,7 +67,8 @@ class Compilation(Struct):
 
     `guessed_targets` are the steps that misspelt arcs probably mean; `lost_loops` those whose loop
     was reported and left out; `has_lost_routes`: it is not known where some arc leads.
-    `uses_policy`: some task has `spec.policy`.
+    `uses_policy`: some task has `spec.policy`. `steps` are the names of all steps, known before the
+    first of them is compiled. `kinds` are tools that code brings.
     """
 
     file: str
@@ -81,7 +82,9 @@ class Compilation(Struct):
     uses_policy: bool = False
     suggestions: Suggestions = field(default_factory=Suggestions)
     workbook: frozenset[str] | None = None  # None until it has been read
+    steps: frozenset[str] = frozenset()
     step: str = ""
+    kinds: frozenset[str] = frozenset()
     _limits: Limits = field(default_factory=rendering_limits)
     _templates: dict[str, Template] = field(default_factory=dict)
     _conditions: dict[tuple[str, bool], Condition] = field(default_factory=dict)
@@ -124,6 +127,25 @@ class Compilation(Struct):
             self.has_lost_routes = True
         else:
             self.guessed_targets.add(meant)
+
+    def known_step(
+        self, entry: Entry | None, *, rule: str, what: str, is_way: bool = True
+    ) -> str | None:
+        """The step that an entry names; one that does not exist is reported under `rule`.
+
+        An entry that is empty names none. `is_way`: the run may come to the step by it.
+        """
+        if entry is None or _is_null(entry.node):
+            return None
+        name = self.text(entry, entry.key)
+        if name is None or name in self.steps:
+            return name
+        message = f"{what} {name!r}, which is not a step"
+        meant = self.suggestions.near(name, self.steps)
+        self.report(rule, entry.node.span, message, self.suggestions.sentence(meant, self.steps))
+        if is_way:
+            self.lose_route(meant)
+        return None
 
     # --- typed values ----------------------------------------------------------------------------
 
@@ -201,7 +223,7 @@ class Compilation(Struct):
 
     def template(self, node: Node, place: Place) -> Template:
         """The compiled value of a node; an error is reported and gives a constant null."""
-        if not any(mark in scalar.text for scalar in scalars(node) for mark in _MARKS):
+        if not any(holds_template(scalar.text) for scalar in scalars(node)):
             return constant(plain(node))
         try:
             template = self._compiled(node)

@@ -9,7 +9,17 @@ from anew.languages.nodes import Entry, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
 from anew.languages.playbook.patches import PATCH_KEYS, read_patches
-from anew.program.policy import Break, Continue, Directive, Exhausted, Fail, Jump, Retry
+from anew.program.policy import (
+    Break,
+    Budget,
+    Continue,
+    Directive,
+    Exhausted,
+    Fail,
+    Jump,
+    Retry,
+    Verdict,
+)
 from anew.program.retry import (
     ATTEMPTS_DEFAULT,
     DELAY_SECONDS_DEFAULT,
@@ -28,14 +38,22 @@ class Do(StrEnum):
     FAIL = "fail"
 
 
+class Counted(StrEnum):
+    """As what an outcome may count that its task goes on with."""
+
+    SUCCESS = Verdict.SUCCESS.value
+    PARTIAL = Verdict.PARTIAL.value
+    SKIPPED = Verdict.SKIPPED.value
+
+
 _SETTINGS: Mapping[Do, frozenset[str]] = {
-    Do.CONTINUE: frozenset(),
+    Do.CONTINUE: frozenset({"verdict"}),
     Do.BREAK: frozenset(),
     Do.FAIL: frozenset({"message"}),
     Do.JUMP: frozenset({"to", "delay"}),
     Do.RETRY: frozenset(
         "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
-        "on_exhausted".split()
+        "on_exhausted budget to".split()
     ),
 }
 DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*_SETTINGS.values())
@@ -53,7 +71,7 @@ def read_directive(
     entry = fields.get("do")
     if entry is None:
         _note_no_do(c, fields, holder)
-        return Continue(holder)
+        return Continue(span=holder)
     do = c.word(entry, Do, rule="rule.do", what="do")
     if do is None:
         return _BROKEN
@@ -61,7 +79,7 @@ def read_directive(
     span = entry.node.span
     match do:
         case Do.CONTINUE:
-            return Continue(span)
+            return Continue(_read_verdict(c, fields.get("verdict")), span)
         case Do.BREAK:
             return Break(span)
         case Do.FAIL:
@@ -91,6 +109,11 @@ def _note_no_do(c: Compilation, fields: Mapping[str, Entry], holder: Span) -> No
     c.noncanonical("strict.rule", holder, "a rule does not say `do`", "`do: continue`")
 
 
+def _read_verdict(c: Compilation, entry: Entry | None) -> Verdict | None:
+    word = c.word(entry, Counted, rule="rule.verdict", what="verdict")
+    return None if word is None else Verdict(word.value)
+
+
 def _read_jump(
     c: Compilation, fields: Mapping[str, Entry], holder: Span, labels: frozenset[str]
 ) -> Directive:
@@ -117,11 +140,15 @@ def _read_retry(
     c: Compilation, fields: Mapping[str, Entry], span: Span, labels: frozenset[str]
 ) -> Retry:
     exhausted = fields.get("on_exhausted")
+    budget = c.word(fields.get("budget"), Budget, rule="rule.budget", what="budget")
+    what = f"a retry of step {c.step!r} goes to"
     return Retry(
         attempts=read_attempts(c, fields.get("attempts"), ATTEMPTS_DEFAULT),
         backoff=_read_backoff(c, fields, span),
         max_elapsed=read_delay(c, fields.get("max_elapsed"), None),
         on_exhausted=_read_exhausted(c, exhausted, labels) if exhausted else None,
+        budget=Budget.VISIT if budget is None else budget,
+        to=c.known_step(fields.get("to"), rule="target.unknown", what=what),
         span=span,
     )
 

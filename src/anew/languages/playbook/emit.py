@@ -17,6 +17,8 @@ from anew.languages.nodes import Entry, Item, plain
 from anew.languages.playbook.comments import Source, held_end
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
+# What YAML does not allow, or takes for the end of a line or for a mark of the encoding.
+_NO_TEXT = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
 
 
@@ -70,7 +72,13 @@ def scalar(value: object) -> Inline:
     """A value written on one line."""
     if isinstance(value, str) and _PLAIN_WORD.fullmatch(value) and value not in _RESERVED:
         return Inline(value)
-    return Inline(json.dumps(value, ensure_ascii=False))
+    return Inline(_json(value))
+
+
+def _json(value: object) -> str:
+    """JSON that YAML reads as the same value: characters that are no text to it are escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _NO_TEXT.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def written(value: object) -> Inline | Literal:
@@ -182,7 +190,7 @@ class Emitter:
         node, source = entry.node, self.source
         pad = " " * indent
         if entry.alias_end is not None:  # its text is only a reference
-            return [f"{pad}{name}: {json.dumps(plain(node), ensure_ascii=False)}"]
+            return [f"{pad}{name}: {_json(plain(node))}"]
         end = source.end_of(node)
         between = self._piece(entry.name.end, node.begin)
         if between == ":" and end > node.begin:  # JSON needs no space there, a block does
@@ -194,7 +202,7 @@ class Emitter:
     def _raw_item(self, item: Item, indent: int) -> list[str]:
         node, source = item.node, self.source
         if item.alias_end is not None:
-            return [f"{' ' * indent}- {json.dumps(plain(node), ensure_ascii=False)}"]
+            return [f"{' ' * indent}- {_json(plain(node))}"]
         above = source.above(node.begin)
         shift = indent + 2 - source.column(node.begin)
         text = self._piece(node.begin, source.end_of(node))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
 from anew.languages.playbook.durations import seconds_of
-from anew.program.program import AdmitRule, FailureMode, Join
+from anew.languages.playbook.goals import read_gate
+from anew.languages.playbook.joining import read_join
+from anew.program.program import AdmitRule, FailureMode, Gate, Gather, Join
 from anew.program.span import Span
 
-_SPEC_KEYS = ("policy", "join", "pool", "runs_on")
+_SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
 _POLICY_KEYS = ("admit", "failure", "lifecycle")
 # What only a task's policy may hold, wherever it stands in another policy.
 _DIRECTIVE_SIGNS = frozenset(
@@ -32,6 +35,11 @@ class StepSpec(Struct, frozen=True):
     failure: FailureMode | None = None
     deadline_seconds: float | None = None
     pool: str | None = None
+    gather: Gather | None = None
+    gate: Gate | None = None
+    is_exit: bool = False
+    rescue: str | None = None
+    visits_max: int | None = None
 
 
 def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) -> StepSpec:
@@ -40,17 +48,26 @@ def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) 
     if node is None:
         return StepSpec()
     c.check_keys(node, (*_SPEC_KEYS, "timeout") if takes_timeout else _SPEC_KEYS, "a step's spec")
-    join = c.word(node.get("join"), Join, rule="step.join", what="join")
+    join, gather = read_join(c, node.get("join"))
+    spec = StepSpec(
+        join=join,
+        pool=read_pool(c, node.get("pool")),
+        gather=gather,
+        gate=read_gate(c, node.get("gate")),
+        is_exit=bool(c.flag(node.get("exit"), "exit")),
+        visits_max=c.whole_number(node.get("visits_max"), "visits_max", rule="limit.value"),
+    )
     policy = read_other_policy(c, node, _POLICY_KEYS, "a step")
-    pool = read_pool(c, node.get("pool"))
     if policy is None:
-        return StepSpec(join=join or Join.ALL, pool=pool)
-    return StepSpec(
+        return spec
+    what = f"a failure of step {c.step!r} goes to"
+    failure, rescue = read_failure(c, policy.get("failure"), way="goto", what=what)
+    return replace(
+        spec,
         admit=_read_admit(c, policy.get("admit")),
-        join=join or Join.ALL,
-        failure=read_failure(c, policy.get("failure")),
+        failure=failure,
+        rescue=rescue,
         deadline_seconds=_read_deadline(c, policy.get("lifecycle")),
-        pool=pool,
     )
 
 
@@ -120,13 +137,16 @@ def _is_directive_word(entry: Entry) -> bool:
     return is_word and entry.key in _WORD_PLACES
 
 
-def read_failure(c: Compilation, entry: Entry | None) -> FailureMode | None:
-    """`{mode: fail_fast | best_effort}`."""
+def read_failure(
+    c: Compilation, entry: Entry | None, *, way: str, what: str
+) -> tuple[FailureMode | None, str | None]:
+    """`{mode: fail_fast | best_effort}`, and the step that `way` names: it takes the failure."""
     node = _other_part(c, entry, "failure")
     if node is None:
-        return None
-    _check_keys(c, node, ("mode",), "failure")
-    return c.word(node.get("mode"), FailureMode, rule="failure.mode", what="failure mode")
+        return None, None
+    _check_keys(c, node, ("mode", way), "failure")
+    mode = c.word(node.get("mode"), FailureMode, rule="failure.mode", what="failure mode")
+    return mode, c.known_step(node.get(way), rule="target.unknown", what=what)
 
 
 def _other_part(c: Compilation, entry: Entry | None, what: str) -> MapNode | None:

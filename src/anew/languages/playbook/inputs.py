@@ -49,6 +49,13 @@ def gather_inputs(
     _warn_sql(c, kind, inputs)
     if kind.name == "workbook":
         _check_workbook(c, inputs.get("name"))
+    if kind.name == "restart":
+        _check_entry(c, inputs.get("entry"))
+    if kind.name == "human":
+        # Few documents ask anything.
+        from anew.languages.playbook.asking import check_question  # noqa: PLC0415
+
+        check_question(c, inputs)
     return inputs
 
 
@@ -184,6 +191,11 @@ def _check_workbook(c: Compilation, name: Entry | None) -> None:
     if not c.workbook:
         remedy = f"Add `workbook: [{{name: {name.node.text}, tool: {{kind: …}}}}]`."
     c.report("workbook.unknown", name.node.span, message, remedy)
+
+
+def _check_entry(c: Compilation, entry: Entry | None) -> None:
+    if entry is not None and not (isinstance(entry.node, ScalarNode) and _has_template(entry.node)):
+        c.known_step(entry, rule="target.unknown", what="the run begins anew at")
 
 
 def _warn_sql(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:

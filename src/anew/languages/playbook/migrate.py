@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.languages.document import read_yaml
+from anew.languages.loaded import Loaded
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
 from anew.languages.playbook.canonical import Writer, keychain_rows, merged_workload
 from anew.languages.playbook.comments import Source, find_comments
@@ -26,7 +27,7 @@ from anew.languages.playbook.emit import (
     Rows,
     dashed,
 )
-from anew.languages.playbook.playbook import Loaded, load_playbook
+from anew.languages.playbook.playbook import load_playbook
 from anew.languages.playbook.translating import CannotTranslate, Words
 from anew.languages.playbook.workload import workload_templates
 from anew.languages.rules import finding

@@ -49,14 +49,16 @@ TYPO_LIKENESS_MIN = 0.75
 _HELPERS = ("http", "pg", "py", "duckdb", "shell")
 _HTTP = ("status", "headers")
 _META = ("attempt", "duration_ms", "started_at", "ended_at", "trace_id")
+_ADVICE = ("verdict", "word", "label", "suggested")
 _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
-    ("outcome",): ("status", "result", "error", "meta", *_HELPERS),
-    ("output",): ("status", "data", "error", "meta", *_HELPERS),
+    ("outcome",): ("status", "result", "error", "meta", *_ADVICE, *_HELPERS),
+    ("output",): ("status", "data", "error", "meta", *_ADVICE, *_HELPERS),
     ("outcome", "http"): _HTTP,
     ("output", "http"): _HTTP,
     ("outcome", "meta"): _META,
     ("output", "meta"): _META,
-    ("event",): ("name", "step", "visit", "result", "error", "total", "done", "failed"),
+    ("event",): ("name", "step", "visit", "result", "error", "outcome", "total", "done", "failed"),
+    ("event", "outcome"): (*_ADVICE, "error"),
 }
 # The names whose keys are checked.
 _HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter"})

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from os.path import basename, splitext
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from anew.languages.document import read_yaml
+from anew.languages.loaded import Loaded, ordered
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, is_null, plain
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.forking import with_joins
 from anew.languages.playbook.gates import read_failure, read_other_policy
 from anew.languages.playbook.names import check_names, check_reserved
 from anew.languages.playbook.steps import StepRead, read_step, step_name
@@ -25,28 +28,33 @@ from anew.values import Object, merge_deep
 
 _ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
 _EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
-_SPEC_KEYS = ("entry_step", "final_step", "return_step", "no_next_is_error", "policy", "limits")
+_SPEC_KEYS = (
+    "entry_step",
+    "final_step",
+    "return_step",
+    "no_next_is_error",
+    "policy",
+    "limits",
+    "ctx",
+)
 # Settings of another runtime that documents bring along.
 _WITHOUT_EFFECT = {
     "final_step": "A run ends when no token is left; use `return_step` for its result.",
     "no_next_is_error": "A step with no matching arc ends its token; add an arc to a failing step.",
 }
-_LIMITS = ("tasks_per_step_run", "deliveries", "loop_iterations")
+_LIMITS = tuple(Limits.__struct_fields__)
+_ENTRY = "entry_step names"
 _WORKFLOW_FORM = "Add `workflow: [{step: …, tool: …}]`."
 
 
 _NO_LIMITS = Limits()
 
 
-class Loaded(Struct, frozen=True):
-    """What became of a document. There is a program exactly when no finding is an error.
+class CtxStart(StrEnum):
+    """What `ctx` holds when a run starts."""
 
-    `strict` are the findings of strict mode, which are not among `findings`.
-    """
-
-    program: Program | None
-    findings: list[Finding]
-    strict: list[Finding] = field(default_factory=list)
+    EMPTY = "empty"
+    WORKLOAD = "workload"
 
 
 class _Executor(Struct, frozen=True):
@@ -54,21 +62,27 @@ class _Executor(Struct, frozen=True):
     return_step: Entry | None = None
     limits: Limits = _NO_LIMITS
     failure: FailureMode = FailureMode.FAIL_FAST
+    fallback: str | None = None
+    ctx: CtxStart = CtxStart.EMPTY
 
 
-def load_playbook(text: str | bytes, file: str) -> Loaded:
-    """Compile a playbook. Never raises: whatever is wrong with the document is a finding."""
+def load_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) -> Loaded:
+    """Compile a playbook. Never raises: whatever is wrong with the document is a finding.
+
+    `kinds` are tools that code brings, besides those that are built in or installed.
+    """
     root, findings = read_yaml(text, file)
-    c = Compilation(file, findings)
+    c = Compilation(file, findings, kinds=frozenset(kinds))
     program = None
     if isinstance(root, MapNode):
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         program = _compile(c, root, hashlib.sha256(data).hexdigest())
     elif not findings:
         findings.append(_no_document(root, file))
-    ordered = _ordered(findings)
-    has_errors = any(found.severity is Severity.ERROR for found in ordered)
-    return Loaded(None if has_errors else program, ordered, _ordered(c.strict))
+    # Each once: an aliased value is compiled wherever it is used.
+    told = ordered(findings)
+    has_errors = any(found.severity is Severity.ERROR for found in told)
+    return Loaded(None if has_errors else program, told, ordered(c.strict))
 
 
 def _no_document(root: Node | None, file: str) -> Finding:
@@ -76,12 +90,6 @@ def _no_document(root: Node | None, file: str) -> Finding:
         return finding("document.empty", Span(file, 1, 1), "the document is empty", _WORKFLOW_FORM)
     message = f"a playbook must be a mapping; found {shown(root)}"
     return finding("document.shape", root.span, message, _WORKFLOW_FORM)
-
-
-def _ordered(findings: list[Finding]) -> list[Finding]:
-    """In file order, each once: an aliased value is compiled wherever it is used."""
-    unique = dict.fromkeys(findings)
-    return sorted(unique, key=lambda f: (f.place.line, f.place.column, f.rule))
 
 
 # --- the document --------------------------------------------------------------------------------
@@ -92,6 +100,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         # `x-…` holds what anchors share, as in other YAML formats.
         if entry.key not in _ROOT_KEYS and not entry.key.startswith("x-"):
             c.unknown_key(entry, _ROOT_KEYS, "a playbook")
+    c.steps = _step_names(root)
     executor = _read_executor(c, root.get("executor"))
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
     defaults: Object = {}
@@ -102,6 +111,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     keychain = read_keychain(c, root.get("keychain"))
     reads = _read_steps(c, root)
     steps = {read.step.name: with_workbook(read.step, workbook) for read in reads}
+    steps = with_joins(c, steps)
     defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
     check_reserved(c, steps)
@@ -111,14 +121,18 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         name=_read_name(c, root),
         language="playbook",
         dialect=_dialect(reads),
-        entry=_entry(c, executor.entry, steps),
+        entry=_entry(steps, c.known_step(executor.entry, rule="entry.unknown", what=_ENTRY)),
         steps=steps,
         digest=digest,
         workload=defaults,
         workload_templates=templates,
         limits=executor.limits,
         failure=executor.failure,
-        return_step=_known_step(c, executor.return_step, steps, "return.unknown"),
+        return_step=c.known_step(
+            executor.return_step, rule="return.unknown", what="return_step names", is_way=False
+        ),
+        fallback=executor.fallback,
+        workload_is_ctx=executor.ctx is CtxStart.WORKLOAD,
         workbook=workbook,
         keychain=keychain,
         span=root.span,
@@ -165,12 +179,10 @@ def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
     node = _workflow(c, root)
     if node is None:
         return []
-    found = [step_name(item) for item in node.items]
-    names = frozenset(name.text for name in found if name is not None)
     reads: dict[str, StepRead] = {}
     lines: dict[str, int] = {}
-    for item, name in zip(node.items, found, strict=True):
-        read = read_step(c, item, names)
+    for item in node.items:
+        name, read = step_name(item), read_step(c, item)
         if read is None or name is None:
             continue
         first = lines.setdefault(name.text, name.span.line)
@@ -180,6 +192,15 @@ def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
         else:
             reads[name.text] = read
     return list(reads.values())
+
+
+def _step_names(root: MapNode) -> frozenset[str]:
+    """The names of all steps, whatever else is right or wrong with them."""
+    entry = root.get("workflow")
+    if entry is None or not isinstance(entry.node, ListNode):
+        return frozenset()
+    found = (step_name(item) for item in entry.node.items)
+    return frozenset(name.text for name in found if name is not None)
 
 
 def _workflow(c: Compilation, root: MapNode) -> ListNode | None:
@@ -211,12 +232,16 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
             message = f"`{key}` is accepted and has no effect"
             c.report("key.without-effect", spec.entries[key].place, message, remedy)
     policy = read_other_policy(c, spec, ("failure",), "the executor")
-    failure = read_failure(c, policy.get("failure")) if policy is not None else None
+    failure = policy.get("failure") if policy is not None else None
+    mode, fallback = read_failure(c, failure, way="fallback", what="the fallback is")
+    ctx = c.word(spec.get("ctx"), CtxStart, rule="ctx.start", what="ctx")
     return _Executor(
         entry=spec.get("entry_step"),
         return_step=spec.get("return_step"),
         limits=_read_limits(c, spec.get("limits")),
-        failure=failure or FailureMode.FAIL_FAST,
+        failure=mode or FailureMode.FAIL_FAST,
+        fallback=fallback,
+        ctx=ctx or CtxStart.EMPTY,
     )
 
 
@@ -229,24 +254,7 @@ def _read_limits(c: Compilation, entry: Entry | None) -> Limits:
     return Limits(**{key: value for key, value in given.items() if value is not None})
 
 
-def _entry(c: Compilation, entry: Entry | None, steps: Mapping[str, Step]) -> str:
-    named = _known_step(c, entry, steps, "entry.unknown")
+def _entry(steps: Mapping[str, Step], named: str | None) -> str:
     if named is not None:
         return named
     return "start" if "start" in steps else next(iter(steps))
-
-
-def _known_step(
-    c: Compilation, entry: Entry | None, steps: Mapping[str, Step], rule: str
-) -> str | None:
-    if entry is None or is_null(entry.node):
-        return None
-    name = c.text(entry, entry.key)
-    if name is None or name in steps:
-        return name
-    message = f"{entry.key} names {name!r}, which is not a step"
-    meant = c.suggestions.near(name, steps)
-    c.report(rule, entry.node.span, message, c.suggestions.sentence(meant, steps))
-    if rule == "entry.unknown":
-        c.lose_route(meant)
-    return None

@@ -80,13 +80,13 @@ def _policy(c: Compilation, fields: Mapping[str, Entry], place: Span) -> Policy:
     retry = Retry(attempts, _backoff(c, fields, place), span=place)
     if stop is not None:
         where = fields["stop_when"].place
-        failing, going_on = Fail(span=where), Continue(where)
+        failing, going_on = Fail(span=where), Continue(span=where)
         rules.append(Rule(failing, stop, OutcomeStatus.ERROR, name="stop_when", span=where))
         rules.append(Rule(going_on, stop, OutcomeStatus.OK, name="stop_when", span=where))
     where = fields["retry_when"].place if "retry_when" in fields else place
     rules.append(Rule(retry, again, OutcomeStatus.ERROR, name="retry_when", span=where))
     if again is not None:
-        kept = Exhausted(Continue(where))
+        kept = Exhausted(Continue(span=where))
         polling = Retry(attempts, retry.backoff, on_exhausted=kept, span=place)
         rules.append(Rule(polling, again, OutcomeStatus.OK, name="retry_when", span=where))
     return Policy(tuple(rules), span=place)

@@ -39,7 +39,7 @@ def step_name(item: Item) -> ScalarNode | None:
     return node if isinstance(node, ScalarNode) and node.text and not is_null(node) else None
 
 
-def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | None:
+def read_step(c: Compilation, item: Item) -> StepRead | None:
     """The compiled step; what is wrong is reported and left out. None when it has no name."""
     node, name = item.node, step_name(item)
     if not isinstance(node, MapNode):
@@ -69,7 +69,7 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
     step = Step(
         name=label,
         tasks=tuple(read.task for read in reads),
-        router=read_router(c, node.get("next"), steps),
+        router=read_router(c, node.get("next")),
         loop=loop,
         admit=spec.admit,
         join=spec.join,
@@ -77,6 +77,11 @@ def read_step(c: Compilation, item: Item, steps: frozenset[str]) -> StepRead | N
         deadline_seconds=spec.deadline_seconds,
         dialect=dialect,
         pool=_read_pool(c, forms, spec.pool),
+        gather=spec.gather,
+        gate=spec.gate,
+        is_exit=spec.is_exit,
+        rescue=spec.rescue,
+        visits_max=spec.visits_max,
         span=name.span if name is not None else item.place,
     )
     shown_dialects = frozenset(read.task.dialect for read in reads if read.shows_dialect)

@@ -85,11 +85,13 @@ def _read_kind(c: Compilation, form: TaskForm) -> Kind | None:
     kind = find_kind(node.text)
     if kind is not None:
         return kind
+    if node.text in c.kinds:
+        return Kind(node.text, is_open=True)
     if node.text == "iterator":
         message = "`tool: iterator` is an older form that is not run"
         c.report("dialect.unsupported", node.span, message, f"Write {_LOOP_FORM}.")
         return None
-    known = sorted(KINDS.keys() | installed_kinds())
+    known = sorted(KINDS.keys() | installed_kinds() | c.kinds)
     message = f"tool kind {node.text!r} is unknown; known are {', '.join(known)}"
     c.report("tool.kind", node.span, message, c.suggestions.remedy(node.text, known))
     return None

@@ -1,0 +1,164 @@
+"""Read one arc: where it leads, when, with which arguments, and what it is preferred by."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from anew.expressions import Template
+from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.gates import read_other_policy
+from anew.program.program import Arc, RouteMode
+from anew.program.span import Span
+
+# Beside these an arc has words of its own for some modes of its router.
+_ARC_KEYS = frozenset(
+    "step when args set input with desc description spec on_failure most label weight".split()
+)
+_ARGS_KEYS = ("args", "input", "with", "set")
+_PREFERRED_KEYS = ("label", "weight")
+ROUTER_FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …}]}`."
+_FAILURES = ("event", "failed")
+_WEIGHT_FORM = "Write a whole number: `weight: 10`. The larger one is preferred."
+
+
+def read_arcs(
+    c: Compilation,
+    items: tuple[Item, ...] | list[Item],
+    mode: RouteMode,
+    *,
+    in_router: bool = False,
+) -> tuple[Arc, ...]:
+    """The arcs of a router; those that lead nowhere are reported and left out."""
+    found = (_read_arc(c, item, mode, in_router=in_router) for item in items)
+    arcs = [arc for arc in found if arc is not None]
+    if mode is not RouteMode.PREFERRED:
+        return tuple(arcs)
+    # A weightier arc is asked first; among equals, the one that stands first in the file.
+    order = sorted(range(len(arcs)), key=lambda index: -arcs[index].weight)
+    ranks = {index: rank for rank, index in enumerate(order)}
+    return tuple(replace(arc, rank=ranks[index]) for index, arc in enumerate(arcs))
+
+
+def report_shape(c: Compilation, place: Span, message: str) -> None:
+    c.report("next.shape", place, message, ROUTER_FORM)
+    c.lose_route()
+
+
+def _read_arc(c: Compilation, item: Item, mode: RouteMode, *, in_router: bool) -> Arc | None:
+    node = item.node
+    if isinstance(node, ScalarNode) and not is_null(node):
+        if in_router:
+            c.noncanonical(
+                "strict.arc", node.span, "an arc is a bare name", f"`{{step: {node.text}}}`"
+            )
+        return Arc(node.text, span=node.span) if _is_step(c, node, node.text) else None
+    if not isinstance(node, MapNode):
+        report_shape(c, node.span, f"an arc must be a step or a mapping; found {shown(node)}")
+        return None
+    if "then" in node:
+        message = "`then` inside `next` is an older form that is not run"
+        c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
+        c.lose_route()
+        return None
+    return _read_arc_mapping(c, node, item.place, mode)
+
+
+def _read_arc_mapping(c: Compilation, node: MapNode, holder: Span, mode: RouteMode) -> Arc | None:
+    c.check_keys(node, _ARC_KEYS, "an arc")
+    if "spec" in node and isinstance(node.entries["spec"].node, MapNode):
+        read_other_policy(c, node.entries["spec"].node, (), "an arc")
+    when = node.get("when")
+    condition = c.condition(when.node, Place.ARC, what="when") if when is not None else None
+    _report_unused(c, node, mode)
+    counts = condition is not None and any(path[:2] == _FAILURES for path in condition.paths)
+    label = node.get("label")
+    arc = Arc(
+        to="",
+        when=condition,
+        args=_read_args(c, node),
+        counts_failures=counts,
+        label=c.text(label, "label") if label is not None else None,
+        weight=_read_weight(c, node.get("weight")),
+        answers_failure=bool(c.flag(node.get("on_failure"), "on_failure")),
+        most=c.whole_number(node.get("most"), "most", rule="arc.most"),
+    )
+    target = node.get("step")
+    if target is None:
+        message = "an arc does not say which step it leads to"
+        c.report("arc.step-missing", holder, message, "Add `step: …`.")
+        c.lose_route()
+        return None
+    to = c.text(target, "step")
+    if to is None:
+        c.lose_route()
+        return None
+    if not _is_step(c, target.node, to):
+        return None
+    return replace(arc, to=to, span=target.node.span)
+
+
+def _report_unused(c: Compilation, node: MapNode, mode: RouteMode) -> None:
+    """Tell of what an arc says in vain in this mode."""
+    when, on_failure = node.get("when"), node.get("on_failure")
+    if mode is RouteMode.FORK:
+        if when is not None:
+            c.ignored(when, "in a fork, which takes all its arcs", "Remove it.")
+    elif when is not None and on_failure is not None:
+        c.ignored(on_failure, "beside `when`, which is asked on failures too", "Remove it.")
+    if mode is not RouteMode.PREFERRED:
+        for key in _PREFERRED_KEYS:
+            if key in node:
+                remedy = "Write `next: {spec: {mode: preferred}, …}`, or remove it."
+                c.ignored(node.entries[key], f"with `mode: {mode}`", remedy)
+
+
+def _read_weight(c: Compilation, entry: Entry | None) -> int:
+    if entry is None:
+        return 0
+    value = entry.node.value if isinstance(entry.node, ScalarNode) else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    message = f"weight must be a whole number; found {shown(entry.node)}"
+    c.report("arc.weight", entry.node.span, message, _WEIGHT_FORM)
+    return 0
+
+
+def _is_step(c: Compilation, node: Node, name: str) -> bool:
+    if name in c.steps:
+        return True
+    message = f"step {c.step!r} goes to {name!r}, which does not exist"
+    meant = c.suggestions.near(name, c.steps)
+    c.report("arc.unknown-step", node.span, message, c.suggestions.sentence(meant, c.steps))
+    c.lose_route(meant)
+    return False
+
+
+def _read_args(c: Compilation, node: MapNode) -> Template | None:
+    given = [node.entries[key] for key in _ARGS_KEYS if key in node]
+    for extra in given[1:]:
+        message = f"an arc has both `{given[0].key}` and `{extra.key}`"
+        c.report("tool.input-twice", extra.place, message, "Keep `args`.")
+    if not given or is_null(given[0].node):
+        return None
+    entry = given[0]
+    if entry.key != "args":
+        c.noncanonical(
+            "strict.arc", entry.place, f"an arc gives its arguments as `{entry.key}`", "`args`"
+        )
+    values = c.mapping(entry, entry.key)
+    if values is None or (entry.key == "set" and not _sets_arguments(c, values)):
+        return None
+    return c.template(values, Place.ARC)
+
+
+def _sets_arguments(c: Compilation, values: MapNode) -> bool:
+    for entry in values:
+        if "." in entry.key:
+            message = (
+                f"an arc cannot set {entry.key!r}: it passes arguments to the step it leads to"
+            )
+            remedy = "Use `args: {name: …}`, or set it in a rule of a task with `set_ctx`."
+            c.report("arc.set", entry.place, message, remedy)
+            return False
+    return True

@@ -1,0 +1,259 @@
+"""A node's task in the words of a playbook: kind, inputs, timeout and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from anew.expressions import MappingScope
+from anew.languages.dot.commands import command_of
+from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.fidelity import FIDELITY_DEFAULT, fidelity_of
+from anew.languages.dot.graph import Node
+from anew.languages.dot.node_type import Role
+from anew.languages.dot.settings import flag, text
+from anew.languages.translation.findings import Differences
+from anew.languages.translation.graph_patches import Written, written_by
+from anew.languages.translation.graph_texts import (
+    command_inputs,
+    literal,
+    literal_value,
+    template_of,
+)
+from anew.program.kinds import KINDS
+from anew.program.policy import (
+    Budget,
+    Continue,
+    Directive,
+    Fail,
+    OutcomeStatus,
+    Patch,
+    Retry,
+    Rule,
+)
+from anew.program.program import Task
+from anew.program.retry import Backoff, BackoffKind, JitterKind
+from anew.values import Object, Value
+
+_ERROR = "outcome.status == 'error'"
+_TYPE = "(outcome.error.type | default('') | upper)"
+_RETRYABLE = (
+    f"(outcome.error.retryable is true or (outcome.error.retryable is none "
+    f"and {_TYPE} != 'TERMINAL'))"
+)
+# Without an own type, a timeout is told by its kind, and the table calls it retryable.
+_TIMED_OUT = (
+    f"((outcome.error.type is undefined and outcome.error.kind in ['timeout', 'db_timeout']) "
+    f"or (outcome.error.retryable is none and {_TYPE} == 'TIMEOUT'))"
+)
+# What a retry of a graph asks: with timeouts, and without them.
+RETRY_CONDITIONS = (
+    f"{_ERROR} and {_RETRYABLE}",
+    f"{_ERROR} and {_RETRYABLE} and not {_TIMED_OUT}",
+)
+_ASKS = "outcome.word == 'retry'"
+_ALL_FAILED = "args.join.verdict == 'failure'"
+_PASSED_ON = {"outcome": "{{ _origin.outcome }}"}
+_JOINED: Object = {"verdict": "{{ args.join.verdict }}", "error": "{{ args.join.error }}"}
+# Inputs that are texts of the node, with variables in them.
+_TEXTS = ("prompt", "question")
+# A task is known by its step.
+_OWN_NAME = "node"
+
+
+class TaskWriter(Struct, frozen=True):
+    c: Compilation
+    told: Differences
+
+    def task(self, task: Task, node: Node | None) -> Object:
+        """The task of a node, or of a step that no node stands for."""
+        found: Object = {"kind": task.kind, **self._inputs(task, node)}
+        spec: Object = {}
+        if task.timeout is not None:
+            spec["timeout"] = task.timeout
+        rules = list(self._rules(task, node))
+        if rules:
+            is_whole = any("else" in rule for rule in rules)
+            spec["policy"] = {"rules": rules} if is_whole else {**_FAIL_OTHERS, "rules": rules}
+        return {**found, "spec": spec} if spec else found
+
+    # --- inputs ----------------------------------------------------------------------------------
+
+    def _inputs(self, task: Task, node: Node | None) -> Object:
+        if task.kind == "relay":
+            return self._relayed(task, node)
+        if task.inputs.is_constant or node is None:
+            return _static(task, _object(task.inputs.value(MappingScope({}))))
+        source = task.inputs.source
+        if task.kind == "shell":
+            found = command_of(self.c, node)
+            others = {key: value for key, value in _object(source).items() if key != "command"}
+            command = command_inputs(self.c, node, found.raw if found else "", self.told)
+            return {**command, **_static(task, others)}
+        if not isinstance(source, dict):
+            message = f"the inputs of node {node.id!r} are computed by code and were left out"
+            self.told.report(node.span, message, "Write them as templates.")
+            return {}
+        taken = {
+            key: value
+            for key, value in source.items()
+            if value != "" and self._takes(task, key, node)
+        }
+        inputs = _static(task, taken)
+        for key in _TEXTS:
+            if isinstance(written := taken.get(key), str):
+                inputs[key] = template_of(self.c, node, written, self.told)
+        if task.kind == "agent":
+            inputs |= self._told_agent(node)
+        if task.kind == "playbook":
+            inputs["args"] = "{{ ctx }}"
+        return inputs
+
+    def _takes(self, task: Task, key: str, node: Node) -> bool:
+        """Whether a task of this kind can be told so in a playbook; else it is reported."""
+        kind = KINDS.get(task.kind)
+        if kind is None or kind.knows(key):
+            return True
+        if key != _OWN_NAME:
+            message = f"`{key}` of node {node.id!r} has no place in a task of kind {task.kind}"
+            self.told.report(node.span, message, "Say it in another way, or do without.")
+        return False
+
+    def _relayed(self, task: Task, node: Node | None) -> Object:
+        if task.inputs.is_constant:
+            return {}
+        role = self.c.role(node.id) if node is not None else Role.JOIN
+        if role is Role.CHOICE:
+            return _PASSED_ON
+        if role is not Role.JOIN:
+            return {}
+        if node is None or not self.c.is_docs:
+            return {"outcome": _JOINED}
+        self._reshaped("_branch_results", node)
+        return {"outcome": {**_JOINED, "updates": {"_branch_results": "{{ args.join.results }}"}}}
+
+    def _told_agent(self, node: Node) -> Object:
+        """What an agent is told beside its task; how the run went so far it is not."""
+        message = "agents of a graph are told how the run went so far; tasks of a playbook are not"
+        self.told.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")
+        mode = fidelity_of(self.c, node) or FIDELITY_DEFAULT
+        thread = text(node, "thread_id")
+        inputs: Object = {"fidelity": f"{{{{ args.fidelity | default('{mode}') }}}}"}
+        return {**inputs, "thread": literal(thread)} if thread else inputs
+
+    # --- rules -----------------------------------------------------------------------------------
+
+    def _rules(self, task: Task, node: Node | None) -> Iterator[Object]:
+        """Rules that always match carry what is written with every outcome."""
+        always = self._written(task, task.policy.patches, node)
+        done: Object = {}
+        for rule in task.policy.rules:
+            own = self._written(task, rule.patches, node)
+            if rule.name == "done" and rule.on is OutcomeStatus.OK:
+                done = own
+                continue
+            when = self._condition(rule, node)
+            if when is not None:
+                yield {"when": f"{{{{ {when} }}}}", "then": _then(rule.then, {**always, **own})}
+        if not always and not done:
+            return
+        if always:
+            failing = {"do": "fail", "set_ctx": always}
+            yield {"when": f"{{{{ {_ERROR} }}}}", "then": failing}
+            yield {"else": {"then": {"do": "continue", "set_ctx": {**always, **done}}}}
+        else:
+            then = {"do": "continue", "set_ctx": done}
+            yield {"when": "{{ outcome.status == 'ok' }}", "then": then}
+
+    def _written(self, task: Task, patches: tuple[Patch, ...], node: Node | None) -> Object:
+        found: Written = written_by(task, patches)
+        place = node.span if node is not None else task.span
+        for key in found.reshaped:
+            self._reshaped(key, node)
+        for key in found.lost:
+            message = f"{key!r}, which node {task.label!r} writes to the context, was left out"
+            self.told.report(place, message, "Write it with `set_ctx` in a rule.")
+        return found.values
+
+    def _reshaped(self, key: str, node: Node | None) -> None:
+        place = node.span if node is not None else self.c.graph.span
+        message = f"{key!r} tells of the branches in another form: verdict, written and error"
+        self.told.report(place, message, "Read `ctx` accordingly where it is used.")
+
+    def _condition(self, rule: Rule, node: Node | None) -> str | None:
+        """What a rule asks, by its name; None when (reported) it cannot be said."""
+        if rule.name == "asked":
+            return f"{_ERROR} and {_ASKS}"
+        if rule.name == "retry":
+            return RETRY_CONDITIONS[0 if self._retries_timeouts(node) else 1]
+        if rule.when is None:
+            return _ERROR if rule.on is OutcomeStatus.ERROR else "outcome.status == 'ok'"
+        if isinstance(rule.then, Fail):
+            return _ALL_FAILED
+        message = f"a rule of node {node.id if node else ''!r} is decided by code and was left out"
+        self.told.report(rule.span, message, "Write it as a rule with `when`.")
+        return None
+
+    def _retries_timeouts(self, node: Node | None) -> bool:
+        own = flag(node, "retry_on_timeout") if node is not None else None
+        return (flag(self.c.graph, "retry_on_timeout") if own is None else own) is not False
+
+
+_FAIL_OTHERS: Object = {"on_unmatched": "fail"}
+
+
+def _object(value: Value) -> Object:
+    return value if isinstance(value, dict) else {}
+
+
+def _static(task: Task, inputs: Object) -> Object:
+    """Inputs that no variable is in: a graph has no templates, so what looks like one is text."""
+    kind = KINDS.get(task.kind)
+    verbatim = kind.verbatim if kind is not None else frozenset()
+    return {
+        key: value if key in verbatim else literal_value(value) for key, value in inputs.items()
+    }
+
+
+def _then(then: Directive, patches: Object) -> Object:
+    found: Object
+    match then:
+        case Retry():
+            found = _retry(then)
+        case Continue():
+            found = {"do": "continue"}
+            if then.verdict is not None:
+                found["verdict"] = then.verdict.value
+        case _:
+            found = {"do": "fail"}
+    return {**found, "set_ctx": patches} if patches else found
+
+
+def _retry(retry: Retry) -> Object:
+    attempts = retry.attempts if isinstance(retry.attempts, int) else 1
+    found: Object = {"do": "retry", "attempts": attempts, **_backoff(retry.backoff)}
+    if retry.budget is not Budget.VISIT:
+        found["budget"] = retry.budget.value
+    if retry.to is not None:
+        found["to"] = retry.to
+    if retry.on_exhausted is not None:
+        found["on_exhausted"] = _then(retry.on_exhausted.then, {})
+    return found
+
+
+def _backoff(backoff: Backoff) -> Object:
+    found: Object = {"backoff": backoff.kind.value}
+    if backoff.kind is not BackoffKind.NONE:
+        found["delay"] = backoff.first if isinstance(backoff.first, float) else 0.0
+    if backoff.kind is BackoffKind.EXPONENTIAL:
+        found["multiplier"] = backoff.factor
+    if isinstance(backoff.cap, float):
+        found["max_delay"] = backoff.cap
+    if backoff.jitter.kind is JitterKind.ADDED and backoff.jitter.fraction:
+        found["jitter"] = backoff.jitter.fraction
+    elif backoff.jitter.kind is JitterKind.HALF_TO_DOUBLE:
+        found["jitter"] = True
+    if backoff.honor_retry_after:
+        found["honor_retry_after"] = True
+    return found
