@@ -15,7 +15,7 @@ from anew.credentials import Credential, Redactor
 from anew.credentials import redaction as module
 from anew.credentials.forms import forms_of
 from anew.credentials.redaction import RedactingFilter
-from anew.engine.outcome import outcome_of
+from anew.engine.outcome import Advice, outcome_of
 from anew.errors import ConfigError
 from tests.credentials.rings import STEP, keychain_of, program_of
 
@@ -125,6 +125,20 @@ def test_an_outcome_is_redacted_everywhere():
     assert found.result == {"echo": "[redacted]"}
     assert found.logs == {"stdout": "[redacted]\n"}
     assert found.helpers["http"]["headers"] == {"x-token": "[redacted]"}
+
+
+def test_what_a_tool_advises_is_redacted_too():
+    advice = Advice(
+        word=f"needs {SECRET}",
+        label=f"use {SECRET}",
+        suggested=[SECRET],
+        updates={"token": f"it is {SECRET}", "deep": [SECRET]},
+    )
+    found = redactor_of(SECRET).redact_outcome(outcome_of({}, advice=advice))
+    assert SECRET not in repr(found)
+    assert found.suggested == ("[redacted]",)
+    assert found.updates is not None
+    assert found.updates.keys() == {"token", "deep"}
 
 
 def test_a_secret_of_the_run_stays_usable_in_a_result():

@@ -44,6 +44,14 @@ def test_another_exit_code_than_zero_is_an_error_that_keeps_the_result(tmp_path:
     assert outcome.helpers == {"shell": {"exit_code": 3}}
 
 
+def test_what_went_wrong_is_quoted_from_standard_output_when_nothing_else_was_said(
+    tmp_path: Path,
+) -> None:
+    found = shell(tmp_path, "echo 1 passed; echo 2 failed; exit 1")
+    assert found.error is not None
+    assert found.error["message"] == "the command ended with exit status 1: 2 failed"
+
+
 def test_the_quoted_line_is_cut(tmp_path: Path) -> None:
     error = error_of(shell(tmp_path, "printf '%01000d' 7 >&2; exit 1"))
     assert error["message"].endswith("0…")

@@ -19,7 +19,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.secret_texts import PART_CHARS_MIN, Mark, Texts
 from anew.engine.secrets import Secrets
 from anew.errors import ConfigError
-from anew.values import Value
+from anew.values import Object, Value
 
 # A search looks for each of them, so this bounds what every outcome costs.
 REDACTED_VALUES_MAX = 10_000
@@ -67,15 +67,24 @@ class Redactor:
     def redact_outcome(self, outcome: Outcome, secrets: Secrets | None = None) -> Outcome:
         """An outcome that may enter the log.
 
-        A secret of the run's own in the result becomes a reference, so that later tasks can use
-        it; everything else is redacted.
+        A secret of the run's own in the result, or in what is written to ctx, becomes a reference,
+        so that later tasks can use it; everything else is redacted.
         """
-        sealed = outcome.result if secrets is None else secrets.seal(outcome.result)
-        result = self._masked(sealed, is_data=True)
-        before = {"error": outcome.error, "helpers": outcome.helpers, "logs": outcome.logs}
-        after = self._masked(before)
-        is_same = after is before and result is outcome.result
-        return outcome if is_same else structs.replace(outcome, result=result, **after)
+        data = {"result": outcome.result, "updates": outcome.updates}
+        kept = self._masked(data if secrets is None else secrets.seal(data), is_data=True)
+        told: Object = {
+            "error": outcome.error,
+            "helpers": outcome.helpers,
+            "logs": outcome.logs,
+            "word": outcome.word,
+            "label": outcome.label,
+            "suggested": list(outcome.suggested),
+        }
+        shown = self._masked(told)
+        if kept is data and shown is told:
+            return outcome
+        shown["suggested"] = tuple(shown["suggested"])
+        return structs.replace(outcome, **kept, **shown)
 
     def _masked(self, value: T, *, is_data: bool = False) -> T:
         # Stretches first: a short secret that is taken out of a long one would tear it apart.

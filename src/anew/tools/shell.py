@@ -106,7 +106,8 @@ def _outcome(process: Process, which: str, *, logs: Object) -> Outcome:
         ended = f"ended with exit status {code}"
         if code < 0:
             ended = f"was killed by {signal_name(-code)}"
-        said = process.stderr.last_line(_QUOTE_CHARS)
+        # Test runners say on standard output what went wrong.
+        said = process.stderr.last_line(_QUOTE_CHARS) or process.stdout.last_line(_QUOTE_CHARS)
         message = f"{which} {ended}" + (f": {said}" if said else "")
         error = error_of("exit_code", message, code=status)
     return outcome_of(result, error=error, helpers={"shell": {"exit_code": status}}, logs=logs)

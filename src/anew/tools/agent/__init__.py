@@ -1,0 +1,6 @@
+"""The tool of kind `agent`: ask a model or a program to do something, through a backend."""
+
+from anew.tools.agent.backend import AgentReply, AgentRequest, Backend, BadInput, Message
+from anew.tools.agent.tool import AgentTool
+
+__all__ = ["AgentReply", "AgentRequest", "AgentTool", "Backend", "BadInput", "Message"]

@@ -1,0 +1,137 @@
+"""What a command runs with: its arguments, its environment and its folder.
+
+Only what is named passes through: everything else of our environment may be secret.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from anew.tools.agent.backend import AgentRequest, BadInput
+from anew.tools.agent.backends.workplace import Workplace
+from anew.tools.agent.request import mapping_in, text_in
+from anew.values import Value, json_text
+
+# What a command may rely on; the operator names more in ANEW_AGENT_ENV.
+_INHERITED = ("PATH", "HOME", "LANG")
+_SHELL = ("/bin/sh", "-c")
+_PLACEHOLDER = re.compile(
+    r"\{(prompt_file|status_file|run|step|visit|attempt|thread|fidelity|model|provider"
+    r"|reasoning_effort)\}"
+)
+
+
+def told(request: AgentRequest, workplace: Workplace) -> dict[str, str]:
+    """What a command is told of its task, by the name of the placeholder; only what is known."""
+    place = request.place
+    known = {
+        "prompt_file": str(workplace.prompt_file),
+        "status_file": str(workplace.status_file),
+        "run": place.run,
+        "step": place.step,
+        "visit": str(place.visit),
+        "attempt": str(place.attempt),
+        "thread": request.thread,
+        "fidelity": request.fidelity,
+        "model": request.model,
+        "provider": request.provider,
+        "reasoning_effort": request.reasoning_effort,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+# The same, by the name of the variable.
+_VARIABLES = {
+    "ANEW_PROMPT_FILE": "prompt_file",
+    "ANEW_STATUS_FILE": "status_file",
+    "ANEW_RUN": "run",
+    "ANEW_STEP": "step",
+    "ANEW_VISIT": "visit",
+    "ANEW_ATTEMPT": "attempt",
+    "ANEW_THREAD": "thread",
+    "ANEW_FIDELITY": "fidelity",
+    "ANEW_MODEL": "model",
+    "ANEW_PROVIDER": "provider",
+    "ANEW_REASONING_EFFORT": "reasoning_effort",
+}
+
+
+def environment(request: AgentRequest, about: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of a command; a value of null in `env` takes a variable away."""
+    passing = (*_INHERITED, *os.environ.get("ANEW_AGENT_ENV", "").replace(",", " ").split())
+    env = {name: os.environ[name] for name in passing if name in os.environ}
+    env["ANEW_IDEMPOTENCY_KEY"] = request.idempotency_key
+    env.update((name, about[key]) for name, key in _VARIABLES.items() if key in about)
+    for name, value in mapping_in(request.settings, "env").items():
+        if not name or "=" in name or "\0" in name:
+            raise BadInput(f"env has the name {name!r}, which no variable can have")
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = _variable(name, value)
+    return env
+
+
+def _variable(name: str, value: Value) -> str:
+    # The value may be a secret: only its name is told.
+    if isinstance(value, dict | list):
+        raise BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
+    text = value if isinstance(value, str) else json_text(value)
+    if "\0" in text:
+        raise BadInput(f"env.{name} has a NUL character, which no variable can have")
+    return text
+
+
+def folder(request: AgentRequest) -> Path:
+    """Where the command runs: `cwd`, beside the document when it is relative."""
+    said = text_in(request.settings, "cwd")
+    if said is not None and "\0" in said:
+        raise BadInput("cwd must be the path of a folder")
+    found = request.folder / (said or "")
+    if not found.is_dir():
+        raise BadInput(f"cwd {said or str(found)!r} is not a folder")
+    return found
+
+
+def wants_stdin(command: Value) -> bool:
+    """Whether the prompt goes to standard input: unless an argument names its file."""
+    return isinstance(command, str) or not any("{prompt_file}" in str(word) for word in command)
+
+
+def arguments(command: Value, about: Mapping[str, str], *, path: str, cwd: Path) -> list[str]:
+    """The program and its arguments: a text is for the shell, a list is run as it stands."""
+    if isinstance(command, str) and command.strip() and "\0" not in command:
+        # Placeholders are not put into shell text: their values could be read as commands.
+        return [*_SHELL, command]
+    if not isinstance(command, list) or not command:
+        raise BadInput(
+            "command must be a text for the shell, or a list of a program's arguments; "
+            "ANEW_AGENT_COMMAND sets one for tasks without"
+        )
+    words = [_word(number, word, about) for number, word in enumerate(command, 1)]
+    if not _is_program(words[0], path=path, cwd=cwd):
+        raise BadInput(f"the program {words[0]!r} was not found; give its path, or set env.PATH")
+    return words
+
+
+def _word(number: int, word: Value, about: Mapping[str, str]) -> str:
+    if isinstance(word, bool) or not isinstance(word, str | int | float):
+        raise BadInput(f"command {number} is not a text")
+    text = word if isinstance(word, str) else json_text(word)
+    for name in _PLACEHOLDER.findall(text):
+        if name not in about:
+            raise BadInput(f"command {number} has {{{name}}}, and the task gives no {name}")
+    filled = _PLACEHOLDER.sub(lambda found: about[found[1]], text)
+    if "\0" in filled:
+        raise BadInput(f"command {number} has a NUL character, which no argument can have")
+    return filled
+
+
+def _is_program(name: str, *, path: str, cwd: Path) -> bool:
+    if os.sep in name:
+        return os.access(cwd / name, os.X_OK) and not (cwd / name).is_dir()
+    return bool(name) and shutil.which(name, path=path) is not None

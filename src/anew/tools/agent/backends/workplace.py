@@ -1,0 +1,71 @@
+"""The files one execution of a command shares with us: its prompt, and the status it may write.
+
+Every visit and attempt has a folder of its own, so that no file of an earlier one is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct
+
+from anew.tool import Place
+from anew.tools.agent.backend import BadInput
+from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX, BadStatus
+
+_PLAIN_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+
+
+class Workplace(Struct, frozen=True):
+    prompt_file: Path
+    status_file: Path
+
+    def read_status(self) -> bytes | None:
+        """What the command left in its status file; None when it wrote none."""
+        try:
+            # A pipe in its place must not keep us waiting.
+            fd = os.open(self.status_file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise BadStatus(f"cannot be read: {problem.strerror}") from None
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise BadStatus("is not a file")
+            with open(fd, "rb", closefd=False) as file:
+                data = file.read(AGENT_STATUS_BYTES_MAX + 1)
+        finally:
+            os.close(fd)
+        if len(data) > AGENT_STATUS_BYTES_MAX:
+            raise BadStatus(f"is longer than {AGENT_STATUS_BYTES_MAX:,} bytes")
+        return data
+
+
+def prepare(place: Place, scratch: Path, *, prompt: str, status_file: Path | None) -> Workplace:
+    """Write the prompt down, and make sure that no status is there yet."""
+    folder = scratch / "agents" / folder_name(place.step) / folder_name(place.task) / _number(place)
+    workplace = Workplace(folder / "prompt.md", status_file or folder / "status.json")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        workplace.prompt_file.write_bytes(prompt.encode())
+        # An execution that was lost may have written one; it says nothing of this one.
+        workplace.status_file.unlink(missing_ok=True)
+    except OSError as problem:
+        raise BadInput(f"{problem.filename} cannot be written: {problem.strerror}") from None
+    return workplace
+
+
+def _number(place: Place) -> str:
+    iteration = "" if place.iteration is None else f".i{place.iteration}"
+    return f"v{place.visit}{iteration}.a{place.attempt}"
+
+
+def folder_name(name: str) -> str:
+    """A name of a folder for any name of a step, and another one for any other."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    return "step-" + sha256(name.encode()).hexdigest()[:16]
