@@ -4,7 +4,8 @@ import asyncio
 import itertools
 from heapq import heappop, heappush
 
-from anew.lab.script import SUCCESS, Tape, script_of
+from anew.engine.people import chosen
+from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
 from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
@@ -84,51 +85,78 @@ class CountedDatabase:
 class ScriptedTool:
     """Plays a script's outcomes, whatever the kind."""
 
-    def __init__(self, script, clock):
-        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+    def __init__(self, tapes, clock):
+        self._tapes = tapes
         self._clock = clock
         self.calls = []
 
     async def call(self, call):
         self.calls.append(call)
-        entry = self._entry(call.place)
+        tape = tape_of(self._tapes, call.place.step, call.place.task)
+        entry = SUCCESS if tape is None else tape.next()
         due = self._clock.now() + entry.takes
         await self._clock.sleep_until(due)
         return entry.outcome(due)
-
-    def _entry(self, place):
-        for key in (f"{place.step}.{place.task}", place.task, place.step):
-            if key in self._tapes:
-                return self._tapes[key].next()
-        return SUCCESS
 
     async def close(self):
         pass
 
 
+class ScriptedPerson:
+    """Answers as the script says, and goes on to the next answer when one fits no choice."""
+
+    name = BY_SCRIPT
+
+    def __init__(self, tapes, clock):
+        self._tapes = tapes
+        self._clock = clock
+
+    async def ask(self, question):
+        tape = tape_of(self._tapes, question.key.step, question.task)
+        while tape is not None:
+            entry = tape.next()
+            await self._clock.sleep_until(self._clock.now() + entry.takes)
+            if entry.answer is None or chosen(question.choices, entry.answer) is not None:
+                return entry.answer
+            if tape.is_spent:
+                break
+        return None
+
+
+def tape_of(tapes, step, task):
+    return next((tapes[key] for key in keys_of(step, task) if key in tapes), None)
+
+
 class OneTool(Toolbox):
-    """The same tool for every kind, the runtime's own kinds included."""
+    """The same tool for every kind, the runtime's own kinds included, but for `restart`."""
 
     def __init__(self, tool):
         super().__init__()
         self._tool = tool
 
-    def get(self, kind):  # noqa: ARG002
-        return self._tool
+    def get(self, kind):
+        return super().get(kind) if kind == "restart" else self._tool
 
 
-async def played(database, document, scratch, **script):
+async def played(database, document, scratch, *, file="test.yaml", **script):
     """Run a document on a database as the script says: the log, the final state, the calls."""
     script = script_of(script)
     clock = VirtualClock(script.now)
-    tool = ScriptedTool(script, clock)
+    tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+    tool = ScriptedTool(tapes, clock)
     counted = CountedDatabase(database)
     engine = Embedded(
-        counted, scratch, clock=clock, slots=10_000, toolbox=OneTool(tool), draw=script.draws()
+        counted,
+        scratch,
+        clock=clock,
+        slots=10_000,
+        toolbox=OneTool(tool),
+        draw=script.draws(),
+        interviewer=ScriptedPerson(tapes, clock),
     )
     driver = asyncio.create_task(clock.drive(counted.is_quiet))
     try:
-        order = Order(read_document(document, "test.yaml"), script.workload)
+        order = Order(read_document(document, file), script.workload)
         started = await engine.start(order)
         state = await asyncio.wait_for(engine.wait(started.run), 60)
         return await whole_log(database.archive, started.run), state, tool.calls

@@ -58,6 +58,7 @@ class WaitReason(StrEnum):
     SLEEP = "sleep"
     CHILD = "child"  # a child run
     HELD = "held"  # its run is paused
+    PERSON = "person"  # an answer
 
 
 class JobRef(Struct, frozen=True, order=True):
@@ -270,7 +271,11 @@ class Archive(Protocol):
 
 
 class StoredProgram(Struct, frozen=True):
-    """A document as it was run or registered; `version` is 0 for one that was only run."""
+    """A document as it was run or registered; `version` is 0 for one that was only run.
+
+    With the `dialect` that was chosen for it and the texts of the `files` it names, by name, it can
+    be compiled again wherever the catalog is.
+    """
 
     digest: str
     name: str
@@ -278,6 +283,8 @@ class StoredProgram(Struct, frozen=True):
     source: str
     file: str
     registered_at: int
+    dialect: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):

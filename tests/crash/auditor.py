@@ -159,6 +159,7 @@ def no_more_is_repeated_than_was_lost(story: Story) -> Iterator[str]:
     seen = Counter((effect["key"], effect["attempt"]) for effect in story.effects)
     cancelled = {row["run"] for row in story.runs if row["status"] == "cancelled"}
     cut_off = {a for a in started if a not in ended and a[0].partition(":")[0] in cancelled}
+    cut_off |= {a for a in started if a not in ended and a[0] in _in_closed_branches(story)}
     stops = story.kills + sum(is_handed_back for _, is_handed_back in _redeliveries(story))
     for attempt, times in seen.items():
         if times > stops + (attempt in ended) + (attempt in cut_off):
@@ -176,7 +177,7 @@ def one_child_per_attempt(story: Story) -> Iterator[str]:
             yield f"{times} runs have the key {key}"
     started, _ = _spans(story)
     for row in story.runs:
-        if row["parent"] is None:
+        if row["parent"] is None or row["key"].startswith("restart:"):
             continue
         _, _, attempt_key = row["key"].partition(":")
         key, _, attempt = attempt_key.rpartition(":")
@@ -242,6 +243,29 @@ def _is_loss(row: Row) -> bool:
     error = row["data"].get("error") or {}
     is_failure = row["name"] in ("step.failed", "loop.iteration.failed")
     return row["name"] == "step.redelivered" or (is_failure and error["kind"] == "worker_lost")
+
+
+def _in_closed_branches(story: Story) -> set[str]:
+    """Keys of task visits in branches that were not needed any more when their fork was joined."""
+    forks: dict[tuple[str, int], int] = {}
+    scheduled: dict[tuple[str, str, int], tuple[str, int]] = {}
+    for run, row in story.rows():
+        if row["name"] == "branch.forked" and row["data"].get("fork") is not None:
+            for branch in row["data"]["branches"]:
+                forks[run, branch["id"]] = row["data"]["fork"]
+        elif row["name"] == "step.scheduled" and row["data"].get("branch") is not None:
+            scheduled[run, row["step"], row["visit"]] = (run, row["data"]["branch"])
+    joined = {
+        (run, row["data"]["fork"])
+        for run, row in story.rows()
+        if row["name"] == "branch.joined" and row["data"].get("cancelled")
+    }
+    found = set()
+    for run, row, key in _with_keys(story):
+        branch = scheduled.get((run, row["step"], row["visit"]))
+        if branch is not None and (run, forks.get(branch)) in joined:
+            found.add(key)
+    return found
 
 
 def _moment(text: str) -> int:

@@ -263,14 +263,14 @@ class World:
         found: dict[str, Any] = json.loads(ended.out)
         return found
 
-    def bring_to_end(self, *start: str) -> dict[str, Any]:
+    def bring_to_end(self, *start: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
         """Resume until every run has ended; `start` is what began the run that may not be there."""
         for _ in range(RESUMES_MAX):
             found = self.read()
             roots = [row for row in found["runs"] if row["parent"] is None]
             if roots and all(row["ended_at"] for row in found["runs"]):
                 return found
-            ended = self.anew("resume") if roots else self.anew(*start)
+            ended = self.anew("resume", *options) if roots else self.anew(*start)
             assert ended.status in (0, 1) or ended.was_killed, ended.err
         raise Hung(f"the run has not ended after {RESUMES_MAX} calls of `anew resume`")
 
@@ -285,6 +285,11 @@ class World:
             going.kill()
 
 
+# What differs from run to run, however it went: who, when, and which branch came first.
+_VOLATILE = frozenset({"_run_id", "_start_time", "_node_start_time"})
+_VOLATILE_PREFIXES = ("parallel.",)
+
+
 def outcome_of(found: dict[str, Any]) -> Any:
     """What the author sees of the root runs: all that must not depend on who was killed when."""
     roots = {row["run"] for row in found["runs"] if row["parent"] is None}
@@ -292,7 +297,17 @@ def outcome_of(found: dict[str, Any]) -> Any:
     shown = [
         {name: told[name] for name in kept} for run, told in found["shown"].items() if run in roots
     ]
-    return sorted(shown, key=lambda told: told["program"])
+    for told in shown:
+        told["ctx"] = {key: value for key, value in told["ctx"].items() if not _is_volatile(key)}
+    # Names of runs are told apart by their age.
+    text = json.dumps(sorted(shown, key=lambda told: told["program"]))
+    for number, run in enumerate(sorted(found["shown"])):
+        text = text.replace(run, f"run {number}")
+    return json.loads(text)
+
+
+def _is_volatile(key: str) -> bool:
+    return key in _VOLATILE or key.startswith(_VOLATILE_PREFIXES)
 
 
 @contextmanager

@@ -9,15 +9,26 @@ PATIENT = "executor: {spec: {limits: {deliveries: 1000}}}\n"
 
 
 class Scenario(Struct, frozen=True):
-    """`attempts`: how often each task may be executed, where that is more than once."""
+    """`attempts`: how often each task may be executed, where that is more than once.
+
+    `options` are those with which it is run and resumed.
+    """
 
     name: str
     text: str
     attempts: dict[str, int] = {}
     files: dict[str, str] = {}
+    options: tuple[str, ...] = ()
+    is_graph: bool = False
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.dot" if self.is_graph else f"{self.name}.yaml"
 
     @property
     def document(self) -> str:
+        if self.is_graph:
+            return f"digraph {self.name} {{{self.text}}}"
         return f"metadata: {{name: {self.name}}}\n{PATIENT}{self.text}"
 
 
@@ -182,3 +193,147 @@ workflow:
 )
 
 SCENARIOS = (LINEAR, RETRIES, LOOP, SEQUENCE, FAN_OUT, FAILURE, CHILD, SLEEP, PAGES)
+
+APPROVED = ("--auto-approve",)
+# A question, its answer, and the work before and after.
+QUESTION = Scenario(
+    "question",
+    """
+workflow:
+  - step: before
+    tool: {kind: effect, result: 1}
+    next: [{step: gate}]
+  - step: gate
+    tool: {kind: human, question: "Go on?", choices: ["[Y] Yes", "[N] No"]}
+    next: [{step: after}]
+  - step: after
+    tool: {kind: effect, result: "{{ gate.label }}"}
+""",
+    options=APPROVED,
+)
+# Branches that are all waited for, one of them by a person.
+FORK = Scenario(
+    "fork",
+    """
+workflow:
+  - step: start
+    tool: {kind: effect, result: 1}
+    next: {spec: {mode: fork, join: meet}, arcs: [{step: left}, {step: ask}]}
+  - step: left
+    tool:
+      - l: {kind: effect, result: 10, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {left: "{{ outcome.result }}"}}}}]}}}
+    next: [{step: meet}]
+  - step: ask
+    tool: {kind: human, question: "And this?", choices: [Good, Bad]}
+    next: [{step: right}]
+  - step: right
+    tool:
+      - r: {kind: effect, result: "{{ ask.label }}", spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {right: "{{ outcome.result }}"}}}}]}}}
+    next: [{step: meet}]
+  - step: meet
+    spec: {join: wait_all}
+    tool: {kind: effect, result: "{{ ctx.left }} {{ ctx.right }}"}
+""",
+    options=APPROVED,
+)
+# One branch wins while the other is at work; nothing may be left of that one.
+RACE = Scenario(
+    "race",
+    """
+workflow:
+  - step: start
+    tool: {kind: effect, result: 1}
+    next: {spec: {mode: fork, join: meet}, arcs: [{step: slow}, {step: quick}]}
+  - step: slow
+    tool: {kind: effect, held: never}
+    next: [{step: meet}]
+  - step: quick
+    tool: [{one: {kind: effect, result: 2}}, {two: {kind: effect, result: 3}}]
+    next: [{step: meet}]
+  - step: meet
+    spec: {join: first_success}
+    tool: {kind: effect, result: "{{ args.join.winner }}"}
+    next: [{step: last}]
+  - step: last
+    tool: {kind: effect, result: 4}
+""",
+)
+# Begins anew once: what the first life leaves in the world is what the second one finds.
+RESTART = Scenario(
+    "restart",
+    """
+workflow:
+  - step: look
+    tool: {kind: shell, command: "test -e mark && echo yes || echo no"}
+    next: {arcs: [{step: last, when: "{{ 'yes' in event.result.stdout }}"}, {step: mark}]}
+  - step: mark
+    tool: {kind: shell, command: "touch mark"}
+    next: [{step: again}]
+  - step: again
+    tool: {kind: restart, entry: look}
+  - step: last
+    tool: {kind: effect, result: 5}
+""",
+)
+NEWER = (QUESTION, FORK, RACE, RESTART)
+
+BACKOFF_GRAPH = Scenario(
+    "backoff",
+    """
+  start [shape=ellipse]
+  done [shape=ellipse]
+  build [shape=component, tool_command="echo built"]
+  flaky [shape=component, tool_command="test ${_retry_count} -ge 1", max_retries=2, retry_backoff="exponential"]
+  broken [shape=component, tool_command="exit 3"]
+  decide [shape=diamond]
+  mend [shape=component, tool_command="echo mended"]
+  start -> build -> flaky -> broken -> decide
+  decide -> mend [condition="status == 'FAILURE'"]
+  decide -> done [condition="status == 'SUCCESS'"]
+  mend -> done
+""",
+    {"flaky": 3},
+    is_graph=True,
+)
+GATES_GRAPH = Scenario(
+    "gates",
+    """
+  start [shape=Mdiamond]
+  done [shape=Msquare]
+  fork [shape=component]
+  left [shape=parallelogram, tool_command="echo left"]
+  right [shape=parallelogram, tool_command="echo right"]
+  meet [shape=tripleoctagon]
+  ask [shape=hexagon, label="Ship it?"]
+  work [shape=parallelogram, tool_command="echo broken"]
+  verify [shape=parallelogram, goal_gate=true, retry_target="fix", tool_command="test ${tool.last_line} = fixed"]
+  fix [shape=parallelogram, tool_command="echo fixed"]
+  start -> fork
+  fork -> left -> meet
+  fork -> right -> meet
+  meet -> ask
+  ask -> work [label="[Y] Yes"]
+  ask -> done [label="[N] No"]
+  work -> verify
+  verify -> done [condition="outcome=fail"]
+  verify -> done [condition="outcome=success"]
+  fix -> verify
+""",
+    options=APPROVED,
+    is_graph=True,
+)
+RESTART_GRAPH = Scenario(
+    "anew",
+    """
+  start [shape=Mdiamond]
+  done [shape=Msquare]
+  look [shape=parallelogram, tool_command="test -e mark"]
+  mark [shape=parallelogram, tool_command="touch mark"]
+  start -> look
+  look -> done [condition="outcome=success"]
+  look -> mark [condition="outcome=fail"]
+  mark -> look [loop_restart=true]
+""",
+    is_graph=True,
+)
+GRAPHS = (BACKOFF_GRAPH, GATES_GRAPH, RESTART_GRAPH)

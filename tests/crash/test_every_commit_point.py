@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.crash.kit import KEY, Forkers, World, outcome_of
-from tests.crash.scenarios import SCENARIOS, Scenario
+from tests.crash.scenarios import GRAPHS, NEWER, SCENARIOS, Scenario
 
 # Most of a case is waiting, for a disk or for a delay.
 CASES_AT_ONCE = 4
@@ -31,8 +31,8 @@ def prepared(folder: Path, scenario: Scenario, forkers: Forkers) -> tuple[World,
     world = World(folder, forkers)
     for name, text in scenario.files.items():
         world.write(name, text)
-    document = world.write(f"{scenario.name}.yaml", scenario.document)
-    return world, ["run", document, "--key", KEY]
+    document = world.write(scenario.file, scenario.document)
+    return world, ["run", document, "--key", KEY, *scenario.options]
 
 
 def calm_run(folder: Path, scenario: Scenario, forkers: Forkers) -> Calm:
@@ -48,14 +48,16 @@ def calm_run(folder: Path, scenario: Scenario, forkers: Forkers) -> Calm:
 
 def verdict(world: World, start: list[str], scenario: Scenario, calm: Calm) -> list[str]:
     """Let the run end, and say what is wrong with it."""
-    found = world.bring_to_end(*start)
+    found = world.bring_to_end(*start, options=scenario.options)
     wrong = world.complaints(found, scenario.attempts)
     if outcome_of(found) != calm.outcome:
         wrong.append(f"it ended as {outcome_of(found)} and not as {calm.outcome}")
     return wrong
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize(
+    "scenario", [*SCENARIOS, *NEWER, *GRAPHS], ids=lambda scenario: scenario.name
+)
 def test_a_run_survives_a_kill_at_every_commit_point(
     scenario: Scenario, folder: Path, forkers: Forkers
 ) -> None:
@@ -73,7 +75,7 @@ def test_a_run_survives_a_kill_at_every_commit_point(
     assert sum(was_killed for was_killed, _ in cases) >= calm.points * 0.7
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", [*SCENARIOS, *NEWER], ids=lambda scenario: scenario.name)
 def test_a_run_survives_when_whoever_resumes_it_is_killed_as_well(
     scenario: Scenario, folder: Path, forkers: Forkers
 ) -> None:
@@ -86,7 +88,7 @@ def test_a_run_survives_when_whoever_resumes_it_is_killed_as_well(
         for _ in range(KILLS_PER_MARCH):
             ended = world.killed_at(chance.randint(1, MARCH_POINTS_MAX), *words)
             # With a key, to run it again is to go on with it.
-            words = start if chance.random() < 0.5 else ["resume"]
+            words = start if chance.random() < 0.5 else ["resume", *scenario.options]
             assert ended.was_killed or ended.found_nothing or ended.status in (0, 1), ended.err
         found = verdict(world, start, scenario, calm)
         return world.kills, [f"seed {scenario.name}:{seed}: {wrong}" for wrong in found]

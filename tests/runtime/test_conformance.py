@@ -9,7 +9,7 @@ from anew.languages import load_text
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
 from anew.views.summary import summary
-from tests.test_conformance import CASES, compare
+from tests.test_conformance import CASES, compare, source, suffix
 from tests.virtual import played
 
 # What meets in one instant has an order in a simulation only.
@@ -35,12 +35,13 @@ def test_conformance_through_the_runtime(kind, case, tmp_path, monkeypatch):
     async def work():
         database = database_of(kind, tmp_path)
         try:
-            return await played(database, case["yaml"], tmp_path, **case["script"])
+            file = f"test{suffix(case)}"
+            return await played(database, source(case), tmp_path, file=file, **case["script"])
         finally:
             await database.close()
 
     log, state, _ = asyncio.run(work())
-    program = load_text(case["yaml"], "test.yaml").program
+    program = load_text(source(case), f"test{suffix(case)}").program
     out = summary(program, log, state)
     compare(out, EXIT[out["status"]], case)
     assert replay(program, log) is None

@@ -9,6 +9,9 @@ from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.replay import replay
+from anew.lab.script import script_of
+from anew.lab.simulate import simulate
+from anew.languages import load_text
 from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
@@ -44,6 +47,7 @@ class GateTool:
     async def call(self, call):
         self.calls.append(call)
         self.entered.set()
+        call.begins()
         try:
             answer = await self.answers.get()
         except asyncio.CancelledError:
@@ -357,6 +361,41 @@ def test_a_retry_from_a_step_that_was_never_reached_says_so(tmp_path):
     in_a_world(work, tmp_path)
 
 
+def test_a_run_that_a_gate_failed_is_retried_from_where_the_gate_leads_with_a_fresh_budget(
+    tmp_path,
+):
+    document = """
+executor: {spec: {limits: {visits_per_step: 9}}}
+workflow:
+  - step: build
+    tool: {kind: noop}
+    next: [{step: judge}]
+  - step: judge
+    spec: {gate: {to: build, most: 1, budget: step}}
+    tool: {kind: gate, spec: {policy: {rules: [{else: {then: {do: continue, verdict: partial}}}]}}}
+    next: [{step: end}]
+  - step: end
+    spec: {exit: true}
+    tool: {kind: noop}
+"""
+
+    async def work(world):
+        run = await world.start(document)
+        for _ in range(2):
+            await world.entered()
+            world.gate.answers.put_nowait({})
+        assert (await world.ended(run)).failure["kind"] == "gate_unsatisfied"
+        again = await world.engine.retry(run)
+        for _ in range(2):
+            await world.entered()
+            world.gate.answers.put_nowait({})
+        await world.ended(again)
+        begun = [event.step for event in await world.log(again) if event.name == "step.scheduled"]
+        assert begun.count("judge") == 1 + 2
+
+    in_a_world(work, tmp_path)
+
+
 def test_a_step_past_its_deadline_is_stopped_with_kind_timeout(tmp_path):
     document = """
 workflow:
@@ -369,9 +408,42 @@ workflow:
         run = await world.start(document)
         state = await world.ended(run)
         assert state.failure["kind"] == "timeout"
+        assert state.failure["message"] == simulated_failure(document)
         assert world.gate.cancelled
 
     in_a_world(work, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ("spec: {timeout: 0.05}", "gate gave no answer within 0.05 s"),
+        ("spec: {timeout: 0.05}}, spec: {policy: {lifecycle: {timeout_s: 60}}", "within 0.05 s"),
+        (
+            "spec: {timeout: 60}}, spec: {policy: {lifecycle: {timeout_s: 0.05}}",
+            "gate gave no answer before the step's deadline of 0.05 s (lifecycle.timeout_s)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("queues", [False, True])
+def test_a_timeout_names_the_limit_that_was_set_as_a_simulation_does(
+    limits, said, queues, tmp_path
+):
+    document = f"workflow: [{{step: slow, tool: {{kind: gate, {limits}}}}}]"
+
+    async def work(world):
+        world.gate.queues = queues
+        run = await world.start(document)
+        state = await world.ended(run)
+        assert state.failure["message"].endswith(said)
+        assert state.failure["message"] == simulated_failure(document)
+
+    in_a_world(work, tmp_path)
+
+
+def simulated_failure(document):
+    script = script_of({"outcomes": {"slow": [{"takes": 3600}]}})
+    return simulate(load_text(document, "p.yaml").program, script).state.failure["message"]
 
 
 def test_an_attempt_past_its_timeout_is_stopped_and_can_be_retried(tmp_path):

@@ -16,6 +16,7 @@ from anew.engine import events as e
 from anew.engine.outcome import outcome_of
 from anew.lab.replay import replay
 from anew.runtime.embedded import Embedded
+from anew.runtime.interviewers import AutoApprove
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
 from anew.runtime.retrying import whole_log
@@ -97,6 +98,7 @@ async def ended(document, oracle, lives):
                 slots=1000,
                 toolbox=OneTool(oracle),
                 draw=lambda: 0.5,
+                interviewer=AutoApprove(),
             )
             try:
                 run = (await engine.start(order)).run
@@ -127,7 +129,8 @@ async def until_ended(engine, run, oracle):
 async def die(engine):
     """Nothing more happens in this engine."""
     worker = engine.worker
-    tasks = [worker._feeder, *worker._chains]
+    tasks = [worker._feeder, *worker._chains, *engine._clearing]
+    await engine.people.interviews.stop()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -175,15 +178,36 @@ workflow:
 """
 
 
+# Branches, one of which asks a person twice; what they wrote meets at the join.
+PEOPLE = """
+workflow:
+  - step: start
+    tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue}}}]}}}
+    next: {spec: {mode: fork, join: meet}, arcs: [{step: work}, {step: ask}]}
+  - step: work
+    tool: {kind: noop, spec: {policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 9, delay: 2}}, {else: {then: {do: continue, set_ctx: {work: "{{ outcome.result.n }}"}}}}]}}}
+    next: [{step: meet}]
+  - step: ask
+    tool:
+      - {name: first, kind: human, question: "First?", choices: [Yes, No]}
+      - {name: second, kind: human, question: "Second?", spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {said: "{{ outcome.result.label }}"}}}}]}}}
+    next: [{step: meet}]
+  - step: meet
+    spec: {join: wait_all}
+    tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {both: "{{ ctx.work }} {{ ctx.said }}"}}}}]}}}
+"""
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_death_at_every_operation_changes_nothing(seed, after):
-    calm_log, calm_state, _ = asyncio.run(ended(RICH, Oracle(seed), []))
+@pytest.mark.parametrize("document", [RICH, PEOPLE], ids=["rich", "people"])
+def test_death_at_every_operation_changes_nothing(document, seed, after):
+    calm_log, calm_state, _ = asyncio.run(ended(document, Oracle(seed), []))
     life = 1
     while True:
         oracle = Oracle(seed)
-        log, state, deaths = asyncio.run(ended(RICH, oracle, [(life, after)]))
-        audit(log, RICH, deaths)
+        log, state, deaths = asyncio.run(ended(document, oracle, [(life, after)]))
+        audit(log, document, deaths)
         assert outcomes(log) == outcomes(calm_log)
         assert (state.status, state.ctx, state.last_result) == (
             calm_state.status,

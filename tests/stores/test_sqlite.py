@@ -9,9 +9,12 @@ from statistics import median
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from anew.engine.state import RunState, RunStatus
-from anew.store import Lease, NewJob, RunFilter, RunHead, RunId, StoreError
+from anew.runtime.ownership import Ownership
+from anew.runtime.wiring import open_database
+from anew.store import Lease, NewJob, RunFilter, RunHead, RunId, StoredProgram, StoreError
 from anew.stores.contract.making import (
     LATER,
     NOW,
@@ -58,7 +61,10 @@ def test_a_new_file_is_ours_and_durable(tmp_path):
     path = made(tmp_path / "runs.db")
     assert query(path, "PRAGMA application_id") == [(APPLICATION_ID,)]
     assert query(path, "PRAGMA journal_mode") == [("wal",)]
-    assert query(path, "SELECT number, name FROM migrations") == [(1, "0001_runs")]
+    assert query(path, "SELECT number, name FROM migrations") == [
+        (1, "0001_runs"),
+        (2, "0002_programs"),
+    ]
     database = SqliteDatabase.open(path)
     assert database._writer._connection.pragma("synchronous") == 2
     closed(database)
@@ -181,15 +187,15 @@ def test_a_cut_file_says_so(tmp_path):
 
 def test_a_newer_schema_is_refused(tmp_path):
     path = made(tmp_path / "runs.db")
-    query(path, "INSERT INTO migrations VALUES (2, '0002_more', 'x', 0)")
+    query(path, "INSERT INTO migrations VALUES (3, '0003_more', 'x', 0)")
     for opening in (SqliteDatabase.open, SqliteDatabase.open_read_only):
-        with pytest.raises(StoreError, match=r"has schema 2,.*up to 1\. Upgrade Anew"):
+        with pytest.raises(StoreError, match=r"has schema 3,.*up to 2\. Upgrade Anew"):
             opening(path)
 
 
 def test_a_changed_migration_is_refused(tmp_path):
     path = made(tmp_path / "runs.db")
-    query(path, "UPDATE migrations SET checksum = 'other'")
+    query(path, "UPDATE migrations SET checksum = 'other' WHERE number = 1")
     with pytest.raises(StoreError, match=r"schema 1 \(0001_runs\) was made by another version"):
         SqliteDatabase.open(path)
 
@@ -197,32 +203,91 @@ def test_a_changed_migration_is_refused(tmp_path):
 def test_missing_migrations_are_applied_in_order(tmp_path):
     path = made(tmp_path / "runs.db")
     more = [
-        Migration(2, "0002_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
-        Migration(3, "0003_fill", "UPDATE runs SET colour = 'blue'"),
+        Migration(3, "0003_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
+        Migration(4, "0004_fill", "UPDATE runs SET colour = 'blue'"),
     ]
     connection = apsw.Connection(str(path))
-    with pytest.raises(StoreError, match=r"has schema 1.*reads schema 3\. Run `anew resume`"):
+    with pytest.raises(StoreError, match=r"has schema 2.*reads schema 4\. Stop the older"):
         check_schema(connection, str(path), migrations() + more)
     for _ in range(2):
         migrate(connection, str(path), migrations() + more)
     check_schema(connection, str(path), migrations() + more)
     connection.close()
     assert query(path, "SELECT run, colour FROM runs") == [(RUN, "blue")]
-    assert query(path, "SELECT number FROM migrations") == [(1,), (2,), (3,)]
+    assert query(path, "SELECT number FROM migrations") == [(1,), (2,), (3,), (4,)]
 
 
 def test_a_failing_migration_changes_nothing(tmp_path):
     path = made(tmp_path / "runs.db")
     more = [
-        Migration(2, "0002_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
-        Migration(3, "0003_wrong", "UPDATE runs SET color = 'blue'"),
+        Migration(3, "0003_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
+        Migration(4, "0004_wrong", "UPDATE runs SET color = 'blue'"),
     ]
     connection = apsw.Connection(str(path))
     with pytest.raises(StoreError, match="color"):
         migrate(connection, str(path), migrations() + more)
     connection.close()
-    assert query(path, "SELECT number FROM migrations") == [(1,)]
+    assert query(path, "SELECT number FROM migrations") == [(1,), (2,)]
     closed(SqliteDatabase.open(path))
+
+
+# A script that was released stays as it is: files in the world have its checksum.
+RELEASED = {
+    "0001_runs": "32b40642f424692703dd5d3df7759d9fe8300992a625266b5a3b9a67d9ecf36c",
+}
+
+
+def test_a_released_migration_never_changes():
+    known = {migration.name: migration.checksum for migration in migrations()}
+    assert {name: known[name] for name in RELEASED} == RELEASED
+
+
+def of_the_first_version(path: Path) -> Path:
+    """A file as the first version left it: a run, and a program that was registered."""
+    connection = apsw.Connection(str(path))
+    migrate(connection, str(path), migrations()[:1])
+    connection.close()
+    row = ("digest", "flow", "source", "flow.yaml", NOW)
+    query(path, "INSERT INTO programs VALUES (?, ?, ?, ?, ?)", *row)
+    query(path, "INSERT INTO versions VALUES ('flow', 1, 'digest', ?)", NOW)
+    query(
+        path,
+        "INSERT INTO runs (run, log, program, digest, status, created_at, depth) "
+        "VALUES (?, 0, 'flow', 'digest', 'running', ?, 0)",
+        RUN,
+        NOW,
+    )
+    return path
+
+
+def test_a_file_of_the_first_version_is_opened_with_all_it_holds(tmp_path):
+    path = of_the_first_version(tmp_path / "runs.db")
+
+    async def read() -> None:
+        database = SqliteDatabase.open(path)
+        kept = StoredProgram("digest", "flow", 0, "source", "flow.yaml", NOW)
+        assert await database.catalog.get("digest") == kept
+        assert await database.catalog.find("flow") == replace(kept, version=1)
+        assert [row.run for row in await database.archive.runs(RunFilter())] == [RUN]
+        graph = replace(kept, digest="other", dialect="docs", files={"a": "b"})
+        await database.catalog.keep(graph)
+        assert await database.catalog.get("other") == graph
+        await database.close()
+
+    asyncio.run(read())
+
+
+def test_a_reader_brings_an_older_file_up_to_date_unless_someone_works_on_it(tmp_path):
+    path = of_the_first_version(tmp_path / "runs.db")
+
+    async def names() -> list[str]:
+        async with open_database(str(path), read_only=True) as database:
+            return [one.name for one in await database.catalog.programs()]
+
+    with Ownership(path), pytest.raises(StoreError, match=r"schema 1.*Stop the older Anew"):
+        asyncio.run(names())
+    assert query(path, "SELECT number FROM migrations") == [(1,)]
+    assert asyncio.run(names()) == ["flow"]
 
 
 def test_migrations_are_numbered_without_gaps():

@@ -18,6 +18,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke
 from anew.engine.secrets import Secrets
+from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError, EngineBug
 from anew.program.kinds import find_kind
 from anew.program.program import Program
@@ -26,8 +27,8 @@ from anew.store import StoreError
 from anew.tool import Answer, Call, Parked, Place, Timeout, Tool
 from anew.values import Object
 
-# Calling these again is how they wait, so that a lost worker costs them nothing.
-CALLED_AGAIN = frozenset({"sleep", "playbook"})
+# Calling these again is how they wait or find what they began: a lost worker costs them nothing.
+CALLED_AGAIN = frozenset({"sleep", "playbook", "restart"})
 # What these are given goes into a log again, so references to secrets stay references.
 KEEPS_REFERENCES = frozenset({"playbook"})
 
@@ -40,6 +41,21 @@ class Site(Struct, frozen=True):
     folder: Path
     scratch: Path
     secrets: Secrets | None = None
+
+
+class _Limit(Struct):
+    """When a call must have ended, and whether its own limit says so or its step's deadline."""
+
+    end: int
+    deadline: int | None
+    is_own: bool = False
+
+    def shorten(self, timer: asyncio.Timeout, seconds: float) -> None:
+        """Let the timer end so long from now, unless it ends sooner anyway."""
+        end, known = asyncio.get_running_loop().time() + seconds, timer.when()
+        if not timer.expired() and (known is None or end < known):
+            timer.reschedule(end)
+            self.is_own = True
 
 
 class Caller:
@@ -90,33 +106,38 @@ class Caller:
         end = self._end(ask, timeout)
         if end is None:
             return await tool.call(call)
-        answer = await self._timed(tool, call, end, deadline=ask.deadline)
+        limit = _Limit(end, ask.deadline)
+        answer = await self._timed(tool, call, limit)
+        if answer is None:
+            seconds = timeout.seconds if limit.is_own else None
+            error = timed_out(call.kind, site.program.steps[ask.key.step], own_seconds=seconds)
+            return outcome_of(error=error, logs=call.printed)
         if isinstance(answer, Parked):
             return Parked(end if answer.until is None else min(answer.until, end), answer.reason)
         return answer
 
-    async def _timed(self, tool: Tool, call: Call, end: int, *, deadline: int | None) -> Answer:
+    async def _timed(self, tool: Tool, call: Call, limit: _Limit) -> Answer | None:
         """The answer, if there is one in time."""
         queues = getattr(tool, "queues", False)
-        first = deadline if queues else end
-        limit = asyncio.timeout(None if first is None else self._seconds_until(first))
+        first = limit.deadline if queues else limit.end
+        timer = asyncio.timeout(None if first is None else self._seconds_until(first))
+        is_over = limit.end <= self._clock.now()
+        limit.is_own = limit.end != limit.deadline and (is_over or not queues)
         if queues:
             # Its own time begins when its turn comes.
-            length = self._seconds_until(end)
-            call = replace(call, begins=lambda: _shorten(limit, length))
+            length = self._seconds_until(limit.end)
+            call = replace(call, begins=lambda: limit.shorten(timer, length))
         try:
-            async with limit:
-                if end > self._clock.now():
+            async with timer:
+                if not is_over:
                     return await tool.call(call)
         except TimeoutError:
-            if not limit.expired():
+            if not timer.expired():
                 raise
         give_up = getattr(tool, "give_up", None)
         if give_up is not None:
             await give_up(call)
-        waited = (self._clock.now() - call.asked_at) / NANOSECONDS
-        message = f"{call.kind} gave no answer within {waited:.3g} s"
-        return outcome_of(error={"kind": "timeout", "message": message}, logs=call.printed)
+        return None
 
     def _seconds_until(self, moment: int) -> float:
         return max(0.0, (moment - self._clock.now()) / NANOSECONDS)
@@ -141,14 +162,6 @@ class Caller:
         begun = ask.asked_at if ask.tool.kind in CALLED_AGAIN else self._clock.now()
         end = begun + int(timeout.seconds * NANOSECONDS)
         return end if ask.deadline is None else min(end, ask.deadline)
-
-
-def _shorten(limit: asyncio.Timeout, seconds: float) -> None:
-    """Let a limit end so long from now, unless it ends sooner anyway."""
-    if limit.expired():
-        return
-    end, known = asyncio.get_running_loop().time() + seconds, limit.when()
-    limit.reschedule(end if known is None else min(end, known))
 
 
 def _timeout(ask: Invoke) -> Timeout:

@@ -7,6 +7,7 @@ ends the child wakes it.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 
@@ -14,8 +15,10 @@ from anew.engine import events as e
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.state import FINAL, Key, RunStatus
 from anew.errors import ConfigError, ProgramError
+from anew.runtime.child_files import mistakes_of_child, read_child
 from anew.runtime.ledger import Ledger, Order, Started
-from anew.runtime.programs import Document, Programs, read_document
+from anew.runtime.programs import Document, Programs
+from anew.runtime.restarting import last_of_line
 from anew.store import Archive, JobRef, RunId, RunRow
 from anew.tool import Answer, Call, Parked
 from anew.values import Object, Value
@@ -52,7 +55,8 @@ class ChildTool:
             run = begun
         if not is_waited_for:
             return outcome_of({"run_id": str(run)})
-        row = await self._archive.run(run)
+        # The child may have been begun anew, as another run of its line.
+        row = await self._archive.run(await last_of_line(self._archive, run))
         if row is None or row.status not in FINAL:
             return Parked(None, "child")
         return await self._outcome(row, call.inputs.get("return_step"))
@@ -61,6 +65,7 @@ class ChildTool:
         """The call's time is over, and with it the child's."""
         run = await self._archive.run_of_key(_key(call))
         if run is not None:
+            run = await last_of_line(self._archive, run)
             await self._cancel(run, f"its parent run {call.place.run} waited no longer")
 
     async def close(self) -> None:
@@ -79,12 +84,10 @@ class ChildTool:
             return outcome_of(error=error_of("config", "args of a playbook must be a mapping"))
         try:
             document = await self._document(call)
-        except (ConfigError, ProgramError) as missing:
+        except ProgramError as refused:
+            return outcome_of(error=error_of("reference", mistakes_of_child(refused)))
+        except ConfigError as missing:
             return outcome_of(error=error_of("reference", str(missing)))
-        except OSError as missing:
-            reason = (missing.strerror or str(missing)).lower()
-            message = f"the child playbook {missing.filename} cannot be read: {reason}"
-            return outcome_of(error=error_of("reference", message))
         started = await self._start(
             Order(
                 document,
@@ -103,9 +106,10 @@ class ChildTool:
             return await self._programs.find(
                 str(call.inputs.get("path")), _version(call.inputs.get("version"))
             )
-        path = os.path.join(call.folder, str(file))
-        with open(path, encoding="utf-8") as opened:
-            return read_document(opened.read(), path)
+        parent = await self._ledger.live.get(RunId(int(call.place.run)))
+        is_graph = parent.program.language == "dot"
+        data = await asyncio.to_thread(read_child, call.folder, str(file), is_confined=is_graph)
+        return self._programs.read(data, os.path.join(call.folder, str(file)))
 
     async def _outcome(self, row: RunRow, return_step: Value) -> Outcome:
         if row.status is RunStatus.DONE and return_step is not None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from random import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,20 +21,27 @@ from anew.credentials import Keychain
 from anew.credentials.tool import SecretsTool
 from anew.engine.decide import Cancelled, Paused, Resumed
 from anew.engine.moments import LAST_MOMENT
-from anew.engine.state import FINAL, RunState, RunStatus
+from anew.engine.state import FINAL, Key, RunState, RunStatus
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.calls import Caller
 from anew.runtime.children import ChildTool
+from anew.runtime.families import families, unfinished_runs
+from anew.runtime.interviewers import Interviewer
 from anew.runtime.ledger import Ledger, Listener, Order, Started
+from anew.runtime.people import People
 from anew.runtime.programs import Document, Programs
+from anew.runtime.restarting import RestartTool
 from anew.runtime.retrying import reopened
 from anew.runtime.sleeping import SleepTool
 from anew.runtime.slots import Slots
 from anew.runtime.toolbox import Toolbox
 from anew.runtime.worker import Worker
-from anew.store import Archive, Database, RunFilter, RunId, RunRow
+from anew.store import Database, RunId, RunRow
 from anew.values import Object
 from anew.weight import problem_of
+
+if TYPE_CHECKING:
+    from anew.languages.dot.extensions import Extensions
 
 # Calls that mostly wait for the network; Python code has processes of its own besides.
 SLOTS = 32
@@ -42,14 +49,14 @@ SLOTS = 32
 PAYLOAD_BYTES_MAX = 10 * 1024 * 1024
 # How long calls at work may go on when the process is asked to stop.
 GRACE_SECONDS = 5.0
-OPEN_STATUSES = tuple(status for status in RunStatus if status not in FINAL)
-_PAGE = 500
 
 
 class Embedded:
     """Make one inside a running event loop; `stop` it when done.
 
     `works_on_all` makes every unfinished run of the database its own, not only those it is told of.
+    An `interviewer` is asked the questions of every run that is worked on here. Documents are
+    compiled with the `extensions`, those of the catalog as well.
     """
 
     def __init__(
@@ -62,6 +69,8 @@ class Embedded:
         toolbox: Toolbox | None = None,
         draw: Callable[[], float] = random,
         works_on_all: bool = False,
+        interviewer: Interviewer | None = None,
+        extensions: Extensions | None = None,
     ) -> None:
         clock = clock or WallClock()
         places = Slots(slots)
@@ -69,7 +78,7 @@ class Embedded:
         self._scratch = scratch
         self._toolbox = toolbox or Toolbox()
         self.keychain = Keychain(database.vault)
-        self.programs = Programs(database.catalog, self.keychain, clock)
+        self.programs = Programs(database.catalog, self.keychain, clock, extensions=extensions)
         self.ledger = Ledger(database.store, self.programs, clock, slots=places, draw=draw)
         self.worker = Worker(
             database.store,
@@ -90,12 +99,33 @@ class Embedded:
             cancel=self.cancel,
         )
         self._toolbox.add("playbook", children)
+        restarts = RestartTool(
+            database.archive,
+            self.ledger,
+            self.programs,
+            start=self._start_child,
+            adopt=self.adopt,
+        )
+        self._toolbox.add("restart", restarts)
+        self.people = People(
+            database,
+            self.ledger,
+            clock,
+            wait=self.wait,
+            fail=self.worker.fail,
+            redact=self.keychain.redactor.redact_text,
+            interviewer=interviewer,
+        )
         self._is_stopped = False
         self.before_stop: Callable[[], Awaitable[None]] | None = None
         self._ours: set[RunId] = set()
         self._starting: set[asyncio.Task[Started]] = set()
+        self._clearing: set[asyncio.Task[None]] = set()
         self.ledger.on_begins = self._own
         self.ledger.on_ended = self._forget
+        self.ledger.on_stopped = self._stop_branches
+        self.ledger.on_question = self.people.look_again
+        self.listen(self.people.interviews.hear)
 
     def listen(self, listener: Listener) -> None:
         """Be told the events of every commit, in order, once they are durable."""
@@ -147,7 +177,7 @@ class Embedded:
         wanted = await self._open(runs)
         for run in wanted:
             self.ledger.try_again(run)
-        family = await self._families(wanted)
+        family = await self._without_orphans(await families(self.database.archive, wanted))
         strange = [run for run in family if run not in self._ours]
         self._ours.update(strange)
         try:
@@ -158,6 +188,24 @@ class Embedded:
             self._ours.difference_update(strange)  # what is not recovered is still to be
             raise
         self.worker.adopt(family)
+        for run in family:
+            self.people.interviews.begin(run)
+
+    async def _without_orphans(self, family: list[RunId]) -> list[RunId]:
+        """Those of a family that are waited for; the others are cancelled.
+
+        A branch may have ended in a process that died before it cancelled the branch's children.
+        """
+        kept = []
+        for run in family:
+            row = await self.database.archive.run(run)
+            if row is not None and row.parent is not None and row.parent.run in family:
+                parent = await self.ledger.live.get(row.parent.run)
+                if parent.state.step_run(row.parent.key) is None:
+                    await self.cancel(run, f"its parent run {parent.id} waits for it no longer")
+                    continue
+            kept.append(run)
+        return kept
 
     async def _open(self, runs: Iterable[RunId]) -> list[RunId]:
         """Those that have not ended."""
@@ -202,10 +250,12 @@ class Embedded:
         """The run's state when it has ended. A store that fails meanwhile is raised here."""
         ending = asyncio.ensure_future(self.ledger.ending(run))
         first: set[asyncio.Future[Any]] = {ending, self.worker.failure}
-        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-        if ending.done():
-            return ending.result()
-        ending.cancel()
+        try:
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+            if ending.done():
+                return ending.result()
+        finally:
+            ending.cancel()
         await self.worker.failure
         raise AssertionError("a worker only fails with an error")
 
@@ -217,6 +267,28 @@ class Embedded:
         for child in await self.unfinished(run):
             has_moved = await self.cancel(child.run, f"its parent run {run} ended") or has_moved
         return has_moved
+
+    def _stop_branches(self, run: RunId, keys: Sequence[Key]) -> None:
+        """The branches of these step-runs are over: stop their calls, cancel their children."""
+        self.worker.abandon(run, keys)
+        self._clear(self._cancel_children(run, frozenset(keys)))
+
+    async def _cancel_children(self, run: RunId, keys: frozenset[Key]) -> None:
+        await self._finish_starting()
+        for child in await self.unfinished(run):
+            if child.parent is not None and child.parent.key in keys:
+                await self.cancel(child.run, f"its branch of run {run} ended")
+
+    def _clear(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._clearing.add(task)
+        task.add_done_callback(self._cleared)
+
+    def _cleared(self, task: asyncio.Task[None]) -> None:
+        self._clearing.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self.worker.fail(error)
 
     async def pause(self, run: RunId, reason: str | None = None) -> bool:
         """Start nothing more in a run; calls at work go on to their outcome."""
@@ -260,52 +332,37 @@ class Embedded:
         try:
             if self.before_stop is not None:
                 await self.before_stop()
+            await self.people.interviews.stop()
             await self._finish_starting()
+            if self._clearing:
+                await asyncio.wait(set(self._clearing))
         finally:
             try:
                 await self.worker.stop(grace_seconds)
             finally:
-                await self._toolbox.close()
+                await self._toolbox.close(self.keychain.redactor.redact_text)
 
     @property
     def is_at_work(self) -> bool:
         """Whether `stop` would have to wait for something."""
         return self.worker.is_at_work
 
-    async def leaves_undone(self) -> bool:
-        """Whether this engine was working on runs that have not ended."""
-        return bool(await self._open(self._ours))
+    async def leaves_undone(self, besides: RunId) -> bool:
+        """Whether this engine was working on other runs that could go on by themselves."""
+        family = await families(self.database.archive, [besides])
+        for run in await self._open(self._ours.difference(family)):
+            row = await self.database.archive.run(run)
+            if row is not None and row.status is not RunStatus.WAITING:
+                return True
+        return False
 
     def hurry(self) -> None:
         """While `stop` waits: let it wait no longer."""
         self.worker.hurry()
 
-    async def _families(self, runs: list[RunId]) -> list[RunId]:
-        """The runs, and their unfinished children, grandchildren and so on."""
-        family, todo = dict.fromkeys(runs), list(runs)
-        while todo:
-            for child in await self.unfinished(todo.pop()):
-                if child.run not in family:
-                    family[child.run] = None
-                    todo.append(child.run)
-        return list(family)
-
     async def unfinished(self, parent: RunId | None) -> list[RunRow]:
         """Every run that has not ended; of one parent, if one is named."""
         return await unfinished_runs(self.database.archive, parent)
-
-
-async def unfinished_runs(archive: Archive, parent: RunId | None = None) -> list[RunRow]:
-    """Every run that has not ended, newest first; of one parent, if one is named."""
-    found: list[RunRow] = []
-    before = None
-    while True:
-        asked = RunFilter(statuses=OPEN_STATUSES, parent=parent, before=before, limit=_PAGE)
-        page = await archive.runs(asked)
-        found.extend(page)
-        if len(page) < _PAGE:
-            return found
-        before = page[-1].run
 
 
 def check_workload(workload: Object) -> None:

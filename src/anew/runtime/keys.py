@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from anew.errors import ConfigError
 
-# Keys of child runs, and of what a terminal asks for without a key of its own.
+# Keys of child runs, of runs that take another's place, and of what a terminal asks for without a
+# key of its own.
 ASKED = "asked:"
-RESERVED_KEYS = ("child:", ASKED)
+RESTART = "restart:"
+RESERVED_KEYS = ("child:", RESTART, ASKED)
 
 
 def check_key(key: str | None) -> str | None:

@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from anew.clock import Clock
 from anew.engine.decide import Boundary, Paused, Requested
-from anew.engine.events import Event
+from anew.engine.events import Event, HumanAnswered, HumanTimedOut
 from anew.engine.fold import fold
 from anew.engine.secrets import MissingSecret
-from anew.engine.state import RunState
+from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import EngineBug
 from anew.runtime.ids import RunIds
 from anew.runtime.live import LiveRun, LiveRuns, folder_of
@@ -36,17 +36,19 @@ from anew.store import (
     RunId,
     StaleVersion,
     Store,
+    WaitReason,
 )
 from anew.values import Object
 
 # How often a refused turn is decided again before it counts as a mistake of ours.
 TURN_ATTEMPTS_MAX = 100
+_FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.CHILD})
 
 Listener = Callable[[RunId, Sequence[Event]], None]
 
 
 class Order(Struct, frozen=True):
-    """A wish for a run."""
+    """A wish for a run. For `entry`, `continues` and `generation` see `run.requested`."""
 
     document: Document
     workload: Object
@@ -54,6 +56,9 @@ class Order(Struct, frozen=True):
     labels: Mapping[str, str] = {}
     parent: JobRef | None = None
     depth: int = 0
+    entry: str | None = None
+    continues: str | None = None
+    generation: int = 0
 
 
 class Started(Struct, frozen=True):
@@ -98,6 +103,8 @@ class Ledger:
         self.on_handed_out: Callable[[int], None] = _ignore
         self.on_ended: Callable[[RunId], None] = _ignore
         self.on_begins: Callable[[RunId], None] = _ignore
+        self.on_stopped: Callable[[RunId, Sequence[Key]], None] = _ignore_stopped
+        self.on_question: Callable[[], None] = _nothing
         self._given_up: dict[RunId, Exception] = {}
 
     async def start(self, order: Order) -> Started:
@@ -150,7 +157,14 @@ class Ledger:
             parent=order.parent,
             depth=order.depth,
         )
-        request = Requested(str(live.id), order.workload, order.document.file)
+        request = Requested(
+            str(live.id),
+            order.workload,
+            order.document.file,
+            entry=order.entry,
+            continues=order.continues,
+            generation=order.generation,
+        )
         return take_turn(live, request, self._desk(holds_slot=False), new=new)
 
     async def reopen(self, beginning: Reopening, key: str | None = None) -> Started:
@@ -185,10 +199,12 @@ class Ledger:
         *,
         lease: Lease | None = None,
         may_take_over: bool = True,
+        is_meant: Callable[[RunState], bool] | None = None,
     ) -> Applied:
         """Make `boundary` true.
 
-        With a lease the caller holds a slot, and goes on with the first errand itself.
+        With a lease the caller holds a slot, and goes on with the first errand itself. Nothing
+        happens once the run is not in the state that `is_meant`.
         """
         for _ in range(TURN_ATTEMPTS_MAX):
             live = await self.live.get(run)
@@ -196,6 +212,8 @@ class Ledger:
                 await self.live.refresh_secrets(live)
                 if live.is_stale:
                     continue  # refused while we waited: what it says may never have happened
+            if is_meant is not None and not is_meant(live.state):
+                return NOTHING
             desk = self._desk(holds_slot=lease is not None, may_take_over=may_take_over)
             try:
                 turn = take_turn(live, boundary, desk, lease=lease)
@@ -297,6 +315,10 @@ class Ledger:
             self.on_handed_out(turn.next_due)
         if turn.commit.wakes:
             self.on_handed_out(turn.commit.at)
+        if turn.stopped:
+            self.on_stopped(live.id, turn.stopped)
+        if turn.stopped or _concerns_people(turn.commit):
+            self.on_question()
         if turn.commit.drop_all:
             live.is_ended = True
             self.live.forget(live.id)
@@ -306,5 +328,23 @@ class Ledger:
                 ended.set_result(live.state)
 
 
+def _concerns_people(commit: Commit) -> bool:
+    """Whether the run may now wait for nothing but people, or for one of them no longer."""
+    aside = [job.reason for job in commit.jobs]
+    aside += [commit.park.reason] if commit.park is not None else []
+    if not _FOR_OTHERS.isdisjoint(aside) or commit.drop_all:
+        return True
+    is_heard = any(isinstance(event, HumanAnswered | HumanTimedOut) for event in commit.events)
+    return is_heard or commit.head.status is RunStatus.WAITING
+
+
 def _ignore(_: int) -> None:
+    """Nobody wants to know."""
+
+
+def _ignore_stopped(_: RunId, __: Sequence[Key]) -> None:
+    """Nobody wants to know."""
+
+
+def _nothing() -> None:
     """Nobody wants to know."""

@@ -18,11 +18,11 @@ from anew.errors import AnewError, ConfigError
 from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
 from anew.runtime.ownership import socket_path
-from anew.runtime.programs import read_document
+from anew.runtime.programs import Document, read_document
 from anew.store import RunId, SealedCredential, StoreError
 from anew.values import Object
 
-# A request holds a document (1 MiB) and a payload (10 MiB).
+# A request holds a document (1 MiB), the files it names (4 MiB) and a payload (10 MiB).
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
 # An owner answers at once, or it is not one.
 ANSWER_SECONDS_MAX = 30.0
@@ -47,14 +47,20 @@ class Request(msgspec.Struct, omit_defaults=True):
     name: str | None = None
     version: int | None = None
     before: int | None = None
+    answer: str | None = None
+    by: str | None = None
+    asked: int | None = None
+    is_kept_only: bool = False
     sealed: SealedCredential | None = None
+    dialect: str | None = None
+    files: dict[str, str] = {}
 
 
 async def _start(engine: Embedded, asked: Request) -> Object:
     if asked.name is not None:
         document = await engine.programs.find(asked.name, asked.version)
     else:
-        document = read_document(asked.source or "", asked.file or "")
+        document = _document(asked)
     started = await engine.start(Order(document, asked.workload, asked.key, asked.labels))
     return {"run": str(started.run), "is_new": started.is_new}
 
@@ -81,12 +87,23 @@ async def _resume_all(engine: Embedded, _: Request) -> Object:
     return {"problems": {str(run): str(error) for run, error in problems.items()}}
 
 
+async def _answer(engine: Embedded, asked: Request) -> Object:
+    """Keep an answer, and go on with the run unless that is not wanted."""
+    run = _run(asked)
+    await engine.people.answer(
+        run, asked.answer or "", step=asked.step, by=asked.by, asked=asked.asked
+    )
+    if not asked.is_kept_only:
+        await engine.adopt([run])
+    return {"run": str(run)}
+
+
 async def _retry(engine: Embedded, asked: Request) -> Object:
     return {"run": str(await engine.retry(_run(asked), asked.step, key=asked.key))}
 
 
 async def _register(engine: Embedded, asked: Request) -> Object:
-    document = read_document(asked.source or "", asked.file or "")
+    document = _document(asked)
     return {"name": document.program.name, "version": await engine.register(document)}
 
 
@@ -107,6 +124,13 @@ async def _prune(engine: Embedded, asked: Request) -> Object:
     return {"removed": await engine.prune(asked.before or 0)}
 
 
+def _document(asked: Request) -> Document:
+    """What whoever asks has compiled: with nothing that only code here knows."""
+    return read_document(
+        asked.source or "", asked.file or "", dialect=asked.dialect, files=asked.files
+    )
+
+
 def _run(asked: Request) -> RunId:
     return RunId(int(asked.run or 0))
 
@@ -118,6 +142,7 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
     "resume": _resume,
     "resume_all": _resume_all,
     "adopt": _adopt,
+    "answer": _answer,
     "retry": _retry,
     "register": _register,
     "prune": _prune,

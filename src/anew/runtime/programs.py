@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.clock import Clock
 from anew.credentials import Keychain
@@ -16,39 +19,103 @@ from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.store import Catalog, StoredProgram
 
+if TYPE_CHECKING:
+    from anew.languages.dot.extensions import Extensions
+
 # A compiled program of a hundred steps is about a megabyte.
 PROGRAMS_MAX = 200
 
 
 class Document(Struct, frozen=True):
-    """A compiled document, and the folder its relative files are found in."""
+    """A compiled document, and all it was compiled with; see `Loaded`.
+
+    The relative files of its tasks are found in the folder of `file`.
+    """
 
     program: Program
     source: str
     file: str
+    dialect: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
         return Path(self.file).parent
 
 
-def read_document(source: str, file: str) -> Document:
-    """Compile a document; ProgramError with its findings when it has errors."""
-    loaded = load_text(source, file)
+def read_document(
+    source: str | bytes,
+    file: str,
+    *,
+    dialect: str | None = None,
+    files: Mapping[str, str] | None = None,
+    extensions: Extensions | None = None,
+) -> Document:
+    """Compile a document; ProgramError with its findings when it has errors.
+
+    For the other arguments see `languages.load_text`.
+    """
+    loaded = load_text(source, file, dialect=dialect, files=files, extensions=extensions)
     errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
     if errors or loaded.program is None:
         raise ProgramError(errors)
-    return Document(loaded.program, source, os.path.abspath(file))
+    text = source if isinstance(source, str) else source.decode()
+    return Document(loaded.program, text, os.path.abspath(file), loaded.dialect, loaded.files)
+
+
+def compiled_again(stored: StoredProgram, extensions: Extensions | None = None) -> Document:
+    """A document of the catalog, compiled as it was when it was kept, wherever its files are now.
+
+    ConfigError when that takes extensions that are not given. What was kept was accepted: their
+    rules are not asked once more.
+    """
+    ways = [None] if extensions is None else [replace(extensions, rules=()), _plain(extensions)]
+    problem: ProgramError | None = None
+    for way in ways:
+        try:
+            document = read_document(
+                stored.source,
+                stored.file,
+                dialect=stored.dialect,
+                files=stored.files,
+                extensions=way,
+            )
+        except ProgramError as error:
+            problem = problem or error
+            continue
+        if document.program.digest == stored.digest:
+            return document
+    raise problem or ConfigError(
+        f"program {stored.name!r} ({stored.digest[:12]}) was compiled with extensions that this "
+        "engine does not have. Open the engine in code, with the extensions its runs began with."
+    )
+
+
+def _plain(extensions: Extensions) -> Extensions:
+    """Without what makes another program of a document: for those that others started."""
+    return replace(extensions, types=(), shapes={}, transforms=(), rules=())
 
 
 class Programs:
     """The catalog with a memory, and the secrets each program declares."""
 
-    def __init__(self, catalog: Catalog, keychain: Keychain, clock: Clock) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        keychain: Keychain,
+        clock: Clock,
+        *,
+        extensions: Extensions | None = None,
+    ) -> None:
         self._catalog = catalog
+        self._extensions = extensions
         self._keychain = keychain
         self._clock = clock
         self._known: dict[str, Document] = {}
+
+    def read(self, source: str | bytes, file: str, *, dialect: str | None = None) -> Document:
+        """Compile a document with the extensions of this engine."""
+        return read_document(source, file, dialect=dialect, extensions=self._extensions)
 
     async def keep(self, document: Document) -> None:
         """Put a document into the catalog, so that its runs can go on anywhere."""
@@ -71,6 +138,8 @@ class Programs:
             source=document.source,
             file=document.file,
             registered_at=self._clock.now(),
+            dialect=document.dialect,
+            files=document.files,
         )
 
     async def get(self, digest: str) -> Document:
@@ -104,7 +173,7 @@ class Programs:
         self._keychain.learn(program, missing)
 
     def _compiled(self, stored: StoredProgram) -> Document:
-        document = read_document(stored.source, stored.file)
+        document = compiled_again(stored, self._extensions)
         self._remember(document)
         return document
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.errors import ConfigError
+from anew.program.program import Program
 from anew.runtime.programs import Document, Programs
 from anew.store import Archive, Database, RunId
 
@@ -36,7 +37,7 @@ async def reopened(
         raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
     document = await programs.get(row.digest)
     log = await whole_log(database.archive, run)
-    name = step or _failed_step(log, run)
+    name = step or _failed_step(log, run, document.program)
     if name not in document.program.steps:
         known = ", ".join(document.program.steps)
         raise ConfigError(f"the program has no step {name!r}; it has {known}.")
@@ -58,10 +59,14 @@ def renamed(events: Sequence[e.Event], run: RunId) -> list[e.Event]:
     return [replace(first, run=str(run)), *events[1:]]
 
 
-def _failed_step(log: Sequence[e.Event], run: RunId) -> str:
+def _failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
     for event in reversed(log):
         if isinstance(event, e.StepFailed) and not event.handled and event.step:
             return event.step
+        if isinstance(event, e.GateChecked) and event.gate is not None:
+            # Where the gate would have sent the run once more.
+            gate = program.steps[event.gate].gate
+            return (gate.to if gate else None) or event.gate
     raise ConfigError(f"no step of run {run} failed. Say where to begin with `--from STEP`.")
 
 

@@ -7,6 +7,7 @@ one of ours: its entry point is called without arguments.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,6 +15,8 @@ from importlib.metadata import entry_points
 from anew.errors import ConfigError
 from anew.program.kinds import ENTRY_POINT_GROUP, KINDS
 from anew.tool import Tool
+
+_LOG = logging.getLogger(__name__)
 
 # Where each kind lives; imported on first use, because some of them bring large libraries.
 BUILT_IN: Mapping[str, str] = {
@@ -24,6 +27,7 @@ BUILT_IN: Mapping[str, str] = {
     "duckdb": "anew.tools.duckdb:DuckdbTool",
     "sqlite": "anew.tools.sqlite:SqliteTool",
     "noop": "anew.tools.noop:NoopTool",
+    "agent": "anew.tools.agent:AgentTool",
 }
 
 
@@ -43,12 +47,17 @@ class Toolbox:
             tool = self._tools[kind] = _factory(kind)()
         return tool
 
-    async def close(self) -> None:
-        closing = (tool.close() for tool in self._tools.values())
-        answers = await asyncio.gather(*closing, return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
+    async def close(self, redact: Callable[[str], str] = str) -> None:
+        """Close every tool. What cannot be closed is a warning: no run is the worse for it."""
+        await asyncio.gather(*(_close(kind, tool, redact) for kind, tool in self._tools.items()))
+
+
+async def _close(kind: str, tool: Tool, redact: Callable[[str], str]) -> None:
+    try:
+        await tool.close()
+    except Exception as error:
+        told = redact(" ".join(f"{type(error).__name__}: {error}".split()))
+        _LOG.warning("the tool %s could not be closed: %s", kind, told)
 
 
 def _factory(kind: str) -> Callable[[], Tool]:

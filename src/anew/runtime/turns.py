@@ -11,12 +11,21 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
-from anew.engine.decide import Boundary, Lost, Paused, Resumed, Taken, Transition, decide
+from anew.engine.decide import (
+    Answered,
+    Boundary,
+    Lost,
+    Paused,
+    Resumed,
+    Taken,
+    Transition,
+    decide,
+)
 from anew.engine.events import Event, StepSkipped
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunStatus, StepRunStatus
+from anew.engine.state import Key, RunStatus, StepRun, StepRunStatus
 from anew.runtime.live import LiveRun
 from anew.store import (
     DEFAULT_POOL,
@@ -48,12 +57,14 @@ class Errand(Struct, frozen=True):
 class Turn(Struct, frozen=True):
     """A commit, and what follows when it has happened.
 
-    `next_due` is the soonest moment at which a job this turn left behind can be worked on.
+    `next_due` is the soonest moment at which a job this turn left behind can be worked on. Calls of
+    the `stopped` step-runs have no use any more.
     """
 
     commit: Commit
     errands: list[Errand]
     next_due: int | None
+    stopped: list[Key] = []
 
 
 class Desk(Struct, frozen=True):
@@ -80,10 +91,13 @@ def take_turn(
         park = draft.own_job(transition, lease)
         keeps_lease = bool(draft.errands)
     own = lease.job.key if lease else None
-    are_fresh = not isinstance(boundary, Lost | Resumed)
+    are_fresh = not isinstance(boundary, Lost | Resumed | Answered)
     draft.hand_out((key for key in transition.jobs if key != own), are_fresh=are_fresh)
+    draft.let_go_of_stopped()
+    if own in draft.stopped:
+        park, keeps_lease = None, False
     commit = draft.commit(lease, park=park, keeps_lease=keeps_lease, new=new)
-    return Turn(commit, draft.errands, _next_due(commit))
+    return Turn(commit, draft.errands, _next_due(commit), draft.stopped)
 
 
 def reopening_turn(
@@ -96,6 +110,7 @@ def reopening_turn(
         if run.status is StepRunStatus.EXECUTING:
             draft.decide(Lost(run.key, was_handed_back=True))
     draft.hand_out(draft.decide(Resumed()).jobs, are_fresh=False)
+    draft.let_go_of_stopped()
     commit = draft.commit(None, park=None, keeps_lease=False, new=new)
     return Turn(commit, [], _next_due(commit))
 
@@ -110,10 +125,12 @@ class _Draft(Struct):
     events: list[Event] = field(default_factory=list)
     jobs: list[NewJob] = field(default_factory=list)
     errands: list[Errand] = field(default_factory=list)
+    stopped: list[Key] = field(default_factory=list)
 
     def decide(self, boundary: Boundary) -> Transition:
         transition = decide(self.live.program, self.live.state, boundary, self.moment)
         self.events.extend(transition.events)
+        self.stopped.extend(transition.stopped)
         return transition
 
     def own_job(self, transition: Transition, lease: Lease) -> Park | None:
@@ -126,14 +143,15 @@ class _Draft(Struct):
             self.errands.append(Errand(ask, lease))
             return None
         if ask is not None:
-            return Park(ask.until, WaitReason.RETRY, run.attempt + 1)
+            return Park(_due_of(ask), _reason_of(ask), _next_attempt(ask, run))
         if self.live.state.status is RunStatus.PAUSED:
             return Park(None, WaitReason.HELD, max(run.attempt, 1))
         due = run.resume_at or self.desk.now
         return Park(due, WaitReason.READY, max(run.attempt, 1))
 
     def _is_short(self, wait: Wait) -> bool:
-        return wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
+        # A person may answer at any time, and must find the job where it can be handed out again.
+        return not wait.for_person and wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
 
     def hand_out(self, keys: Iterable[Key], *, are_fresh: bool) -> None:
         """Take over what there are slots for; the rest is for whoever is free.
@@ -153,15 +171,38 @@ class _Draft(Struct):
             if taken.ask is not None:
                 self._take(key, taken.ask)
 
+    def let_go_of_stopped(self) -> None:
+        """What this turn took over may be in a branch that this very turn ended."""
+        if self.stopped:
+            self.jobs = [job for job in self.jobs if job.key not in self.stopped]
+            self.errands = [one for one in self.errands if one.lease.job.key not in self.stopped]
+
     def _take(self, key: Key, ask: Invoke | Wait) -> None:
+        if isinstance(ask, Wait) and not self._is_short(ask):
+            self.jobs.append(self._parked(key, ask))
+            return
         lease = Lease(JobRef(self.live.id, key), FIRST_TOKEN, LAST_MOMENT)
         self.errands.append(Errand(ask, lease))
         pool = self._pool(key)
         self.jobs.append(NewJob(key, pool=pool, taken_until=LAST_MOMENT, is_fresh=True))
 
+    def _parked(self, key: Key, wait: Wait) -> NewJob:
+        run = self.live.state.step_run(key)
+        assert run is not None
+        return NewJob(
+            key,
+            due_at=_due_of(wait),
+            reason=_reason_of(wait),
+            pool=self._pool(key),
+            attempt=_next_attempt(wait, run),
+            is_fresh=True,
+        )
+
     def _for_others(self, key: Key, *, is_fresh: bool) -> NewJob:
         run = self.live.state.step_run(key)
-        if run is None or run.resume_at is None or run.resume_at <= self.desk.now:
+        # One that asks a person is put aside again by whoever takes it, until what is due first.
+        is_asking = run is not None and run.status is StepRunStatus.ASKING
+        if run is None or is_asking or run.resume_at is None or run.resume_at <= self.desk.now:
             now, pool = self.desk.now, self._pool(key)
             return NewJob(key, due_at=now, pool=pool, is_fresh=is_fresh)
         return NewJob(
@@ -200,9 +241,22 @@ class _Draft(Struct):
         )
 
     def _withdrawn(self) -> list[Key]:
-        """Jobs that were handed out and are not wanted any more: the run is failing."""
+        """Jobs that were handed out and are not wanted any more: the run or its branch is over."""
         skipped = [e for e in self.events if isinstance(e, StepSkipped) and e.token is None]
-        return [Key(e.step or "", e.visit or 0) for e in skipped]
+        return [*self.stopped, *(Key(e.step or "", e.visit or 0) for e in skipped)]
+
+
+def _due_of(wait: Wait) -> int | None:
+    """When to come back by itself; None when only a person can say."""
+    return None if wait.for_person and wait.until >= LAST_MOMENT else wait.until
+
+
+def _reason_of(wait: Wait) -> WaitReason:
+    return WaitReason.PERSON if wait.for_person else WaitReason.RETRY
+
+
+def _next_attempt(wait: Wait, run: StepRun) -> int:
+    return run.attempt if wait.for_person else run.attempt + 1
 
 
 def head_of(live: LiveRun, now: int) -> RunHead:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from anew.errors import ConfigError
-from anew.runtime.ownership import Ownership
+from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
 
 DEFAULT_FILE = ".anew/anew.db"
@@ -40,7 +40,7 @@ async def open_database(
 
     path = database_file(url)
     if read_only:
-        reader = SqliteDatabase.open_read_only(path)
+        reader = await _reader(path)
         try:
             yield reader
         finally:
@@ -53,6 +53,22 @@ async def open_database(
             yield database
         finally:
             await database.close()
+
+
+async def _reader(path: Path) -> Database:
+    """The file to read; one that an earlier version made is brought up to date first."""
+    from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
+    from anew.stores.sqlite.migrations import OlderSchema  # noqa: PLC0415
+
+    try:
+        return SqliteDatabase.open_read_only(path)
+    except OlderSchema as older:
+        try:
+            async with open_database(str(path)):
+                pass
+        except Owned:
+            raise older from None  # an earlier version works on it
+    return SqliteDatabase.open_read_only(path)
 
 
 def _check_place(path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from anew.clock import Clock
 from anew.engine.decide import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait, asked_of
-from anew.engine.state import StepRunStatus
+from anew.engine.state import Key, StepRunStatus
 from anew.runtime.calls import CALLED_AGAIN, Caller, Site
 from anew.runtime.ledger import Ledger
 from anew.runtime.live import LiveRun
@@ -128,9 +128,17 @@ class Worker:
         for errand in errands:
             self._spawn(errand.lease, errand)
 
-    def abandon(self, run: RunId) -> None:
-        """Stop every call of a run that has ended: its tools are cancelled."""
-        self._cancel(lambda chain: chain.lease.job.run == run)
+    def abandon(self, run: RunId, keys: Collection[Key] | None = None) -> None:
+        """Stop the calls of a run that has ended, or those of step-runs whose branch has.
+
+        Their tools are cancelled, and nobody reports for them.
+        """
+
+        def is_meant(chain: _Chain) -> bool:
+            job = chain.lease.job
+            return job.run == run and (keys is None or job.key in keys)
+
+        self._cancel(is_meant)
 
     def _cancel(self, is_meant: Callable[[_Chain], bool]) -> None:
         for task, chain in list(self._chains.items()):
@@ -261,8 +269,13 @@ class Worker:
         except Exception as error:
             if chain is not None and not isinstance(error, StoreError):
                 await self._ledger.give_up(chain.lease.job.run, error)
-            elif not self.failure.done():
-                self.failure.set_exception(error)
+            else:
+                self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """Tell whoever waits for anything here."""
+        if not self.failure.done():
+            self.failure.set_exception(error)
 
     async def _work(self, chain: _Chain, errand: Errand | None) -> None:
         if errand is None and await self._is_last_chance(chain.lease):
@@ -340,15 +353,16 @@ class Worker:
         return None
 
     async def _leave(self, chain: _Chain) -> None:
-        """A call was stopped: because its run ended, or because this worker stops."""
+        """A call was stopped: its run or its branch ended, or this worker stops."""
         if self._is_stopping:
             await self._hand_back(chain.lease)
 
     async def _answer(self, ask: Invoke, run: RunId) -> Answer | None:
-        """What the tool says, after short waits it asks for; None once the run has ended."""
+        """What the tool says, after short waits it asks for; None once nobody wants it."""
         while True:
             live = await self._ledger.live.get(run)
-            if live.state.is_final:
+            wanted = live.state.step_run(ask.key)
+            if wanted is None or live.state.is_final:
                 return None
             answer = await self._caller.answer(ask, self._site(live))
             if not isinstance(answer, Parked) or not self._is_short(answer):

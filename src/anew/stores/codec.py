@@ -18,7 +18,20 @@ from msgspec import Struct
 
 from anew.engine.events import EVENTS, Event, Fact
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key, LoopVisit, RunState, StepResult, StepRun, Token
+from anew.engine.state import (
+    Asked,
+    Branch,
+    Fork,
+    Key,
+    LoopVisit,
+    Origin,
+    Repeated,
+    RunState,
+    Said,
+    StepResult,
+    StepRun,
+    Token,
+)
 from anew.errors import EngineBug
 from anew.store import RunId, StoreError
 from anew.values import Object, Value
@@ -28,10 +41,13 @@ INLINE_BYTES_MAX = 64 * 1024
 # A smaller value stays where it is: a reference to it would be about as long.
 BLOB_BYTES_MIN = 1024
 # Raise it when the fold makes another state of the same events. A changed field shows by itself.
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 
 _PLACE = frozenset(Fact.__struct_fields__)
-_STATE_TYPES: tuple[type[Struct], ...] = (RunState, Token, StepRun, LoopVisit, StepResult, Key)
+_STATE_TYPES: tuple[type[Struct], ...] = (
+    *(RunState, Token, StepRun, LoopVisit, StepResult, Key),
+    *(Origin, Asked, Said, Branch, Fork, Repeated),
+)
 Path: TypeAlias = tuple[str, ...]
 
 

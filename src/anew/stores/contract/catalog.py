@@ -53,6 +53,19 @@ async def case_a_document_that_was_only_run_has_no_version(factory: Factory) -> 
         assert await db.catalog.programs() == [known]
 
 
+async def case_a_program_keeps_what_it_was_compiled_with(factory: Factory) -> None:
+    async with opened(factory) as db:
+        files = {"styles/m.css": "* { model: m }", "prüfen.md": "\0 ä \U0001f600\r\n"}
+        graph = replace(program("d1"), dialect="spec", files=files)
+        known = await db.catalog.register(graph)
+        assert known == replace(graph, version=1)
+        assert await db.catalog.get("d1") == graph
+        assert await db.catalog.find("flow") == known
+        assert await db.catalog.programs() == [known]
+        await db.catalog.keep(program("d2"))
+        assert await db.catalog.get("d2") == program("d2")
+
+
 async def case_an_unknown_program_is_none(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.catalog.register(program("d1"))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import apsw
+import msgspec
 
 from anew.store import SealedCredential, StoredProgram
 
-_PROGRAM = "SELECT digest, name, 0, source, file, kept_at FROM programs WHERE digest = ?"
+_PROGRAM = """
+SELECT digest, name, 0, source, file, kept_at, dialect, files FROM programs WHERE digest = ?
+"""
 _ADD_PROGRAM = """
-INSERT OR IGNORE INTO programs (digest, name, source, file, kept_at) VALUES (?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO programs (digest, name, source, file, kept_at, dialect, files)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 _VERSION = """
-SELECT digest, versions.name, version, source, file, registered_at
+SELECT digest, versions.name, version, source, file, registered_at, dialect, files
 FROM versions JOIN programs USING (digest)
 """
 _ADD_VERSION = """
@@ -32,8 +38,19 @@ _CREDENTIAL = "SELECT name, kind, sealed, created_at FROM credentials"
 
 
 def keep_program(connection: apsw.Connection, program: StoredProgram) -> None:
-    row = (program.digest, program.name, program.source, program.file, program.registered_at)
-    connection.execute(_ADD_PROGRAM, row)
+    files = msgspec.json.encode(program.files).decode() if program.files else None
+    connection.execute(
+        _ADD_PROGRAM,
+        (
+            program.digest,
+            program.name,
+            program.source,
+            program.file,
+            program.registered_at,
+            program.dialect,
+            files,
+        ),
+    )
 
 
 def register_program(connection: apsw.Connection, program: StoredProgram) -> StoredProgram:
@@ -48,18 +65,24 @@ def register_program(connection: apsw.Connection, program: StoredProgram) -> Sto
 
 def get_program(connection: apsw.Connection, digest: str) -> StoredProgram | None:
     row = connection.execute(_PROGRAM, (digest,)).fetchone()
-    return StoredProgram(*row) if row is not None else None
+    return _program(row) if row is not None else None
 
 
 def find_program(
     connection: apsw.Connection, name: str, version: int | None
 ) -> StoredProgram | None:
     row = connection.execute(_FIND, (name, version)).fetchone()
-    return StoredProgram(*row) if row is not None else None
+    return _program(row) if row is not None else None
 
 
 def newest_programs(connection: apsw.Connection) -> list[StoredProgram]:
-    return [StoredProgram(*row) for row in connection.execute(_NEWEST)]
+    return [_program(row) for row in connection.execute(_NEWEST)]
+
+
+def _program(row: tuple[Any, ...]) -> StoredProgram:
+    digest, name, version, source, file, at, dialect, files = row
+    texts = msgspec.json.decode(files, type=dict[str, str]) if files is not None else {}
+    return StoredProgram(digest, name, version, source, file, at, dialect, texts)
 
 
 def seal(connection: apsw.Connection, credential: SealedCredential) -> None:

@@ -29,6 +29,10 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
+class OlderSchema(StoreError):
+    """A file that its owner would bring up to date, and a reader cannot read."""
+
+
 class Migration(Struct, frozen=True):
     """One script. Once released it never changes: the next change is the next number."""
 
@@ -73,9 +77,10 @@ def check_schema(connection: apsw.Connection, path: str, known: list[Migration])
         # Whoever made the file was stopped before it was done.
         raise StoreError(f"database {path} holds nothing yet. Start a run, or name another.")
     if applied < len(known):
-        raise StoreError(
+        raise OlderSchema(
             f"database {path} has schema {applied}, and this version of Anew reads "
-            f"schema {len(known)}. Run `anew resume` once to bring it up to date."
+            f"schema {len(known)}. Stop the older Anew that works on it; this one brings it "
+            "up to date then."
         )
 
 

@@ -1,0 +1,100 @@
+"""`restart`: a task that ends its run's line here and begins it anew as another run.
+
+The new run has the program, the workload and the labels of the first, begins at the named step,
+and knows whose place it takes. Its key is made of the old run's id, so that a worker that dies here
+finds it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from msgspec.structs import replace
+
+from anew.engine.events import RunRequested
+from anew.engine.outcome import Outcome, error_of, outcome_of
+from anew.errors import EngineBug
+from anew.runtime.keys import RESTART
+from anew.runtime.ledger import Ledger, Order, Started
+from anew.runtime.live import LiveRun
+from anew.runtime.programs import Programs
+from anew.store import Archive, RunId
+from anew.tool import Answer, Call
+
+
+class RestartTool:
+    """Needs to start runs, and to go on with one that was started before."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        ledger: Ledger,
+        programs: Programs,
+        *,
+        start: Callable[[Order], Awaitable[Started]],
+        adopt: Callable[[Iterable[RunId]], Awaitable[None]],
+    ) -> None:
+        self._archive = archive
+        self._ledger = ledger
+        self._programs = programs
+        self._start = start
+        self._adopt = adopt
+
+    async def call(self, call: Call) -> Answer:
+        run = RunId(int(call.place.run))
+        known = await successor(self._archive, run)
+        if known is None:
+            live = await self._ledger.live.get(run)
+            order = await self._order(live, str(call.inputs.get("entry")))
+            if isinstance(order, Outcome):
+                return order
+            started = await self._start(order)
+            known = started.run
+        await self._adopt([known])
+        return outcome_of({"run_id": str(known)})
+
+    async def _order(self, live: LiveRun, entry: str) -> Order | Outcome:
+        generation, most = live.state.generation + 1, live.program.limits.restarts
+        if generation > most:
+            message = f"the run is not begun anew once more: its limit (restarts) is {most}"
+            return outcome_of(error=error_of("limit_exceeded", message))
+        if entry not in live.program.steps:
+            message = f"the program has no step {entry!r} to begin anew at"
+            return outcome_of(error=error_of("reference", message))
+        row, request = await self._archive.run(live.id), await self._request(live.id)
+        assert row is not None
+        document = await self._programs.get(row.digest)
+        if request.file is not None:
+            document = replace(document, file=request.file)
+        return Order(
+            document,
+            request.workload,
+            f"{RESTART}{live.id}",
+            row.labels,
+            row.parent,
+            row.depth,
+            entry=entry,
+            continues=str(live.id),
+            generation=generation,
+        )
+
+    async def _request(self, run: RunId) -> RunRequested:
+        first = await self._archive.events(run, limit=1)
+        if not first or not isinstance(first[0], RunRequested):
+            raise EngineBug(f"the log of run {run} does not begin with its request")
+        return first[0]
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+
+async def successor(archive: Archive, run: RunId) -> RunId | None:
+    """The run that took the place of this one, if one did."""
+    return await archive.run_of_key(f"{RESTART}{run}")
+
+
+async def last_of_line(archive: Archive, run: RunId) -> RunId:
+    """The run that goes on, after all that took each other's place."""
+    while (following := await successor(archive, run)) is not None:
+        run = following
+    return run
