@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent / "conformance"
 # The given scenarios, and ours for what they leave out.
 CASES = [
     case
-    for name in ("playbook", "own")
+    for name in ("playbook", "own", "dot", "own_dot")
     for case in json.loads((FOLDER / f"{name}.json").read_text())
 ]
 TOLERANCE = 1e-6
@@ -19,12 +19,20 @@ TOLERANCE = 1e-6
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_conformance(case, tmp_path, capsys):
-    document, script = tmp_path / "doc.yaml", tmp_path / "script.json"
-    document.write_text(case["yaml"])
+    document, script = tmp_path / f"doc{suffix(case)}", tmp_path / "script.json"
+    document.write_text(source(case))
     script.write_text(json.dumps(case["script"]))
     exit_status = main(["simulate", str(document), "--script", str(script), "--json"])
     out = json.loads(capsys.readouterr().out)
     compare(out, exit_status, case)
+
+
+def source(case):
+    return case.get("dot") or case["yaml"]
+
+
+def suffix(case):
+    return ".dot" if "dot" in case else ".yaml"
 
 
 def compare(out, exit_status, case):
@@ -50,6 +58,10 @@ def compare(out, exit_status, case):
         assert out["ctx"][key] == value
         assert type(out["ctx"][key]) is type(value)
     assert not set(expect.get("noctx", [])) & set(out["ctx"])
+    if "unsatisfied" in expect:
+        assert out["unsatisfied"] == expect["unsatisfied"]
+    if "dot" in case:
+        assert (out["language"], out["dialect"]) == ("dot", case["dialect"])
     if "handled" in expect:
         assert out["handled"] == expect["handled"]
     if "elapsed" in expect:

@@ -84,3 +84,93 @@ def test_an_outcome_that_probably_means_something_else_is_reported(entry, doubt)
     (told,) = doubts(script_of({"outcomes": {"a": [entry]}}), program)
     assert told.startswith("outcomes.a[0] ")
     assert doubt in told
+
+
+def outcome(**said):
+    return script_of({"outcomes": {"t": [said]}}).outcomes["t"][0].outcome(0)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_error", "verdict", "word"),
+    [
+        ("SUCCESS", False, None, None),
+        ("PARTIAL", False, "partial", None),
+        ("partial_success", False, "partial", None),
+        ("skipped", False, "skipped", None),
+        ("needs_dod", False, None, "needs_dod"),
+        ("FAILURE", True, None, None),
+        ("fail", True, None, None),
+        ("retry", True, None, "retry"),
+    ],
+)
+def test_a_status_is_read_in_the_words_of_graphs(status, is_error, verdict, word):
+    said = outcome(status=status)
+    assert (said.is_error, said.verdict, said.word) == (is_error, verdict, word)
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [
+        ({"type": "TRANSIENT"}, True),
+        ({"type": "TERMINAL"}, False),
+        ({"type": "TERMINAL", "retryable": True}, True),
+        ({"type": "TIMEOUT"}, None),
+        (None, None),
+    ],
+)
+def test_a_failing_status_is_as_retryable_as_its_type_says(error, retryable):
+    said = outcome(status="FAILURE", **({"error": error} if error else {}))
+    assert said.error["retryable"] is retryable
+    assert said.error["message"] == "the status is FAILURE"
+
+
+def test_a_wish_to_retry_is_retryable():
+    assert outcome(status="retry").error["retryable"] is True
+
+
+def test_what_an_agent_would_say_is_part_of_the_outcome():
+    said = outcome(label="ship", suggested=["x", "y"], context={"tried": 1})
+    assert (said.label, list(said.suggested), said.updates) == ("ship", ["x", "y"], {"tried": 1})
+
+
+def test_the_words_of_a_status_file_mean_the_same():
+    theirs = outcome(
+        preferred_label="ship", suggested_next_ids=["x"], context_updates={"k": 1}, notes="fine"
+    )
+    assert theirs == outcome(label="ship", suggested=["x"], context={"k": 1}, notes="fine")
+    assert theirs.result == {"notes": "fine"}
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"status": 3}, "status must be a word"),
+        ({"suggested": "x"}, "suggested must be a list"),
+        ({"context": [1]}, "context must be a mapping"),
+        ({"answer": ["y"]}, "answer must be a text"),
+        ({"label": {}}, "label must be a text"),
+        ({"error": {"type": 1}}, "error.type must be a word"),
+    ],
+)
+def test_what_is_wrong_with_the_words_of_graphs_is_said(said, message):
+    with pytest.raises(ConfigError, match=message):
+        script_of({"outcomes": {"t": [said]}}, "s.yaml")
+
+
+def test_a_step_that_calls_nothing_is_not_scripted_silently():
+    graph = "digraph g { s [shape=ellipse] x [shape=ellipse] a; c [shape=diamond]; s->a->c; c->x }"
+    program = load_text(graph, "g.dot").program
+    script = script_of({"outcomes": {"c": [{"status": "FAILURE"}], "a": [{}]}})
+    assert list(doubts(script, program)) == [
+        "outcomes.c is never played: the step only passes on what came before it."
+    ]
+
+
+def test_a_key_that_names_no_node_is_reported():
+    graph = "digraph g { s [shape=ellipse] x [shape=ellipse] plan; build; s->plan->build->x }"
+    program = load_text(graph, "g.dot").program
+    script = script_of({"outcomes": {"plam": [{}], "plan": [{}], "build.build": [{}], "zz": [{}]}})
+    assert list(doubts(script, program)) == [
+        "outcomes.plam names no node. Did you mean 'plan'?",
+        "outcomes.zz names no node.",
+    ]

@@ -137,3 +137,48 @@ def test_boxes_do_not_overlap() -> None:
     for i, (x, y, w, h) in enumerate(boxes):
         for u, v, s, t in boxes[i + 1 :]:
             assert x + w <= u or u + s <= x or y + h <= v or v + t <= y
+
+
+def test_the_parts_of_a_graph_have_shapes_of_their_own() -> None:
+    graph = """digraph g { s [shape=ellipse] x [shape=ellipse] f [shape=hexagon] a; b [goal_gate=true];
+        j [shape=invhouse join_policy=k_of_n k=1] c [shape=diamond] h [shape=house] r;
+        s->f; f->a; f->b; a->j; b->j; j->c; c->h [condition="status == 'SUCCESS'"];
+        c->r [condition="status == 'FAILURE'"]; h->x [label="[Y] Yes"]; h->r [label="[N] No"];
+        r->x }"""
+    shown = list(mermaid_lines(graph_of(load_text(graph, "g.dot").program)))
+    wanted = [
+        '  n0(["s"])',
+        '  n1((("x")))',
+        '  n2[/"f"\\]',
+        '  n4["b<br/>agent<br/>goal gate"]',
+        '  n5[\\"j<br/>joins: k_of_n 1"/]',
+        '  n6{"c"}',
+        '  n7{{"h<br/>human"}}',
+        '  n7 -->|"#91;Y#93; Yes"| n1',
+        '  n6 -.->|"status == #39;FAILURE#39;"| n8',
+        '  n6 -->|"status == #39;SUCCESS#39;"| n7',
+        "  class n4 gate",
+    ]
+    assert [line for line in wanted if line not in shown] == []
+
+
+def test_the_ways_of_a_failure_are_dashed() -> None:
+    graph = """digraph g { fallback=fb s [shape=ellipse] x [shape=ellipse] fb;
+        a [max_retries=1 retry_target=r goal_gate=true]; r; s->a->x; r->a }"""
+    drawn = graph_of(load_text(graph, "g.dot").program)
+    dashed = [(e.source, e.target, e.label) for e in drawn.edges if e.is_failure]
+    assert dashed == [("x", "r", "gate a"), ("a", "r", "retry")]
+    assert {node.name: node.lines for node in drawn.nodes}["fb"] == ("agent", "fallback")
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_names_of_a_graph_cannot_break_out_of_its_drawing(draw) -> None:
+    graph = """digraph g { s [shape=ellipse] x [shape=ellipse] h [shape=house]; c [shape=diamond];
+        s->h; h->c [label="\\"]--><script>&"]; h->x [label="|n\\""]; c->x }"""
+    text = "\n".join(draw(graph_of(load_text(graph, "g.dot").program)))
+    if draw is dot_lines:
+        assert r'label="\"]--><script>&"' in text
+        return
+    assert "<script>" not in text
+    if draw is svg_lines:
+        ElementTree.fromstring(text)

@@ -137,7 +137,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.BranchJoined(step="fetch", tokens=[1, 2]), None),
     (e.HumanWaiting(step="fetch", question="Ship it?"), "fetch: waits for a person: Ship it?"),
     (e.HumanAnswered(step="fetch", answer="Y"), "fetch: answered: Y"),
-    (e.HumanTimedOut(step="fetch", action="fail"), "fetch: nobody answered; fail"),
+    (e.HumanTimedOut(step="fetch", action="fail"), "fetch: nobody answered; gives up"),
     (e.SignalWaiting(step="fetch", signal="paid"), "fetch: waits for the signal paid"),
     (e.SignalReceived(step="fetch", signal="paid"), "fetch: the signal paid came"),
     (

@@ -107,7 +107,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         e.HumanAnswered(step="fetch", answer="Y", by="ann"),
         "answered                     Y · ann",
     ),
-    (e.HumanTimedOut(step="fetch", action="fail"), "nobody answered              fail"),
+    (e.HumanTimedOut(step="fetch", action="fail"), "nobody answered              gives up"),
     (e.SignalWaiting(step="fetch", signal="paid"), "signal waiting               paid"),
     (e.SignalReceived(step="fetch", signal="paid"), "signal received              paid"),
     (e.SignalTimedOut(step="fetch", signal="paid"), "signal timed out             paid"),

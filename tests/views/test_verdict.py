@@ -187,3 +187,84 @@ def test_without_the_program_the_rule_has_no_line() -> None:
     log = upto(run, e.TaskRetryScheduled)
     said = verdict(progress_of(log), fold(log), now=log[-1].at)
     assert said.reason == "HTTP 503 (rule 1)"
+
+
+ASKING = """
+workflow:
+  - step: start
+    next: [a, b, c, ask]
+  - step: a
+    tool: {kind: noop}
+  - step: b
+    tool: {kind: noop}
+  - step: c
+    tool: {kind: noop}
+  - step: ask
+    tool: {kind: human, question: "Ship it?"%s}
+"""
+
+
+def asking(choices: str = "") -> list[str]:
+    busy = {name: [{"result": 1, "takes": 9}] for name in "abc"}
+    run = simulated(ASKING % choices, outcomes=busy)
+    return told(run, upto(run, e.HumanWaiting))
+
+
+def test_what_a_person_is_asked_comes_before_what_is_at_work() -> None:
+    first, *_, more, how = asking(", choices: [Yes, No]")
+    assert first.startswith("Waiting for a person in ask")
+    assert "Ship it? · choices: Yes, No" in first
+    assert more == "And 1 more."
+    assert how.endswith(" CHOICE` answers.")
+
+
+def test_a_question_without_choices_wants_a_text() -> None:
+    assert asking()[-1].endswith(" TEXT` answers.")
+
+
+def test_a_question_whose_time_is_over_is_not_answered_any_more() -> None:
+    document = "workflow: [{step: ask, tool: {kind: human, question: 'Now?', timeout: 5}}]"
+    run = simulated(document)
+    log = upto(run, e.HumanWaiting)
+    assert told(run, log, after=4)[-1].endswith("TEXT` answers.")
+    (line,) = told(run, log, after=6)
+    assert "due now" in line
+
+
+def test_several_questions_are_answered_by_their_steps() -> None:
+    document = """
+workflow:
+  - step: start
+    next: [one, two]
+  - step: one
+    tool: {kind: human, question: "One?", choices: [Yes, No]}
+  - step: two
+    tool: {kind: human, question: "Two?"}
+"""
+    run = simulated(document)
+    assert told(run, upto(run, e.HumanWaiting, 2))[-1].endswith(" CHOICE --step STEP` answers.")
+
+
+def test_a_question_of_an_iteration_is_told_beside_its_loop() -> None:
+    document = """
+workflow:
+  - step: each
+    loop: {in: [1, 2], iterator: n, mode: parallel}
+    tool: {kind: human, question: "Take {{ iter.n }}?", choices: [Yes, No]}
+"""
+    run = simulated(document)
+    first, *others = told(run, upto(run, e.HumanWaiting, 2))
+    assert "Take 1?" in first
+    assert any("Loop each over 2 items" in line for line in others)
+
+
+def test_more_handled_failures_than_are_told_are_counted() -> None:
+    names = [f"b{n}" for n in range(5)]
+    failing = "{kind: noop}\n    next: [{step: clean, when: \"{{ event.name == 'step.failed' }}\"}]"
+    steps = "".join(f"\n  - step: {name}\n    tool: {failing}" for name in names)
+    clean = "\n  - step: clean\n    tool: {kind: noop}\n"
+    document = f"workflow:\n  - step: start\n    next: [{', '.join(names)}]{steps}{clean}"
+    run = simulated(document, outcomes={name: [DOWN] for name in names})
+    lines = told(run, run.log)
+    assert len(lines) == 4
+    assert lines[-1] == "And 3 more."

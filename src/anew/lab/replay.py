@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.decide import (
+    Answered,
     Boundary,
     Cancelled,
     Due,
@@ -71,7 +72,14 @@ def _boundary(state: RunState, first: e.Event) -> Boundary:
     """What must have happened outside for `first` to open a transition."""
     match first:
         case e.RunRequested():
-            return Requested(first.run, first.workload, first.file)
+            return Requested(
+                first.run,
+                first.workload,
+                first.file,
+                entry=first.entry,
+                continues=first.continues,
+                generation=first.generation,
+            )
         case e.RunCancelled():
             return Cancelled(first.reason)
         case e.RunPaused():
@@ -87,7 +95,10 @@ def _boundary_of_step_run(state: RunState, first: e.Event) -> Boundary:
     run = state.step_run(key)
     if run is None:
         raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
-    if isinstance(first, e.TaskProcessed):
+    if isinstance(first, e.HumanAnswered):
+        return Answered(key, first.answer, first.by)
+    # What a person's answer gives is derived; only what was at work reports an outcome.
+    if isinstance(first, e.TaskProcessed) and run.status is StepRunStatus.EXECUTING:
         return Reported(key, first.outcome, run.started_seq)
     if isinstance(first, e.StepRedelivered):
         return Lost(key, was_handed_back=first.delivery == run.deliveries)

@@ -15,17 +15,20 @@ from anew.engine.moments import FIRST_MOMENT, LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import (
     HELPERS,
     RETRYABLE,
+    Advice,
     Outcome,
     http_error_kind,
     outcome_of,
     wait_seconds,
 )
+from anew.engine.verdicts import ErrorType, spoken
 from anew.errors import ConfigError
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
+from anew.program.policy import Verdict
 from anew.program.program import Program
-from anew.values import Object, Value
+from anew.values import Object, Value, json_text
 from anew.weight import problem_of
 
 # 2000-01-01T00:00:00Z
@@ -34,13 +37,17 @@ START_DEFAULT = 946_684_800 * NANOSECONDS
 TAKES_SECONDS_MAX = 1e9
 OK_STATUSES = range(200, 300)
 
-# The words of DOT graphs for an outcome that failed.
-FAILING = ("FAILURE", "FAIL", "fail")
-
 _KEYS = ("workload", "outcomes", "random", "now", "expect")
+# The words of an agent's status file, and the ones a script has for them.
+_ALIASES = {
+    "preferred_label": "label",
+    "preferred_next_label": "label",
+    "suggested_next_ids": "suggested",
+    "context_updates": "context",
+}
 _ENTRY_KEYS = (
     *("result", "error", "times", "takes", "answer", "status", "label", "context", "suggested"),
-    *HELPERS,
+    *("notes", *_ALIASES, *HELPERS),
 )
 
 
@@ -51,15 +58,46 @@ class Entry(Struct, frozen=True):
     times: int
     takes: int
 
+    @property
+    def answer(self) -> str | None:
+        """What a person says: the answer, or the label of an outcome that went well."""
+        said = self.said.get("answer")
+        if said is None and self._error() is None:
+            said = self.said.get("label")
+        return None if said is None else _text(said)
+
     def outcome(self, now: int) -> Outcome:
         """What the tool would have answered."""
         helpers = {name: self.said[name] for name in HELPERS if name in self.said}
-        error = self.said.get("error")
-        if error is None and self.said.get("status") in FAILING:
-            error = {"kind": "tool_error", "message": f"the status is {self.said['status']}"}
+        error = self._error()
         nothing_said = None if error is not None else _answered(self.said)
         result = self.said.get("result", nothing_said)
-        return outcome_of(result, error=error, helpers=helpers, now=now)
+        return outcome_of(result, error=error, helpers=helpers, now=now, advice=self._advice())
+
+    def _advice(self) -> Advice:
+        status, label = self.said.get("status"), self.said.get("label", self.said.get("answer"))
+        meant = spoken(status) if isinstance(status, str) else None
+        return Advice(
+            verdict=meant.verdict if meant else None,
+            word=meant.word if meant else None,
+            label=None if label is None else _text(label),
+            suggested=self.said.get("suggested") or [],
+            updates=self.said.get("context") or {},
+        )
+
+    def _error(self) -> Value:
+        """The error that was said, or the one that a failing status amounts to."""
+        error, status = self.said.get("error"), self.said.get("status")
+        if not isinstance(status, str):
+            return error
+        meant = spoken(status)
+        if error is None and meant.verdict is not Verdict.FAILURE:
+            return None
+        if isinstance(error, str) or (error is not None and "kind" in error):
+            return error
+        kind = ErrorType.TRANSIENT if meant.wants_retry else ErrorType.UNKNOWN
+        silent = {"kind": "tool_error", "type": kind.value, "message": f"the status is {status}"}
+        return {**silent, **(error or {})}
 
 
 class Script(Struct, frozen=True):
@@ -82,22 +120,41 @@ class Script(Struct, frozen=True):
 
 
 class Tape(Struct):
-    """Plays the entries of one key: each as often as it says, the last one for ever."""
+    """Plays the entries of one key: each as often as it says, the last one for ever.
+
+    `place` is that of the entry played last, as the script has it.
+    """
 
     entries: tuple[Entry, ...]
+    key: str = ""
     position: int = 0
     played: int = 0
+    place: str = ""
 
     def next(self) -> Entry:
         entry = self.entries[self.position]
+        self.place = f"outcomes.{self.key}[{self.position}]"
         self.played += 1
         if self.played >= entry.times and self.position < len(self.entries) - 1:
             self.position += 1
             self.played = 0
         return entry
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether everything was played as often as it says; what follows is repetition."""
+        is_last = self.position == len(self.entries) - 1
+        return is_last and self.played >= self.entries[-1].times
+
 
 SUCCESS = Entry({"result": {}}, 1, 0)
+# Who answers questions in a simulation.
+BY_SCRIPT = "script"
+
+
+def keys_of(step: str, label: str) -> tuple[str, str, str]:
+    """The keys a task answers to, the most exact first."""
+    return f"{step}.{label}", label, step
 
 
 def read_script(text: str | bytes, file: str) -> Script:
@@ -133,15 +190,33 @@ def script_of(said: Value, file: str = "script") -> Script:
 def doubts(script: Script, program: Program) -> Iterator[str]:
     """A sentence for everything in `outcomes` that probably means something else."""
     steps = program.steps.values()
-    known = {name for step in steps for name in (step.name, *step.index_of)}
-    known |= {f"{step.name}.{label}" for step in steps for label in step.index_of}
+    short = {name for step in steps for name in (step.name, *step.index_of)}
+    exact = {(step.name, label) for step in steps for label in step.index_of}
+    known = short | {f"{step}.{label}" for step, label in exact}
+    # Nobody writes `fetch.fetch`, though it is known.
+    named = short | {f"{step}.{label}" for step, label in exact if step != label}
+    what = "node" if program.language == "dot" else "task or step"
+    silent = _silent(program)
     for key, entries in script.outcomes.items():
         if key not in known:
-            yield f"outcomes.{key} names no task or step. {did_you_mean(key, known) or ''}".rstrip()
+            yield f"outcomes.{key} names no {what}. {did_you_mean(key, named) or ''}".rstrip()
+        if key in silent:
+            yield f"outcomes.{key} is never played: the step only passes on what came before it."
         for number, entry in enumerate(entries):
             doubt = _doubt(entry.said)
             if doubt is not None:
                 yield f"outcomes.{key}[{number}] {doubt}"
+
+
+def _silent(program: Program) -> set[str]:
+    """The keys that name nothing but steps which call no tool."""
+    steps = program.steps.values()
+    named = [
+        (key, step) for step in steps for t in step.tasks for key in keys_of(step.name, t.label)
+    ]
+    return {key for key, step in named if step.is_relay} - {
+        key for key, step in named if not step.is_relay
+    }
 
 
 def _doubt(said: Object) -> str | None:
@@ -157,8 +232,12 @@ def _doubt(said: Object) -> str | None:
 
 def _answered(said: Object) -> Value:
     if "answer" not in said:
-        return {}
-    return {"answer": said["answer"], "label": said.get("label", said["answer"]), "by": "script"}
+        return {"notes": said["notes"]} if "notes" in said else {}
+    return {"answer": said["answer"], "label": said.get("label", said["answer"]), "by": BY_SCRIPT}
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _known(said: Object, keys: tuple[str, ...], where: str) -> None:
@@ -191,15 +270,32 @@ def _entries(said: Value, where: str) -> tuple[Entry, ...]:
 def _entry(said: Value, where: str) -> Entry:
     entry = _mapping(said, where)
     _known(entry, _ENTRY_KEYS, where)
+    entry = {_ALIASES.get(key, key): value for key, value in entry.items()}
     times = entry.get("times", 1)
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise ConfigError(f"{where}: times must be a whole number of at least 1, not {times!r}")
     error = entry.get("error")
     if error is not None and not isinstance(error, (dict, str)):
         raise ConfigError(f"{where}: error must be a mapping with kind and message, not {error!r}")
-    if isinstance(error, dict) and not isinstance(error.get("kind", ""), str):
-        raise ConfigError(f"{where}: error.kind must be a word, not {error['kind']!r}")
+    named = error if isinstance(error, dict) else {}
+    for key in ("kind", "type"):
+        if not isinstance(named.get(key, ""), str):
+            raise ConfigError(f"{where}: error.{key} must be a word, not {named[key]!r}")
+    _check_advice(entry, where)
     return Entry(entry, times, _nanoseconds(entry.get("takes", 0), where))
+
+
+def _check_advice(entry: Object, where: str) -> None:
+    status, suggested = entry.get("status", ""), entry.get("suggested") or []
+    if not isinstance(status, str):
+        raise ConfigError(f"{where}: status must be a word like SUCCESS, not {status!r}")
+    if not isinstance(suggested, list) or not all(isinstance(one, str) for one in suggested):
+        raise ConfigError(f"{where}: suggested must be a list of step names, not {suggested!r}")
+    if isinstance(entry.get("label"), (dict, list)):
+        raise ConfigError(f"{where}: label must be a text, not {entry['label']!r}")
+    if isinstance(entry.get("answer"), (dict, list)):
+        raise ConfigError(f"{where}: answer must be a text, not {entry['answer']!r}")
+    _mapping(entry.get("context"), f"{where}: context")
 
 
 def _nanoseconds(takes: Value, where: str) -> int:

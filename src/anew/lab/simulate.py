@@ -12,31 +12,40 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.decide import Boundary, Due, Reported, Requested, Taken, decide
+from anew.engine.decide import Answered, Boundary, Due, Reported, Requested, Taken, decide
 from anew.engine.events import Event
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.engine.outcome import outcome_of
+from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import RunState, RunStatus
+from anew.engine.state import Key, RunState, RunStatus, StepRunStatus
+from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
-from anew.lab.script import SUCCESS, Entry, Script, Tape
+from anew.lab.people import misfit, misfit_of_person, outcome_of_person, scripted_people
+from anew.lab.script import BY_SCRIPT, SUCCESS, Entry, Script, Tape, keys_of
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.summary import summary
 
 RUN_ID = "1"
-_TIMED_OUT = outcome_of(error={"kind": "timeout", "message": "the call passed its time limit"})
 # Far above what a scenario needs, and about a gigabyte; a run that passes it goes in circles.
 EVENTS_MAX = 1_000_000
+_FRESH = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 
 
 class Simulation(Struct):
-    """A finished simulation: its log, and the state it folds to."""
+    """A finished simulation: its log, and the state it folds to.
+
+    Where another run takes the place of the first, it is followed: `log` then has the events of
+    them all, `runs` those of each, and the state is the last one's. `doubts` has a sentence for
+    each answer of the script that nobody could take.
+    """
 
     program: Program
     state: RunState
     log: list[Event]
+    runs: list[list[Event]]
+    doubts: tuple[str, ...] = ()
 
     @property
     def status(self) -> RunStatus:
@@ -59,27 +68,43 @@ _Pending: TypeAlias = tuple[int, int, int, int, Boundary]
 
 
 class _World:
-    """Unlimited workers around one run, and the tapes they play."""
+    """Unlimited workers around one run at a time, and the tapes they play."""
 
     def __init__(self, program: Program, script: Script, seed: int | None, events_max: int) -> None:
         self._program = program
+        # What is executed: a person's task that is scripted with outcomes asks nobody.
+        self._played = scripted_people(program, script)
         self._events_max = events_max
         self._script = script
-        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self._tapes = {key: Tape(entries, key) for key, entries in script.outcomes.items()}
+        self._doubts: dict[str, None] = {}
         self._draw = script.draws(seed)
         self._state = RunState()
         self._log: list[Event] = []
+        self._runs: list[list[Event]] = []
+        self._next: Requested | None = None
         self._agenda: list[_Pending] = []
         self._asked = 0
         self._ages: dict[tuple[str, int], int] = {}
         self._now = script.now
 
     def play(self) -> Simulation:
-        self._do(Requested(RUN_ID, self._script.workload))
+        request: Requested | None = Requested(RUN_ID, self._script.workload)
+        while request is not None:
+            request = self._play_run(request)
+        log = [event for run in self._runs for event in run]
+        return Simulation(self._program, self._state, log, self._runs, tuple(self._doubts))
+
+    def _play_run(self, request: Requested) -> Requested | None:
+        """Play one run to its end; the one that takes its place, if one does."""
+        self._next, self._state, self._log = None, RunState(), []
+        self._runs.append(self._log)
+        self._ages.clear()
+        self._do(request)
         while self._agenda:
             self._now, *_, boundary = heappop(self._agenda)
             self._do(boundary)
-        return Simulation(self._program, self._state, self._log)
+        return self._next
 
     def _endless(self) -> str:
         busy = sorted(self._state.visits.items(), key=lambda visit: -visit[1])[:3]
@@ -94,35 +119,107 @@ class _World:
         moment = Moment(self._now, self._draw)
         todo = deque([boundary])
         while todo:
-            if len(self._log) > self._events_max:
+            if sum(map(len, self._runs)) > self._events_max:
                 raise ConfigError(self._endless())
-            transition = decide(self._program, self._state, todo.popleft(), moment)
+            transition = decide(self._played, self._state, todo.popleft(), moment)
             self._log.extend(transition.events)
             if transition.ask is not None:
                 self._plan(transition.ask)
-            todo.extend(Taken(key) for key in transition.jobs)
+            todo.extend(self._taken(key) for key in transition.jobs)
+
+    def _taken(self, key: Key) -> Taken | Due:
+        """A step-run is begun once; one that was answered goes on."""
+        run = self._state.step_run(key)
+        return Taken(key) if run is None or run.status in _FRESH else Due(key)
 
     def _plan(self, ask: Invoke | Wait) -> None:
         if isinstance(ask, Wait):
-            self._at(ask.until, Due(ask.key))
+            self._plan_wait(ask)
+            return
+        if ask.tool.kind == "restart":
+            self._at(self._now, Reported(ask.key, self._restarted(ask), ask.started))
             return
         entry = self._entry(ask)
         due = min(self._now + entry.takes, LAST_MOMENT)
-        limit = self._time_limit(ask)
+        limit, own_seconds = self._time_limit(ask)
         if due > limit:
-            self._at(limit, Reported(ask.key, _TIMED_OUT, ask.started))
+            step = self._program.steps[ask.key.step]
+            error = timed_out(ask.tool.kind, step, own_seconds=own_seconds)
+            self._at(limit, Reported(ask.key, outcome_of(error=error), ask.started))
             return
-        self._at(due, Reported(ask.key, entry.outcome(due), ask.started))
+        self._at(due, Reported(ask.key, self._outcome(ask, entry, due), ask.started))
 
-    def _time_limit(self, ask: Invoke) -> int:
-        """When the author's own limits stop the call: defaults of tools are for real tools."""
+    def _outcome(self, ask: Invoke, entry: Entry, due: int) -> Outcome:
+        step = self._program.steps[ask.key.step]
+        if step.tasks[step.index_of[ask.task.label]].kind != "human":
+            return entry.outcome(due)
+        tape = self._tape(ask.key.step, ask.task.label)
+        self._doubt(tape, misfit_of_person(entry, ask.inputs, due))
+        return outcome_of_person(entry, ask.inputs, due)
+
+    def _doubt(self, tape: Tape | None, why: str | None) -> None:
+        """Note, once, what is odd about the answer that was played last."""
+        if tape is not None and why is not None:
+            self._doubts[f"{tape.place}.answer {why}"] = None
+
+    def _plan_wait(self, wait: Wait) -> None:
+        """Until its moment, or until the script's person answers."""
+        answered = self._answer(wait) if wait.for_person else None
+        if answered is not None:
+            self._at(*answered)
+        elif wait.until < LAST_MOMENT or not wait.for_person:
+            self._at(wait.until, Due(wait.key))
+
+    def _answer(self, wait: Wait) -> tuple[int, Answered] | None:
+        """The first answer of the script that fits and comes in time."""
+        run = self._state.step_run(wait.key)
+        assert run is not None
+        assert run.asked is not None
+        tape, at = self._tape(wait.key.step, run.task or ""), self._now
+        while tape is not None:
+            entry = tape.next()
+            at += entry.takes
+            if at > wait.until or entry.answer is None:
+                return None
+            why = misfit(run.asked.choices, entry.answer)
+            if why is None:
+                return at, Answered(wait.key, entry.answer, BY_SCRIPT)
+            self._doubt(tape, why)
+            if tape.is_spent:
+                return None
+        return None
+
+    def _restarted(self, ask: Invoke) -> Outcome:
+        """The run that takes this one's place is played when this one has ended."""
+        generation, most = self._state.generation + 1, self._program.limits.restarts
+        if generation > most:
+            message = f"the run was begun anew {most} times, its limit (restarts)"
+            return outcome_of(error=error_of("limit_exceeded", message))
+        run = str(int(RUN_ID) + len(self._runs))
+        entry = ask.inputs.get("entry") if isinstance(ask.inputs, dict) else None
+        self._next = Requested(
+            run,
+            self._script.workload,
+            entry=entry,
+            continues=self._state.run,
+            generation=generation,
+        )
+        return outcome_of({"run_id": run})
+
+    def _time_limit(self, ask: Invoke) -> tuple[int, float | None]:
+        """When the author's own limits stop the call: defaults of tools are for real tools.
+
+        With the attempt's seconds, unless it is the step's deadline that comes first.
+        """
         limit = LAST_MOMENT if ask.deadline is None else max(ask.deadline, self._now)
         timeout = ask.tool.timeout if ask.task.timeout is None else ask.task.timeout
         if isinstance(timeout, (int, float)):
-            limit = min(limit, self._now + int(timeout * NANOSECONDS))
-        return limit
+            end = self._now + int(timeout * NANOSECONDS)
+            if end < limit:
+                return end, timeout
+        return limit, None
 
-    def _at(self, moment: int, boundary: Due | Reported) -> None:
+    def _at(self, moment: int, boundary: Due | Reported | Answered) -> None:
         """Iterations of one loop that meet in one instant go by index, all else by age."""
         self._asked += 1
         key, age = boundary.key, self._asked
@@ -131,9 +228,9 @@ class _World:
         heappush(self._agenda, (moment, age, key.iteration or 0, self._asked, boundary))
 
     def _entry(self, ask: Invoke) -> Entry:
-        step, label = ask.key.step, ask.task.label
-        for key in (f"{step}.{label}", label, step):
-            tape = self._tapes.get(key)
-            if tape is not None:
-                return tape.next()
-        return SUCCESS
+        tape = self._tape(ask.key.step, ask.task.label)
+        return SUCCESS if tape is None else tape.next()
+
+    def _tape(self, step: str, label: str) -> Tape | None:
+        keys = (self._tapes.get(key) for key in keys_of(step, label))
+        return next((tape for tape in keys if tape is not None), None)

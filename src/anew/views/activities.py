@@ -13,8 +13,9 @@ from msgspec import Struct
 from anew.engine.moments import NANOSECONDS
 from anew.program.program import Program
 from anew.store import RunRow
+from anew.views.routing_words import choices_text
 from anew.views.step_progress import RETRYING, Activity, Doing, StepProgress
-from anew.views.wording import counted, duration, one_line
+from anew.views.wording import counted, duration, joined, one_line
 
 
 class Verdict(Struct, frozen=True):
@@ -95,15 +96,18 @@ def activity_verdict(
 
 
 def _asking(headline: str, activity: Activity) -> Verdict:
-    reason = one_line(activity.reason)
+    choices = choices_text(list(activity.choices))
+    reason = joined(one_line(activity.reason), f"choices: {choices}" if choices else "")
     if activity.until is None:
         return Verdict(headline, reason, since=activity.since)
-    return Verdict(f"{headline}, gives up", reason, until=activity.until)
+    then = activity.silence or "gives up"
+    return Verdict(f"{headline}, {then}", reason, until=activity.until)
 
 
 def _retry_verdict(program: Program | None, activity: Activity) -> Verdict:
     of = f" of {activity.attempts}" if activity.attempts else ""
-    headline = f"Waiting to retry {activity.step} (attempt {activity.attempt}{of})"
+    way = f" by way of {activity.via}" if activity.via else ""
+    headline = f"Waiting to retry {activity.step}{way} (attempt {activity.attempt}{of})"
     reason = activity.reason
     if activity.doing is Doing.RETRY_AFTER and activity.retry_after_seconds:
         reason += f", Retry-After {duration(activity.retry_after_seconds)}"

@@ -15,6 +15,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.views.activities import activity_verdict, loop_verdict
 from anew.views.progress import Progress
+from anew.views.routing_words import choices_text
 from anew.views.step_progress import (
     RETRYING,
     Activity,
@@ -85,16 +86,18 @@ def _ended_rows(progress: Progress, room: int) -> Iterator[BoardRow]:
     newest = nlargest(max(0, room), ended, key=lambda entry: entry[:2])
     for ended_at, _, step in reversed(newest):
         lasted = (ended_at - step.first_at) / NANOSECONDS
-        yield BoardRow(step.name, step.status, _ended_text(step), lasted)
+        yield BoardRow(step.name, step.shown_status, _ended_text(step), lasted)
 
 
 def _ended_text(step: StepProgress) -> str:
+    if step.passed_on:
+        return step.passed_on
     if step.status is StepStatus.FAILED and step.error:
         return joined("handled" if step.is_handled else "", error_text(step.error))
     loop = f"{step.loop.done:,} of {counted(step.loop.total, 'item')}" if step.loop else ""
     visits = counted(step.visits, "visit") if step.visits > 1 else ""
     attempts = counted(step.attempts, "attempt") if step.retries else ""
-    return joined(loop, visits, attempts)
+    return joined(step.verdict or "", loop, visits, attempts)
 
 
 def _live_rows(progress: Progress, step: StepProgress, now: int) -> Iterator[BoardRow]:
@@ -152,7 +155,8 @@ _WAITS = {
 def _waiting_text(activity: Activity, now: int) -> str:
     left = "" if activity.until is None else f"{_left(activity.until, now)} left"
     is_asking = activity.doing in (Doing.PERSON, Doing.SIGNAL)
-    return joined(_WAITS[activity.doing], one_line(activity.reason) if is_asking else "", left)
+    asked = one_line(activity.reason) if is_asking else ""
+    return joined(_WAITS[activity.doing], asked, choices_text(list(activity.choices)), left)
 
 
 def _left(until: int, now: int) -> str:
@@ -161,7 +165,8 @@ def _left(until: int, now: int) -> str:
 
 def _next_attempt(activity: Activity) -> str:
     of = f" of {activity.attempts}" if activity.attempts else ""
-    return f"attempt {activity.attempt}{of}"
+    way = f" by way of {activity.via}" if activity.via else ""
+    return f"attempt {activity.attempt}{of}{way}"
 
 
 def _coarse(seconds: float) -> float:

@@ -6,16 +6,21 @@ conditions come from documents, so everything that could end a text in either la
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 
 from msgspec import Struct
 
+from anew.program.policy import Retry
 from anew.program.program import Arc, Program, RouteMode, Step
 from anew.views.step_progress import StepStatus
 
 CONDITION_CHARACTERS_MAX = 44
 TASKS_SHOWN = 4
 _FAILURE_WORDS = frozenset({"step.failed", "call.error"})
+# A condition of a graph that asks for a failure.
+_ASKS_FAILURE = re.compile(r"\b(?:status|outcome)\s*(?:==?|IN\b)[\s'\"\[]*fail", re.IGNORECASE)
 
 # Fill and border of a step by how it stands.
 COLOURS: dict[StepStatus, tuple[str, str]] = {
@@ -30,14 +35,48 @@ COLOURS: dict[StepStatus, tuple[str, str]] = {
 }
 
 
+class Role(StrEnum):
+    """What a step is for, where that gives it a shape of its own."""
+
+    STEP = "step"
+    CHOICE = "choice"
+    FORK = "fork"
+    JOIN = "join"
+    PERSON = "person"
+    EXIT = "exit"
+    RESTART = "restart"
+
+
+# How Mermaid opens and closes a shape, and what Graphviz calls it.
+_MERMAID = {
+    Role.STEP: ("[", "]"),
+    Role.CHOICE: ("{", "}"),
+    Role.FORK: ("[/", "\\]"),
+    Role.JOIN: ("[\\", "/]"),
+    Role.PERSON: ("{{", "}}"),
+    Role.EXIT: ("(((", ")))"),
+    Role.RESTART: (">", "]"),
+}
+_DOT = {
+    Role.CHOICE: "diamond",
+    Role.FORK: "trapezium",
+    Role.JOIN: "invtrapezium",
+    Role.PERSON: "hexagon",
+    Role.EXIT: "doubleoctagon",
+    Role.RESTART: "cds",
+}
+
+
 class Node(Struct, frozen=True):
-    """A step. `lines` say what it does, below its name."""
+    """A step. `lines` say what it does, below its name; without its gates a run cannot end."""
 
     name: str
     lines: tuple[str, ...]
     is_entry: bool
     is_loop: bool
     status: StepStatus | None = None
+    role: Role = Role.STEP
+    is_gate: bool = False
 
 
 class Edge(Struct, frozen=True):
@@ -61,48 +100,98 @@ def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None)
     nodes = [
         Node(
             name=step.name,
-            lines=tuple(_about(step)),
+            lines=tuple(_about(program, step)),
             is_entry=step.name == program.entry,
             is_loop=step.loop is not None,
             status=known.get(step.name),
+            role=_role(step),
+            is_gate=step.gate is not None,
         )
         for step in program.steps.values()
     ]
-    edges = [
-        Edge(step.name, arc.to, _label(step, arc, number), _is_failure(arc))
-        for step in program.steps.values()
-        for number, arc in enumerate(step.router.arcs, 1)
-    ]
+    edges = [edge for step in program.steps.values() for edge in _edges(program, step)]
     return Graph(program.name, tuple(nodes), tuple(edges))
 
 
-def _about(step: Step) -> Iterator[str]:
+def _role(step: Step) -> Role:
+    kinds = {task.kind for task in step.tasks}
+    if step.is_exit:
+        return Role.EXIT
+    if step.gather is not None:
+        return Role.JOIN
+    if step.router.mode is RouteMode.FORK:
+        return Role.FORK
+    if "restart" in kinds:
+        return Role.RESTART
+    if "human" in kinds:
+        return Role.PERSON
+    is_choice = step.is_relay and step.router.mode is RouteMode.PREFERRED
+    return Role.CHOICE if is_choice and len(step.router.arcs) > 1 else Role.STEP
+
+
+def _about(program: Program, step: Step) -> Iterator[str]:
     if step.loop is not None:
         yield f"for each {step.loop.iterator} ({step.loop.mode.value})"
-    for task in step.tasks[:TASKS_SHOWN]:
+    if step.gather is not None:
+        k = f" {step.gather.k}" if step.gather.k is not None else ""
+        yield f"joins: {step.gather.policy.value}{k}"
+    for task in step.tasks[:TASKS_SHOWN] if not step.is_relay else ():
         yield task.kind if task.label == step.name else f"{task.label}: {task.kind}"
     if len(step.tasks) > TASKS_SHOWN:
         yield f"and {len(step.tasks) - TASKS_SHOWN} more"
+    if step.gate is not None:
+        yield "goal gate"
+    if step.name == program.fallback:
+        yield "fallback"
+
+
+def _edges(program: Program, step: Step) -> Iterator[Edge]:
+    """The arcs of a step, then the ways it goes when no arc takes a failure."""
+    for number, arc in enumerate(step.router.arcs, 1):
+        yield Edge(step.name, arc.to, _label(step, arc, number), _is_failure(arc))
+    redirects = {rule.then.to for task in step.tasks for rule in task.policy.rules
+                 if isinstance(rule.then, Retry) and rule.then.to}  # fmt: skip
+    for target in sorted(redirects):
+        yield Edge(step.name, target, "retry", is_failure=True)
+    if step.rescue is not None and step.rescue not in redirects:
+        yield Edge(step.name, step.rescue, "on failure", is_failure=True)
+    if step.is_exit:
+        for gate in program.gates:
+            if gate.gate is not None and gate.gate.to is not None:
+                yield Edge(step.name, gate.gate.to, f"gate {gate.name}", is_failure=True)
 
 
 def _label(step: Step, arc: Arc, number: int) -> str:
-    """The condition, shortened; numbered where only the first that holds is taken."""
-    if arc.when is None:
-        return ""
-    text = " ".join(str(arc.when.source).split()).removeprefix("{{").removesuffix("}}").strip()
-    if len(text) > CONDITION_CHARACTERS_MAX:
-        text = f"{text[: CONDITION_CHARACTERS_MAX - 1]}…"
+    """The label and the condition, shortened; numbered where the first that holds is taken."""
+    # An edge without a label is labelled with its target, which the arrow shows already.
+    is_named = arc.label and arc.to not in (arc.label, f"{arc.label} (restart)")
+    said = [_short(arc.label or "")] if is_named else []
+    if arc.when is not None:
+        said.append(_short(str(arc.when.source)))
+    if arc.most is not None:
+        said.append(f"at most {arc.most}×")
     is_choice = step.router.mode is RouteMode.EXCLUSIVE and len(step.router.arcs) > 1
-    return f"{number}. {text}" if is_choice else text
+    text = " · ".join(said)
+    return f"{number}. {text}" if is_choice and arc.when is not None else text
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split()).removeprefix("{{").removesuffix("}}").strip()
+    if len(text) <= CONDITION_CHARACTERS_MAX:
+        return text
+    return f"{text[: CONDITION_CHARACTERS_MAX - 1]}…"
 
 
 def _is_failure(arc: Arc) -> bool:
     if arc.when is None:
         return False
+    source = str(arc.when.source)
     compares = {word for path, word in arc.when.compares if path == ("event", "name")}
-    is_negated = "!=" in str(arc.when.source) or "not " in str(arc.when.source)
-    asks_name = bool(compares & _FAILURE_WORDS) and not is_negated
-    return asks_name or arc.counts_failures or ("event", "error") in arc.when.paths
+    is_negated = "!=" in source or "not " in source.lower()
+    asks_name = bool(compares & _FAILURE_WORDS) or _ASKS_FAILURE.search(source) is not None
+    if asks_name and not is_negated:
+        return True
+    return arc.counts_failures or ("event", "error") in arc.when.paths
 
 
 # --- Mermaid --------------------------------------------------------------------------------------
@@ -113,15 +202,17 @@ def mermaid_lines(graph: Graph) -> Iterator[str]:
     ids = {node.name: f"n{number}" for number, node in enumerate(graph.nodes)}
     yield "flowchart TD"
     for node in graph.nodes:
-        before, after = (
-            ("[[", "]]") if node.is_loop else ("([", "])") if node.is_entry else ("[", "]")
-        )
+        before, after = _mermaid_shape(node)
         text = "<br/>".join(map(_mermaid_text, (node.name, *node.lines)))
         yield f'  {ids[node.name]}{before}"{text}"{after}'
     for edge in graph.edges:
         line = "-.->" if edge.is_failure else "-->"
         label = f'|"{_mermaid_text(edge.label)}"|' if edge.label else ""
         yield f"  {ids[edge.source]} {line}{label} {ids[edge.target]}"
+    gates = [ids[node.name] for node in graph.nodes if node.is_gate]
+    if gates:
+        yield "  classDef gate stroke-width:3px"
+        yield f"  class {','.join(gates)} gate"
     used = dict.fromkeys(node.status for node in graph.nodes if node.status is not None)
     for status in used:
         fill, border = COLOURS[status]
@@ -130,10 +221,11 @@ def mermaid_lines(graph: Graph) -> Iterator[str]:
         yield f"  class {members} {status.value}"
 
 
-def _mermaid_shape(node: Node) -> str:
+def _mermaid_shape(node: Node) -> tuple[str, str]:
     if node.is_loop:
-        return "[[{}]]"
-    return "([{}])" if node.is_entry else "[{}]"
+        return "[[", "]]"
+    is_plain_entry = node.is_entry and node.role is Role.STEP
+    return ("([", "])") if is_plain_entry else _MERMAID[node.role]
 
 
 def _mermaid_text(text: str) -> str:
@@ -169,7 +261,9 @@ def _dot_attributes(node: Node) -> Iterator[str]:
     # A line break inside a label is written as backslash and n, after the rest was escaped.
     lines = [_dot_text(line)[1:-1] for line in (node.name, *node.lines)]
     yield 'label="' + "\\n".join(lines) + '"'
-    if node.is_loop:
+    if node.role in _DOT:
+        yield f"shape={_DOT[node.role]}"
+    if node.is_loop or node.is_gate:
         yield "peripheries=2"
     if node.is_entry:
         yield "penwidth=2"

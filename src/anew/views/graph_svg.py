@@ -10,7 +10,7 @@ from html import escape
 
 from msgspec import Struct
 
-from anew.views.graph import COLOURS, Edge, Graph, Node
+from anew.views.graph import COLOURS, Edge, Graph, Node, Role
 from anew.views.graph_layers import Layers, layers_of
 
 CHARACTER_WIDTH = 7.2
@@ -22,6 +22,9 @@ BOX_WIDTH_MIN = 96
 LABEL_CHARACTERS_MAX = 48
 # How far an arc that leads back swings out to the right.
 SWING = 56
+CORNER = 8
+# How far the sides of a shape lean out; less than half the gap between boxes.
+SLANT = 14
 
 _PLAIN = ("#eef2f5", "#5d6d7e")
 _STYLE = (
@@ -84,10 +87,10 @@ def _size(node: Node) -> tuple[float, float]:
 
 def _box(node: Node, box: Box) -> Iterator[str]:
     fill, border = COLOURS[node.status] if node.status is not None else _PLAIN
-    place = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
     stroke = 2.5 if node.is_entry else 1.2
-    yield f'<rect {place} rx="8" fill="{fill}" stroke="{border}" stroke-width="{stroke}"/>'
-    if node.is_loop:
+    paint = f'fill="{fill}" stroke="{border}" stroke-width="{stroke}"'
+    yield f"<{_outline(node.role, box)} {paint}/>"
+    if node.is_loop or node.is_gate:
         inner = f'x="{box.x + 3:.1f}" y="{box.y + 3:.1f}" width="{box.width - 6:.1f}"'
         size = f'height="{box.height - 6:.1f}" rx="6" fill="none" stroke="{border}"'
         yield f'<rect {inner} {size} stroke-width="0.8"/>'
@@ -99,6 +102,34 @@ def _box(node: Node, box: Box) -> Iterator[str]:
             f'text-anchor="middle">{_text(_cut(line))}</text>'
         )
         y += LINE_HEIGHT
+
+
+def _outline(role: Role, box: Box) -> str:
+    """The element that draws a role's shape, without its paint."""
+    left, right, top, bottom = box.x, box.x + box.width, box.y, box.y + box.height
+    middle, slant = box.y + box.height / 2, SLANT
+    match role:
+        case Role.CHOICE:
+            return _polygon(
+                (left - slant, middle), (left + slant, top), (right - slant, top),
+                (right + slant, middle), (right - slant, bottom), (left + slant, bottom),
+            )  # fmt: skip
+        case Role.FORK:
+            return _polygon(
+                (left, top), (right, top), (right + slant, bottom), (left - slant, bottom)
+            )
+        case Role.JOIN:
+            return _polygon(
+                (left - slant, top), (right + slant, top), (right, bottom), (left, bottom)
+            )
+        case _:
+            place = f'x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}"'
+            round_ = box.height / 2 if role in (Role.PERSON, Role.EXIT) else CORNER
+            return f'rect {place} height="{box.height:.1f}" rx="{round_:g}"'
+
+
+def _polygon(*points: tuple[float, float]) -> str:
+    return f'polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"'
 
 
 def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool) -> Iterator[str]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.program.program import Program
 from anew.views.progress import Progress
+from anew.views.relays import Relays
 from anew.views.slices import Density
 from anew.views.step_progress import Activity, Doing, StepProgress, StepStatus
 
@@ -55,7 +56,10 @@ class Bar(Struct, frozen=True):
 
 
 class Lane(Struct, frozen=True):
-    """One step. It has `bars`, or a `density` where they would be too many."""
+    """One step. It has `bars`, or a `density` where they would be too many.
+
+    `depth` is in how many forks it stands: a step of a branch belongs under the fork's.
+    """
 
     step: str
     status: StepStatus
@@ -66,6 +70,8 @@ class Lane(Struct, frozen=True):
     total: int | None = None  # iterations of its loops
     done: int = 0
     failed: int = 0
+    depth: int = 0
+    passed_on: str | None = None  # whose failure it passed on last, in words
 
 
 class Lanes(Struct, frozen=True):
@@ -124,12 +130,16 @@ class _Drawing:
 
     def __init__(self, progress: Progress, begin: int, end: int) -> None:
         self._progress = progress
+        self._relays = Relays(progress.program)
         self._begin, self._end = begin, end
         self._drafts: dict[str, _Draft] = {}
 
     def feed(self, event: e.Event) -> None:
+        self._relays.feed(event)
         if isinstance(event, e.RunCancelled):
             self._close_all(event.at, is_lost=True)
+        if isinstance(event, e.BranchJoined) and event.fork is not None:
+            self._stop_branches(event.fork, event.at)
         draft = self._draft(event.step) if event.step is not None else None
         if draft is not None:
             self._before(draft, event)
@@ -155,11 +165,13 @@ class _Drawing:
                 draft.done += event.done
                 draft.failed += event.failed
             case e.TaskProcessed():
-                kind = BarKind.ERROR if event.outcome.is_error else BarKind.OK
-                self._close(draft, event, kind)
+                is_own = event.outcome.is_error and self._relays.passed_on(event) is None
+                self._close(draft, event, BarKind.ERROR if is_own else BarKind.OK)
             case e.StepRedelivered():
                 self._close(draft, event, BarKind.LOST)
-            case e.TaskStarted() | e.StepStarted() | e.HumanWaiting() | e.SignalWaiting():
+            case e.TaskStarted() | e.StepStarted() | e.SignalWaiting():
+                self._close(draft, event, None)
+            case e.HumanAnswered() | e.HumanTimedOut():
                 self._close(draft, event, None)
             case e.StepFailed() | e.LoopIterationFailed() | e.StepSkipped():
                 self._close(draft, event, BarKind.LOST)
@@ -172,6 +184,13 @@ class _Drawing:
         activity = step.open.get((event.visit or 0, event.iteration)) if step else None
         if activity is not None:
             _note(draft, activity, event.at, kind)
+
+    def _stop_branches(self, fork: int, at: int) -> None:
+        """What is still live where branches meet was cancelled."""
+        for step, visit in self._progress.within(fork):
+            for key, activity in step.open.items():
+                if key[0] == visit:
+                    _note(self._draft(step.name), activity, at, BarKind.LOST)
 
     def _close_all(self, at: int, *, is_lost: bool) -> None:
         kind = BarKind.LOST if is_lost else None
@@ -219,7 +238,7 @@ def _lane(step: StepProgress, draft: _Draft) -> Lane:
     is_crowded = draft.is_loop or len(draft.bars) > LANE_BARS_MAX
     return Lane(
         step=step.name,
-        status=step.status,
+        status=step.shown_status,
         visits=step.visits,
         attempts=step.attempts,
         bars=() if is_crowded else tuple(draft.bars),
@@ -227,4 +246,6 @@ def _lane(step: StepProgress, draft: _Draft) -> Lane:
         total=draft.total if draft.is_loop else None,
         done=draft.done + sum(loop.done for loop in live),
         failed=draft.failed + sum(loop.failed for loop in live),
+        depth=step.depth,
+        passed_on=step.passed_on,
     )

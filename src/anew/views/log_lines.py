@@ -13,12 +13,29 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
+from anew.engine.router import Reason
+from anew.engine.state import BRANCH_FAILS
+from anew.program.program import Program
+from anew.views.relays import Relays
+from anew.views.routing_words import (
+    forked_text,
+    gates_text,
+    is_exit_check,
+    is_past_limit,
+    joined_text,
+    listed,
+    met_text,
+    question_text,
+    reason_text,
+    silence_text,
+)
 from anew.views.wording import (
     counted,
     duration,
     error_text,
     exact_seconds,
     failure_text,
+    lesser_verdict,
     one_line,
     place_text,
 )
@@ -26,6 +43,8 @@ from anew.views.wording import (
 # A loop tells how far it is this often.
 LOOP_MARKS = 10
 LOOP_ITEMS_WORTH_MARKS = 100
+# Reasons of a way that a reader of the document would not expect.
+_NEWS = (Reason.FAIL_EDGE, Reason.RETRY_TARGET, Reason.FALLBACK)
 
 
 class _Loop(Struct):
@@ -35,9 +54,14 @@ class _Loop(Struct):
 
 
 class LogLines:
-    """Turns events, in their order, into lines. Keeps what a later line has to know."""
+    """Turns events, in their order, into lines. Keeps what a later line has to know.
 
-    def __init__(self) -> None:
+    With the program, a step that only passes a failure on is not told as one that failed.
+    """
+
+    def __init__(self, program: Program | None = None) -> None:
+        self._relays = Relays(program)
+        self._joined: e.BranchJoined | None = None  # told with the visit it begins
         self._trouble: dict[tuple[str | None, int | None, int | None], str] = {}
         self._since: dict[tuple[str | None, int | None], int] = {}
         self._loops: dict[tuple[str | None, int | None], _Loop] = {}
@@ -45,6 +69,7 @@ class LogLines:
 
     def line(self, event: e.Event) -> str | None:
         """What to say about an event; None when it is no news."""
+        self._relays.feed(event)
         said = self._said(event)
         return None if said is None else f"{place_text(event)}: {said}"
 
@@ -60,10 +85,11 @@ class LogLines:
                 self._since[event.step, event.visit] = event.at
                 return "started" if event.visit == 1 else f"started, visit {event.visit}"
             case e.StepDone():
-                return f"done{self._after(event)}"
+                verdict = lesser_verdict(event)
+                how = f", {verdict}" if verdict else ""
+                return f"done{self._after(event)}{how}"
             case e.StepFailed():
-                how = ", handled by an arc" if event.handled else ""
-                return f"failed{self._after(event)}{how}: {error_text(event.error)}"
+                return self._failed(event)
             case e.StepSkipped():
                 return f"skipped: {event.reason}"
             case e.StepRefused():
@@ -71,10 +97,16 @@ class LogLines:
             case e.StepRedelivered():
                 why = "handed back" if event.delivery == 1 else "its worker was lost"
                 return f"{why}; it is handed out again, which costs no attempt"
-            case e.TaskStarted() | e.StepScheduled() | e.NextEvaluated() | e.GateChecked():
+            case e.TaskStarted():
+                odd = "; ".join(one_line(warning) for warning in event.warnings)
+                return f"warning: {odd}" if odd else None
+            case e.BranchJoined() if event.fork is not None and event.visit is not None:
+                self._joined = event
                 return None
-            case e.BranchForked() | e.BranchJoined():
-                return None
+            case e.StepScheduled():
+                return self._met(event)
+            case e.NextEvaluated() | e.GateChecked() | e.BranchForked() | e.BranchJoined():
+                return _way(event)
             case _:
                 return self._said_of_others(event)
 
@@ -89,11 +121,12 @@ class LogLines:
                 failed = f", {event.failed:,} failed" if event.failed else ""
                 return f"loop done: {event.done:,} of {counted(event.total, 'item')} done{failed}"
             case e.HumanWaiting():
-                return f"waits for a person: {one_line(event.question)}"
+                return f"waits for a person: {question_text(event)}"
             case e.HumanAnswered():
-                return f"answered: {one_line(event.answer)}"
+                by = f" (by {event.by})" if event.by else ""
+                return f"answered: {one_line(event.label or event.answer)}{by}"
             case e.HumanTimedOut():
-                return f"nobody answered; {event.action}"
+                return f"nobody answered; {silence_text(event.action, event.label)}"
             case e.SignalWaiting():
                 return f"waits for the signal {event.signal}"
             case e.SignalReceived():
@@ -107,7 +140,8 @@ class LogLines:
         match event:
             case e.RunRequested():
                 self._began = event.at
-                return f"{event.run} of program {event.program}"
+                after = f", taking over from run {event.continues}" if event.continues else ""
+                return f"{event.run} of program {event.program}{after}"
             case e.RunStarted():
                 return None
             case e.RunPaused() if event.shared_with is not None:
@@ -121,12 +155,17 @@ class LogLines:
             case e.RunDone():
                 return f"done in {duration((event.at - self._began) / NANOSECONDS)}"
             case e.RunFailed():
-                return f"failed: {error_text(event.error)}"
+                gates = listed(event.unsatisfied)
+                missing = f"; gates not satisfied: {gates}" if gates else ""
+                return f"failed: {error_text(event.error)}{missing}"
             case _:
                 return None
 
     def _processed(self, event: e.TaskProcessed) -> str | None:
         """Silent when the decision has its own event, which then tells both."""
+        passed_on = self._relays.passed_on(event)
+        if passed_on is not None:
+            return passed_on
         failed = f"attempt {event.attempt} failed: {failure_text(event.outcome)}"
         if event.directive == "retry":
             key = (event.step, event.visit, event.iteration)
@@ -142,6 +181,21 @@ class LogLines:
             return f"succeeded on attempt {event.attempt}"
         return then if event.delay_seconds is not None else None
 
+    def _failed(self, event: e.StepFailed) -> str | None:
+        after = self._after(event)
+        if self._relays.passed_on(event) is not None:
+            return None  # its task has told
+        how = ", handled by an arc" if event.handled else ""
+        how = ", which ends its branch" if event.failure_mode == BRANCH_FAILS else how
+        return f"failed{after}{how}: {error_text(event.error)}"
+
+    def _met(self, event: e.StepScheduled) -> str | None:
+        """How branches met, which the visit after them knows best."""
+        met, self._joined = self._joined, None
+        if met is None or (met.step, met.visit) != (event.step, event.visit):
+            return None
+        return f"branches joined: {met_text(met, event)}"
+
     def _retry(self, event: e.TaskRetryScheduled) -> str:
         trouble = self._told_trouble(event)
         wish = event.retry_after_seconds
@@ -149,6 +203,8 @@ class LogLines:
         asked = f", Retry-After {exact_seconds(wish)}" if wish and is_wish else ""
         after = f"{event.delay_seconds:.2f} s"
         following = f"attempt {(event.attempt or 1) + 1}/{event.attempts}"
+        if event.to is not None:
+            return f"{trouble}{asked}; will retry by way of {event.to} after {after}"
         return f"{trouble}{asked}; will retry after {after} ({following})"
 
     def _exhausted(self, event: e.TaskRetryExhausted) -> str:
@@ -181,12 +237,34 @@ class LogLines:
         return f"{loop.ended:,} of {loop.total:,} iterations ended" if is_mark else None
 
 
+def _way(
+    event: e.NextEvaluated | e.GateChecked | e.BranchForked | e.BranchJoined,
+) -> str | None:
+    """Where the run goes, where that is news: branches, and ways that no plain arc took."""
+    match event:
+        case e.NextEvaluated() if event.reason == Reason.REPEATED:
+            return f"goes nowhere: {reason_text(event)}"
+        case e.NextEvaluated() if event.reason in _NEWS and event.tokens:
+            targets = listed([token["to"] for token in event.tokens])
+            return f"goes to {targets}: {reason_text(event)}"
+        case e.GateChecked() if is_exit_check(event) and not event.allow:
+            return f"gates: {gates_text(event)}"
+        case e.GateChecked() if event.error is not None and is_past_limit(event):
+            return f"not begun: {error_text(event.error)}"
+        case e.BranchForked() if event.fork is not None:
+            return f"branches: {forked_text(event)}"
+        case e.BranchJoined() if event.fork is not None:
+            return f"branches joined: {joined_text(event)}"
+        case _:
+            return None
+
+
 def _then(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     """What the rule says happens now."""
     wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
     match event.directive:
         case "continue":
-            return "goes on"
+            return f"counts as {event.verdict}, goes on" if event.verdict else "goes on"
         case "break":
             return "ends the step"
         case "jump":

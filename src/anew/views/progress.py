@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.state import FINAL, RunStatus
+from anew.engine.state import BRANCH_FAILS, FINAL, RunStatus
 from anew.program.program import Program
 from anew.values import Object, Value
+from anew.views.context import GRAPHS, Passage
+from anew.views.relays import Relays
+from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, Doing, LoopProgress, StepProgress, StepStatus
-from anew.views.wording import failure_text
+from anew.views.wording import failure_text, lesser_verdict
 
 _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
     e.RunRequested: RunStatus.QUEUED,
@@ -28,6 +33,17 @@ _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
 }
 
 
+_ASKING = frozenset({Doing.PERSON, Doing.SIGNAL})
+
+
+class _Branch(Struct, frozen=True):
+    """One way of a fork; `parent` is the branch the fork stands in."""
+
+    fork: int
+    parent: int | None
+    depth: int
+
+
 class Progress:
     """A whole run. `steps` has those that were reached, in the order they were."""
 
@@ -35,20 +51,35 @@ class Progress:
         self.program = program
         self.run = ""
         self.name = program.name if program else ""
-        self.status = RunStatus.NEW
+        self._status = RunStatus.NEW
         self.reason: str | None = None  # of a pause or a cancellation
         self.failed_step: str | None = None
         self.error: Object | None = None
+        self.unsatisfied: list[str] = []  # the gates that were not met when last asked
+        self.continued_as: str | None = None  # the run that takes this one's place
         self.result: Value = None
         self.first_at = 0
         self.last_at = 0
         self.events = 0
         self.retries = 0
+        self.failed_branches = 0
         self.steps: dict[str, StepProgress] = {}
+        self.passage = Passage()
+        self._branches: dict[int, _Branch] = {}
+        self._relays = Relays(program)
+
+    @property
+    def status(self) -> RunStatus:
+        """A run in which only people, signals or gates can move anything is waiting."""
+        if self._status is not RunStatus.RUNNING:
+            return self._status
+        live = [step for step in self.steps.values() if step.is_live]
+        is_waiting = live and all(_only_asks(step) for step in live)
+        return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
     @property
     def is_final(self) -> bool:
-        return self.status in FINAL
+        return self._status in FINAL
 
     def activities(self) -> list[Activity]:
         """Everything that is live, in the order the steps were reached."""
@@ -67,6 +98,9 @@ class Progress:
             self.first_at = event.at
         self.events += 1
         self.last_at = event.at
+        self._relays.feed(event)
+        if self.program is not None and self.program.language == GRAPHS:
+            self.passage.feed(self.program, event)
         if event.step is None:
             self._feed_run(event)
             return
@@ -76,7 +110,7 @@ class Progress:
         self._feed_step(step, event)
 
     def _feed_run(self, event: e.Event) -> None:
-        self.status = _RUN_STATUS.get(type(event), self.status)
+        self._status = _RUN_STATUS.get(type(event), self._status)
         match event:
             case e.RunRequested():
                 self.run, self.name = event.run, event.program
@@ -87,7 +121,7 @@ class Progress:
             case e.RunDone():
                 self.result = event.result
             case e.RunFailed():
-                self.error = event.error
+                self.error, self.unsatisfied = event.error, event.unsatisfied
             case e.RunCancelled():
                 self.reason = event.reason
                 for step in self.steps.values():
@@ -102,6 +136,7 @@ class Progress:
             case e.TaskStarted():
                 self._task_started(step, event)
             case e.TaskProcessed():
+                self._note_successor(event)
                 _task_processed(step, event)
             case e.TaskRetryScheduled():
                 self.retries += 1
@@ -109,8 +144,7 @@ class Progress:
             case e.TaskRetryExhausted():
                 _delayed(_activity(step, event), event)
             case e.StepScheduled():
-                step.visits = max(step.visits, visit)
-                _activity(step, event)
+                self._scheduled(step, event)
             case e.StepStarted():
                 _activity(step, event).doing = Doing.WORKING
             case e.LoopStarted():
@@ -119,19 +153,72 @@ class Progress:
             case e.LoopIterationDone() | e.LoopIterationFailed():
                 _iteration_ended(step, event)
             case e.StepDone():
+                step.verdict, step.passed_on = lesser_verdict(event), None
                 _end(step, visit, StepStatus.DONE, event.at)
             case e.StepFailed():
                 self._step_failed(step, event)
             case e.StepSkipped() if event.visit is not None:
-                _end(step, visit, StepStatus.SKIPPED, event.at)
+                _end(step, visit, _stopped(step, visit), event.at)
             case e.StepSkipped() | e.StepRefused():
                 # Only a token was dropped: how earlier visits ended is still what counts.
                 step.ended = step.ended or StepStatus.SKIPPED
             case e.StepRedelivered():
                 again = _activity(step, event)
                 again.doing, again.is_again, again.since = Doing.QUEUED, True, event.at
+            case e.GateChecked() if event.visit is not None:
+                self.unsatisfied = event.unsatisfied
+            case e.BranchForked():
+                self._forked(event)
+            case e.BranchJoined():
+                self._joined(event)
             case _:
                 _feed_wait(step, event)
+
+    def _scheduled(self, step: StepProgress, event: e.StepScheduled) -> None:
+        self.failed_branches += len(failed_branches(event))
+        if event.branch is not None:
+            step.branch_of[event.visit or 0] = event.branch
+            if not step.visits:
+                step.depth = self._depth_of(event.branch)
+        step.visits = max(step.visits, event.visit or 0)
+        _activity(step, event)
+
+    def _forked(self, event: e.BranchForked) -> None:
+        if event.fork is None:
+            return
+        made = _Branch(event.fork, event.parent, self._depth_of(event.parent) + 1)
+        self._branches.update({branch["id"]: made for branch in event.branches})
+
+    def _depth_of(self, branch: int | None) -> int:
+        known = self._branches.get(branch) if branch is not None else None
+        return known.depth if known else 0
+
+    def within(self, fork: int) -> list[tuple[StepProgress, int]]:
+        """The live visits in the branches of a fork, and in the forks inside them."""
+        return [
+            (step, visit)
+            for step in self.steps.values()
+            for visit, branch in step.branch_of.items()
+            if self._is_within(branch, fork)
+        ]
+
+    def _is_within(self, branch: int | None, fork: int) -> bool:
+        known = self._branches.get(branch) if branch is not None else None
+        return known is not None and (known.fork == fork or self._is_within(known.parent, fork))
+
+    def _joined(self, event: e.BranchJoined) -> None:
+        """Whatever is still live in the branches that met is stopped."""
+        if event.fork is None:
+            return
+        for step, visit in self.within(event.fork):
+            _end(step, visit, _stopped(step, visit), event.at)
+        for branch in [b for b in self._branches if self._is_within(b, event.fork)]:
+            del self._branches[branch]
+
+    def _note_successor(self, event: e.TaskProcessed) -> None:
+        result = event.outcome.result
+        if self.kind_of(event) == "restart" and isinstance(result, dict):
+            self.continued_as = str(result.get("run_id"))
 
     def _task_started(self, step: StepProgress, event: e.TaskStarted) -> None:
         activity = _activity(step, event)
@@ -144,20 +231,23 @@ class Progress:
         activity.task, activity.attempt = event.task, event.attempt or 1
         if activity.attempt == 1:
             activity.attempts, activity.rule = None, None
-        kind = self._kind_of(event)
+        kind = self.kind_of(event)
         if kind == "playbook":
             activity.doing = Doing.CHILD
         elif kind == "sleep":
             activity.doing, activity.until = Doing.SLEEP, _sleep_end(event)
 
-    def _kind_of(self, event: e.TaskStarted) -> str | None:
+    def kind_of(self, event: e.Event) -> str | None:
+        """Of the event's task; None when the program is not known."""
         step = self.program.steps.get(event.step or "") if self.program else None
         index = step.index_of.get(event.task or "") if step else None
         return step.tasks[index].kind if step and index is not None else None
 
     def _step_failed(self, step: StepProgress, event: e.StepFailed) -> None:
-        step.error, step.is_handled = event.error, event.handled
-        if not event.handled and self.failed_step is None:
+        step.error, step.is_handled, step.verdict = event.error, event.handled, None
+        step.passed_on = self._relays.passed_on(event)
+        is_final = not event.handled and event.failure_mode != BRANCH_FAILS
+        if is_final and self.failed_step is None:
             self.failed_step = step.name
         _end(step, event.visit or 0, StepStatus.FAILED, event.at)
 
@@ -205,6 +295,7 @@ def _retry_scheduled(step: StepProgress, event: e.TaskRetryScheduled) -> None:
     activity.since, activity.until = event.at, event.not_before
     activity.attempt, activity.attempts = (event.attempt or 1) + 1, event.attempts
     activity.rule, activity.retry_after_seconds = event.rule, wish or None
+    activity.via = event.to
     step.retries += 1
 
 
@@ -227,7 +318,14 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
         case e.HumanWaiting():
             activity = _activity(step, event)
             activity.doing, activity.reason = Doing.PERSON, event.question
+            activity.choices = tuple(event.choices)
+            activity.silence = silence_text(event.action or "fail", event.default)
             activity.since, activity.until = event.at, event.deadline
+        case e.HumanAnswered() | e.HumanTimedOut():
+            # Whoever takes an answered question goes on; one nobody answered goes on by itself.
+            activity, is_answered = _activity(step, event), isinstance(event, e.HumanAnswered)
+            activity.doing = Doing.QUEUED if is_answered else Doing.WORKING
+            activity.since, activity.until = event.at, None
         case e.SignalWaiting():
             activity = _activity(step, event)
             activity.doing, activity.reason = Doing.SIGNAL, event.signal
@@ -236,15 +334,32 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
             pass
 
 
+def _only_asks(step: StepProgress) -> bool:
+    return not step.loops and all(x.doing in _ASKING for x in step.open.values())
+
+
+def _stopped(step: StepProgress, visit: int) -> StepStatus:
+    """A visit that nobody had taken was skipped; one at work was cancelled with its branch."""
+    activity = step.open.get((visit, None))
+    if visit in step.loops or activity is None:
+        return StepStatus.CANCELLED if visit in step.loops else StepStatus.SKIPPED
+    # One whose worker was lost had been at work before it was queued again.
+    has_begun = activity.doing is not Doing.QUEUED or activity.is_again
+    return StepStatus.CANCELLED if has_begun else StepStatus.SKIPPED
+
+
 def _end(step: StepProgress, visit: int, status: StepStatus, at: int) -> None:
     step.open.pop((visit, None), None)
-    step.loops.pop(visit, None)
+    if step.loops.pop(visit, None) is not None:
+        step.open = {key: doing for key, doing in step.open.items() if key[0] != visit}
+    step.branch_of.pop(visit, None)
     step.ended, step.ended_at = status, at
 
 
 def _end_all(step: StepProgress, status: StepStatus, at: int) -> None:
     step.open.clear()
     step.loops.clear()
+    step.branch_of.clear()
     step.ended, step.ended_at = status, at
 
 

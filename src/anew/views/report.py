@@ -9,6 +9,7 @@ from anew.engine.outcome import error_of
 from anew.engine.state import RunState, RunStatus
 from anew.program.program import Program
 from anew.values import Object
+from anew.views.context import context_of
 from anew.views.progress import Progress, progress_of
 
 
@@ -28,11 +29,22 @@ def report_of(progress: Progress, state: RunState, *, now: int) -> Object:
         "status": state.status.value,
         "error": _error(progress, state),
         "result": progress.result,
-        "ctx": state.ctx,
+        "ctx": context_of(progress.program, progress.passage, state.ctx),
         "seconds": round(progress.seconds(now), 6),
         "events": progress.events,
         "steps": step_rows(progress, state),
+        **_of_graphs(progress),
     }
+
+
+def _of_graphs(progress: Progress) -> Object:
+    """What only some runs have: the gates they missed, the run that goes on in their place."""
+    more: Object = {}
+    if progress.unsatisfied:
+        more["unsatisfied"] = progress.unsatisfied
+    if progress.continued_as is not None:
+        more["continued_as"] = progress.continued_as
+    return more
 
 
 def step_rows(progress: Progress, state: RunState) -> dict[str, Object]:
@@ -46,6 +58,8 @@ def step_rows(progress: Progress, state: RunState) -> dict[str, Object]:
             "attempts": step.attempts,
             "result": kept.result if kept else None,
         }
+        if step.verdict is not None:
+            rows[name]["verdict"] = step.verdict
     return rows
 
 

@@ -40,7 +40,7 @@ class StepStatus(StrEnum):
     DONE = "done"
     FAILED = "failed"  # also when an arc handled it: the run's status says whether that mattered
     SKIPPED = "skipped"  # refused by its gate, or dropped because the run failed
-    CANCELLED = "cancelled"  # live when the run was cancelled
+    CANCELLED = "cancelled"  # live when the run was cancelled, or its branch was stopped
 
 
 _STATUS_OF = (
@@ -65,6 +65,9 @@ class Activity(Struct):
     rule_task: str | None = None  # whose rule that is
     until: int | None = None
     reason: str = ""
+    choices: tuple[str, ...] = ()  # the answers a person can give
+    silence: str = ""  # what follows when nobody answers
+    via: str | None = None  # the step by way of which its retry comes
     retry_after_seconds: float | None = None
     has_outcome: bool = False  # its execution has ended, and nothing follows yet
     is_again: bool = False  # a lost worker's execution, to be made once more
@@ -100,7 +103,11 @@ class StepProgress(Struct):
     ended_at: int | None = None
     error: Object | None = None
     is_handled: bool = False
+    passed_on: str | None = None  # whose failure its last visit passed on, in words
     trouble: str = ""  # what the last execution that failed said
+    verdict: str | None = None  # of the visit that ended last, where it is less than a success
+    depth: int = 0  # in how many forks its first visit was
+    branch_of: dict[int, int] = field(default_factory=dict)  # the branch of each live visit in one
 
     @property
     def is_live(self) -> bool:
@@ -115,3 +122,8 @@ class StepProgress(Struct):
                     return status
             return StepStatus.RUNNING if self.loops else StepStatus.SCHEDULED
         return self.ended or StepStatus.SCHEDULED
+
+    @property
+    def shown_status(self) -> StepStatus:
+        """For people: a step that only passed a failure on has done its part."""
+        return StepStatus.DONE if self.passed_on and not self.is_live else self.status

@@ -17,11 +17,29 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
+from anew.engine.router import Reason
+from anew.engine.state import BRANCH_FAILS
+from anew.program.program import Program
 from anew.values import Object, json_text
-from anew.views.wording import error_text, exact_seconds, joined, one_line
+from anew.views.routing_words import (
+    forked_text,
+    gates_text,
+    is_exit_check,
+    is_past_limit,
+    joined_text,
+    listed,
+    question_text,
+    reason_text,
+    silence_text,
+)
+from anew.views.wording import error_text, exact_seconds, joined, lesser_verdict, one_line
 
 _TIME_WIDTH = 9
 _WHAT_WIDTH = 28
+# The name of a rule for what went well.
+_PLAIN_RULE = "done"
+# How a path writes a dot that belongs to a key.
+_DOT_IN_KEY = "\\."
 
 
 class Line(Struct, frozen=True):
@@ -31,11 +49,14 @@ class Line(Struct, frozen=True):
     detail: str
 
 
-def timeline_lines(log: Sequence[e.Event]) -> Iterator[str]:
-    """The lines of a log, times in seconds since its first event."""
+def timeline_lines(log: Sequence[e.Event], program: Program | None = None) -> Iterator[str]:
+    """The lines of a log, times in seconds since its first event.
+
+    With its program they say where the weight of an arc decided.
+    """
     if not log:
         return
-    lines = list(_lines(log))
+    lines = list(_lines(log, program))
     place = max((len(line.place) for line in lines), default=0)
     what = max((len(line.what) for line in lines), default=0)
     what = max(what, _WHAT_WIDTH)
@@ -45,10 +66,10 @@ def timeline_lines(log: Sequence[e.Event]) -> Iterator[str]:
         yield f"{text} {line.detail}".rstrip()
 
 
-def _lines(log: Sequence[e.Event]) -> Iterator[Line]:
+def _lines(log: Sequence[e.Event], program: Program | None) -> Iterator[Line]:
     following: Iterable[e.Event | None] = [*log[1:], None]
     for event, after in zip(log, following, strict=True):
-        told = _told(event, after)
+        told = _told(event, after, program)
         if told is not None:
             yield Line(event.at, _place(event), *told)
 
@@ -59,22 +80,24 @@ def _place(event: e.Event) -> str:
     return event.step if event.iteration is None else f"{event.step}[{event.iteration}]"
 
 
-def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
+def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tuple[str, str] | None:
     match event:
         case e.TaskStarted():
-            return f"task {event.task} started", f"attempt {event.attempt}"
+            odd = joined(*(f"warning: {one_line(warning)}" for warning in event.warnings))
+            return f"task {event.task} started", joined(f"attempt {event.attempt}", odd)
         case e.TaskProcessed():
             return _processed(event, after)
         case e.TaskRetryExhausted():
             made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
             is_count = event.reason == "attempts"
             bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
-            detail = joined(f"{made}, {bound}", _directive(event), _patches(event.patches))
+            then = joined(_directive(event), _counted_as(event.verdict))
+            detail = joined(f"{made}, {bound}", then, _patches(event.patches))
             return f"task {event.task} exhausted", detail
         case e.StepFailed():
             return "step failed", joined(error_text(event.error), _mode(event))
         case e.NextEvaluated():
-            return _routed(event)
+            return _routed(event, program)
         case e.LoopStarted():
             width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
             count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
@@ -84,48 +107,88 @@ def _told(event: e.Event, after: e.Event | None) -> tuple[str, str] | None:
         case e.LoopIterationFailed():
             return "iteration failed", error_text(event.error)
         case e.GateChecked():
-            return "gate asked", _gate(event)
+            return _gate(event)
         case e.RunFailed():
-            return "failed", error_text(event.error)
+            return "failed", joined(error_text(event.error), _unsatisfied(event))
         case e.StepSkipped():
             return "step skipped", event.reason
         case e.StepRefused():
             return "step refused", "the gate never let the token in"
+        case e.BranchForked():
+            return ("branches forked", forked_text(event)) if event.fork is not None else None
         case e.BranchJoined():
-            return "branches joined", f"{len(event.tokens)} tokens"
+            tokens = f"{len(event.tokens)} tokens"
+            return "branches joined", tokens if event.fork is None else joined_text(event, after)
         case e.RunPaused() | e.RunCancelled():
             return event.name.removeprefix("run."), event.reason or ""
         case e.RunStarted() | e.RunDone() | e.RunResumed():
             return event.name.removeprefix("run."), ""
         case e.HumanWaiting():
-            return "waits for a person", one_line(event.question)
+            return "waits for a person", question_text(event)
         case e.HumanAnswered():
-            return "answered", joined(event.answer, event.by or "")
+            chosen = event.label if event.label not in (None, event.answer) else ""
+            return "answered", joined(one_line(event.answer), chosen or "", event.by or "")
         case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
             return event.name.replace(".", " ").replace("_", " "), event.signal
         case e.HumanTimedOut():
-            return "nobody answered", event.action
-        case e.StepDone() | e.StepRedelivered():
-            return event.name.replace(".", " "), ""
-        case e.RunRequested() | e.StepScheduled() | e.StepStarted() | e.LoopIterationDone():
-            return None
-        case e.TaskRetryScheduled() | e.BranchForked():
+            return "nobody answered", silence_text(event.action, event.label)
+        case e.StepDone():
+            return "step done", lesser_verdict(event) or ""
+        case e.StepRedelivered():
+            return "step redelivered", ""
+        case e.RunRequested():
+            return _continued(event)
+        case e.StepScheduled() | e.StepStarted() | e.LoopIterationDone() | e.TaskRetryScheduled():
             return None
         case _:
             assert_never(event)
 
 
 def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:
-    word = "error" if event.outcome.is_error else "ok"
-    rule = event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
+    outcome = event.outcome
+    word = "error" if outcome.is_error else outcome.verdict or "ok"
+    rule = _rule(event)
     if isinstance(after, e.TaskRetryScheduled):
-        then = f"retry in {exact_seconds(after.delay_seconds)}"
+        way = f"by way of {after.to} " if after.to else ""
+        then = f"retry {way}in {exact_seconds(after.delay_seconds)}"
     elif event.error is not None and event.error["kind"] == "expression":
         then = error_text(event.error)
     else:
-        then = "" if event.directive in ("continue", "retry") else _directive(event)
-    detail = joined(_evidence(event.outcome), rule, then, _patches(event.patches))
-    return f"task {event.task} {word}", detail
+        is_plain = event.directive in ("continue", "retry")
+        then = joined("" if is_plain else _directive(event), _counted_as(event.verdict))
+    said = joined(_evidence(outcome), _advice(outcome))
+    return f"task {event.task} {word}", joined(said, rule, then, _patches(event.patches))
+
+
+def _rule(event: e.TaskProcessed) -> str:
+    """Which rule said so; one whose name only repeats what it does need not be told."""
+    if event.rule_name in (_PLAIN_RULE, event.directive):
+        return ""
+    return event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
+
+
+def _advice(outcome: Outcome) -> str:
+    """What the tool said beside ok or error."""
+    word = f"says {one_line(outcome.word)}" if outcome.word else ""
+    label = f"label {one_line(outcome.label)}" if outcome.label else ""
+    return joined(
+        word, label, f"suggests {listed(list(outcome.suggested))}" if outcome.suggested else ""
+    )
+
+
+def _counted_as(verdict: str | None) -> str:
+    return f"counts as {verdict}" if verdict else ""
+
+
+def _unsatisfied(event: e.RunFailed) -> str:
+    return f"gates not satisfied: {listed(event.unsatisfied)}" if event.unsatisfied else ""
+
+
+def _continued(event: e.RunRequested) -> tuple[str, str] | None:
+    if event.continues is None:
+        return None
+    begins = f"begins at {event.entry}" if event.entry else ""
+    return "takes over", joined(f"from run {event.continues}", begins)
 
 
 def _directive(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
@@ -146,30 +209,40 @@ def _evidence(outcome: Outcome) -> str:
 
 def _patches(patches: Object) -> str:
     written = [
-        f"{place}.{key} = {one_line(json_text(value))}"
+        f"{place}.{key.replace(_DOT_IN_KEY, '.')} = {one_line(json_text(value))}"
         for place, values in patches.items()
         for key, value in values.items()
     ]
     return ", ".join(written)
 
 
-def _routed(event: e.NextEvaluated) -> tuple[str, str] | None:
+def _routed(event: e.NextEvaluated, program: Program | None) -> tuple[str, str] | None:
+    if event.fails_run:
+        return "ends the run", "the failure it came from is still one"
     if event.error is not None:
         return "next failed", error_text(event.error)
+    if event.reason == Reason.REPEATED:
+        return "goes nowhere", reason_text(event)
     if not event.tokens and not event.arcs:
         return None
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
     dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
     why = f"{', '.join(dropped)} dropped: no `when` reads event.failed" if dropped else ""
-    return f"next on {event.event}", joined(f"-> {targets}", why)
+    return f"next on {event.event}", joined(f"-> {targets}", reason_text(event, program), why)
 
 
-def _gate(event: e.GateChecked) -> str:
+def _gate(event: e.GateChecked) -> tuple[str, str] | None:
+    if is_exit_check(event):
+        return ("gates asked", gates_text(event)) if event.goals else None
+    if event.error is not None and is_past_limit(event):
+        return "not begun", error_text(event.error)
     if event.error is not None:
-        return error_text(event.error)
+        return "gate asked", error_text(event.error)
     rule = f" · rule {event.rule}" if event.rule is not None else ""
-    return f"{'let in' if event.allow else 'refused'}{rule}"
+    return "gate asked", f"{'let in' if event.allow else 'refused'}{rule}"
 
 
 def _mode(event: e.StepFailed) -> str:
+    if event.failure_mode == BRANCH_FAILS:
+        return "ends its branch"
     return "handled" if event.handled else "unhandled"

@@ -6,6 +6,7 @@ Decides nothing about the run; `views.activities` has the words for its single s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,10 +16,12 @@ from anew.engine.state import RunState, RunStatus
 from anew.store import JobRow, RunRow, WaitReason
 from anew.views.activities import Verdict, activity_verdict, loop_verdict
 from anew.views.progress import Progress
+from anew.views.routing_words import listed
 from anew.views.step_progress import Doing
+from anew.views.summary import passes_on
 from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_text
 
-__all__ = ["Verdict", "unattended", "verdict"]
+__all__ = ["Verdict", "answer_command", "unattended", "verdict"]
 
 DETAILS_MAX = 2
 # A job that is due this long and nobody's: a worker that is not overloaded would have taken it.
@@ -53,13 +56,25 @@ def _done(progress: Progress, now: int) -> Verdict:
     counts = [counted(steps, "step")]
     if progress.retries:
         counts.append(counted(progress.retries, "retry"))
+    if progress.failed_branches:
+        branches = "branch" if progress.failed_branches == 1 else "branches"
+        counts.append(f"{progress.failed_branches:,} {branches} failed")
     handled = [
         f"{step.name} failed, and an arc handled it: {error_text(step.error)}"
         for step in progress.steps.values()
-        if step.is_handled and step.error
+        if step.is_handled and step.error and not passes_on(progress.program, step.name)
     ]
+    details = _first_of(handled)
+    if progress.continued_as is not None:
+        details.append(f"It goes on as run {progress.continued_as}.")
     headline = f"Done in {duration(progress.seconds(now))}"
-    return Verdict(headline, ", ".join(counts), tuple(handled[:DETAILS_MAX]))
+    return Verdict(headline, ", ".join(counts), tuple(details))
+
+
+def _first_of(told: Sequence[str]) -> list[str]:
+    """As many details as are shown, and how many more there are."""
+    more = len(told) - DETAILS_MAX
+    return [*told[:DETAILS_MAX], *([f"And {more:,} more."] if more > 0 else [])]
 
 
 def _failed(progress: Progress, state: RunState, now: int) -> Verdict:
@@ -69,8 +84,16 @@ def _failed(progress: Progress, state: RunState, now: int) -> Verdict:
     made = retry.get("attempts") if isinstance(retry, dict) else None
     after = f" after {counted(made, 'attempt')}" if isinstance(made, int) else ""
     details = [f"It failed {duration(progress.seconds(now))} after its start."]
+    repeated = error.get("repeated")
+    if isinstance(repeated, int):
+        times = counted(repeated, "time")
+        details.append(
+            f"The same failure came {times}, its limit (same_failures, max_same_failures)."
+        )
+    if progress.unsatisfied:
+        details.append(f"Gates not satisfied: {listed(progress.unsatisfied)}.")
     if progress.failed_step:
-        remedy = f"anew retry {progress.run} --from {progress.failed_step}"
+        remedy = f"anew retry {progress.run} --from {quote(progress.failed_step)}"
         details.append(f"What to do: mend the cause, then `{remedy}`.")
     why = error_text(error, characters_max=ERROR_CHARACTERS_MAX) if error else ""
     return Verdict(f"Failed{where}{after}", why, tuple(details))
@@ -102,11 +125,19 @@ def _live(
         return Verdict(headline, details=(remedy,), since=since)
     if not pieces:
         return _without_step_run(progress, state)
-    told = [piece.verdict for piece in pieces]
-    details = [f"{one.sentence(now)}." for one in told[1 : 1 + DETAILS_MAX]]
-    if len(told) > 1 + DETAILS_MAX:
-        details.append(f"And {len(told) - 1 - DETAILS_MAX} more.")
-    return replace(told[0], details=tuple(details))
+    first, *others = (piece.verdict for piece in pieces)
+    details = _first_of([f"{one.sentence(now)}." for one in others])
+    asking = (one for one in progress.activities() if one.doing is Doing.PERSON)
+    asked = [one.choices for one in asking if one.until is None or one.until > now]
+    if asked:
+        details.append(f"`{answer_command(progress.run, asked)}` answers.")
+    return replace(first, details=tuple(details))
+
+
+def answer_command(run: str, asked: Sequence[Sequence[str]]) -> str:
+    """What to type so that a question is answered; `asked` has the choices of each open one."""
+    word = "CHOICE" if any(asked) else "TEXT"
+    return f"anew answer {run} {word}{' --step STEP' if len(asked) > 1 else ''}"
 
 
 def _without_step_run(progress: Progress, state: RunState) -> Verdict:
@@ -130,10 +161,10 @@ def _rank(piece: _Piece) -> tuple[int, int]:
     return piece.rank, piece.verdict.until or 0
 
 
-# What is at work is told first, then what someone has to do, then waits by their due time.
+# What someone has to do is told first, then what is at work, then waits by their due time.
 _RANKS = {
-    Doing.WORKING: 0,
-    Doing.PERSON: 2,
+    Doing.PERSON: 0,
+    Doing.WORKING: 1,
     Doing.SIGNAL: 3,
     Doing.CHILD: 4,
     Doing.RETRY: 5,
@@ -142,15 +173,17 @@ _RANKS = {
     Doing.SLEEP: 5,
     Doing.QUEUED: 6,
 }
-_LOOP_RANK = 1
+_LOOP_RANK = 2
 
 
 def _pieces(progress: Progress, children: Sequence[RunRow]) -> Iterator[_Piece]:
     for step in progress.steps.values():
         if step.loops:
             yield _Piece(_LOOP_RANK, loop_verdict(step))
-            continue
         for activity in step.open.values():
+            # A loop is counted, but what one of its iterations asks is for someone to read.
+            if step.loops and activity.doing is not Doing.PERSON:
+                continue
             told = activity_verdict(progress.program, activity, children)
             yield _Piece(_RANKS[activity.doing], told)
 

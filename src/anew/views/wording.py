@@ -6,8 +6,9 @@ makes it safe for a terminal before it prints it.
 
 from __future__ import annotations
 
-from anew.engine.events import Fact
+from anew.engine.events import Fact, StepDone
 from anew.engine.outcome import Outcome
+from anew.program.policy import Verdict
 from anew.values import Object
 
 TEXT_CHARACTERS_MAX = 100
@@ -62,8 +63,9 @@ def one_line(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
 
 
 def error_text(error: Object, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
-    """The kind and the message of an error."""
-    return one_line(f"{error.get('kind')}: {error.get('message')}", characters_max=characters_max)
+    """The kind and the message of an error; of which type it is, where it says so."""
+    kind = f"{error.get('kind')} ({error['type']})" if error.get("type") else error.get("kind")
+    return one_line(f"{kind}: {error.get('message')}", characters_max=characters_max)
 
 
 def failure_text(outcome: Outcome) -> str:
@@ -83,6 +85,14 @@ def failure_text(outcome: Outcome) -> str:
         return code
     # A sentence that begins with the code goes on as it is.
     return one_line(message if message.startswith(f"{code} ") else f"{code}: {said}")
+
+
+def lesser_verdict(event: StepDone) -> str | None:
+    """`partial` or `skipped`: what a step that is done may be instead of a success.
+
+    One that went on after an error has told the error already.
+    """
+    return event.verdict if event.verdict in (Verdict.PARTIAL, Verdict.SKIPPED) else None
 
 
 def place_text(event: Fact) -> str:

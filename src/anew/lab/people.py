@@ -1,0 +1,76 @@
+"""A person's task in a simulation whose script says an outcome, not an answer.
+
+Such a task asks nobody: it is played like any other, and gives what the script says. Answers in the
+same list are still read as a person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from anew.engine.outcome import Outcome, outcome_of
+from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
+from anew.engine.state import Asked
+from anew.lab.script import BY_SCRIPT, Entry, Script, keys_of
+from anew.program.program import Program, Step, Task
+from anew.values import Value
+from anew.views.routing_words import choices_text
+
+_PLAYED_AS = "noop"
+
+
+def scripted_people(program: Program, script: Script) -> Program:
+    """The program to play: tasks of people that are scripted with outcomes are plain calls."""
+    changed = {
+        step.name: replace(step, tasks=tuple(_played(step, task, script) for task in step.tasks))
+        for step in program.steps.values()
+        if any(_gives_outcomes(step, task, script) for task in step.tasks)
+    }
+    return replace(program, steps={**program.steps, **changed}) if changed else program
+
+
+def _played(step: Step, task: Task, script: Script) -> Task:
+    return replace(task, kind=_PLAYED_AS) if _gives_outcomes(step, task, script) else task
+
+
+def _gives_outcomes(step: Step, task: Task, script: Script) -> bool:
+    if task.kind != "human":
+        return False
+    keys = (key for key in keys_of(step.name, task.label) if key in script.outcomes)
+    entries = script.outcomes.get(next(keys, ""), ())
+    return any(entry.answer is None for entry in entries)
+
+
+def misfit(choices: Sequence[str], answer: str) -> str | None:
+    """Why nobody would take this answer; None when it fits."""
+    if chosen(choices, answer) is not None:
+        return None
+    if not choices:
+        return "is empty"
+    several = matching(choices, answer)
+    if several:
+        return f"fits several of the choices: {choices_text(several)}"
+    return f"{answer[:80]!r} is none of the choices: {choices_text(list(choices))}"
+
+
+def misfit_of_person(entry: Entry, inputs: Value, now: int) -> str | None:
+    """As `misfit`, for a task that would have asked."""
+    asked = asked_by(inputs, now)
+    if entry.answer is None or not isinstance(asked, Asked):
+        return None
+    return misfit(asked.choices, entry.answer)
+
+
+def outcome_of_person(entry: Entry, inputs: Value, now: int) -> Outcome:
+    """What the entry gives a task that would have asked a person."""
+    if entry.answer is None:
+        return entry.outcome(now)
+    asked = asked_by(inputs, now)
+    if not isinstance(asked, Asked):
+        return outcome_of(error=asked)
+    label = chosen(asked.choices, entry.answer)
+    if label is None:
+        return entry.outcome(now)
+    return outcome_of_answer(entry.answer, label if asked.choices else None, BY_SCRIPT)
