@@ -173,3 +173,38 @@ def test_a_payload_no_log_could_hold_is_refused(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"workflow: [{step: a}]")))
     assert main(["simulate", "-", "--payload", payload]) == 2
     assert "the workload has" in capsys.readouterr().err
+
+
+ASKED = (
+    'digraph g { s [shape=Mdiamond]; x [shape=Msquare]; a [prompt="$who, ${more.of}"]; s->a->x }'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "missed"),
+    [
+        ([], ["$who", "${more.of}"]),
+        (["--set", "who=ann"], ["${more.of}"]),
+        (["--payload", '{"who": "ann", "more": {"of": 1}}'], []),
+        (["--script", "given.yaml"], ["${more.of}"]),
+        (["--script", "given.yaml", "--set", "more.of=1"], []),
+    ],
+)
+def test_a_variable_that_the_workload_has_is_not_missed(
+    words: list[str], missed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("flow.dot").write_text(ASKED)
+    Path("given.yaml").write_text("workload: {who: ann}")
+    assert main(["simulate", "flow.dot", *words]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "unused-variables" in line]
+    assert [line.split(" gives ")[1].split(" of node ")[0] for line in told] == missed
+
+
+def test_an_answer_that_fits_no_choice_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    tool = '{kind: human, question: "Ship?", choices: ["[Y] Yes", "[N] No"]}'
+    Path("ask.yaml").write_text(f"workflow: [{{step: review, tool: {tool}}}]\n")
+    Path("perhaps.yaml").write_text("outcomes: {review: [{answer: perhaps}]}\n")
+    main(["simulate", "ask.yaml", "--script", "perhaps.yaml"])
+    place = "perhaps.yaml: warning: outcomes.review[0].answer"
+    said = f"{place} 'perhaps' is none of the choices: [Y] Yes, [N] No\n"
+    assert capsys.readouterr().err == said

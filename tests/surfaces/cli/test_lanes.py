@@ -10,6 +10,8 @@ from anew.surfaces.cli.columns import can_show, fit, wide
 from anew.surfaces.cli.lanes import LANES_MAX, lane_lines, lane_lines_for
 from anew.views.lanes import lanes_of
 from tests.surfaces.cli.recorded import DOWN, HOSTILE, RETRIES, hostile, played
+from tests.views.graphs import ENDS, FINAL
+from tests.views.graphs import drawn as graph
 
 LOOP = """
 workflow:
@@ -17,6 +19,8 @@ workflow:
     loop: {in: "{{ range(400)|list }}", iterator: n, spec: {mode: parallel, max_in_flight: 9}}
     tool: {kind: noop}
 """
+RELAYED = f"""digraph choice {{ {ENDS} a; c [shape=diamond]; f; s->a->c;
+    c->x [condition="status == 'SUCCESS'"]; c->f [condition="status == 'FAILURE'"]; f->x }}"""
 
 
 def plain(colour: str, text: str) -> str:
@@ -100,3 +104,10 @@ def test_a_program_of_many_steps_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize("columns", range(1, 14))
 def test_a_text_is_made_exactly_as_wide_as_its_column(columns: int) -> None:
     assert wide(fit(HOSTILE, columns)) == columns
+
+
+def test_a_diamond_that_passes_a_failure_on_has_no_mark_of_its_own() -> None:
+    run = graph(RELAYED, outcomes={"a": [{**FINAL, "takes": 3}], "f": [{"takes": 3}]})
+    lane = next(line for line in drawn(run) if line.startswith("c "))
+    assert lane.endswith("passes on a failure")
+    assert "✗" not in lane

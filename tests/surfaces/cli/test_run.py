@@ -188,3 +188,10 @@ def test_a_database_that_cannot_be_written_says_so(desk: Desk) -> None:
     ran = desk.call("run", PROGRAM)
     assert ran.status == 4
     assert ran.is_one_clear_line(), ran.err
+
+
+def test_a_variable_that_is_set_is_not_missed(desk: Desk) -> None:
+    text = 'digraph g { s [shape=Mdiamond]; x [shape=Msquare]; a [prompt="$who"]; s->a->x }'
+    flow = desk.write("flow.dot", text)
+    assert "nothing in the graph gives $who" in desk.call("run", flow, "--json").err
+    assert desk.call("run", flow, "--set", "who=ann", "--json").err == ""

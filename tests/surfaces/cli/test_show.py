@@ -101,3 +101,20 @@ def test_a_database_that_is_not_there_is_unreachable(anew) -> None:
     assert told.out == ""
     assert told.err.startswith("anew: ")
     assert told.err.count("\n") == 1
+
+
+RELAYED = """digraph g { start [shape=Mdiamond]; exit [shape=Msquare]; ok [shape=diamond];
+  build [shape=parallelogram, tool_command="false"]; fix [shape=parallelogram, tool_command="true"];
+  start -> build -> ok; ok -> exit [condition="outcome=success"];
+  ok -> fix [condition="outcome=fail"]; fix -> exit }"""
+
+
+def test_a_diamond_that_passes_a_failure_on_is_no_failure(anew, tmp_path) -> None:
+    document = tmp_path / "relayed.dot"
+    document.write_text(RELAYED)
+    told = anew("run", str(document))
+    assert told.status == 0
+    assert any(line.endswith("ok: passes on the failure of build") for line in told.lines)
+    assert "ok: failed" not in told.out
+    shown = anew("show", "last")
+    assert "ok     done       1 attempt · passes on the failure of build" in shown.lines

@@ -13,7 +13,7 @@ from anew.program.findings import Finding, Severity
 from anew.program.program import Program
 from anew.program.span import Span
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import (
     counted,
@@ -70,8 +70,9 @@ def run(words: list[str]) -> int:
         default="error",
         help="what makes the exit status 2 (default error)",
     )
+    add_dialect_option(parser)
     asked = parser.parse_args(words)
-    checked = [_check(path, strict=asked.strict) for path in asked.files]
+    checked = [_check(path, asked.dialect, strict=asked.strict) for path in asked.files]
     if asked.json:
         _print_json(checked)
     else:
@@ -83,7 +84,7 @@ def run(words: list[str]) -> int:
     return status.BAD if warns or any(one.is_refused for one in checked) else status.DONE
 
 
-def _check(path: str, *, strict: bool) -> Checked:
+def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
     """What was found in one document, be it only that it cannot be looked into."""
     name = shown_name(path)
     try:
@@ -91,7 +92,7 @@ def _check(path: str, *, strict: bool) -> Checked:
     except ConfigError as error:
         return _without_document(name, "file.unreadable", str(error), "Check the path.")
     try:
-        loaded = load_text(document, name)
+        loaded = load_text(document, name, dialect=dialect)
     except ConfigError as error:
         return _without_document(name, "language.unsupported", str(error), _OTHER_LANGUAGE)
     return Checked(
@@ -104,7 +105,7 @@ def _without_document(name: str, rule: str, problem: str, remedy: str) -> Checke
     return Checked(name, b"", None, [found], [], problem)
 
 
-_OTHER_LANGUAGE = "Name a YAML playbook: `.yaml`, `.yml` or `.json`."
+_OTHER_LANGUAGE = "Leave out `--dialect`, or name a DOT graph: `.dot` or `.gv`."
 
 
 def _print_json(checked: list[Checked]) -> None:

@@ -90,7 +90,7 @@ def _database(url: str | None) -> Finding:
 
 
 async def _count_runs(url: str | None) -> str:
-    from anew.runtime.embedded import OPEN_STATUSES
+    from anew.runtime.families import OPEN_STATUSES
     from anew.runtime.wiring import open_database
     from anew.store import RunFilter
 

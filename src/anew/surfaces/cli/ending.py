@@ -12,11 +12,14 @@ from anew.engine.fold import fold
 from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
 from anew.runtime.embedded import SLOTS
+from anew.runtime.questions import open_questions
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import program_of, read_log
 from anew.surfaces.cli.lanes import lane_lines_for
+from anew.surfaces.cli.open_questions import asking_lines, more_of
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.surfaces.cli.runs import COLOURS
@@ -34,13 +37,19 @@ EXIT_STATUS = {
 
 
 class Manner(Struct, frozen=True):
-    """Where the database is, how much to do at once, and how to tell about it."""
+    """Where the database is, how much to do at once, and how to tell about it.
+
+    `waits`: a run that waits for a person is waited for. `approves`: its questions are answered
+    with their first choice.
+    """
 
     url: str | None
     slots: int = SLOTS
     is_json: bool = False
     is_quiet: bool = False
     words: str | None = None
+    waits: bool = False
+    approves: bool = False
 
 
 async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
@@ -50,8 +59,10 @@ async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
     program = await program_of(database.catalog, row.digest) if row else None
     state, progress, now = fold(log), progress_of(log, program), time.time_ns()
     exit_status = EXIT_STATUS.get(state.status, status.WAITING)
+    questions = [] if state.is_final else await open_questions(database, run)
     if manner.is_json:
-        print(json.dumps(report_of(progress, state, now=now)))
+        report = report_of(progress, state, now=now) | more_of(log[0], questions)
+        print(json.dumps(report))
         return exit_status
     if manner.words is not None:
         for line in row_lines(WORDS[manner.words](log), moment_text(log[0].at)):
@@ -62,6 +73,7 @@ async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
             print(line)
         print()
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
-    for line in verdict(progress, state, now=now).lines(now):
-        print(f"{word}  {visible(line)}")
+    told = verdict(progress, state, now=now).lines(now)
+    for line in [*told, *asking_lines(run, questions)]:
+        print(f"{word}  {visible(hinted(line, manner.url))}")
     return exit_status

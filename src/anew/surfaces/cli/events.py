@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 
+from anew.engine.events import Event
 from anew.engine.moments import moment_text
-from anew.store import Database
+from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
@@ -19,6 +21,8 @@ from anew.surfaces.cli.history import (
 )
 from anew.surfaces.cli.rows import row_lines
 from anew.surfaces.cli.simulate import WORDS
+from anew.values import Object
+from anew.views.nodes import NodeWords
 
 # Stores count events in 64 bits.
 SEQUENCE_MAX = 2**63 - 1
@@ -29,7 +33,7 @@ def run(words: list[str]) -> int:
         "events",
         purpose="Print the log of a run.",
         example="anew events last\nanew events 7351 --json --after 120\n"
-        "anew events last --words actions",
+        "anew events last --words actions\nanew events last --words nodes",
     )
     add_run_argument(parser)
     parser.add_argument("--words", choices=WORDS, default="events", help="default %(default)s")
@@ -44,17 +48,35 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         row = await find_run(database.archive, asked.run)
         after, left = asked.after, asked.limit
+        rows_of = await _rows_of(database.archive, row.run, asked.words, after=after)
         # A page at a time, so that a long log needs no more memory than a short one.
         while left is None or left > 0:
             limit = PAGE_EVENTS if left is None else min(left, PAGE_EVENTS)
             page = await database.archive.events(row.run, after=after, limit=limit)
-            _print_rows(WORDS[asked.words](page), moment_text(row.created_at), is_json=asked.json)
+            _print_rows(rows_of(page), moment_text(row.created_at), is_json=asked.json)
             if len(page) < limit:
                 break
             after, left = page[-1].seq, None if left is None else left - len(page)
         return status.DONE
 
     return read(asked.db, work)
+
+
+async def _rows_of(
+    archive: Archive, run: RunId, words: str, *, after: int
+) -> Callable[[list[Event]], list[Object]]:
+    """What turns events into rows. The words of graphs lean on the events before `after`."""
+    if words != "nodes":
+        return WORDS[words]
+    told, seen = NodeWords(), 0
+    while seen < after:
+        limit = min(after - seen, PAGE_EVENTS)
+        page = await archive.events(run, after=seen, limit=limit)
+        told.rows(page)
+        if len(page) < limit:
+            break
+        seen = page[-1].seq
+    return told.rows
 
 
 def _print_rows(rows: list[dict[str, object]], start: str, *, is_json: bool) -> None:

@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.engine.fold import fold
-from anew.engine.state import RunState
+from anew.engine.state import FINAL, RunState
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
+from anew.runtime.questions import OpenQuestion
 from anew.store import Archive, Catalog, Database, JobRow, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
@@ -43,6 +44,7 @@ class Record(Struct, frozen=True):
     progress: Progress
     jobs: list[JobRow]
     children: list[RunRow]
+    questions: list[OpenQuestion]
 
 
 def add_db_option(parser: ArgumentParser) -> None:
@@ -128,19 +130,21 @@ async def read_log(archive: Archive, run: RunId) -> list[Event]:
 
 async def program_of(catalog: Catalog, digest: str) -> Program | None:
     """The program a run is pinned to, or None: a log can be told without it."""
-    from anew.languages import load_text
+    from anew.runtime.programs import compiled_again
 
     stored = await catalog.get(digest)
     if stored is None:
         return None
     try:
-        return load_text(stored.source, stored.file).program
+        return compiled_again(stored).program
     except AnewError:
         return None
 
 
 async def read_record(database: Database, said: str) -> Record:
     """Everything a command may want to tell about a run."""
+    from anew.runtime.questions import open_questions
+
     archive = database.archive
     row = await find_run(archive, said)
     log = await read_log(archive, row.run)
@@ -152,4 +156,5 @@ async def read_record(database: Database, said: str) -> Record:
         progress=progress_of(log, program),
         jobs=await archive.jobs(row.run),
         children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
+        questions=[] if row.status in FINAL else await open_questions(database, row.run),
     )

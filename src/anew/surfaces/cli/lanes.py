@@ -28,6 +28,9 @@ NOTE_COLUMNS_MAX = 26
 LANES_MAX = 60
 TICK_COLUMNS_MIN = 8
 LEGEND_GAP = 3
+BRANCH_INDENT = "  "
+# Deeper nesting would leave no room for names.
+BRANCH_INDENTS_MAX = 4
 
 
 class Glyph(Struct, frozen=True):
@@ -59,6 +62,7 @@ COLOUR_OF_STATUS = {
     StepStatus.DONE: "green",
     StepStatus.FAILED: "red",
     StepStatus.RETRYING: "yellow",
+    StepStatus.WAITING: "yellow",
     StepStatus.CANCELLED: "yellow",
     StepStatus.RUNNING: "blue",
 }
@@ -91,11 +95,11 @@ def _lines(lanes: Lanes, columns: int, *, paint: Paint, is_unicode: bool) -> Ite
     if not shown:
         return
     notes = [_note(lane) for lane in shown]
-    label = min(LABEL_COLUMNS_MAX, columns // 4, max(wide(lane.step) for lane in shown))
+    label = min(LABEL_COLUMNS_MAX, columns // 4, max(wide(_label(lane)) for lane in shown))
     note = min(NOTE_COLUMNS_MAX, columns // 3, max(map(wide, notes)))
     canvas = _Canvas(lanes, columns - label - note - 3, paint=paint, is_unicode=is_unicode)
     for lane, said in zip(shown, notes, strict=True):
-        name = fit(lane.step, label)
+        name = fit(_label(lane), label)
         told = fit(said, note, pad=False)
         colour = COLOUR_OF_STATUS.get(lane.status)
         ending = paint(colour, told) if colour else told
@@ -107,9 +111,14 @@ def _lines(lanes: Lanes, columns: int, *, paint: Paint, is_unicode: bool) -> Ite
         yield f"{' ' * label} {line}"
 
 
+def _label(lane: Lane) -> str:
+    """Steps of a branch stand under the fork, further in."""
+    return f"{BRANCH_INDENT * min(lane.depth, BRANCH_INDENTS_MAX)}{lane.step}"
+
+
 def _note(lane: Lane) -> str:
     """What stands to the right of a lane."""
-    text = lane.status.value
+    text = "passes on a failure" if lane.passed_on else lane.status.value
     if lane.total is not None:
         text += f" · {lane.done:,}/{lane.total:,}"
         return f"{text} · {lane.failed:,} failed" if lane.failed else text

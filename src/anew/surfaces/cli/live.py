@@ -58,7 +58,7 @@ def view_for(stream: TextIO, clock: Clock, *, program: Program | None = None) ->
     """A board where the stream is a terminal that can move its cursor, plain lines elsewhere."""
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return LiveView(stream, clock, program=program)
-    return PlainView(stream, clock)
+    return PlainView(stream, clock, program=program)
 
 
 @asynccontextmanager
@@ -82,10 +82,10 @@ async def _tick(view: View, clock: Clock) -> None:
 class PlainView:
     """One line per thing worth telling, with the local time."""
 
-    def __init__(self, stream: TextIO, clock: Clock) -> None:
+    def __init__(self, stream: TextIO, clock: Clock, *, program: Program | None = None) -> None:
         self._stream = stream
         self._clock = clock
-        self._lines = LogLines()
+        self._lines = LogLines(program)
         self._notice = ""
         self.is_broken = False
 

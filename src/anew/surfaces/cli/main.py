@@ -30,12 +30,14 @@ COMMANDS = (
     Command("events", "anew.surfaces.cli.events", "print the log of a run"),
     Command("timeline", "anew.surfaces.cli.timeline", "show what happened when"),
     Command("watch", "anew.surfaces.cli.watch", "follow a run from a second terminal"),
+    Command("answer", "anew.surfaces.cli.answer", "answer the question a run waits for"),
     Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children"),
     Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now"),
     Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed"),
     Command("register", "anew.surfaces.cli.register", "keep a document under its name"),
     Command("programs", "anew.surfaces.cli.programs", "list registered documents"),
     Command("start", "anew.surfaces.cli.start", "run a registered document"),
+    Command("export", "anew.surfaces.cli.export", "write a run as a directory of files"),
     Command("prune", "anew.surfaces.cli.prune", "remove runs that ended long ago"),
     Command("graph", "anew.surfaces.cli.graph", "draw a document or a run"),
     Command("credential", "anew.surfaces.cli.credential", "add, list and remove credentials"),
@@ -72,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("ANEW_DEBUG"):
             raise
-        return _explain(error)
+        return _explain(error, words)
     return exit_status
 
 
@@ -134,14 +136,16 @@ def _refuse(word: str) -> int:
     return status.BAD
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, words: Sequence[str]) -> int:
     from anew.errors import AnewError, EngineBug
 
     if isinstance(error, AnewError) and not isinstance(error, EngineBug):
         from anew.store import StoreError
         from anew.surfaces.cli.excerpts import visible
+        from anew.surfaces.cli.hints import database_said, hinted
 
-        print(f"anew: {visible(str(error))}", file=sys.stderr)
+        told = hinted(str(error), database_said(words))
+        print(f"anew: {visible(told)}", file=sys.stderr)
         return status.UNREACHABLE if isinstance(error, StoreError) else status.BAD
     if isinstance(error, OSError) and error.strerror:  # a full disk, say: nobody's bug
         where = f" ({error.filename})" if error.filename else ""

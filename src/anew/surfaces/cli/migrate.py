@@ -1,14 +1,15 @@
-"""`anew migrate`: rewrite a document of any accepted dialect in the canonical form."""
+"""`anew migrate`: rewrite a document of any accepted dialect, or a graph, as a playbook."""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from anew.languages import load_text
-from anew.languages.playbook.migrate import migrate
+from anew.languages import is_dot, load_text
+from anew.languages.playbook.migrate import Migrated, migrate
 from anew.program.findings import Severity
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import (
     STANDARD_INPUT,
     read_document,
@@ -19,23 +20,35 @@ from anew.surfaces.cli.documents import (
 from anew.surfaces.cli.findings import finding_lines, in_file_order
 from anew.surfaces.cli.paint import paint_for
 
+LANGUAGES = ("playbook",)
+
 
 def run(words: list[str]) -> int:
     parser = parser_for(
         "migrate",
-        purpose="Rewrite a document in the canonical `policy` form. The result goes to standard\n"
-        "output, what was found in the document to standard error.",
-        example="anew migrate old.yaml\nanew migrate --write old.yaml",
+        purpose="Rewrite a document in the canonical `policy` form; a graph becomes a playbook.\n"
+        "The result goes to standard output, what was found in the document and what the\n"
+        "result says otherwise to standard error.",
+        example="anew migrate old.yaml\nanew migrate --write old.yaml\n"
+        "anew migrate graph.dot --to playbook -o flow.yaml",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    parser.add_argument(
+        "--to", choices=LANGUAGES, default=LANGUAGES[0], help="the language; default %(default)s"
+    )
+    add_dialect_option(parser)
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--write", action="store_true", help="replace FILE by the result")
     target.add_argument("-o", "--output", metavar="OUT", help="write the result to OUT")
     asked = parser.parse_args(words)
     if asked.write and asked.file == STANDARD_INPUT:
         parser.error("--write needs a file, not standard input")
+    document = read_document(asked.file)
+    is_graph = is_dot(document, os.path.splitext(asked.file)[1].lower())
+    if asked.write and is_graph:
+        parser.error("--write would replace a graph by a playbook; use -o FILE.yaml")
 
-    text = _migrate(asked.file)
+    text = _migrate(document, shown_name(asked.file), asked.dialect, is_graph=is_graph)
     if text is None:
         return status.BAD
     if asked.write:
@@ -47,14 +60,20 @@ def run(words: list[str]) -> int:
     return status.DONE
 
 
-def _migrate(path: str) -> str | None:
+def _migrate(document: bytes, name: str, dialect: str | None, *, is_graph: bool) -> str | None:
     """The rewritten text, once what was found has been said on standard error."""
-    document = read_document(path)
-    migrated = migrate(document, shown_name(path))
+    migrated = _from_graph(document, name, dialect) if is_graph else migrate(document, name)
     # What check would warn of is about to be rewritten, and would be hard to find afterwards.
-    checked = load_text(document, shown_name(path)).findings
+    checked = load_text(document, name, dialect=dialect).findings
     warnings = [found for found in checked if found.severity is Severity.WARNING]
     findings = in_file_order([*warnings, *migrated.findings])
     for line in finding_lines(findings, document, paint_for(sys.stderr)):
         print(line, file=sys.stderr)
     return migrated.text
+
+
+def _from_graph(document: bytes, name: str, dialect: str | None) -> Migrated:
+    # Only those who have a graph pay for its language.
+    from anew.languages.translation.to_playbook import graph_to_playbook
+
+    return graph_to_playbook(document, name, dialect=dialect)

@@ -7,7 +7,7 @@ import os
 
 from anew.runtime.orders import Request
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import add_db_option
@@ -24,13 +24,21 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_dialect_option(parser)
     add_db_option(parser)
     asked = parser.parse_args(words)
-    read = load_program(asked.file)
+    read = load_program(asked.file, dialect=asked.dialect)
     if read is None:
         return status.BAD
     file = os.path.abspath(shown_name(asked.file))
-    answer = order(asked.db, Request("register", source=read.source.decode(), file=file))
+    wish = Request(
+        "register",
+        source=read.source.decode(),
+        file=file,
+        dialect=read.dialect,
+        files=dict(read.files),
+    )
+    answer = order(asked.db, wish)
     if asked.json:
         print(json.dumps(answer))
     else:

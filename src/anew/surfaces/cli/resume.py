@@ -5,18 +5,31 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from msgspec.structs import replace
+
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded, unfinished_runs
+from anew.runtime.embedded import Embedded
+from anew.runtime.families import unfinished_runs
 from anew.runtime.orders import Request
+from anew.runtime.restarting import successor
 from anew.runtime.wiring import open_database
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.ending import EXIT_STATUS, Manner, print_ending
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import find_run
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, going_on
+from anew.surfaces.cli.screen import Screen
+from anew.surfaces.cli.working import (
+    Wish,
+    add_manner_options,
+    attend,
+    carry_out,
+    going_on,
+    manner_of,
+)
 
 
 def run(words: list[str]) -> int:
@@ -31,12 +44,12 @@ def run(words: list[str]) -> int:
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    manner = Manner(asked.db, asked.slots, asked.json, asked.quiet)
+    manner = manner_of(asked)
     if asked.run is None:
         return _resume_all(manner)
     run, has_ended = asyncio.run(_named(asked.db, asked.run))
     if has_ended:
-        remedy = "`anew retry` makes a new run that goes on from a step"
+        remedy = hinted("`anew retry` makes a new run that goes on from a step", asked.db)
         print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
     return _resume(run, manner)
 
@@ -57,6 +70,7 @@ def _resume_all(manner: Manner) -> int:
         return status.DONE
 
     untold = dict.fromkeys(runs[:-1])  # those whose ending is still to be told
+    quiet = replace(manner, is_quiet=True)
 
     async def here(engine: Embedded) -> RunId:
         for run, problem in (await engine.adopt_all()).items():
@@ -67,8 +81,8 @@ def _resume_all(manner: Manner) -> int:
         if not runs:
             raise ConfigError("no other run is unfinished")
         for run in runs[:-1]:
-            await engine.wait(run)
-            await print_ending(engine.database, run, manner)
+            ended = await attend(engine, run, manner, Screen(quiet))
+            await print_ending(engine.database, ended, manner)
             untold.pop(run, None)
         return runs[-1]
 
@@ -80,10 +94,11 @@ def _resume_all(manner: Manner) -> int:
 
 
 async def _named(url: str | None, said: str) -> tuple[RunId, bool]:
-    """The run someone means, and whether it has ended."""
+    """The run someone means, and whether it has ended, with no other in its place."""
     async with open_database(url, read_only=True) as database:
         row = await find_run(database.archive, said)
-    return row.run, row.status in FINAL
+        has_ended = row.status in FINAL
+        return row.run, has_ended and await successor(database.archive, row.run) is None
 
 
 async def _unfinished(url: str | None) -> list[RunId]:

@@ -9,10 +9,9 @@ from anew.runtime.embedded import Embedded
 from anew.runtime.orders import Request
 from anew.store import RunId
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.history import add_run_argument
 from anew.surfaces.cli.ordering import named_run
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 
 
 def run(words: list[str]) -> int:
@@ -39,4 +38,4 @@ def run(words: list[str]) -> int:
         return await engine.retry(old, asked.step, key=key)
 
     wish = Wish(here, Request("retry", run=str(old), step=asked.step, key=key))
-    return carry_out(wish, Manner(asked.db, asked.slots, asked.json, asked.quiet))
+    return carry_out(wish, manner_of(asked))

@@ -10,6 +10,9 @@ from anew.values import Object, Value
 
 # Said in the first columns of the line, or taken apart.
 _PLACED = frozenset({"seq", "at", "name", "step", "data"})
+# The words of graphs have other names for the same columns.
+_SAME = {"timestamp": "at", "type": "name", "node_id": "step"}
+_UNSAID = frozenset({"run_id"})
 
 VALUE_CHARACTERS_MAX = 60
 
@@ -17,12 +20,17 @@ VALUE_CHARACTERS_MAX = 60
 def row_lines(rows: Sequence[Object], start: str) -> Iterator[str]:
     """Seconds since `start`, where, what, and then every other field that has a value."""
     began = datetime.fromisoformat(start)
+    rows = [_in_columns(row) for row in rows]
     step_width = max((len(_step(row)) for row in rows), default=0)
     name_width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         seconds = (datetime.fromisoformat(row["at"]) - began).total_seconds()
         place = f"{_step(row):<{step_width}}  {row['name']:<{name_width}}"
         yield f"{seconds:9.3f}  {place}  {_fields(row)}".rstrip()
+
+
+def _in_columns(row: Object) -> Object:
+    return {_SAME.get(key, key): value for key, value in row.items() if key not in _UNSAID}
 
 
 def _step(row: Object) -> str:

@@ -13,30 +13,30 @@ from anew.runtime.orders import Request
 from anew.runtime.programs import Document
 from anew.store import RunId
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
-from anew.surfaces.cli.ending import Manner
-from anew.surfaces.cli.loading import load_program
+from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
 from anew.surfaces.cli.simulate import WORDS
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 from anew.values import Object
 
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    read = load_program(asked.file)
+    document = compiled(asked.file, dialect=asked.dialect)
+    workload = workload_overrides(asked.payload, asked.set)
+    read = program_in(document, workload)
     if read is None:
         return status.BAD
     file = os.path.abspath(shown_name(asked.file))
-    document = Document(read.program, read.source.decode(), file)
     wish = start_wish(
-        document,
-        workload_overrides(asked.payload, asked.set),
+        Document(read.program, read.source.decode(), file, read.dialect, read.files),
+        workload,
         key=check_key(asked.key),
         labels=labels_of(asked.label),
     )
-    manner = Manner(asked.db, asked.slots, asked.json, asked.quiet, asked.words)
+    manner = manner_of(asked, words=asked.words)
     return carry_out(wish, manner)
 
 
@@ -56,6 +56,8 @@ def start_wish(
         workload=workload,
         key=key,
         labels=labels,
+        dialect=document.dialect,
+        files=dict(document.files),
     )
     return Wish(here, there)
 
@@ -70,6 +72,7 @@ def _parser() -> ArgumentParser:
         "anew run flow.yaml --json | jq .result",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    add_dialect_option(parser)
     add_workload_options(parser)
     parser.add_argument(
         "--key",

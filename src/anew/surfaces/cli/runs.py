@@ -6,17 +6,19 @@ import json
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.keys import shown_key
-from anew.store import Database, RunFilter, RunRow
+from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.history import add_db_option, read
 from anew.surfaces.cli.moments import local_moment, moment_said
+from anew.surfaces.cli.open_questions import asking_in_rows, waiting_parents
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.values import Object
 from anew.views.wording import duration, error_text
@@ -25,6 +27,9 @@ LIMIT_DEFAULT = 20
 # A list this long is held in memory once.
 LIMIT_MAX = 1_000_000
 PROGRAM_COLUMNS_MAX = 28
+# Everything but the name of the program; and the least room in which an error says something.
+_COLUMNS = 19 + 2 + 9 + 2 + 2 + 19 + 2 + 10 + 2
+ERROR_COLUMNS_MIN = 10
 STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
 COLOURS = {
     RunStatus.DONE: "green",
@@ -43,10 +48,12 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         rows = await database.archive.runs(wanted)
         if asked.json:
+            asking = await asking_in_rows(database, rows)
             for row in rows:
-                print(json.dumps(run_row(row)))
+                print(json.dumps(run_row(row) | asking.get(row.run, {})))
         else:
-            _print_table(rows, is_filtered=wanted != RunFilter(limit=wanted.limit))
+            is_filtered = wanted != RunFilter(limit=wanted.limit)
+            _print_table(rows, await waiting_parents(database.archive), is_filtered=is_filtered)
         return status.DONE
 
     return read(asked.db, work)
@@ -109,7 +116,7 @@ def run_row(row: RunRow) -> Object:
     }
 
 
-def _print_table(rows: list[RunRow], *, is_filtered: bool) -> None:
+def _print_table(rows: list[RunRow], waiting: Mapping[RunId, RunId], *, is_filtered: bool) -> None:
     if not rows:
         remedy = "no run fits" if is_filtered else "no runs yet; `anew run FILE` starts one"
         print(remedy, file=sys.stderr)
@@ -117,16 +124,19 @@ def _print_table(rows: list[RunRow], *, is_filtered: bool) -> None:
     paint, now, columns = paint_for(sys.stdout), time.time_ns(), columns_of(sys.stdout)
     program = min(PROGRAM_COLUMNS_MAX, max(wide(row.program) for row in rows))
     for row in rows:
-        print(_line(row, now, program=program, columns=columns, paint=paint))
+        line = _line(row, now, program=program, paint=paint)
+        room = columns - (_COLUMNS + program)
+        child = waiting.get(row.run)
+        if row.error is not None and room >= ERROR_COLUMNS_MIN:
+            line += f"  {fit(error_text(row.error), room, pad=False)}"
+        print(line)
+        if child is not None and row.status is RunStatus.RUNNING:
+            print(f"  waiting for a person in its child run {child}")
 
 
-def _line(row: RunRow, now: int, *, program: int, columns: int, paint: Paint) -> str:
+def _line(row: RunRow, now: int, *, program: int, paint: Paint) -> str:
     took = duration(((row.ended_at or now) - row.created_at) / NANOSECONDS)
     word = f"{row.status.value:<9}"
     shown = paint(COLOURS[row.status], word) if row.status in COLOURS else word
     start = f"{row.run:<19}  {shown}  {fit(row.program, program)}  {local_moment(row.created_at)}"
-    line = f"{start}  {took:>10}"
-    room = columns - (19 + 2 + 9 + 2 + program + 2 + 19 + 2 + 10 + 2)
-    if row.error is None or room < 10:
-        return line
-    return f"{line}  {fit(error_text(row.error), room, pad=False)}"
+    return f"{start}  {took:>10}"

@@ -7,14 +7,17 @@ import sys
 import time
 from collections.abc import Iterator
 
+from anew.engine.state import RunStatus
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import Record, add_db_option, add_run_argument, read, read_record
 from anew.surfaces.cli.lanes import COLOUR_OF_STATUS
 from anew.surfaces.cli.moments import local_clock, local_moment
+from anew.surfaces.cli.open_questions import asking_lines, command_for, more_of
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.runs import COLOURS
 from anew.values import Value, json_text
@@ -40,21 +43,37 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
 
     from anew.runtime.ownership import is_owned
+    from anew.runtime.questions import is_still
     from anew.runtime.wiring import database_file
 
     async def work(database: Database) -> int:
         record = await read_record(database, asked.run)
         now = time.time_ns()
         if asked.json:
-            print(json.dumps(report_of(record.progress, record.state, now=now)))
+            report = report_of(record.progress, record.state, now=now)
+            print(json.dumps(report | more_of(record.log[0], record.questions)))
             return status.DONE
         for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
-            print(line)
+            print(hinted(line, asked.db))
         if not record.progress.is_final and not is_owned(database_file(asked.db)):
-            print(f"\nNo process works on it now: `anew resume {record.row.run}` goes on.")
+            still = await is_still(database.archive, record.row.run, now)
+            print(f"\n{hinted(unattended_text(record, is_still=still), asked.db)}")
         return status.DONE
 
     return read(asked.db, work)
+
+
+def unattended_text(record: Record, *, is_still: bool) -> str:
+    """What to do when no process works on a run that has not ended.
+
+    `is_still`: only people can move it on.
+    """
+    run, questions = record.row.run, record.questions
+    if not is_still or not questions or record.row.status is RunStatus.PAUSED:
+        return f"No process works on it now: `anew resume {run}` goes on."
+    has_deadline = any(asked.deadline is not None for asked in questions)
+    deadline = f", `anew resume {run}` keeps its deadline" if has_deadline else ""
+    return f"No process works on it now: `{command_for(run, questions)}` goes on{deadline}."
 
 
 def _paint() -> Paint:
@@ -74,6 +93,7 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
     first, *details = told.lines(now)
     due = f" (at {local_clock(told.until)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
+    details += asking_lines(row.run, record.questions)
     yield from (visible(f"  {detail}") for detail in details)
     if progress.steps:
         yield ""
@@ -84,8 +104,8 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
 def _step_lines(steps: list[StepProgress], columns: int, paint: Paint) -> Iterator[str]:
     name = min(NAME_COLUMNS_MAX, columns // 3, max(wide(step.name) for step in steps))
     for step in steps[:STEPS_MAX]:
-        word = f"{step.status.value:<9}"
-        colour = COLOUR_OF_STATUS.get(step.status)
+        word = f"{step.shown_status.value:<9}"
+        colour = COLOUR_OF_STATUS.get(step.shown_status)
         start = f"{fit(step.name, name)}  {paint(colour, word) if colour else word}"
         room = columns - name - 2 - 9 - 2
         yield f"{start}  {fit(_about(step), room, pad=False)}".rstrip()
@@ -100,8 +120,11 @@ def _about(step: StepProgress) -> str:
     if step.loop is not None:
         parts.append(f"{step.loop.done:,} of {counted(step.loop.total, 'item')} done")
         parts += [f"{step.loop.failed:,} failed"] if step.loop.failed else []
+    parts += [step.verdict] if step.verdict else []
     parts.append(counted(step.attempts, "attempt"))
-    if step.error is not None and step.status.value == "failed":
+    if step.passed_on is not None:
+        parts.append(step.passed_on)
+    elif step.error is not None and step.status.value == "failed":
         handled = "handled: " if step.is_handled else ""
         parts.append(f"{handled}{error_text(step.error)}")
     elif step.trouble and step.is_live:

@@ -15,15 +15,16 @@ from anew.engine.state import RunStatus
 from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.loading import load_program
+from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object, merge_deep
 from anew.views.actions import actions
+from anew.views.nodes import nodes
 from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
 
@@ -36,6 +37,7 @@ def event_rows(log: Iterable[Event]) -> list[Object]:
 WORDS: dict[str, Callable[[list[Event]], list[Object]]] = {
     "events": event_rows,
     "actions": actions,
+    "nodes": nodes,
 }
 
 COLOURS = {"done": "green", "failed": "red"}
@@ -43,19 +45,21 @@ EXIT_STATUS = {
     RunStatus.DONE: status.DONE,
     RunStatus.FAILED: status.FAILED,
     RunStatus.CANCELLED: status.CANCELLED,
+    RunStatus.WAITING: status.WAITING,
 }
 
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    read = load_program(asked.file)
+    document = compiled(asked.file, dialect=asked.dialect)
+    script = _script(asked)
+    read = program_in(document, script.workload)
     if read is None:
         return status.BAD
     program = read.program
-    script = _script(asked)
-    for problem in doubts(script, program):
-        print(f"{shown_name(asked.script)}: warning: {problem}", file=sys.stderr)
+    _warn(asked, doubts(script, program))
     simulation = simulate(program, script, seed=asked.seed, events_max=asked.events_max)
+    _warn(asked, simulation.doubts)
     if asked.json:
         print(json.dumps(_report(simulation, asked.words)))
     else:
@@ -63,15 +67,23 @@ def run(words: list[str]) -> int:
     return EXIT_STATUS.get(simulation.status, status.WAITING)
 
 
+def _warn(asked: Namespace, problems: Iterable[str]) -> None:
+    for problem in problems:
+        print(f"{shown_name(asked.script)}: warning: {visible(problem)}", file=sys.stderr)
+
+
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "simulate",
         purpose="Run a document with the real engine in virtual time. No tool is called: outcomes\n"
-        "come from the script, and a task the script does not name succeeds with {}.",
+        "come from the script, and a task the script does not name succeeds with {}. A question\n"
+        "to a person that the script does not answer waits for its deadline, or ends the\n"
+        "simulation waiting.",
         example="anew simulate flow.yaml --script flow.script.yaml\n"
         "anew simulate flow.yaml --set region=eu --words actions",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    add_dialect_option(parser)
     parser.add_argument("--script", metavar="S", help="a YAML file with outcomes by task")
     parser.add_argument("--seed", type=int, metavar="N", help="draw random numbers from this seed")
     add_workload_options(parser)
@@ -104,7 +116,7 @@ def _report(simulation: Simulation, words: str | None) -> Object:
 
 
 def _print_text(simulation: Simulation, words: str | None) -> None:
-    lines = timeline_lines(simulation.log)
+    lines = timeline_lines(simulation.log, simulation.program)
     if words is not None:
         lines = row_lines(WORDS[words](simulation.log), moment_text(simulation.log[0].at))
     for line in lines:

@@ -10,9 +10,8 @@ from anew.runtime.ledger import Order
 from anew.runtime.orders import Request
 from anew.store import RunId
 from anew.surfaces.cli.arguments import count, parser_for
-from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 
 
 def run(words: list[str]) -> int:
@@ -45,4 +44,4 @@ def run(words: list[str]) -> int:
         key=key,
         labels=labels,
     )
-    return carry_out(Wish(here, there), Manner(asked.db, asked.slots, asked.json, asked.quiet))
+    return carry_out(Wish(here, there), manner_of(asked))

@@ -41,11 +41,11 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         row = await find_run(database.archive, asked.run)
         log = await read_log(database.archive, row.run)
+        program = await program_of(database.catalog, row.digest)
         if not is_lanes:
-            for line in timeline_lines(log):
+            for line in timeline_lines(log, program):
                 print(visible(line))
             return status.DONE
-        program = await program_of(database.catalog, row.digest)
         for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=time.time_ns())):
             print(line)
         return status.DONE

@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from anew.clock import WallClock
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, to_row
 from anew.engine.state import FINAL
+from anew.runtime.questions import is_still, open_questions
 from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import (
     PAGE_EVENTS,
     add_db_option,
@@ -25,6 +27,7 @@ from anew.surfaces.cli.history import (
     read_record,
 )
 from anew.surfaces.cli.live import View, shown, view_for
+from anew.surfaces.cli.open_questions import command_for
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.runs import COLOURS
 from anew.views.verdict import unattended, verdict
@@ -78,15 +81,18 @@ def _show(said: str, url: str | None) -> Callable[[Database], Awaitable[int]]:
         clock = WallClock()
         program = await program_of(database.catalog, row.digest)
         if row.status not in FINAL and not is_owned(database_file(url)):
-            hint = f"`anew resume {row.run}` goes on"
+            is_asking = await is_still(database.archive, row.run, time.time_ns())
+            questions = await open_questions(database, row.run) if is_asking else []
+            command = command_for(row.run, questions) if questions else f"anew resume {row.run}"
+            hint = hinted(f"`{command}` goes on", url)
             print(f"anew: no process works on the run now; {hint}", file=sys.stderr)
         view = view_for(sys.stdout, clock, program=program)
-        attention = _Attention(database.archive, row.run, view)
+        attention = _Attention(database, row.run, view, url=url)
         async with shown(view, clock):
             exit_status = await follow(
                 database.archive, row.run, attention.tell, idle=attention.check
             )
-        await _print_ending(database, row.run)
+        await _print_ending(database, row.run, url)
         return exit_status
 
     return work
@@ -120,10 +126,11 @@ async def follow(
 
 
 class _Attention:
-    """Feeds a view, and says so when it seems that nobody works on the run."""
+    """Feeds a view, and says so when a person is asked, or nobody seems to work on the run."""
 
-    def __init__(self, archive: Archive, run: RunId, view: View) -> None:
-        self._archive = archive
+    def __init__(self, database: Database, run: RunId, view: View, *, url: str | None) -> None:
+        self._database, self._url = database, url
+        self._archive = database.archive
         self._run = run
         self._view = view
         self._last_at = 0
@@ -136,16 +143,22 @@ class _Attention:
         self._last_at = events[-1].at
 
     async def check(self) -> None:
+        if await is_still(self._archive, self._run, time.time_ns()):
+            questions = await open_questions(self._database, self._run)
+            remedy = hinted(f"`{command_for(self._run, questions)}` answers", self._url)
+            self._view.notice(f"only a person can move it on; {remedy}")
+            return
         jobs = await self._archive.jobs(self._run)
         if unattended(jobs, self._last_at, time.time_ns()) is not None:
-            remedy = f"if nothing works on this run, `anew resume {self._run}` goes on with it"
+            command = hinted(f"`anew resume {self._run}`", self._url)
+            remedy = f"if nothing works on this run, {command} goes on with it"
             self._view.notice(f"no worker takes it; {remedy}")
 
 
-async def _print_ending(database: Database, run: RunId) -> None:
+async def _print_ending(database: Database, run: RunId, url: str | None) -> None:
     record = await read_record(database, str(run))
     now = record.progress.last_at
     told = verdict(record.progress, record.state, now=now)
     word = paint_for(sys.stdout)(COLOURS.get(record.state.status, "bold"), "run " + str(run))
     for line in told.lines(now):
-        print(f"{word}  {visible(line)}")
+        print(f"{word}  {visible(hinted(line, url))}")

@@ -1,0 +1,64 @@
+"""`anew answer`: answer the question a run waits for, and go on with the run."""
+
+from __future__ import annotations
+
+import asyncio
+
+from anew.engine.state import RunStatus
+from anew.runtime.embedded import Embedded
+from anew.runtime.orders import Request, obey
+from anew.runtime.wiring import open_database
+from anew.store import RunId
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.hints import hinted
+from anew.surfaces.cli.history import add_run_argument, find_run
+from anew.surfaces.cli.ordering import order
+from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "answer",
+        purpose="Answer the question a run, or a child it waits for, has for a person; then go on\n"
+        "with the run until it ends or asks again. CHOICE is the key of a choice, its label or\n"
+        "the beginning of it, or its number; for a question without choices, any text.",
+        example="anew answer last yes\nanew answer last 'too slow' --step review --by ann",
+    )
+    add_run_argument(parser)
+    parser.add_argument("choice", metavar="CHOICE", help="the answer")
+    parser.add_argument("--step", metavar="STEP", help="whose question, when several are open")
+    parser.add_argument("--by", metavar="NAME", help="who answers, for the log (default: you)")
+    parser.add_argument(
+        "--no-wait", action="store_true", help="only keep the answer, and do not go on here"
+    )
+    add_manner_options(parser)
+    asked = parser.parse_args(words)
+    found, is_paused = asyncio.run(_named(asked.db, asked.run))
+    request = Request(
+        "answer",
+        run=str(found),
+        answer=asked.choice,
+        step=asked.step,
+        by=asked.by or login(),
+        is_kept_only=asked.no_wait or is_paused,
+    )
+    if request.is_kept_only:
+        order(asked.db, request)
+        why = "the run is paused" if is_paused else "if no process works on the run"
+        print(hinted(f"answered; {why}: `anew resume {found}` goes on", asked.db))
+        return status.DONE
+
+    async def here(engine: Embedded) -> RunId:
+        await obey(engine, request)
+        return found
+
+    return carry_out(Wish(here, request), manner_of(asked))
+
+
+async def _named(url: str | None, said: str) -> tuple[RunId, bool]:
+    """The run someone means, and whether it is paused."""
+    async with open_database(url, read_only=True) as database:
+        row = await find_run(database.archive, said)
+    return row.run, row.status is RunStatus.PAUSED

@@ -1,0 +1,131 @@
+"""Ask the person at this terminal what a run wants to know, and bring the answer to its owner.
+
+A question may be answered from another terminal, or its time may be over, while it is on the
+screen: then it is taken back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from anew.errors import ConfigError
+from anew.runtime.embedded import Embedded
+from anew.runtime.interviewers import AutoApprove, Console, Interviewer
+from anew.runtime.orders import Request, ask_owner
+from anew.runtime.questions import OpenQuestion, open_questions
+from anew.store import Database
+from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli.excerpts import visible
+
+# How often someone who does not own the database looks whether a question is still open.
+LOOK_SECONDS = 0.5
+
+
+class Desk(Protocol):
+    """Where answers are handed in."""
+
+    async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None: ...
+
+    async def until_closed(self, question: OpenQuestion) -> None: ...
+
+
+class Here:
+    """The engine of this process."""
+
+    def __init__(self, engine: Embedded) -> None:
+        self._people = engine.people
+
+    async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None:
+        step, asked = question.key.step, question.asked
+        await self._people.answer(question.run, said, step=step, by=by, asked=asked)
+
+    async def until_closed(self, question: OpenQuestion) -> None:
+        await self._people.until_closed(question)
+
+
+class There:
+    """The process that owns the database."""
+
+    def __init__(self, database: Database, path: Path) -> None:
+        self._database = database
+        self._path = path
+
+    async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None:
+        order = Request(
+            "answer",
+            run=str(question.run),
+            step=question.key.step,
+            answer=said,
+            by=by,
+            asked=question.asked,
+        )
+        await ask_owner(self._path, order)
+
+    async def until_closed(self, question: OpenQuestion) -> None:
+        while question in await open_questions(self._database, question.run):
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def interviewer_for(manner: Manner) -> Interviewer | None:
+    """Who answers here; nobody where there is no person at a terminal, or they answer elsewhere."""
+    if manner.approves:
+        return AutoApprove()
+    if manner.waits or manner.is_json or manner.is_quiet:
+        return None
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return Console(sys.stdin, sys.stderr) if is_terminal else None
+
+
+def stays(manner: Manner) -> bool:
+    """Whether a run that waits for people is followed on, because they answer elsewhere."""
+    return manner.waits and not manner.approves
+
+
+async def interview(interviewer: Interviewer | None, question: OpenQuestion, desk: Desk) -> bool:
+    """Ask it and hand in the answer; False when nobody answers here."""
+    if interviewer is None:
+        return False
+    asking = asyncio.ensure_future(interviewer.ask(question))
+    closing = asyncio.ensure_future(desk.until_closed(question))
+    try:
+        await asyncio.wait({asking, closing}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        # Whoever interrupts a question wants to answer it later: the run waits.
+        task = asyncio.current_task()
+        assert task is not None
+        task.uncancel()
+        print(file=sys.stderr)
+        return False
+    finally:
+        is_closed = closing.done() and not asking.done()
+        for one in (asking, closing):
+            one.cancel()
+        await asyncio.gather(asking, closing, return_exceptions=True)
+    if is_closed:
+        print("\nanew: answered elsewhere, or its time is over", file=sys.stderr)
+        return True
+    return await _hand_in(interviewer, question, desk, asking.result())
+
+
+async def _hand_in(
+    interviewer: Interviewer, question: OpenQuestion, desk: Desk, said: str | None
+) -> bool:
+    if said is None:
+        return False
+    try:
+        await desk.hand_in(question, said, getattr(interviewer, "name", None) or login())
+    except ConfigError as refused:  # someone else was faster
+        print(f"anew: {visible(str(refused))}", file=sys.stderr)
+    return True
+
+
+def login() -> str | None:
+    """Who sits at this terminal."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return None

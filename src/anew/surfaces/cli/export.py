@@ -1,0 +1,124 @@
+"""`anew export`: a run as a directory of files, for people and for tools that read files."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import Namespace
+
+from anew.errors import ConfigError
+from anew.store import Archive, Database, RunRow
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import (
+    PAGE_EVENTS,
+    add_db_option,
+    add_run_argument,
+    find_run,
+    program_of,
+    read,
+)
+from anew.views.export.directory import RunDirectory, Subject
+from anew.views.export.folder import Folder
+from anew.views.wording import counted
+
+# How often a long export says how far it is.
+PROGRESS_SECONDS = 2.0
+
+
+def run(words: list[str]) -> int:
+    parser = parser_for(
+        "export",
+        purpose="Write a run as a directory of files: its document and log, a checkpoint after\n"
+        "each node and before each retry, and the prompt, response and outcome of every attempt.\n"
+        "The files are a view: the run goes on from its log, not from them. DIR must not exist\n"
+        "or be empty, and is there whole or not at all.",
+        example="anew export last out\nanew export 7351 out --force --json",
+    )
+    add_run_argument(parser)
+    parser.add_argument("dir", metavar="DIR", help="the folder to write; its parents are made")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace an earlier export of the same run, if DIR holds nothing else",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but the last line")
+    add_db_option(parser)
+    asked = parser.parse_args(words)
+    if not asked.dir:
+        raise ConfigError("DIR is empty; name the folder to write.")
+    return read(asked.db, lambda database: _export(database, asked))
+
+
+async def _export(database: Database, asked: Namespace) -> int:
+    row = await find_run(database.archive, asked.run)
+    document = await database.catalog.get(row.digest)
+    directory = RunDirectory(Subject(row, document, await program_of(database.catalog, row.digest)))
+    folder = Folder(asked.dir, run=str(row.run), replaces=asked.force)
+    teller = _Teller(row.version, is_silent=asked.quiet or asked.json)
+    try:
+        with folder:
+            await _write(database.archive, row, directory, folder, teller)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _explain(asked.dir, error)
+    _print_counts(asked, row, files=folder.files, checkpoints=directory.checkpoints)
+    return status.DONE
+
+
+async def _write(
+    archive: Archive, row: RunRow, directory: RunDirectory, folder: Folder, teller: _Teller
+) -> None:
+    """Everything up to the version the run had when we looked, however far it is by now."""
+    for change in directory.begin():
+        folder.apply(change)
+    while directory.state.version < row.version:
+        done = directory.state.version
+        limit = min(PAGE_EVENTS, row.version - done)
+        page = await archive.events(row.run, after=done, limit=limit)
+        if not page:
+            raise ConfigError(f"run {row.run} was removed while it was exported.")
+        for event in page:
+            for change in directory.feed(event):
+                folder.apply(change)
+            teller.tell(event.seq)
+    for change in directory.finish(time.time_ns()):
+        folder.apply(change)
+
+
+class _Teller:
+    """Says on standard error how far a long export is."""
+
+    def __init__(self, total: int, *, is_silent: bool) -> None:
+        self._total, self._is_silent = total, is_silent
+        self._told_at = time.monotonic()
+
+    def tell(self, done: int) -> None:
+        if self._is_silent or time.monotonic() - self._told_at < PROGRESS_SECONDS:
+            return
+        self._told_at = time.monotonic()
+        print(f"{done:,} of {counted(self._total, 'event')} written", file=sys.stderr)
+
+
+def _explain(target: str, error: OSError) -> int:
+    reason = (error.strerror or str(error)).lower()
+    print(
+        visible(
+            f"anew: cannot write the export to {target!r}: {reason}. Nothing of it was left there; "
+            "make room or name another folder, and export again."
+        ),
+        file=sys.stderr,
+    )
+    return status.FAILED
+
+
+def _print_counts(asked: Namespace, row: RunRow, *, files: int, checkpoints: int) -> None:
+    if asked.json:
+        print(json.dumps({"dir": asked.dir, "files": files, "checkpoints": checkpoints}))
+        return
+    counts = f"{counted(checkpoints, 'checkpoint')}, {counted(files, 'file')}"
+    print(visible(f"run {row.run} is in {asked.dir}: {counts}"))
