@@ -1,14 +1,15 @@
 """Every example really runs, and what happens is what its golden timeline says.
 
 The timelines are those of `anew simulate` (test_examples.py). Here the same documents meet the lab
-server, a real PostgreSQL, real processes and real time, and must give the same lines, attempts and
-delays: this is the proof that a simulation tells the truth about a run.
+server, a real PostgreSQL, real processes, people who answer, and real time, and must give the same
+lines, attempts and delays: this is the proof that a simulation tells the truth about a run.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,6 +51,54 @@ EMBEDDED = (
     "duckdb/analysis",
     "endpoints/endpoints",
     "endpoints/endpoints.partly",
+    "graphs/agents/models",
+    "graphs/agents/prompt_file",
+    "graphs/agents/variables",
+    "graphs/children/child",
+    "graphs/children/child.failed",
+    "graphs/children/manager",
+    "graphs/children/parent",
+    "graphs/children/parent.failed",
+    "graphs/children/restart",
+    "graphs/failures/backoff",
+    "graphs/failures/bounded",
+    "graphs/failures/errors",
+    "graphs/failures/fail_edge",
+    "graphs/failures/fallback",
+    "graphs/failures/goal_gate",
+    "graphs/failures/rescue",
+    "graphs/failures/retry",
+    "graphs/failures/retry_target",
+    "graphs/failures/terminate",
+    "graphs/parallel/first_success",
+    "graphs/parallel/k_of_n",
+    "graphs/parallel/nested",
+    "graphs/parallel/quorum",
+    "graphs/parallel/wait_all",
+    "graphs/parallel/wait_all.failed",
+    "graphs/people/approval",
+    "graphs/people/branches",
+    "graphs/people/silence",
+    "graphs/people/silence.answered",
+    "graphs/routing/conditions",
+    "graphs/routing/diamond",
+    "graphs/routing/last_line.preview",
+    "graphs/spec/conditions",
+    "graphs/spec/default_choice",
+    "graphs/spec/forgiving",
+    "graphs/spec/gate",
+    "graphs/spec/judged",
+    "graphs/spec/parallel",
+    "graphs/spec/shapes",
+    "graphs/spec/software",
+    "people/agent",
+    "people/approval",
+    "people/approval.refused",
+    "people/coverage",
+    "people/coverage.never",
+    "people/fallback",
+    "people/review",
+    "people/review.refused",
     "python/retry_exception",
     "python/retry_exception.wrong",
     "retry_block/duckdb_retry_query",
@@ -63,10 +112,18 @@ EMBEDDED = (
     "workbook/workbook",
 )
 # Run by the command itself, in a process of its own. None of them has jitter.
-COMMANDS = ("flaky_api.lab", "pagination/pages_to_sqlite", "polling/job", "shell/shell")
+COMMANDS = (
+    "flaky_api.lab",
+    "graphs/routing/choice",
+    "graphs/routing/last_line",
+    "pagination/pages_to_sqlite",
+    "polling/job",
+    "shell/shell",
+)
 # Run by tests of their own, which bring what they need.
 BY_THEMSELVES = (
     "duckdb/analysis.locked",
+    "graphs/people/approval.waiting",
     "own_tool/roll",
     "postgres/deadlock",
     "retry_block/postgres_retry_connection",
@@ -74,6 +131,14 @@ BY_THEMSELVES = (
 # What no test can have happen, and why.
 SIMULATED_ONLY = {
     "flaky_api": "the lab server fails in one way at a time",
+    "graphs/failures/goal_gate.unsatisfied": "its agent gets better",
+    "graphs/failures/retry.exhausted": "its agent recovers in time",
+    "graphs/failures/retry.terminal": "its agent fails in one way only",
+    "graphs/parallel/first_success.none": "its mirror never fails",
+    "graphs/parallel/quorum.impossible": "its reviewers agree",
+    "graphs/routing/choice.calm": "its agent always finds a bug",
+    "graphs/spec/parallel.failed": "two of its branches always succeed",
+    "people/approval.silent": "nobody has a minute",
     "save/save_result.full": "a disk has to be full in the middle of a run",
 }
 # What was written before there was a lab server: documents of the specifications, whose servers
@@ -114,6 +179,16 @@ def test_every_child_of_the_parent_runs_as_the_timeline_of_the_child_says(
         check_waits(child.log)
 
 
+@pytest.mark.parametrize("parent", ["parent", "parent.failed", "manager"])
+def test_the_child_of_a_graph_runs_as_the_timeline_of_the_child_says(
+    parent: str, tmp_path: Path
+) -> None:
+    real = really_run(f"graphs/children/{parent}", tmp_path / ".anew")
+    [child] = real.children
+    ending = ".failed" if parent.endswith(".failed") else ""
+    check_timeline(f"graphs/children/child{ending}", child.text())
+
+
 # --- by the command ------------------------------------------------------------------------------
 
 
@@ -141,6 +216,20 @@ def test_an_example_runs_by_the_command_as_its_timeline_says(name: str, lab: Lab
     assert report["seconds"] >= sum(
         delay["seconds"] for delay in simulated(name).report()["delays"]
     )
+
+
+def test_a_graph_waits_for_a_person_and_goes_on_when_answered_as_its_timelines_say() -> None:
+    name = "graphs/people/approval"
+    ran = anew("run", str(document_file(name)), "--json")
+    assert ran.returncode == 3, ran.stderr
+    run = json.loads(ran.stdout)["run"]
+    check_timeline(f"{name}.waiting", anew("timeline", run, "--lines").stdout)
+    for answer, status in (("n", 3), ("yes", 0)):
+        answered = anew("answer", run, answer)
+        assert answered.returncode == status, answered.stderr
+    told = anew("timeline", run, "--lines").stdout
+    # Whoever runs this answered, not the script.
+    check_timeline(name, re.sub(r"(answered .*) · .*", r"\1 · script", told))
 
 
 def test_the_example_of_an_own_tool_runs_as_its_timeline_says(
