@@ -12,6 +12,7 @@ ROUNDS = 5
 RATIO_MAX = 1.0
 
 _LARGEST = 1024 * 1024
+_INHERITORS = 1_000
 
 
 def documents() -> dict[str, bytes]:
@@ -35,10 +36,29 @@ def documents() -> dict[str, bytes]:
     }
 
 
+def graphs() -> dict[str, str]:
+    """Small graphs with one mistake that many nodes, or many edges, inherit."""
+    names = [f"n{number}" for number in range(_INHERITORS)]
+    ends = "start [shape=Mdiamond]; exit [shape=Msquare];"
+    ellipses = "start [shape=ellipse]; exit [shape=ellipse];"
+    chain = f"start -> {' -> '.join(names)} -> exit;"
+    prompt = f'node [prompt="{"$nothing " * _INHERITORS}"];'
+    condition = " OR ".join(["status == 'DONE'"] * _INHERITORS)
+    return {
+        "default prompt": f"digraph g {{ {ends} {prompt} {chain} }}",
+        "default condition": f'digraph g {{ {ellipses} edge [condition="{condition}"]; {chain} }}',
+    }
+
+
 def measure() -> list[dict[str, object]]:
-    """One row per document; the ratio is to an honest playbook of nearly 1 MiB."""
+    """One row per document; the ratio is to an honest one, for a graph with as many nodes."""
     honest = _seconds(_honest())
-    return [_row(name, _seconds(text), honest) for name, text in documents().items()]
+    rows = [_row(name, _seconds(text), honest) for name, text in documents().items()]
+    honest = _seconds(_honest_graph(), "honest.dot")
+    for name, text in graphs().items():
+        taken = _seconds(text.encode(), "hostile.dot")
+        rows.append(_row(name, taken, honest, peer="an honest graph with as many nodes"))
+    return rows
 
 
 def _honest() -> bytes:
@@ -47,22 +67,31 @@ def _honest() -> bytes:
     return ("workflow:\n" + "".join(step.replace("N", str(n)) for n in range(count))).encode()
 
 
-def _seconds(text: bytes) -> float:
+def _honest_graph() -> bytes:
+    node = 'nN [prompt="Do the next part of $goal"]; nN -> nM [condition="outcome=success"];\n'
+    nodes = (node.replace("N", str(n)).replace("M", str(n + 1)) for n in range(_INHERITORS))
+    ends = f"start [shape=Mdiamond]; exit [shape=Msquare]; start -> n0; n{_INHERITORS} -> exit;"
+    return f"digraph g {{ goal=ship; {ends}\n{''.join(nodes)} }}".encode()
+
+
+def _seconds(text: bytes, file: str = "hostile.yaml") -> float:
     taken = []
     for _ in range(ROUNDS):
         before = time.process_time()
-        load_text(text, "hostile.yaml")
+        load_text(text, file)
         taken.append(time.process_time() - before)
     return statistics.median(taken)
 
 
-def _row(name: str, seconds: float, honest: float) -> dict[str, object]:
+def _row(
+    name: str, seconds: float, honest: float, *, peer: str = "an honest document of 1 MiB"
+) -> dict[str, object]:
     ratio = seconds / honest
     return {
         "name": f"hostile: {name}",
         "value": round(seconds * 1000, 2),
         "unit": "ms",
-        "peer": "an honest document of 1 MiB",
+        "peer": peer,
         "ratio": round(ratio, 4),
         "target": RATIO_MAX,
         "met": ratio <= RATIO_MAX,
