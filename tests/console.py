@@ -52,8 +52,8 @@ def commands(body: str) -> list[str]:
 
 def is_pure(command: str) -> bool:
     match shlex.split(command, comments=True):
-        case ["anew", word, *_]:
-            return word in PURE
+        case ["anew", word, *others]:
+            return word in PURE and "|" not in others
         case words:
             return words == ["echo", "$?"]
 
@@ -249,7 +249,7 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern, re.M), mask)
     for pattern, mask in (
         # The lanes of a run are drawn to scale: bars as long as things took, and what the marks mean.
-        (rf"^(\S+ +)[{MARKS} ]{{20,}}?(  \S.*)?$", r"\1<bars>\2"),
+        (rf"^(\S+ +)[{MARKS} ]{{20,}}?(  [^{MARKS}\s].*)?$", r"\1<bars>\2"),
         (r"^ +0 s( .*)?$", "<scale>"),
         (rf"(^ +[{MARKS}]\S* \w.*\n)+", "<legend>\n"),
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<moment>"),

@@ -28,6 +28,7 @@ from anew.engine.state import (
     RunStatus,
     StepRunStatus,
 )
+from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
 from anew.program.kinds import KINDS, Kind
@@ -36,7 +37,9 @@ from tests.postgres_server import server
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROJECT_PAGES = [*PAGES, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING"))]
-EXAMPLES = sorted((ROOT / "docs/examples").glob("*.yaml"))
+EXAMPLES = sorted(
+    path for ending in ("yaml", "dot") for path in (ROOT / "docs/examples").glob(f"*.{ending}")
+)
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S
@@ -201,7 +204,11 @@ def rule_table(wanted: Callable[[str, Severity], bool]) -> str:
 
 
 def is_own_group(rule: str) -> bool:
-    return rule.startswith(("yaml.", "strict.", "migrate."))
+    return rule.startswith(("yaml.", "strict.", "migrate.")) or is_of_graphs(rule)
+
+
+def is_of_graphs(rule: str) -> bool:
+    return rule in PARSE_RULES or rule in LINT_RULES
 
 
 Moves = dict[tuple[StrEnum, type[Fact]], StrEnum]
@@ -273,6 +280,12 @@ GENERATORS: dict[str, Callable[[], str]] = {
     ),
     "rules that are warnings": lambda: rule_table(
         lambda rule, severity: severity is not Severity.ERROR and not is_own_group(rule)
+    ),
+    "rules of graphs that are errors": lambda: rule_table(
+        lambda rule, severity: severity is Severity.ERROR and is_of_graphs(rule)
+    ),
+    "rules of graphs that are warnings": lambda: rule_table(
+        lambda rule, severity: severity is not Severity.ERROR and is_of_graphs(rule)
     ),
     "rules of strict mode": lambda: rule_table(lambda rule, _: rule.startswith("strict.")),
     "rules of migrate": lambda: rule_table(lambda rule, _: rule.startswith("migrate.")),

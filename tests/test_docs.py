@@ -43,13 +43,17 @@ from anew.lab import script, simulate
 from anew.lab.server.routes import ROUTES
 from anew.languages import load_text
 from anew.languages import playbook as front_end
+from anew.languages.dot import vocabulary
+from anew.languages.dot.graph import DotDialect
+from anew.languages.dot.node_types import ALIASES, SHAPES, TYPES
+from anew.languages.dot.retries import DOCS_PRESETS, SPEC_PRESETS
 from anew.languages.playbook import loops
 from anew.languages.playbook.directives import Do
 from anew.languages.playbook.durations import JITTER_WORDS
 from anew.languages.rules import RULES
 from anew.program import program as model
 from anew.program.findings import Severity
-from anew.program.kinds import KINDS
+from anew.program.kinds import FIDELITIES, KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import BackoffKind
@@ -57,6 +61,7 @@ from anew.store import Archive, Catalog, Commit, Database, Store, Vault
 from anew.surfaces.cli import status
 from anew.surfaces.cli.main import COMMANDS, Command
 from anew.views.actions import actions
+from anew.views.nodes import ALIASES as NODE_WORDS
 from anew.views.report import report
 from tests.console import Terminal, alike, masked, played
 from tests.pages import (
@@ -128,6 +133,7 @@ def test_console_blocks_are_really_run(tmp_path: Path) -> None:
         ("12:00:01  fetch: done after 2.4 s", "09:10:11  fetch: done after 0.105 s"),
         ("run 380314437606948864  Done in 2.5 s", "run 380314437606948999  Done in 1 min 3 s"),
         ("a     ██✗░░░░░░░░░░░░░░░░░░█  done", "a     █✗░░░░░░░░░░░░░░░░░░░░░█  done"),
+        ("a     █                       ██  done", "a     █                        █  done"),
         ("    0.353  fetch  step done", "   10.411  fetch  step done"),
     ],
 )
@@ -156,6 +162,14 @@ def test_every_whole_playbook_on_a_page_can_be_run(page: Path) -> None:
         is_whole = block.language == "yaml" and lines and lines[0].startswith(starts)
         if is_whole and "broken" not in block.note:
             assert errors_in(block.body, relative(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_every_whole_graph_on_a_page_can_be_run(page: Path) -> None:
+    for block in blocks(page):
+        is_whole = block.language == "dot" and block.body.startswith("digraph")
+        if is_whole and "broken" not in block.note:
+            assert errors_in(block.body, relative(page.with_suffix(".dot"))) == []
 
 
 def errors_in(playbook: str, name: str) -> list[str]:
@@ -303,8 +317,11 @@ KEY_TABLES = {
     "loops._SPEC_KEYS": "`loop`",
     "routes._ROUTER_KEYS": "`next`",
     "routes._SPEC_KEYS": "`next`",
-    "routes._ARC_KEYS": "An arc",
-    "routes._ARGS_KEYS": "An arc",
+    "arcs._ARC_KEYS": "An arc",
+    "arcs._ARGS_KEYS": "An arc",
+    "arcs._PREFERRED_KEYS": "An arc",
+    "joining._KEYS": "Forks and branches",
+    "goals._KEYS": "Gates and exits",
     "inputs.TASK_KEYS": "A task",
     "inputs.SPEC_KEYS": "`spec` of a task",
     "policies._POLICY_KEYS": "`policy` of a task",
@@ -359,7 +376,7 @@ def test_every_mode_is_explained(words: type[StrEnum], heading: str) -> None:
     assert set(words) <= set(WORD.findall(section(REFERENCE / "playbook.md", heading)))
 
 
-def limits() -> Iterator[tuple[str, float]]:
+def limits() -> Iterator[tuple[str, float | None]]:
     """Every named limit with its default: the public `…_MAX` of all modules, and the settable ones."""
     yield "max_in_flight", loops.MAX_IN_FLIGHT_DEFAULT
     for module in pkgutil.walk_packages(anew.__path__, "anew."):
@@ -371,9 +388,14 @@ def limits() -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.parametrize(("name", "default"), sorted(set(limits())))
-def test_a_limit_is_listed_with_its_default(name: str, default: float) -> None:
-    shown = f"{int(default):,}" if default == int(default) else str(default)
-    assert f" {shown} " in row_of(REFERENCE / "limits.md", "Limits", name)
+def test_a_limit_is_listed_with_its_default(name: str, default: float | None) -> None:
+    assert f" {shown_limit(default)} " in row_of(REFERENCE / "limits.md", "Limits", name)
+
+
+def shown_limit(default: float | None) -> str:
+    if default is None:
+        return "none"
+    return f"{int(default):,}" if default == int(default) else str(default)
 
 
 def test_only_limits_that_exist_are_listed() -> None:
@@ -408,6 +430,41 @@ def test_the_examples_of_expressions_are_true() -> None:
     for line in lines:
         template, value = WORD.findall(line.replace("\\|", "|"))
         assert compile_template(template).value(names) == json.loads(value), template
+
+
+@pytest.mark.parametrize(
+    ("keys", "heading"),
+    [
+        (vocabulary.GRAPH, "Graph attributes"),
+        (vocabulary.NODES[DotDialect.DOCS], "Node attributes"),
+        (vocabulary.NODES[DotDialect.SPEC], "Node attributes"),
+        (vocabulary.EDGE, "Edge attributes"),
+        (TYPES, "Shapes and types"),
+        (ALIASES, "Shapes and types"),
+        (FIDELITIES, "Fidelity and threads"),
+    ],
+)
+def test_every_word_of_graphs_is_listed(keys: Iterable[str], heading: str) -> None:
+    assert missing(keys, REFERENCE / "graphs.md", heading) == []
+
+
+@pytest.mark.parametrize("dialect", DotDialect)
+def test_every_shape_of_graphs_is_listed(dialect: DotDialect) -> None:
+    assert set(SHAPES[dialect]) <= set(
+        WORD.findall(section(REFERENCE / "graphs.md", "Shapes and types"))
+    )
+
+
+@pytest.mark.parametrize(("dialect", "presets"), [("docs", DOCS_PRESETS), ("spec", SPEC_PRESETS)])
+def test_every_preset_of_graphs_is_listed(dialect: str, presets: Iterable[str]) -> None:
+    told = section(REFERENCE / "graphs.md", "Retries")
+    assert [name for name in presets if f"| {dialect} | `{name}` |" not in told] == []
+
+
+def test_the_words_of_graphs_are_listed() -> None:
+    assert missing(NODE_WORDS, REFERENCE / "events.md", "The words of graphs") == []
+    told = section(REFERENCE / "events.md", "The words of graphs")
+    assert set(NODE_WORDS.values()) <= set(WORD.findall(told))
 
 
 class _Captured(Exception):
