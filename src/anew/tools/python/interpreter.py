@@ -162,6 +162,8 @@ class Interpreter:
         return data
 
     def _receive(self, body: bytes) -> None:
+        if self._broken is not None:
+            return None  # one frame was not ours, so none that came with it can be trusted
         if body.startswith(b'{"log":'):
             return self._keep_record(body)
         answer = msgspec.json.decode(body, type=Answer)
