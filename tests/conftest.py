@@ -1,10 +1,14 @@
-"""What every test shares: how hard property tests try."""
+"""What every test shares: how hard property tests try, and which helpers tell what they found."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+# Lets a failing case of the contract say what it found. Here, before anything imports it.
+pytest.register_assert_rewrite("anew.stores.contract")
 
 # No deadline: how long one example takes on a busy machine says nothing about the code.
 settings.register_profile(

@@ -5,19 +5,21 @@ The protocols here are the contract, `stores/` has the implementations, and
 it knows events only as things to write down and read back, and decides nothing.
 
 Two rules carry everything else:
-1. A commit happens whole or not at all, and is on disk when it returns.
+1. A commit happens whole or not at all, and is on disk when it returns. The same commit once more
+   changes nothing and is no error: who did not hear the answer may ask again.
 2. A commit that answers a lease is refused once that lease is lost (`StaleLease`), and one whose
    run has moved on is refused too (`StaleVersion`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import NewType, Protocol
 
 from msgspec import Struct, field
 
+from anew.clock import Clock
 from anew.engine.events import Event
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import AnewError
@@ -25,6 +27,8 @@ from anew.values import Object
 
 RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"
+# In a notice: the job may be of any pool.
+ANY_POOL = "*"
 
 
 class StoreError(AnewError):
@@ -59,6 +63,7 @@ class WaitReason(StrEnum):
     CHILD = "child"  # a child run
     HELD = "held"  # its run is paused
     PERSON = "person"  # an answer
+    SIGNAL = "signal"
 
 
 class JobRef(Struct, frozen=True, order=True):
@@ -133,7 +138,9 @@ class Commit(Struct, frozen=True):
     """One transition: all of it becomes durable, or none.
 
     `expected` is the version (last sequence number) the events follow; they are gap-free from
-    `expected + 1`. `lease` is the one being answered: its job row goes, unless `park` puts it
+    `expected + 1`. Committed again, with the very same events, it changes nothing; one without
+    events cannot be told from another, and is refused like any other whose lease is lost.
+    `lease` is the one being answered: its job row goes, unless `park` puts it
     aside or `keeps_lease` says that the same worker goes on with it.
     `drop_all` takes every job of the run away (it ended). `wakes` are jobs of any run.
     """
@@ -155,24 +162,67 @@ class Commit(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """A run as it lies in the store: the newest snapshot, and the events after it."""
+    """A run as it lies in the store: the newest snapshot, and the events after it.
+
+    `last_at` is the moment of its newest event, snapshot or not.
+    """
 
     digest: str
     parent: JobRef | None
     depth: int
     snapshot: RunState | None
     events: list[Event]
+    last_at: int = 0
 
 
 class Batch(Struct, frozen=True):
-    """What `lease` found: jobs to do now, and when the next one is due (None: none is)."""
+    """What `lease` found: jobs to do now, and when the next one is due (None: none is).
+
+    `versions` tells how far the runs of the leases had come: who has an older state in memory reads
+    the run again.
+    """
 
     leases: list[Lease]
     next_due: int | None
+    versions: Mapping[RunId, int] = field(default_factory=dict)
+
+
+class Notice(Struct, frozen=True):
+    """What a commit changed for others. Only a hint: one may get lost, or come twice.
+
+    `version` is that of the run, 0 where it is not known. `due` tells by pool when a job can be
+    worked on. `has_turned`: the run's status changed, or calls of it may have no use any more.
+    """
+
+    run: RunId
+    version: int = 0
+    due: Mapping[str, int] = field(default_factory=dict)
+    has_turned: bool = False
+
+
+Hear = Callable[[Notice], None]
+
+
+class Notices(Protocol):
+    """Tells of every change made in this process, and of those of others that matter here."""
+
+    def listen(
+        self, hear: Hear, *, turns_only: bool = False, runs: Collection[RunId] | None = None
+    ) -> Callable[[], None]:
+        """Be told, in the event loop; the answer ends it. A listener must not raise.
+
+        `turns_only`: only of what `has_turned`. `runs`: only of these; None is all of them.
+        """
 
 
 class Store(Protocol):
-    """What the runtime lives by. Every method is safe to call from many tasks at once."""
+    """What the runtime lives by. Every method is safe to call from many tasks at once.
+
+    `waits`: a `lease` that finds nothing may wait at the other end until a job is due.
+    """
+
+    @property
+    def waits(self) -> bool: ...
 
     async def commit(self, commit: Commit) -> None: ...
 
@@ -186,10 +236,12 @@ class Store(Protocol):
         limit: int,
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
+        wait_seconds: float = 0.0,
     ) -> Batch:
         """Take up to `limit` due jobs, those due longest first.
 
-        Of `pools` and of `runs` only, where they are given.
+        Of `pools` and of `runs` only, where they are given. A store that `waits` and finds nothing
+        answers as soon as there is something, after `wait_seconds` at the latest; others at once.
         """
 
     async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
@@ -332,7 +384,20 @@ class Vault(Protocol):
 
 
 class Database(Protocol):
-    """One place that is all of these at once."""
+    """One place that is all of these at once.
+
+    `is_shared`: other processes work on it as well. Then leases run out, and what is in memory may
+    be behind. `clock` is the one its moments are of, the same for all who share it.
+    """
+
+    @property
+    def is_shared(self) -> bool: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def notices(self) -> Notices: ...
 
     @property
     def store(self) -> Store: ...
@@ -345,5 +410,8 @@ class Database(Protocol):
 
     @property
     def vault(self) -> Vault: ...
+
+    async def maintain(self) -> None:
+        """Do what has to be done every few hours, if anything has."""
 
     async def close(self) -> None: ...

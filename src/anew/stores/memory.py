@@ -7,12 +7,14 @@ writing, which makes each of them atomic among the tasks of one loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from anew.clock import WallClock
 from anew.engine.events import Event
 from anew.engine.state import Key
 from anew.store import (
@@ -32,16 +34,18 @@ from anew.store import (
     StoredProgram,
     WaitReason,
 )
-from anew.stores.codec import (
-    Blob,
-    EventRow,
-    decode_event,
-    decode_snapshot,
-    encode_events,
-    encode_snapshot,
-    snapshot_format,
+from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.stores.notices import LocalNotices, notices_of, woken
+from anew.stores.packing import (
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
+    Snapshot,
+    load_packed,
+    pack,
+    unpack_events,
 )
-from anew.stores.refusals import check_commit, lost_lease, unexpected_version
+from anew.stores.refusals import lost_lease, unexpected_version
 
 
 class _Job(Struct):
@@ -66,8 +70,8 @@ class _Job(Struct):
 class _Run(Struct):
     row: RunRow
     events: list[EventRow] = field(default_factory=list)
-    blobs: dict[str, bytes] = field(default_factory=dict)
-    snapshot: tuple[str, int, bytes] | None = None
+    blobs: dict[str, Blob] = field(default_factory=dict)
+    snapshot: Snapshot | None = None
     jobs: dict[Key, _Job] = field(default_factory=dict)
 
 
@@ -77,31 +81,50 @@ _Runs = dict[RunId, _Run]
 class MemoryStore:
     """The runtime's side."""
 
-    def __init__(self, runs: _Runs) -> None:
+    waits = False
+
+    def __init__(self, runs: _Runs, notices: LocalNotices) -> None:
         self._runs = runs
+        self._notices = notices
 
     async def commit(self, commit: Commit) -> None:
-        rows, blobs = encode_events(commit.events, after=commit.expected)
+        await self.write(pack(commit))
+
+    async def write(self, commit: PackedCommit) -> None:
+        if not self._is_written(commit):
+            self._write(commit)
+        self._notices.tell(notices_of(commit))
+
+    def _is_written(self, commit: PackedCommit) -> bool:
+        """Whether the run has these very events already."""
+        run = self._runs.get(commit.run)
+        if run is None or not commit.rows:
+            return False
+        return run.events[commit.expected : commit.version] == commit.rows
+
+    def _write(self, commit: PackedCommit) -> None:
         run = self._checked(commit)
-        _append(run, commit, rows=rows, blobs=blobs)
+        _append(run, commit)
         _settle_lease(run, commit)
         for key in list(run.jobs) if commit.drop_all else commit.drops:
             run.jobs.pop(key, None)
         for job in commit.jobs:
             run.jobs[job.key] = _new_job(job, run.jobs.get(job.key))
         for ref in commit.wakes:
-            await self.wake(ref)
+            self._wake(ref)
 
     async def load(self, run: RunId) -> Stored | None:
+        return await load_packed(self, run)
+
+    async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
         found = self._runs.get(run)
         if found is None:
             return None
-        snapshot, version = None, 0
-        if found.snapshot is not None:
-            kept_format, version, data = found.snapshot
-            snapshot = decode_snapshot(kept_format, data)
-        events = _decoded(found, found.events[version if snapshot else 0 :])
-        return Stored(found.row.digest, found.row.parent, found.row.depth, snapshot, events)
+        is_known = found.snapshot is not None and found.snapshot.format == knows
+        snapshot = found.snapshot if is_known else None
+        events = _packed(found, found.events[snapshot.version if snapshot else 0 :])
+        row = found.row
+        return PackedRun(row.digest, row.parent, row.depth, row.updated_at, events, snapshot)
 
     async def lease(
         self,
@@ -111,7 +134,9 @@ class MemoryStore:
         limit: int,
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
+        wait_seconds: float = 0.0,
     ) -> Batch:
+        del wait_seconds
         waiting = [
             (job.due_at, ref.run, _in_order(ref.key), ref, job)
             for ref, job in self._jobs(runs)
@@ -122,7 +147,9 @@ class MemoryStore:
         for *_, job in due:
             job.leased_until, job.token = until, job.token + 1
         left = [entry[0] for entry in waiting if entry[-1].leased_until is None]
-        return Batch([_lease_of(ref, job) for *_, ref, job in due], min(left, default=None))
+        leases = [_lease_of(ref, job) for *_, ref, job in due]
+        versions = {lease.job.run: self._runs[lease.job.run].row.version for lease in leases}
+        return Batch(leases, min(left, default=None), versions)
 
     async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
         held = []
@@ -147,8 +174,13 @@ class MemoryStore:
             if job.is_woken:
                 job.wake()
             job.is_woken = False
+            self._notices.tell([woken(lease.job, due_at)])
 
     async def wake(self, job: JobRef) -> None:
+        self._wake(job)
+        self._notices.tell([woken(job, 0)])
+
+    def _wake(self, job: JobRef) -> None:
         run = self._runs.get(job.run)
         if run is not None and job.key in run.jobs:
             run.jobs[job.key].wake()
@@ -156,9 +188,8 @@ class MemoryStore:
     async def close(self) -> None:
         pass
 
-    def _checked(self, commit: Commit) -> _Run:
+    def _checked(self, commit: PackedCommit) -> _Run:
         """The run to write to. Nothing has changed when this refuses."""
-        check_commit(commit)
         if commit.new is not None:
             self._check_key(commit.new.key)
         if commit.lease is not None and self._held(commit.lease) is None:
@@ -208,8 +239,13 @@ class MemoryArchive:
         return next((run.row.run for run in self._runs.values() if run.row.key == key), None)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        return unpack_events(run, await self.rows(run, after=after, limit=limit))
+
+    async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
         found = self._runs.get(run)
-        return _decoded(found, found.events[after : after + limit]) if found is not None else []
+        if found is None:
+            return PackedEvents([])
+        return _packed(found, found.events[after : after + limit])
 
     async def jobs(self, run: RunId) -> list[JobRow]:
         found = self._runs.get(run)
@@ -299,23 +335,30 @@ class MemoryVault:
 class MemoryDatabase:
     """All of it, over the same dictionaries."""
 
+    is_shared = False
+
     def __init__(self) -> None:
         runs: _Runs = {}
-        self.store = MemoryStore(runs)
+        self.clock = WallClock()
+        self.notices = LocalNotices()
+        self.store = MemoryStore(runs, self.notices)
         self.archive = MemoryArchive(runs)
         self.catalog = MemoryCatalog()
         self.vault = MemoryVault()
+
+    async def maintain(self) -> None:
+        """It is gone before that."""
 
     async def close(self) -> None:
         await self.store.close()
 
 
-def _first_row(commit: Commit, new: NewRun) -> RunRow:
+def _first_row(commit: PackedCommit, new: NewRun) -> RunRow:
     return RunRow(
         run=commit.run,
         program=new.program,
         digest=new.digest,
-        status=commit.head.status,
+        status=commit.status,
         version=0,
         created_at=commit.at,
         updated_at=commit.at,
@@ -328,23 +371,22 @@ def _first_row(commit: Commit, new: NewRun) -> RunRow:
     )
 
 
-def _append(run: _Run, commit: Commit, *, rows: list[EventRow], blobs: list[Blob]) -> None:
-    run.events += rows
-    run.blobs.update((blob.checksum, blob.data) for blob in blobs)
+def _append(run: _Run, commit: PackedCommit) -> None:
+    run.events += commit.rows
+    run.blobs.update((blob.checksum, blob) for blob in commit.blobs)
     run.row = replace(
         run.row,
-        status=commit.head.status,
-        version=commit.expected + len(rows),
-        updated_at=rows[-1].at if rows else run.row.updated_at,
-        ended_at=commit.head.ended_at,
-        error=commit.head.error,
+        status=commit.status,
+        version=commit.version,
+        updated_at=commit.rows[-1].at if commit.rows else run.row.updated_at,
+        ended_at=commit.ended_at,
+        error=msgspec.json.decode(commit.error) if commit.error is not None else None,
     )
     if commit.snapshot is not None:
-        data = encode_snapshot(commit.snapshot)
-        run.snapshot = (snapshot_format(), commit.snapshot.version, data)
+        run.snapshot = commit.snapshot
 
 
-def _settle_lease(run: _Run, commit: Commit) -> None:
+def _settle_lease(run: _Run, commit: PackedCommit) -> None:
     """What becomes of the job that this commit answers."""
     if commit.lease is None:
         return
@@ -369,8 +411,8 @@ def _lease_of(ref: JobRef, job: _Job) -> Lease:
     return Lease(ref, job.token, job.leased_until or 0, job.calls_again)
 
 
-def _decoded(run: _Run, rows: Iterable[EventRow]) -> list[Event]:
-    return [decode_event(run.row.run, row, run.blobs) for row in rows]
+def _packed(run: _Run, rows: list[EventRow]) -> PackedEvents:
+    return PackedEvents(rows, [run.blobs[name] for name in checksums_in(rows)])
 
 
 def _in_order(key: Key) -> tuple[str, int, int]:

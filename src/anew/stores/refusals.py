@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from anew.errors import EngineBug
-from anew.store import Commit, Lease, StaleLease, StaleVersion
-
-
-def check_commit(commit: Commit) -> None:
-    """Refuse what no caller may ask for."""
-    if commit.park is not None and commit.lease is None:
-        raise EngineBug(f"a commit of run {commit.run} parks a job without its lease")
+from anew.store import Lease, StaleLease, StaleVersion
+from anew.stores.packing import PackedCommit
 
 
 def lost_lease(lease: Lease) -> StaleLease:
@@ -21,7 +15,7 @@ def lost_lease(lease: Lease) -> StaleLease:
     )
 
 
-def unexpected_version(commit: Commit, found: int | None) -> StaleVersion:
+def unexpected_version(commit: PackedCommit, found: int | None) -> StaleVersion:
     """`found` is the version of the run in the store, None when it is not there."""
     if found is None:
         return StaleVersion(f"run {commit.run} is not in this database, or was pruned.")

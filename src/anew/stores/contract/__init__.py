@@ -25,6 +25,7 @@ from anew.stores.contract import (
     listing,
     parking,
     pruning,
+    repeating,
 )
 from anew.stores.contract.making import Case, Factory
 
@@ -37,6 +38,9 @@ def _cases(module: ModuleType) -> list[Case]:
 
 CASES: tuple[Case, ...] = tuple(
     case
-    for module in (commits, delivery, parking, blobs, listing, pruning, catalog, concurrency)
+    for module in (
+        *(commits, repeating, delivery, parking, blobs),
+        *(listing, pruning, catalog, concurrency),
+    )
     for case in _cases(module)
 )

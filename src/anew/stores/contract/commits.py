@@ -106,7 +106,7 @@ async def case_a_late_version_is_refused_and_changes_nothing(factory: Factory) -
         held = await only_lease(db)
         await db.store.commit(follows(1, paused(2)))
         await db.store.commit(first(RunId(8), [job(due_at=None)]))
-        late = follows(1, paused(2), lease=held, jobs=[job("b")], wakes=[ref(run=RunId(8))])
+        late = follows(1, paused(2, "x"), lease=held, jobs=[job("b")], wakes=[ref(run=RunId(8))])
         await refused(StaleVersion, db.store.commit(late))
         await refused(StaleVersion, db.store.commit(follows(5, paused(6))))
         assert await log_of(db) == [requested(), paused(2)]
@@ -117,8 +117,9 @@ async def case_a_late_version_is_refused_and_changes_nothing(factory: Factory) -
 async def case_a_run_begins_once(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.store.commit(first())
-        await refused(StaleVersion, db.store.commit(first()))
-        await refused(StaleVersion, db.store.commit(follows(0, requested())))
+        other = requested(workload={"x": 1})
+        await refused(StaleVersion, db.store.commit(replace(first(), events=[other])))
+        await refused(StaleVersion, db.store.commit(follows(0, other)))
         assert await log_of(db) == [requested()]
 
 
@@ -180,7 +181,7 @@ async def case_a_lease_is_answered_once(factory: Factory) -> None:
         held = await only_lease(db)
         await db.store.commit(follows(1, paused(2), lease=held))
         await refused(StaleLease, db.store.commit(follows(2, paused(3), lease=held)))
-        await refused(StaleLease, db.store.commit(follows(1, paused(2), lease=held)))
+        await refused(StaleLease, db.store.commit(follows(1, paused(2, "x"), lease=held)))
         assert await log_of(db) == [requested(), paused(2)]
 
 

@@ -88,7 +88,7 @@ async def case_a_lease_is_answered_by_one_of_many(factory: Factory) -> None:
         await db.store.commit(first(jobs=[job()]))
         held = await only_lease(db)
         answers = await asyncio.gather(
-            *(db.store.commit(follows(1, paused(2), lease=held)) for _ in range(20)),
+            *(db.store.commit(follows(1, paused(2, str(n)), lease=held)) for n in range(20)),
             return_exceptions=True,
         )
         assert sum(answer is None for answer in answers) == 1

@@ -11,7 +11,15 @@ import msgspec
 from anew.engine.events import Event
 from anew.engine.state import RunStatus
 from anew.store import JobRow, RunFilter, RunId, RunRow, Stored, WaitReason
-from anew.stores.codec import EventRow, checksums_in, decode_event, decode_snapshot
+from anew.stores.codec import Blob, EventRow, checksums_in, snapshot_format
+from anew.stores.packing import (
+    NO_FORMAT,
+    PackedEvents,
+    PackedRun,
+    Snapshot,
+    unpack_events,
+    unpack_run,
+)
 from anew.stores.sqlite.commits import DROP_ALL, job_ref
 from anew.stores.sqlite.connection import damaged
 
@@ -26,8 +34,8 @@ SELECT id - log, at, name, data, replaced
 FROM runs CROSS JOIN events ON id > log + ? AND id < log + (1 << 32)
 WHERE run = ? ORDER BY id LIMIT ?
 """
-_BLOB = "SELECT data FROM blobs WHERE run = ? AND checksum = ?"
-_SNAPSHOT = "SELECT format, version, data FROM snapshots WHERE run = ?"
+_BLOB = "SELECT checksum, data FROM blobs WHERE run = ? AND checksum = ?"
+_SNAPSHOT = "SELECT version, format, data FROM snapshots WHERE run = ? AND format = ?"
 _JOBS = """
 SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
 FROM jobs WHERE is_leased IN (0, 1) AND run = ? ORDER BY step, visit, iteration
@@ -54,15 +62,23 @@ _NO_LIMIT = -1
 
 
 def load(connection: apsw.Connection, run: RunId) -> Stored | None:
+    for knows in (snapshot_format(), NO_FORMAT):
+        packed = read_run(connection, run, knows=knows)
+        stored = unpack_run(run, packed) if packed is not None else None
+        if packed is None or stored is not None:
+            break
+    return stored
+
+
+def read_run(connection: apsw.Connection, run: RunId, *, knows: str) -> PackedRun | None:
     row = find_run(connection, run)
     if row is None:
         return None
-    kept = connection.execute(_SNAPSHOT, (run,)).fetchone()
-    kept_format, version, data = kept if kept is not None else ("", 0, b"")
-    state = decode_snapshot(kept_format, data)
-    after = version if state is not None else 0
-    events = read_events(connection, run, after=after, limit=_NO_LIMIT)
-    return Stored(row.digest, row.parent, row.depth, state, events)
+    kept = connection.execute(_SNAPSHOT, (run, knows)).fetchone()
+    snapshot = Snapshot(*kept) if kept is not None else None
+    after = snapshot.version if snapshot is not None else 0
+    events = read_rows(connection, run, after=after, limit=_NO_LIMIT)
+    return PackedRun(row.digest, row.parent, row.depth, row.updated_at, events, snapshot)
 
 
 def find_run(connection: apsw.Connection, run: RunId) -> RunRow | None:
@@ -110,12 +126,15 @@ def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
 
 
 def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> list[Event]:
+    return unpack_events(run, read_rows(connection, run, after=after, limit=limit))
+
+
+def read_rows(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> PackedEvents:
     rows = [EventRow(*row) for row in connection.execute(EVENTS, (after, run, limit))]
     for expected, row in enumerate(rows, after + 1):
         if row.seq != expected:
             raise damaged(connection.filename, f"run {run} has no event {expected}")
-    blobs = _blobs(connection, run, checksums_in(rows))
-    return [decode_event(run, row, blobs) for row in rows]
+    return PackedEvents(rows, _blobs(connection, run, checksums_in(rows)))
 
 
 def list_jobs(connection: apsw.Connection, run: RunId) -> list[JobRow]:
@@ -140,13 +159,9 @@ def prune(connection: apsw.Connection, *, before: int, limit: int) -> int:
     return len(runs)
 
 
-def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) -> dict[str, bytes]:
-    found = {}
-    for checksum in checksums:
-        row = connection.execute(_BLOB, (run, checksum)).fetchone()
-        if row is not None:
-            found[checksum] = row[0]
-    return found
+def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
+    rows = [connection.execute(_BLOB, (run, checksum)).fetchone() for checksum in checksums]
+    return [Blob(*row) for row in rows if row is not None]
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:

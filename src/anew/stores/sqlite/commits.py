@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from anew.engine.state import Key
 from anew.store import (
-    Commit,
     JobRef,
     KeyTaken,
     Lease,
@@ -24,14 +23,9 @@ from anew.store import (
     RunId,
     StoreError,
 )
-from anew.stores.codec import (
-    Blob,
-    EventRow,
-    encode_events,
-    encode_snapshot,
-    snapshot_format,
-)
-from anew.stores.refusals import check_commit, lost_lease, unexpected_version
+from anew.stores.codec import EventRow
+from anew.stores.packing import PackedCommit
+from anew.stores.refusals import lost_lease, unexpected_version
 
 # How the key of a job outside loops is written, so that it can be part of a primary key.
 NO_ITERATION = -1
@@ -55,7 +49,10 @@ SELECT
     log, status, ended_at, error
 FROM runs WHERE run = ?1
 """
-_VERSION = "SELECT version FROM run_rows WHERE run = ?"
+_WRITTEN = """
+SELECT id - ?1, at, name, data, replaced FROM events WHERE id BETWEEN ?2 AND ?3 ORDER BY id
+"""
+VERSION = "SELECT version FROM run_rows WHERE run = ?"
 _NEWEST_LOG = "SELECT coalesce(max(log), 0) FROM runs"
 _IS_HELD = """
 SELECT 1 FROM jobs
@@ -109,16 +106,6 @@ WHERE is_leased IN (0, 1) AND run = ? AND step = ? AND visit = ? AND iteration =
 """
 
 
-class EncodedCommit(Struct, frozen=True):
-    """A commit whose values are fixed: the caller may change its state while this one waits."""
-
-    commit: Commit
-    rows: list[EventRow]
-    blobs: list[Blob]
-    error: str | None
-    snapshot: bytes | None
-
-
 class _Known(Struct, frozen=True):
     """What a commit builds upon: where the log of its run is, and its head; None if it is new."""
 
@@ -126,41 +113,33 @@ class _Known(Struct, frozen=True):
     head: Head | None
 
 
-def encode_commit(commit: Commit) -> EncodedCommit:
-    check_commit(commit)
-    if commit.expected + len(commit.events) > LOG_EVENTS_MAX:
+def check_log(commit: PackedCommit) -> None:
+    """Refuse a commit whose events could not be told from those of another run."""
+    if commit.version > LOG_EVENTS_MAX:
         raise StoreError(
             f"run {commit.run} has {commit.expected} events, and a SQLite database holds at most "
             f"{LOG_EVENTS_MAX} of one run. Cancel it, and go on with another run."
         )
-    rows, blobs = encode_events(commit.events, after=commit.expected)
-    error, snapshot = commit.head.error, commit.snapshot
-    return EncodedCommit(
-        commit,
-        rows,
-        blobs,
-        json_of(error) if error is not None else None,
-        encode_snapshot(snapshot) if snapshot is not None else None,
-    )
 
 
-def write_commit(connection: apsw.Connection, encoded: EncodedCommit) -> None:
+def write_commit(connection: apsw.Connection, commit: PackedCommit) -> None:
     """All of it, inside the transaction of the caller; or a refusal, and nothing written."""
-    commit = encoded.commit
     # One cursor for all of it: to make one takes as long as a small statement.
     db = connection.cursor()
     known = _known(db, commit)
+    if known is None:
+        return
     jobs: Sequence[NewJob] = commit.jobs
     is_handed_over = _goes_on(commit)
     if is_handed_over:
         _hand_over(db, commit)
         jobs = commit.jobs[1:]
-    _write_run(db, encoded, known)
-    _write_log(db, encoded, known.log)
+    _write_run(db, commit, known)
+    _write_log(db, commit, known.log)
     _write_jobs(db, commit, jobs, is_answered=is_handed_over)
 
 
-def _goes_on(commit: Commit) -> bool:
+def _goes_on(commit: PackedCommit) -> bool:
     """Whether the worker that answers a lease goes on with a job that is new."""
     if commit.lease is None or commit.keeps_lease or commit.park is not None or not commit.jobs:
         return False
@@ -168,7 +147,7 @@ def _goes_on(commit: Commit) -> bool:
     return job.is_fresh and job.taken_until is not None
 
 
-def _hand_over(db: apsw.Cursor, commit: Commit) -> None:
+def _hand_over(db: apsw.Cursor, commit: PackedCommit) -> None:
     """Also the check of the lease: a row that is not there refuses the commit unwritten."""
     lease, job = commit.lease, commit.jobs[0]
     assert lease is not None
@@ -197,24 +176,36 @@ def is_held(db: apsw.Cursor, lease: Lease) -> bool:
     return db.execute(_IS_HELD, (*key, lease.token)).fetchone() is not None
 
 
-def _known(db: apsw.Cursor, commit: Commit) -> _Known:
-    """What is there of the run; or a refusal."""
-    if commit.new is not None and commit.new.key is not None:
-        owner = db.execute(_KEY_OWNER, (commit.new.key,)).fetchone()
-        if owner is not None:
-            raise KeyTaken(RunId(owner[0]))
+def _known(db: apsw.Cursor, commit: PackedCommit) -> _Known | None:
+    """What is there of the run; None if that is this very commit. Or a refusal."""
     found = db.execute(HEAD, (commit.run, commit.expected)).fetchone()
     is_stale = (found is None) != (commit.new is not None)
     if found is not None:
         has_expected, has_next, log, *head = found
         is_stale = is_stale or bool(has_next) or (not has_expected and commit.expected > 0)
+        if is_stale and _is_written(db, commit, log):
+            return None
+    _check_key(db, commit)
     lease = commit.lease
     if lease is not None and (is_stale or not _goes_on(commit)) and not is_held(db, lease):
         raise lost_lease(lease)
     if is_stale:
-        newest = db.execute(_VERSION, (commit.run,)).fetchone()
+        newest = db.execute(VERSION, (commit.run,)).fetchone()
         raise unexpected_version(commit, newest[0] if newest is not None else None)
     return _Known(log, tuple(head)) if found is not None else _Known(_new_log(db), None)
+
+
+def _is_written(db: apsw.Cursor, commit: PackedCommit, log: int) -> bool:
+    """Whether the run has these very events already."""
+    found = db.execute(_WRITTEN, (log, log + commit.expected + 1, log + commit.version))
+    return bool(commit.rows) and [EventRow(*row) for row in found] == commit.rows
+
+
+def _check_key(db: apsw.Cursor, commit: PackedCommit) -> None:
+    if commit.new is not None and commit.new.key is not None:
+        owner = db.execute(_KEY_OWNER, (commit.new.key,)).fetchone()
+        if owner is not None:
+            raise KeyTaken(RunId(owner[0]))
 
 
 def _new_log(db: apsw.Cursor) -> int:
@@ -228,9 +219,9 @@ def _new_log(db: apsw.Cursor) -> int:
     return newest + LOG_IDS
 
 
-def _write_run(db: apsw.Cursor, encoded: EncodedCommit, known: _Known) -> None:
-    commit, new = encoded.commit, encoded.commit.new
-    head: Head = (commit.head.status.value, commit.head.ended_at, encoded.error)
+def _write_run(db: apsw.Cursor, commit: PackedCommit, known: _Known) -> None:
+    new = commit.new
+    head: Head = (commit.status.value, commit.ended_at, commit.error)
     if new is None:
         if head != known.head:
             db.execute(_MOVE_RUN, (*head, commit.run))
@@ -243,23 +234,21 @@ def _write_run(db: apsw.Cursor, encoded: EncodedCommit, known: _Known) -> None:
         db.execute(_ADD_LABEL, (name, value, commit.run))
 
 
-def _write_log(db: apsw.Cursor, encoded: EncodedCommit, log: int) -> None:
-    run = encoded.commit.run
-    rows = encoded.rows
-    if rows:
+def _write_log(db: apsw.Cursor, commit: PackedCommit, log: int) -> None:
+    if commit.rows:
         db.executemany(
-            _ADD_EVENT, [(log + row.seq, row.at, row.name, row.data, row.replaced) for row in rows]
+            _ADD_EVENT,
+            [(log + row.seq, row.at, row.name, row.data, row.replaced) for row in commit.rows],
         )
-    for blob in encoded.blobs:
-        db.execute(_ADD_BLOB, (run, blob.checksum, blob.data))
-    state = encoded.commit.snapshot
-    if state is not None and encoded.snapshot is not None:
-        kept = (run, encoded.commit.expected + len(rows), snapshot_format(), encoded.snapshot)
-        db.execute(_ADD_SNAPSHOT, kept)
+    for blob in commit.blobs:
+        db.execute(_ADD_BLOB, (commit.run, blob.checksum, blob.data))
+    kept = commit.snapshot
+    if kept is not None:
+        db.execute(_ADD_SNAPSHOT, (commit.run, kept.version, kept.format, kept.data))
 
 
 def _write_jobs(
-    db: apsw.Cursor, commit: Commit, jobs: Sequence[NewJob], *, is_answered: bool
+    db: apsw.Cursor, commit: PackedCommit, jobs: Sequence[NewJob], *, is_answered: bool
 ) -> None:
     run = commit.run
     if commit.lease is not None and not is_answered:
@@ -278,7 +267,7 @@ def wake(db: apsw.Cursor | apsw.Connection, jobs: Iterable[JobRef]) -> None:
     db.executemany(WAKE, [job_key(job.run, job.key) for job in jobs])
 
 
-def _settle_lease(db: apsw.Cursor, commit: Commit, job: JobRef) -> None:
+def _settle_lease(db: apsw.Cursor, commit: PackedCommit, job: JobRef) -> None:
     """What becomes of the job that this commit answers."""
     key = job_key(job.run, job.key)
     if commit.park is not None:

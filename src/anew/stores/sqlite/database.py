@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
+from anew.clock import WallClock
 from anew.engine.events import Event
 from anew.store import (
     Batch,
@@ -25,8 +26,10 @@ from anew.store import (
     StoredProgram,
     StoreError,
 )
+from anew.stores.notices import LocalNotices, notices_of, woken
+from anew.stores.packing import PackedCommit, PackedEvents, PackedRun, pack
 from anew.stores.sqlite import archive, catalog, leasing
-from anew.stores.sqlite.commits import encode_commit, wake, write_commit
+from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
@@ -49,17 +52,27 @@ class Writes(Protocol):
 class SqliteStore:
     """The runtime's side."""
 
-    def __init__(self, writer: Writes, reader: Reader) -> None:
+    waits = False
+
+    def __init__(self, writer: Writes, reader: Reader, notices: LocalNotices) -> None:
         self._writer = writer
         self._reader = reader
+        self._notices = notices
 
     async def commit(self, commit: Commit) -> None:
         # Encoded before anyone waits: the caller goes on to change its state.
-        encoded = encode_commit(commit)
-        await self._writer.do(lambda db: write_commit(db, encoded))
+        await self.write(pack(commit))
+
+    async def write(self, commit: PackedCommit) -> None:
+        check_log(commit)
+        await self._writer.do(lambda db: write_commit(db, commit))
+        self._notices.tell(notices_of(commit))
 
     async def load(self, run: RunId) -> Stored | None:
         return await self._reader.ask(lambda db: archive.load(db, run))
+
+    async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
+        return await self._reader.ask(lambda db: archive.read_run(db, run, knows=knows))
 
     async def lease(
         self,
@@ -69,7 +82,10 @@ class SqliteStore:
         limit: int,
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
+        wait_seconds: float = 0.0,
     ) -> Batch:
+        del wait_seconds
+
         def take(db: Any) -> Batch:
             return leasing.take(db, now=now, until=until, limit=limit, pools=pools, runs=runs)
 
@@ -83,9 +99,11 @@ class SqliteStore:
 
     async def release(self, lease: Lease, *, due_at: int) -> None:
         await self._writer.do(lambda db: leasing.release(db, lease, due_at))
+        self._notices.tell([woken(lease.job, due_at)])
 
     async def wake(self, job: JobRef) -> None:
         await self._writer.do(lambda db: wake(db, [job]))
+        self._notices.tell([woken(job, 0)])
 
     async def close(self) -> None:
         # The writer goes last: then SQLite moves its log into the file and removes it.
@@ -112,6 +130,11 @@ class SqliteArchive:
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
         return await self._reader.ask(
             lambda db: archive.read_events(db, run, after=after, limit=limit)
+        )
+
+    async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
+        return await self._reader.ask(
+            lambda db: archive.read_rows(db, run, after=after, limit=limit)
         )
 
     async def jobs(self, run: RunId) -> list[JobRow]:
@@ -172,9 +195,13 @@ class SqliteVault:
 class SqliteDatabase:
     """All of it. `path` is the file."""
 
+    is_shared = False
+
     def __init__(self, path: str, writer: Writes, reader: Reader) -> None:
         self.path = path
-        self.store = SqliteStore(writer, reader)
+        self.clock = WallClock()
+        self.notices = LocalNotices()
+        self.store = SqliteStore(writer, reader, self.notices)
         self.archive = SqliteArchive(writer, reader)
         self.catalog = SqliteCatalog(writer, reader)
         self.vault = SqliteVault(writer, reader)
@@ -212,6 +239,9 @@ class SqliteDatabase:
     def transactions(self) -> int:
         """How many write transactions this process has made durable."""
         return self._writer.transactions if isinstance(self._writer, Writer) else 0
+
+    async def maintain(self) -> None:
+        """SQLite looks after itself."""
 
     async def close(self) -> None:
         """Everything that was asked for is done first."""

@@ -15,7 +15,7 @@ import apsw
 from msgspec.structs import replace
 
 from anew.store import Batch, JobRef, Lease, RunId
-from anew.stores.sqlite.commits import JobKey, job_key, job_ref
+from anew.stores.sqlite.commits import VERSION, JobKey, job_key, job_ref
 
 # More runs than this are not asked for one by one: the jobs of all are looked through instead.
 ASKED_RUNS_MAX = 20
@@ -92,7 +92,12 @@ def take(
         Lease(job_ref(row[1:5]), token=row[5] + 1, until=until, was_parked=bool(row[6]))
         for row in due
     ]
-    return Batch(leases, _next_due(connection, pools, runs))
+    versions = _versions(connection, {lease.job.run for lease in leases})
+    return Batch(leases, _next_due(connection, pools, runs), versions)
+
+
+def _versions(connection: apsw.Connection, runs: set[RunId]) -> dict[RunId, int]:
+    return {run: connection.execute(VERSION, (run,)).get for run in runs}
 
 
 def _due(
