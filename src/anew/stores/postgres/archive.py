@@ -1,0 +1,174 @@
+"""Reads runs, logs and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from anew.engine.state import RunStatus
+from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
+from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.stores.packing import PackedEvents, PackedRun, Snapshot
+from anew.stores.postgres.connection import Connection, Place, damaged
+from anew.stores.postgres.values import TextArray, from_text, job_ref, to_text
+
+_RUN_COLUMNS = """
+    run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
+    parent_run, parent_step, parent_visit, parent_iteration, depth
+"""
+_RUN = f"SELECT {_RUN_COLUMNS} FROM anew.runs WHERE run = %s"
+_RUN_OF_KEY = "SELECT run FROM anew.runs WHERE key = %s"
+_IS_THERE = "SELECT 1 FROM anew.runs WHERE run = %s"
+# A run that was removed may have left events behind, until their range is dropped.
+EVENTS = """
+SELECT seq, at, name, data, replaced FROM anew.events
+WHERE run = %s AND seq > %s AND EXISTS (SELECT 1 FROM anew.runs WHERE runs.run = events.run)
+ORDER BY seq LIMIT %s
+"""
+_BLOBS = "SELECT checksum, data FROM anew.blobs WHERE run = %s AND checksum = ANY (%s)"
+_STORED = """
+SELECT
+    runs.digest, parent_run, parent_step, parent_visit, parent_iteration, depth, updated_at,
+    snapshots.version, snapshots.format, snapshots.data
+FROM anew.runs LEFT JOIN anew.snapshots ON snapshots.run = runs.run AND snapshots.format = %s
+WHERE runs.run = %s
+"""
+_JOBS = """
+SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
+FROM anew.jobs WHERE run = %s ORDER BY step, visit, iteration
+"""
+
+
+async def read_run(
+    connection: Connection, place: Place, *, run: RunId, knows: str
+) -> PackedRun | None:
+    """The snapshot is read before the events: a log only grows."""
+    found = await _first(connection, _STORED, (knows, run))
+    if found is None:
+        return None
+    digest, *parent, depth, updated_at, version, kept_format, data = found
+    snapshot = Snapshot(version, kept_format, data) if version is not None else None
+    events = await read_rows(connection, place, run=run, after=version or 0, limit=None)
+    last_at = events.rows[-1].at if events.rows else updated_at
+    return PackedRun(from_text(digest), _parent(*parent), depth, last_at, events, snapshot)
+
+
+async def find_run(connection: Connection, run: RunId) -> RunRow | None:
+    row = await _first(connection, _RUN, (run,))
+    return _run_row(row) if row is not None else None
+
+
+async def run_of_key(connection: Connection, key: str) -> RunId | None:
+    row = await _first(connection, _RUN_OF_KEY, (to_text(key),))
+    return RunId(row[0]) if row is not None else None
+
+
+async def list_runs(connection: Connection, asked: RunFilter) -> list[RunRow]:
+    statement, values = runs_query(asked)
+    cursor = await connection.execute(statement, values, binary=True)
+    return [_run_row(row) for row in await cursor.fetchall()]
+
+
+def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
+    """The statement for a filter, and what to bind."""
+    where: list[str] = []
+    values: list[object] = []
+
+    def ask(condition: str, *bound: object) -> None:
+        where.append(condition)
+        values.extend(bound)
+
+    if asked.statuses:
+        marks = ", ".join(["%s"] * len(asked.statuses))
+        ask(f"status IN ({marks})", *(status.value for status in asked.statuses))
+    if asked.program is not None:
+        ask("program = %s", to_text(asked.program))
+    if asked.retrying:
+        ask("run IN (SELECT run FROM anew.jobs WHERE reason = 'retry')")
+    if asked.since is not None:
+        ask("created_at >= %s", asked.since)
+    if asked.parent is not None:
+        ask("parent_run = %s", asked.parent)
+    for name, value in asked.labels.items():
+        condition = "run IN (SELECT run FROM anew.labels WHERE name = %s AND value = %s)"
+        ask(condition, to_text(name), to_text(value))
+    if asked.before is not None:
+        ask("run < %s", asked.before)
+    condition = f"WHERE {' AND '.join(where)}" if where else ""
+    statement = f"SELECT {_RUN_COLUMNS} FROM anew.runs {condition} ORDER BY run DESC LIMIT %s"
+    return statement, [*values, asked.limit]
+
+
+async def read_rows(
+    connection: Connection, place: Place, *, run: RunId, after: int, limit: int | None
+) -> PackedEvents:
+    """Without a gap. Runs that are removed meanwhile have no events."""
+    cursor = await connection.execute(EVENTS, (run, after, limit), binary=True)
+    rows = [EventRow(*row) for row in await cursor.fetchall()]
+    needed = checksums_in(rows)
+    blobs = await _blobs(connection, run, needed)
+    missing = [number for number, row in enumerate(rows, after + 1) if row.seq != number][:1]
+    if (missing or len(blobs) < len(needed)) and not await _first(connection, _IS_THERE, (run,)):
+        return PackedEvents([])
+    if missing:
+        raise damaged(place, f"run {run} has no event {missing[0]}")
+    return PackedEvents(rows, blobs)
+
+
+async def list_jobs(connection: Connection, run: RunId) -> list[JobRow]:
+    cursor = await connection.execute(_JOBS, (run,), binary=True)
+    return [
+        JobRow(
+            job=job_ref(run, row[1], visit=row[2], iteration=row[3]),
+            reason=WaitReason(row[4]),
+            due_at=row[5],
+            attempt=row[6],
+            pool=from_text(row[7]),
+            leased_until=row[8],
+            token=row[9],
+        )
+        for row in await cursor.fetchall()
+    ]
+
+
+async def _blobs(connection: Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
+    if not checksums:
+        return []
+    cursor = await connection.execute(_BLOBS, (run, TextArray(list(checksums))), binary=True)
+    return [Blob(*row) for row in await cursor.fetchall()]
+
+
+async def _first(
+    connection: Connection, statement: str, values: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
+    return await (await connection.execute(statement, values, binary=True)).fetchone()
+
+
+def _run_row(row: tuple[Any, ...]) -> RunRow:
+    run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
+    error, key, labels, *parent, depth = row[8:]
+    return RunRow(
+        run=run,
+        program=from_text(program),
+        digest=from_text(digest),
+        status=RunStatus(status),
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+        ended_at=ended_at,
+        error=msgspec.json.decode(error) if error is not None else None,
+        key=from_text(key) if key is not None else None,
+        labels=msgspec.json.decode(labels) if labels is not None else {},
+        parent=_parent(*parent),
+        depth=depth,
+    )
+
+
+def _parent(
+    run: int | None, step: str | None, visit: int | None, iteration: int | None
+) -> JobRef | None:
+    if run is None or step is None or visit is None or iteration is None:
+        return None
+    return job_ref(run, step, visit=visit, iteration=iteration)

@@ -1,0 +1,369 @@
+"""The protocols of `anew.store` over one PostgreSQL database that many processes share.
+
+Reads take any of a few connections, and leases one of their own; what changes runs goes through a
+few writers, each of which has its share of the runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, NoReturn, Protocol
+
+from msgspec.structs import replace
+
+from anew.clock import Clock
+from anew.engine.events import Event
+from anew.store import (
+    Batch,
+    Commit,
+    JobRef,
+    JobRow,
+    Lease,
+    RunFilter,
+    RunId,
+    RunRow,
+    SealedCredential,
+    Stored,
+    StoredProgram,
+    StoreError,
+)
+from anew.stores.following_clock import FollowingClock
+from anew.stores.heartbeats import extend_seconds
+from anew.stores.notices import notices_of, woken
+from anew.stores.packing import (
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
+    load_packed,
+    pack,
+    unpack_events,
+)
+from anew.stores.postgres import archive, catalog, leasing, ranges
+from anew.stores.postgres.clock import server_clock
+from anew.stores.postgres.commits import check_answer, commit_call, wake_call
+from anew.stores.postgres.connection import Place, place_of
+from anew.stores.postgres.link import (
+    CLOSING_SECONDS_MAX,
+    OPEN_PATIENCE_SECONDS,
+    Links,
+    Patience,
+)
+from anew.stores.postgres.migrations import (
+    MIGRATION_SECONDS_MAX,
+    check_schema,
+    migrate,
+    migrations,
+)
+from anew.stores.postgres.notices import PostgresNotices
+from anew.stores.postgres.settings import Settings, settings_of
+from anew.stores.postgres.writer import Call, Writer
+
+# While one waits for the disk, the other sends what has gathered.
+WRITERS = 2
+# Of their own, so that a lease is not lost because all the others are reading long logs.
+LEASING_CONNECTIONS = 1
+# Heartbeats wait for nobody, nor for an answer that does not come.
+HEARTBEAT_CONNECTIONS = 1
+# A busy server needs that long now and then.
+EXTEND_SECONDS_MIN = 0.1
+
+
+class Writes(Protocol):
+    """Does statements that change runs."""
+
+    async def do(self, call: Call) -> Any: ...
+
+    def end_by(self, moment: float) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Writers:
+    """Those of one run always take the same connection, and keep their order."""
+
+    def __init__(self, place: Place, patience: Patience) -> None:
+        self._writers = [Writer(place, patience) for _ in range(WRITERS)]
+
+    async def do(self, call: Call) -> Any:
+        # The last bits of an id count within a millisecond, those from the 22nd on are time.
+        return await self._writers[(call.run ^ call.run >> 22) % WRITERS].do(call)
+
+    @property
+    def transactions(self) -> int:
+        return sum(writer.transactions for writer in self._writers)
+
+    def end_by(self, moment: float) -> None:
+        for writer in self._writers:
+            writer.end_by(moment)
+
+    async def close(self) -> None:
+        for writer in self._writers:
+            await writer.close()
+
+
+class NoWriters:
+    """What a database opened for reading has instead."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    async def do(self, call: Call) -> NoReturn:
+        del call
+        raise StoreError(f"PostgreSQL at {self._place.text} is open for reading only.")
+
+    def end_by(self, moment: float) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+class PostgresStore:
+    """The runtime's side."""
+
+    waits = False
+
+    def __init__(
+        self,
+        writers: Writes,
+        links: Links,
+        *,
+        leasing_links: Links,
+        heartbeat_links: Links,
+        notices: PostgresNotices,
+        clock: Clock,
+    ) -> None:
+        self._writers = writers
+        self._links = links
+        self._leasing = leasing_links
+        self._heartbeats = heartbeat_links
+        self._notices = notices
+        self._clock = clock
+
+    async def commit(self, commit: Commit) -> None:
+        # Encoded before anyone waits: the caller goes on to change its state.
+        await self.write(pack(commit))
+
+    async def write(self, commit: PackedCommit) -> None:
+        check_answer(commit, await self._writers.do(commit_call(commit)))
+        self._notices.tell(notices_of(commit))
+
+    async def load(self, run: RunId) -> Stored | None:
+        return await load_packed(self, run)
+
+    async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
+        place = self._links.place
+        return await self._links.run(partial(archive.read_run, place=place, run=run, knows=knows))
+
+    async def lease(
+        self,
+        *,
+        now: int,
+        until: int,
+        limit: int,
+        pools: Sequence[str] | None = None,
+        runs: Sequence[RunId] | None = None,
+        wait_seconds: float = 0.0,
+    ) -> Batch:
+        del wait_seconds
+        return await self._leasing.run(
+            partial(leasing.take, now=now, until=until, limit=limit, pools=pools, runs=runs)
+        )
+
+    async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
+        if not leases:
+            return []
+        seconds = max(extend_seconds(until, self._clock.now()), EXTEND_SECONDS_MIN)
+        usual = self._heartbeats.patience
+        patience = replace(usual, answer_seconds=min(seconds, usual.answer_seconds))
+        return await self._heartbeats.run(
+            partial(leasing.extend, leases=leases, until=until), patience
+        )
+
+    async def expired(self, now: int, *, runs: Sequence[RunId] | None = None) -> list[Lease]:
+        return await self._leasing.run(partial(leasing.expired, now=now, runs=runs))
+
+    async def release(self, lease: Lease, *, due_at: int) -> None:
+        await self._writers.do(leasing.release_call(lease, due_at))
+        self._notices.tell([woken(lease.job, due_at)])
+
+    async def wake(self, job: JobRef) -> None:
+        await self._writers.do(wake_call(job))
+        self._notices.tell([woken(job, 0)])
+
+    def end_by(self, moment: float) -> None:
+        for one in (self._writers, self._leasing, self._heartbeats):
+            one.end_by(moment)
+
+    async def close(self) -> None:
+        await self._writers.close()
+        await self._leasing.close()
+        await self._heartbeats.close()
+
+
+class PostgresArchive:
+    """The readers' side."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def run(self, run: RunId) -> RunRow | None:
+        return await self._links.run(partial(archive.find_run, run=run))
+
+    async def runs(self, asked: RunFilter) -> list[RunRow]:
+        return await self._links.run(partial(archive.list_runs, asked=asked))
+
+    async def run_of_key(self, key: str) -> RunId | None:
+        return await self._links.run(partial(archive.run_of_key, key=key))
+
+    async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        return unpack_events(run, await self.rows(run, after=after, limit=limit))
+
+    async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
+        place = self._links.place
+        return await self._links.run(
+            partial(archive.read_rows, place=place, run=run, after=after, limit=limit)
+        )
+
+    async def jobs(self, run: RunId) -> list[JobRow]:
+        return await self._links.run(partial(archive.list_jobs, run=run))
+
+    async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
+        return await ranges.prune(self._links, before=ended_before, limit=limit)
+
+
+class PostgresCatalog:
+    """Programs."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def keep(self, program: StoredProgram) -> None:
+        await self._links.run(partial(catalog.keep_program, program=program))
+
+    async def register(self, program: StoredProgram) -> StoredProgram:
+        return await self._links.run(partial(catalog.register_program, program=program))
+
+    async def get(self, digest: str) -> StoredProgram | None:
+        return await self._links.run(partial(catalog.get_program, digest=digest))
+
+    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
+        return await self._links.run(partial(catalog.find_program, name=name, version=version))
+
+    async def programs(self) -> list[StoredProgram]:
+        return await self._links.run(catalog.newest_programs)
+
+
+class PostgresVault:
+    """Credentials."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def seal(self, credential: SealedCredential) -> None:
+        await self._links.run(partial(catalog.seal, credential=credential))
+
+    async def sealed(self, name: str) -> SealedCredential | None:
+        return await self._links.run(partial(catalog.sealed, name=name))
+
+    async def names(self) -> list[SealedCredential]:
+        return await self._links.run(catalog.sealed_names)
+
+    async def forget(self, name: str) -> bool:
+        return await self._links.run(partial(catalog.forget, name=name))
+
+
+class PostgresDatabase:
+    """All of it. `place` says where, without secrets."""
+
+    is_shared = True
+
+    def __init__(
+        self, place: Place, settings: Settings, *, patience: Patience, read_only: bool
+    ) -> None:
+        self.place = place.text
+        self._settings = settings
+        links = self._links = Links(place, patience, size=settings.connections)
+        writers: Writes = NoWriters(place) if read_only else Writers(place, patience)
+        self._writers = writers
+        self.notices = PostgresNotices(place, links)
+        self.clock: FollowingClock = server_clock(links)
+        self.store = PostgresStore(
+            writers,
+            links,
+            leasing_links=Links(place, patience, size=LEASING_CONNECTIONS),
+            heartbeat_links=Links(place, patience, size=HEARTBEAT_CONNECTIONS),
+            notices=self.notices,
+            clock=self.clock,
+        )
+        self.archive = PostgresArchive(links)
+        self.catalog = PostgresCatalog(links)
+        self.vault = PostgresVault(links)
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        read_only: bool = False,
+        notify: bool | None = None,
+        settings: Settings | None = None,
+        patience: Patience | None = None,
+    ) -> PostgresDatabase:
+        """The schema is created, or brought to the newest, unless it is `read_only`.
+
+        `notify` None: hear and tell other processes, unless it is only read or behind a pooler.
+        StoreError when it cannot be used, ConfigError for a URL or setting that cannot be read.
+        """
+        chosen = settings if settings is not None else settings_of()
+        place = place_of(url, is_pooled=chosen.is_pooled, is_durable=chosen.is_durable)
+        database = cls(place, chosen, patience=patience or Patience(), read_only=read_only)
+        is_notified = not read_only if notify is None else notify
+        try:
+            await database._prepare(place, read_only=read_only)
+            if is_notified and not chosen.is_pooled:
+                await database.notices.carry(sends=not read_only)
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def _prepare(self, place: Place, *, read_only: bool) -> None:
+        bring = check_schema if read_only else migrate
+        await self._links.run(
+            partial(bring, place=place, known=migrations()),
+            Patience(OPEN_PATIENCE_SECONDS, MIGRATION_SECONDS_MAX),
+        )
+        if not read_only:
+            # Events of a week without a partition go to the default one: no reason not to begin.
+            with suppress(StoreError):
+                await self.maintain()
+        await self.clock.measure()
+        self.clock.follow()
+
+    async def maintain(self) -> None:
+        """Make the partitions of the weeks to come. To be called once a day."""
+        make = partial(ranges.make_ranges, hash_partitions=self._settings.hash_partitions)
+        await self._links.run(make, ranges.PATIENCE)
+
+    @property
+    def transactions(self) -> int:
+        """How many write transactions this process has made durable."""
+        return self._writers.transactions if isinstance(self._writers, Writers) else 0
+
+    def hurry(self) -> None:
+        """Let nobody wait for an answer for longer than a few seconds from now on."""
+        moment = asyncio.get_running_loop().time() + CLOSING_SECONDS_MAX
+        self.store.end_by(moment)
+        self._links.end_by(moment)
+
+    async def close(self) -> None:
+        """Everything that was asked for is done first, or fails after a few seconds."""
+        self.hurry()
+        await self.store.close()
+        await self.notices.close()
+        await self.clock.close()
+        await self._links.close()

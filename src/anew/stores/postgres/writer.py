@@ -1,0 +1,210 @@
+"""The place that writes: statements in transactions, as few as possible.
+
+What arrives while a transaction is under way shares the next one, sent in one piece and answered in
+one piece. A statement that is refused answers so and does not disturb the others; one that fails is
+found by doing each of the group alone.
+Knows transactions. Does not know what the statements do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import psycopg
+from msgspec import Struct
+
+from anew.store import RunId, StoreError
+from anew.stores.postgres.connection import (
+    Connection,
+    Place,
+    Verdict,
+    judge,
+    store_error,
+)
+from anew.stores.postgres.link import CLOSING_SECONDS_MAX, TROUBLE, Link, Patience
+
+# One transaction holds no more than this, so that the first in it does not wait for ever, nor do
+# those who want the rows it has locked.
+GROUP_MAX = 200
+# All of it is in memory twice while it is sent. A larger statement is sent alone.
+GROUP_BYTES_MAX = 4 * 1024 * 1024
+
+
+class Together(Struct, frozen=True):
+    """One statement for many calls, with a row for each, and how its values are made of theirs."""
+
+    statement: str
+    values: Callable[[Sequence[tuple[Any, ...]]], tuple[Any, ...]]
+
+
+class Call(Struct, frozen=True):
+    """One statement that changes a run, safe to do again; it answers with one value.
+
+    `size` is about how many bytes it has.
+    """
+
+    run: RunId
+    statement: str
+    values: tuple[Any, ...]
+    size: int = 0
+    together: Together | None = None
+
+
+class _Asked(Struct):
+    call: Call
+    future: asyncio.Future[Any]
+
+
+class Writer:
+    """Owns one connection.
+
+    The list of those who wait needs no bound of its own: every entry has a caller behind it.
+    """
+
+    def __init__(self, place: Place, patience: Patience) -> None:
+        self._link = Link(place, patience)
+        self._place = place
+        self._waiting: list[_Asked] = []
+        self._serving: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self.transactions = 0
+
+    async def do(self, call: Call) -> Any:
+        """What the statement answers, once everything it wrote is durable."""
+        if self._is_closed:
+            raise StoreError(f"the database at {self._place.text} is closed.")
+        asked = _Asked(call, asyncio.get_running_loop().create_future())
+        self._waiting.append(asked)
+        if self._serving is None:
+            self._serving = asyncio.create_task(self._serve(), name="anew-postgres-writer")
+        return await asked.future
+
+    def end_by(self, moment: float) -> None:
+        self._link.end_by(moment)
+
+    async def close(self) -> None:
+        """Do what was asked before, as far as that can be done in time; close the connection."""
+        self._is_closed = True
+        self.end_by(asyncio.get_running_loop().time() + CLOSING_SECONDS_MAX)
+        if self._serving is not None:
+            await self._serving
+        await self._link.close()
+
+    async def _serve(self) -> None:
+        try:
+            while self._waiting:
+                group = self._next_group()
+                # Everybody locks runs in the same order. Those of one run stay in theirs.
+                group.sort(key=lambda asked: asked.call.run)
+                results = await self._results(group)
+                for asked, result in zip(group, results, strict=True):
+                    _answer(asked.future, result)
+        finally:
+            self._serving = None
+
+    def _next_group(self) -> list[_Asked]:
+        """Those who have waited longest, one at least, and who still wait."""
+        count, size = 0, 0
+        for asked in self._waiting[:GROUP_MAX]:
+            size += asked.call.size
+            if count > 0 and size > GROUP_BYTES_MAX:
+                break
+            count += 1
+        group = [asked for asked in self._waiting[:count] if not asked.future.cancelled()]
+        del self._waiting[:count]
+        return group
+
+    async def _results(self, group: list[_Asked]) -> list[Any]:
+        """What each statement answers, or its error."""
+        if len(group) > 1:
+            try:
+                results = await self._link.insist(
+                    partial(_send_wanted, group=group), gives_way=True
+                )
+            except TROUBLE as error:
+                if judge(error) is Verdict.LOST:
+                    # Nobody of the group would fare better alone.
+                    return [store_error(self._place, error) for _ in group]
+            except Exception:
+                # One of them has values that cannot be sent: it will tell when it is alone.
+                pass
+            else:
+                self.transactions += 1
+                return results
+        return [await self._alone(asked) for asked in group]
+
+    async def _alone(self, asked: _Asked) -> Any:
+        try:
+            [result] = await self._link.run(partial(_send_wanted, group=[asked]))
+        except Exception as error:
+            return error
+        self.transactions += 1
+        return result
+
+
+async def _send_wanted(connection: Connection, group: list[_Asked]) -> list[Any]:
+    """Each time it is tried, without those whom nobody waits for any more."""
+    wanted = [asked for asked in group if not asked.future.cancelled()]
+    calls = [asked.call for asked in wanted]
+    if len(calls) > 1:
+        answers = await _send(connection, calls)
+    else:
+        answers = [await _send_one(connection, call) for call in calls]
+    given = {id(asked): answer for asked, answer in zip(wanted, answers, strict=True)}
+    return [given.get(id(asked)) for asked in group]
+
+
+async def _send(connection: Connection, calls: list[Call]) -> list[Any]:
+    """All of the group in one transaction, sent in one piece."""
+    parts = [list(part) for _, part in groupby(calls, key=lambda call: call.together)]
+    if len(parts) == 1 and parts[0][0].together is not None:
+        cursor = await _execute(connection, parts[0])
+        return [row[0] for row in await cursor.fetchall()]
+    cursors = []
+    async with connection.pipeline():
+        await connection.execute("BEGIN")
+        for part in parts:
+            pieces = [part] if part[0].together is not None else [[call] for call in part]
+            cursors += [(len(piece), await _execute(connection, piece)) for piece in pieces]
+        await connection.execute("COMMIT")
+    results: list[Any] = []
+    for count, cursor in cursors:
+        rows = await cursor.fetchall()
+        results += [row[0] for row in rows] if rows else [None] * count
+    return results
+
+
+async def _send_one(connection: Connection, call: Call) -> Any:
+    """Alone, a statement is a transaction by itself."""
+    row = await (await _execute(connection, [call])).fetchone()
+    return row[0] if row is not None else None
+
+
+async def _execute(
+    connection: Connection, calls: Sequence[Call]
+) -> psycopg.AsyncCursor[tuple[Any, ...]]:
+    """One, or several that have a statement together."""
+    statement, values = calls[0].statement, calls[0].values
+    together = calls[0].together
+    if len(calls) > 1 and together is not None:
+        statement, values = together.statement, together.values([call.values for call in calls])
+    cursor = connection.cursor(binary=True)
+    return await cursor.execute(statement, values, prepare=_prepares(connection))
+
+
+def _prepares(connection: Connection) -> bool | None:
+    """Not behind a pooler, which hands the next statement to another server process."""
+    return None if connection.prepare_threshold is None else True
+
+
+def _answer(future: asyncio.Future[Any], result: Any) -> None:
+    if future.done():
+        return
+    if isinstance(result, Exception):
+        future.set_exception(result)
+    else:
+        future.set_result(result)
