@@ -98,6 +98,43 @@ class PersonOfScript:
         return entry.answer
 
 
+class SenderOfScript:
+    """Sends a real run the signals of its script, each at its time."""
+
+    def __init__(self, engine: Embedded, script: Script) -> None:
+        self._engine = engine
+        self._script = script
+        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self._sending: set[asyncio.Task[None]] = set()
+
+    def hear(self, run: RunId, events: Sequence[e.Event]) -> None:
+        for event in events:
+            if isinstance(event, e.RunStarted):
+                for sent in self._script.signals:
+                    self._begin(run, sent.after, sent.signal, sent.payload, sent.id)
+            elif isinstance(event, e.SignalWaiting):
+                keys = keys_of(event.step or "", event.task or "")
+                tape = next((self._tapes[key] for key in keys if key in self._tapes), None)
+                entry = tape.next() if tape is not None else None
+                if entry is not None and entry.is_signal:
+                    self._begin(run, entry.takes, event.signal, entry.said["signal"], None)
+
+    def _begin(self, run: RunId, after: int, name: str, payload: Any, id_: str | None) -> None:
+        task = asyncio.create_task(self._send(run, after, name, payload, id_))
+        self._sending.add(task)
+
+    async def _send(self, run: RunId, after: int, name: str, payload: Any, id_: str | None) -> None:
+        await asyncio.sleep(after / NANOSECONDS)
+        await self._engine.signals.signal(run, name, payload, id=id_, by=BY_SCRIPT)
+
+    async def stop(self) -> None:
+        """What was to come later comes no more; what went wrong is told."""
+        for task in self._sending:
+            task.cancel()
+        ended = await asyncio.gather(*self._sending, return_exceptions=True)
+        assert not [one for one in ended if isinstance(one, Exception)]
+
+
 class Played(Struct):
     """One run and what it left: a real one, or a simulated one in the same words.
 
@@ -170,15 +207,16 @@ def really_run(
     file = document_file(name)
     document = read_document(file.read_text(encoding="utf-8"), str(file))
     order = Order(document, workload_of(name, lab_url))
-    return asyncio.run(_run(order, folder, watcher, PersonOfScript(script_of(name))))
+    return asyncio.run(_run(order, folder, watcher, script_of(name)))
 
 
-async def _run(
-    order: Order, folder: Path, watcher: Watcher | None, person: PersonOfScript
-) -> Played:
+async def _run(order: Order, folder: Path, watcher: Watcher | None, script: Script) -> Played:
     folder.mkdir(parents=True, exist_ok=True)
     database = SqliteDatabase.open(folder / "anew.db", synchronous="NORMAL")
+    person = PersonOfScript(script)
     engine = Embedded(database, folder / "scratch", draw=lambda: 0.5, interviewer=person)
+    sender = SenderOfScript(engine, script)
+    engine.listen(sender.hear)
     if watcher is not None:
         engine.listen(lambda _, events: watcher(events))
     try:
@@ -191,6 +229,7 @@ async def _run(
             played.children.append(Played(document.program, [log]))
         return played
     finally:
+        await sender.stop()
         await engine.stop()
         await database.close()
 

@@ -109,6 +109,12 @@ EMBEDDED = (
     "retry_block/python_retry_exception",
     "retry_block/retry_simple_config",
     "save/save_result",
+    "signals/parcels",
+    "signals/payment",
+    "signals/payment.early",
+    "signals/payment.little",
+    "signals/payment.never",
+    "signals/payment.reminded",
     "workbook/workbook",
 )
 # Run by the command itself, in a process of its own. None of them has jitter.
@@ -140,6 +146,7 @@ SIMULATED_ONLY = {
     "graphs/spec/parallel.failed": "two of its branches always succeed",
     "people/approval.silent": "nobody has a minute",
     "save/save_result.full": "a disk has to be full in the middle of a run",
+    "signals/parcels.lost": "nobody has an hour",
 }
 # What was written before there was a lab server: documents of the specifications, whose servers
 # do not exist, and one scenario in four spellings.

@@ -2,9 +2,12 @@
 
 import asyncio
 import itertools
+from contextlib import suppress
 from heapq import heappop, heappush
 
+from anew.engine.events import RunStarted, SignalWaiting
 from anew.engine.people import chosen
+from anew.errors import ConfigError
 from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
 from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
@@ -58,6 +61,8 @@ class Counted:
 
     def __getattr__(self, name):
         operation = getattr(self._store, name)
+        if not callable(operation):
+            return operation
 
         async def counted(*args, **kwargs):
             self.pending += 1
@@ -75,6 +80,10 @@ class CountedDatabase:
         self.archive = Counted(database.archive)
         self.catalog = Counted(database.catalog)
         self.vault = Counted(database.vault)
+        self.is_shared = database.is_shared
+        self.clock = database.clock
+        self.notices = database.notices
+        self.maintain = database.maintain
 
     def is_quiet(self):
         return not any(
@@ -123,6 +132,46 @@ class ScriptedPerson:
         return None
 
 
+class ScriptedSender:
+    """Sends the signals of a script: those of its tasks as they begin to wait, the rest in time."""
+
+    def __init__(self, engine, script, tapes, clock):
+        self._engine = engine
+        self._script = script
+        self._tapes = tapes
+        self._clock = clock
+        self._sending = set()
+        engine.listen(self.hear)
+
+    def hear(self, run, events):
+        for event in events:
+            if isinstance(event, RunStarted):
+                for sent in self._script.signals:
+                    self._send(run, sent.after, sent.signal, sent.payload, id=sent.id)
+            elif isinstance(event, SignalWaiting):
+                tape = tape_of(self._tapes, event.step, event.task)
+                entry = tape.next() if tape is not None else None
+                if entry is not None and entry.is_signal:
+                    self._send(run, entry.takes, event.signal, entry.said["signal"])
+
+    def _send(self, run, after, name, payload, **more):
+        task = asyncio.create_task(
+            self._sent(run, self._clock.now() + after, name, payload, **more)
+        )
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    async def _sent(self, run, at, name, payload, **more):
+        await self._clock.sleep_until(at)
+        with suppress(ConfigError):  # the run may have ended meanwhile
+            await self._engine.signals.signal(run, name, payload, by=BY_SCRIPT, **more)
+
+    async def stop(self):
+        for task in self._sending:
+            task.cancel()
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+
 def tape_of(tapes, step, task):
     return next((tapes[key] for key in keys_of(step, task) if key in tapes), None)
 
@@ -154,6 +203,7 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
         draw=script.draws(),
         interviewer=ScriptedPerson(tapes, clock),
     )
+    sender = ScriptedSender(engine, script, tapes, clock)
     driver = asyncio.create_task(clock.drive(counted.is_quiet))
     try:
         order = Order(read_document(document, file), script.workload)
@@ -162,4 +212,5 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
         return await whole_log(database.archive, started.run), state, tool.calls
     finally:
         driver.cancel()
+        await sender.stop()
         await engine.stop(0)

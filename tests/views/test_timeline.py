@@ -108,9 +108,9 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         "answered                     Y · ann",
     ),
     (e.HumanTimedOut(step="fetch", action="fail"), "nobody answered              gives up"),
-    (e.SignalWaiting(step="fetch", signal="paid"), "signal waiting               paid"),
-    (e.SignalReceived(step="fetch", signal="paid"), "signal received              paid"),
-    (e.SignalTimedOut(step="fetch", signal="paid"), "signal timed out             paid"),
+    (e.SignalWaiting(step="fetch", signal="paid"), "waits for a signal           paid"),
+    (e.SignalReceived(step="fetch", signal="paid"), "signal came                  paid"),
+    (e.SignalTimedOut(step="fetch", signal="paid"), "no signal came               paid"),
 ]
 
 

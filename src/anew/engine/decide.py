@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine import forks, gates
+from anew.engine import forks, gates, signals
 from anew.engine.admission import admits
 from anew.engine.joins import groups_of, merged_args, oldest_joining, ready_groups
 from anew.engine.loops import open_loop
@@ -34,14 +34,16 @@ from anew.engine.tokens import is_join
 from anew.engine.visits import end_loop, end_step_run, fail_visit
 from anew.expressions import ExpressionError, MappingScope
 from anew.program.program import Program
-from anew.values import Object, merge_deep, put_in
+from anew.values import Object, Value, merge_deep, put_in
 
 _WAITS = (
     StepRunStatus.DELAYED,
     StepRunStatus.DECIDED,
     StepRunStatus.ASKING,
+    StepRunStatus.AWAITING,
     StepRunStatus.ANSWERED,
 )
+_UNDER_WAY = (RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
 _RUN_FAILED = "the run failed"
 
 
@@ -91,6 +93,15 @@ class Answered(Struct, frozen=True):
     by: str | None = None
 
 
+class Signalled(Struct, frozen=True):
+    """A signal came from outside. The same name and `id` again change nothing."""
+
+    signal: str
+    payload: Value = None
+    id: str | None = None
+    by: str | None = None
+
+
 class Cancelled(Struct, frozen=True):
     """Someone ends the run, whatever it is doing."""
 
@@ -109,7 +120,7 @@ class Resumed(Struct, frozen=True):
 
 
 Boundary: TypeAlias = (
-    Requested | Taken | Due | Reported | Lost | Answered | Cancelled | Paused | Resumed
+    Requested | Taken | Due | Reported | Lost | Answered | Signalled | Cancelled | Paused | Resumed
 )
 
 
@@ -129,7 +140,7 @@ class Transition(Struct, frozen=True):
 def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment) -> Transition:
     """What follows. `state` is given away: on return it has the events folded in."""
     recorder = Recorder(program, state, moment)
-    if not _is_expected(state, boundary, moment.now):
+    if not _is_expected(recorder, boundary):
         return Transition([], [], None)
     ask: Ask | None = None
     match boundary:
@@ -145,6 +156,8 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
             ask = _redeliver(recorder, boundary)
         case Answered():
             _take_answer(recorder, boundary)
+        case Signalled():
+            _take_signal(recorder, boundary)
         case Cancelled():
             recorder.emit(e.RunCancelled(reason=boundary.reason))
         case Paused():
@@ -160,8 +173,9 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
     return Transition(recorder.events, recorder.jobs, ask, recorder.stopped)
 
 
-def _is_expected(state: RunState, boundary: Boundary, now: int) -> bool:
+def _is_expected(recorder: Recorder, boundary: Boundary) -> bool:
     """Whether it still matters: queues deliver twice, workers report late, runs end meanwhile."""
+    state, now = recorder.state, recorder.moment.now
     match boundary:
         case Requested():
             return state.status is RunStatus.NEW
@@ -171,9 +185,23 @@ def _is_expected(state: RunState, boundary: Boundary, now: int) -> bool:
             return state.status in (RunStatus.RUNNING, RunStatus.WAITING)
         case Resumed():
             return state.status is RunStatus.PAUSED
+        case Signalled():
+            return _is_news(recorder, boundary)
         case _:
             run = None if state.is_final else state.step_run(boundary.key)
             return run is not None and _is_awaited(state, run, boundary, now)
+
+
+def _is_news(recorder: Recorder, came: Signalled) -> bool:
+    """Whether the run is under way, has not had this signal, and has room for it."""
+    state = recorder.state
+    if state.status not in _UNDER_WAY or signals.is_repeated(state, came.signal, id=came.id):
+        return False
+    served = signals.next_served(recorder.program, state, came.signal, recorder.moment.now)
+    why = signals.overflow(
+        state, came.signal, id=came.id, payload=came.payload, is_kept=served is None
+    )
+    return why is None
 
 
 def _is_awaited(
@@ -355,6 +383,25 @@ def _take_answer(recorder: Recorder, answered: Answered) -> None:
     )
     if recorder.state.status is not RunStatus.PAUSED:
         recorder.jobs.append(run.key)
+
+
+def _take_signal(recorder: Recorder, came: Signalled) -> None:
+    """Whoever has waited for it longest goes on with it; without anyone it is kept."""
+    state, secrets = recorder.state, recorder.moment.secrets
+    run = signals.next_served(recorder.program, state, came.signal, recorder.moment.now)
+    payload, by = came.payload, came.by
+    if secrets is not None:
+        payload, by = secrets.seal(payload), secrets.texts.masked(by)
+    received = e.SignalReceived(signal=came.signal, payload=payload, id=came.id, by=by)
+    if run is None:
+        recorder.emit(received)
+        return
+    key = run.key
+    received.step, received.visit, received.iteration = key.step, key.visit, key.iteration
+    received.task, received.attempt = run.task, run.attempt
+    recorder.emit(received)
+    if state.status is not RunStatus.PAUSED:
+        recorder.jobs.append(key)
 
 
 def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:

@@ -407,11 +407,19 @@ class SignalWaiting(Fact):
 
 
 class SignalReceived(Fact):
-    """The signal came; its payload is the task's result."""
+    """A signal came; its payload is the result of the task that waited for it.
+
+    Without a step nobody waits for it yet: it is kept. When a task takes it up, this is written
+    once more at the task's place, and `kept` is the sequence number of the event that has the rest.
+    `id` tells a signal that is sent again from the next one; `by` is whoever sent it.
+    """
 
     name: ClassVar[str] = "signal.received"
     signal: str
     payload: Value = None
+    id: str | None = None
+    by: str | None = None
+    kept: int | None = None
 
 
 class SignalTimedOut(Fact):

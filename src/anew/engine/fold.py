@@ -12,12 +12,16 @@ from typing import assert_never
 from anew.engine import events as e
 from anew.engine.state import (
     BRANCH_FAILS,
+    FOR_OTHERS,
     NO_ORIGIN,
     RUN_TRANSITIONS,
     STEP_RUN_TRANSITIONS,
     SUCCESS,
     Asked,
+    Awaited,
     Branch,
+    Inbox,
+    KeptSignal,
     Key,
     LoopVisit,
     Origin,
@@ -28,7 +32,6 @@ from anew.engine.state import (
     Said,
     StepResult,
     StepRun,
-    StepRunStatus,
 )
 from anew.engine.tokens import (
     add_token,
@@ -43,7 +46,7 @@ from anew.engine.tokens import (
 )
 from anew.errors import EngineBug
 from anew.program.policy import Verdict
-from anew.values import Object, patched
+from anew.values import Object, json_text, patched
 
 ENTRY_TOKEN = 1
 _GOES_ON = ("continue", "break", "jump")
@@ -70,17 +73,17 @@ def evolve(state: RunState, event: e.Event) -> RunState:
         raise EngineBug(
             f"{event.name} (seq {event.seq}) names {error}, which is unknown"
         ) from error
-    if state.asking and status is RunStatus.RUNNING and _only_people_move_it(state):
+    if state.asking and status is RunStatus.RUNNING and _only_others_move_it(state):
         status = RunStatus.WAITING
     state.status = status
     state.version = event.seq
     return state
 
 
-def _only_people_move_it(state: RunState) -> bool:
-    """Whether every live step-run waits for a person."""
+def _only_others_move_it(state: RunState) -> bool:
+    """Whether every live step-run waits for a person or a signal."""
     live = state.live_step_runs()
-    return bool(live) and all(run.status is StepRunStatus.ASKING for run in live)
+    return bool(live) and all(run.status in FOR_OTHERS for run in live)
 
 
 def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case per event
@@ -143,10 +146,12 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             _human_waiting(state, _moved(state, event), event)
         case e.HumanAnswered():
             _human_answered(_moved(state, event), event)
-        case e.HumanTimedOut():
+        case e.SignalWaiting():
+            _signal_waiting(state, _moved(state, event), event)
+        case e.SignalReceived():
+            _signal_received(state, event)
+        case e.HumanTimedOut() | e.SignalTimedOut():
             _moved(state, event)
-        case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
-            pass
         case _:
             assert_never(event)
 
@@ -163,7 +168,7 @@ def _moved(state: RunState, event: e.Event) -> StepRun:
     status = STEP_RUN_TRANSITIONS.get((found.status, type(event)))
     if status is None:
         raise EngineBug(f"{event.name} in {event.step} visit {event.visit}: it is {found.status}")
-    state.asking -= found.status is StepRunStatus.ASKING
+    state.asking -= found.status in FOR_OTHERS
     found.status = status
     return found
 
@@ -289,6 +294,7 @@ def _task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> No
     else:
         run.said = SUCCESS
     run.asked = run.answer = run.answered_by = run.chosen = None
+    run.awaited = run.payload = None
 
 
 def _retry_scheduled(state: RunState, run: StepRun, event: e.TaskRetryScheduled) -> None:
@@ -322,6 +328,43 @@ def _human_waiting(state: RunState, run: StepRun, event: e.HumanWaiting) -> None
 def _human_answered(run: StepRun, event: e.HumanAnswered) -> None:
     run.answer, run.answered_by, run.resume_at = event.answer, event.by, None
     run.chosen = event.label
+
+
+def _signal_waiting(state: RunState, run: StepRun, event: e.SignalWaiting) -> None:
+    run.awaited = Awaited(event.signal, event.deadline)
+    run.resume_at = event.deadline
+    state.asking += 1
+
+
+def _signal_received(state: RunState, event: e.SignalReceived) -> None:
+    if event.id is not None:
+        _inbox(state, event.signal).ids[event.id] = event.seq
+    if event.step is None:
+        early = KeptSignal(event.seq, event.payload, len(json_text(event.payload)))
+        inbox = _inbox(state, event.signal)
+        inbox.kept.append(early)
+        inbox.chars += early.chars
+        return
+    run = _moved(state, event)
+    run.resume_at = None
+    is_kept = event.kept is not None
+    run.payload = _taken_up(state, event).payload if is_kept else event.payload
+
+
+def _taken_up(state: RunState, event: e.SignalReceived) -> KeptSignal:
+    """The oldest of its name serves once."""
+    inbox = state.inboxes[event.signal]
+    first = inbox.kept.pop(0)
+    if first.seq != event.kept:
+        raise EngineBug(f"{event.name} (seq {event.seq}) takes up {event.kept}, not {first.seq}")
+    inbox.chars -= first.chars
+    if not inbox.kept and not inbox.ids:
+        del state.inboxes[event.signal]
+    return first
+
+
+def _inbox(state: RunState, signal: str) -> Inbox:
+    return state.inboxes.setdefault(signal, Inbox())
 
 
 def _patch(state: RunState, run: StepRun, patches: Object) -> None:

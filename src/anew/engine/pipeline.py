@@ -10,9 +10,17 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.events import HumanTimedOut, HumanWaiting, StepStarted, TaskStarted
+from anew.engine.events import (
+    HumanTimedOut,
+    HumanWaiting,
+    SignalReceived,
+    SignalTimedOut,
+    SignalWaiting,
+    StepStarted,
+    TaskStarted,
+)
 from anew.engine.forks import failure_of
-from anew.engine.moments import LAST_MOMENT, NANOSECONDS
+from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.people import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.policy import judge
@@ -20,7 +28,23 @@ from anew.engine.record import Recorder
 from anew.engine.relay import relayed
 from anew.engine.render import Rejected, value_of
 from anew.engine.scope import Scope, task_names
-from anew.engine.state import Asked, Key, RunState, RunStatus, StepRun, StepRunStatus
+from anew.engine.signals import (
+    awaited_by,
+    oldest_kept,
+    outcome_of_no_signal,
+    outcome_of_signal,
+)
+from anew.engine.state import (
+    FOR_OTHERS,
+    Asked,
+    Awaited,
+    Key,
+    RunState,
+    RunStatus,
+    StepRun,
+    StepRunStatus,
+)
+from anew.engine.timeouts import deadline_of
 from anew.errors import EngineBug
 from anew.program.kinds import find_kind
 from anew.program.program import Program, Step, Task
@@ -48,11 +72,17 @@ class Invoke(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """Come back at `until`, or when a person has answered."""
+    """Come back at `until`, or when the person has answered or the signal has come."""
 
     key: Key
     until: int
     for_person: bool = False
+    for_signal: bool = False
+
+    @property
+    def is_for_others(self) -> bool:
+        """Whether someone outside may end it at any time."""
+        return self.for_person or self.for_signal
 
 
 class Ended(Struct, frozen=True):
@@ -122,7 +152,7 @@ class Pipeline:
     def _go_on(self) -> Ask | None:
         """Move until something outside is needed. Inputs that do not render are outcomes too."""
         deadline = self._deadline()
-        if self._run.status in (StepRunStatus.ASKING, StepRunStatus.ANSWERED):
+        if self._run.status in FOR_OTHERS or self._run.status is StepRunStatus.ANSWERED:
             waits = self._hear(deadline)
             if waits is not None:
                 return waits
@@ -146,25 +176,46 @@ class Pipeline:
             self._judge(asked)
 
     def _hear(self, deadline: int | None) -> Wait | Ended | None:
-        """Take a person's answer, or their silence; what to do while neither is there."""
+        """Take what others said, or their silence; what to do while neither is there."""
         run, now = self._run, self._recorder.moment.now
-        asked = run.asked
-        assert asked is not None
         if run.status is StepRunStatus.ANSWERED:
-            self._judge(outcome_of_answer(run.answer or "", run.chosen, run.answered_by))
+            self._judge(self._said())
             return None
         if deadline is not None and deadline <= now:
             return self._too_late()
-        if asked.deadline is None or asked.deadline > now:
-            return self._waits_for_person(asked, deadline)
-        outcome, label = outcome_of_silence(asked, run.asked_at)
-        self._recorder.emit(HumanTimedOut(**self._place(), action=asked.action, label=label))
-        self._judge(outcome)
+        if run.resume_at is None or run.resume_at > now:
+            return self._waits_for_others()
+        self._judge(self._silence())
         return None
 
-    def _waits_for_person(self, asked: Asked, deadline: int | None) -> Wait:
-        ends = [at for at in (asked.deadline, deadline) if at is not None]
-        return Wait(self._run.key, min(ends, default=LAST_MOMENT), for_person=True)
+    def _said(self) -> Outcome:
+        run = self._run
+        if run.awaited is not None:
+            return outcome_of_signal(run.payload)
+        return outcome_of_answer(run.answer or "", run.chosen, run.answered_by)
+
+    def _silence(self) -> Outcome:
+        """What it amounts to that nobody answered, or that the signal did not come."""
+        run = self._run
+        if run.awaited is not None:
+            awaited = run.awaited
+            self._recorder.emit(SignalTimedOut(**self._place(), signal=awaited.signal))
+            return outcome_of_no_signal(awaited, run.asked_at)
+        asked = run.asked
+        assert asked is not None
+        outcome, label = outcome_of_silence(asked, run.asked_at)
+        self._recorder.emit(HumanTimedOut(**self._place(), action=asked.action, label=label))
+        return outcome
+
+    def _waits_for_others(self) -> Wait:
+        run = self._run
+        ends = [at for at in (run.resume_at, self._deadline()) if at is not None]
+        return Wait(
+            run.key,
+            min(ends, default=LAST_MOMENT),
+            for_person=run.status is StepRunStatus.ASKING,
+            for_signal=run.status is StepRunStatus.AWAITING,
+        )
 
     def _place(self) -> Object:
         run = self._run
@@ -258,6 +309,8 @@ class Pipeline:
                 return relayed(rendered.inputs)
             case "human":
                 return self._ask_person(rendered.inputs)
+            case "wait":
+                return self._await_signal(rendered.inputs)
             case _:
                 return asked_of(recorder.program, recorder.state, run)
 
@@ -275,7 +328,20 @@ class Pipeline:
                 default=asked.default,
             )
         )
-        return self._waits_for_person(asked, self._deadline())
+        return self._waits_for_others()
+
+    def _await_signal(self, inputs: Value) -> Wait | Outcome:
+        """A signal that came before is taken up at once."""
+        awaited, recorder = awaited_by(inputs, self._recorder.moment.now), self._recorder
+        if not isinstance(awaited, Awaited):
+            return outcome_of(error=awaited)
+        signal, place = awaited.signal, self._place()
+        recorder.emit(SignalWaiting(**place, signal=signal, deadline=awaited.deadline))
+        kept = oldest_kept(recorder.state, signal)
+        if kept is None:
+            return self._waits_for_others()
+        recorder.emit(SignalReceived(**place, signal=signal, kept=kept.seq))
+        return outcome_of_signal(kept.payload)
 
     def _refused(self, move: _Start) -> Outcome | None:
         """The outcome of a first task whose step's branches did not do well enough."""
@@ -331,13 +397,6 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
         idempotency_key=idempotency_key(state.run, run.key, run.task_visit),
         deadline=deadline_of(step, run),
     )
-
-
-def deadline_of(step: Step, run: StepRun) -> int | None:
-    """The moment at which a step-run's time is up, whatever it is doing."""
-    if step.deadline_seconds is None:
-        return None
-    return run.began_at + int(step.deadline_seconds * NANOSECONDS)
 
 
 def idempotency_key(run: str, key: Key, task_visit: int) -> str:

@@ -32,12 +32,15 @@ class StepRunStatus(StrEnum):
     DECIDED = "decided"  # an outcome is in, the directive is known
     DELAYED = "delayed"  # waits for the due time of a retry
     ASKING = "asking"  # waits for a person
-    ANSWERED = "answered"  # a person answered; whoever takes it goes on
+    AWAITING = "awaiting"  # waits for a signal
+    ANSWERED = "answered"  # what it waited for is there; whoever takes it goes on
     ENDED = "ended"
 
 
 # The failure mode of a visit whose branch ends failed: the join decides what that means.
 BRANCH_FAILS = "branch"
+# Only someone outside can end these before their time.
+FOR_OTHERS = frozenset({StepRunStatus.ASKING, StepRunStatus.AWAITING})
 FINAL = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED})
 
 _PROGRESS: tuple[type[e.Fact], ...] = (
@@ -82,7 +85,7 @@ RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
     (RunStatus.WAITING, e.RunFailed): RunStatus.FAILED,
     (RunStatus.PAUSED, e.RunResumed): RunStatus.RUNNING,
     (RunStatus.PAUSED, e.RunCancelled): RunStatus.CANCELLED,
-    # Whether it runs or waits for a person, the fold tells from what is live.
+    # Whether it runs or waits for someone outside, the fold tells from what is live.
     **{(RunStatus.RUNNING, kind): RunStatus.RUNNING for kind in _PROGRESS},
     **{(RunStatus.WAITING, kind): RunStatus.RUNNING for kind in _PROGRESS},
     # A paused run starts nothing new, but what is at work may still report.
@@ -122,6 +125,11 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.ASKING, e.HumanTimedOut): StepRunStatus.ANSWERED,
     (StepRunStatus.ASKING, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.ASKING, e.LoopIterationFailed): StepRunStatus.ENDED,
+    (StepRunStatus.EXECUTING, e.SignalWaiting): StepRunStatus.AWAITING,
+    (StepRunStatus.AWAITING, e.SignalReceived): StepRunStatus.ANSWERED,
+    (StepRunStatus.AWAITING, e.SignalTimedOut): StepRunStatus.ANSWERED,
+    (StepRunStatus.AWAITING, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.AWAITING, e.LoopIterationFailed): StepRunStatus.ENDED,
     (StepRunStatus.ANSWERED, e.TaskProcessed): StepRunStatus.DECIDED,
 }
 
@@ -168,6 +176,32 @@ class Asked(Struct, frozen=True):
     action: str
     default: str | None = None
     deadline: int | None = None
+
+
+class Awaited(Struct, frozen=True):
+    """The signal a step-run waits for, and until when."""
+
+    signal: str
+    deadline: int | None = None
+
+
+class KeptSignal(Struct, frozen=True):
+    """A signal that came before anyone waited for it, and how long it is as JSON.
+
+    `seq` is that of its event.
+    """
+
+    seq: int
+    payload: Value
+    chars: int = 0
+
+
+class Inbox(Struct):
+    """What came for a run under one name: the signals that wait for a wait, and all ids."""
+
+    kept: list[KeptSignal] = field(default_factory=list)  # oldest first
+    chars: int = 0  # of their payloads
+    ids: dict[str, int] = field(default_factory=dict)  # of all that came, with their seq
 
 
 class Said(Struct, frozen=True):
@@ -221,6 +255,8 @@ class StepRun(Struct, tag="step-run"):
     answer: str | None = None
     chosen: str | None = None  # the label the answer means
     answered_by: str | None = None
+    awaited: Awaited | None = None
+    payload: Value = None  # of the signal that came
 
 
 class LoopVisit(Struct, tag="loop"):
@@ -324,7 +360,8 @@ class RunState(Struct):
     entry: str | None = None  # where it began, when not at the program's entry
     generation: int = 0
     steps_begun: int = 0
-    asking: int = 0  # step-runs that wait for a person
+    asking: int = 0  # step-runs that wait for a person or a signal
+    inboxes: dict[str, Inbox] = field(default_factory=dict)  # by signal, those that hold something
     retries: dict[str, int] = field(default_factory=dict)  # by step, where visits share a budget
     redirects: dict[str, int] = field(default_factory=dict)  # by gate
     verdicts: dict[str, str] = field(default_factory=dict)  # by step, latest last

@@ -1,13 +1,23 @@
-"""What is said of a call that gave no answer in time: the same in a run and in a simulation.
+"""When a step-run's time is up, and what is said of a call that gave no answer in time.
 
-Names the limit that was set, never the time that was measured. Knows no clock.
+The same in a run and in a simulation. Names the limit that was set, never the time that was
+measured. Knows no clock.
 """
 
 from __future__ import annotations
 
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import error_of
+from anew.engine.state import StepRun
 from anew.program.program import Step
 from anew.values import Object
+
+
+def deadline_of(step: Step, run: StepRun) -> int | None:
+    """The moment at which a step-run's time is up, whatever it is doing."""
+    if step.deadline_seconds is None:
+        return None
+    return run.began_at + int(step.deadline_seconds * NANOSECONDS)
 
 
 def timed_out(kind: str, step: Step, *, own_seconds: float | None) -> Object:

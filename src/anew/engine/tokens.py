@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from anew.engine import events as e
 from anew.engine.state import (
+    FOR_OTHERS,
     NO_ORIGIN,
     Branch,
     Fork,
@@ -15,7 +16,6 @@ from anew.engine.state import (
     RunState,
     Said,
     StepRun,
-    StepRunStatus,
     Token,
 )
 from anew.values import Object, patched
@@ -162,4 +162,4 @@ def branches_below(state: RunState, fork: int) -> set[int]:
 
 def _asking_in(visit: StepRun | LoopVisit) -> int:
     runs = visit.open.values() if isinstance(visit, LoopVisit) else (visit,)
-    return sum(run.status is StepRunStatus.ASKING for run in runs)
+    return sum(run.status in FOR_OTHERS for run in runs)

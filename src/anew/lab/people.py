@@ -1,7 +1,7 @@
-"""A person's task in a simulation whose script says an outcome, not an answer.
+"""A task that waits for others, in a simulation whose script says an outcome.
 
-Such a task asks nobody: it is played like any other, and gives what the script says. Answers in the
-same list are still read as a person's.
+Such a task asks nobody and waits for no signal: it is played like any other, and gives what the
+script says. Answers and signals in the same list are still read as such.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
+from anew.engine.signals import outcome_of_signal
 from anew.engine.state import Asked
 from anew.lab.script import BY_SCRIPT, Entry, Script, keys_of
 from anew.program.program import Program, Step, Task
@@ -22,7 +23,7 @@ _PLAYED_AS = "noop"
 
 
 def scripted_people(program: Program, script: Script) -> Program:
-    """The program to play: tasks of people that are scripted with outcomes are plain calls."""
+    """The program to play: tasks that wait for others and are scripted with outcomes are calls."""
     changed = {
         step.name: replace(step, tasks=tuple(_played(step, task, script) for task in step.tasks))
         for step in program.steps.values()
@@ -36,10 +37,12 @@ def _played(step: Step, task: Task, script: Script) -> Task:
 
 
 def _gives_outcomes(step: Step, task: Task, script: Script) -> bool:
-    if task.kind != "human":
+    if task.kind not in ("human", "wait"):
         return False
     keys = (key for key in keys_of(step.name, task.label) if key in script.outcomes)
     entries = script.outcomes.get(next(keys, ""), ())
+    if task.kind == "wait":
+        return any(not entry.is_signal for entry in entries)
     return any(entry.answer is None for entry in entries)
 
 
@@ -61,6 +64,13 @@ def misfit_of_person(entry: Entry, inputs: Value, now: int) -> str | None:
     if entry.answer is None or not isinstance(asked, Asked):
         return None
     return misfit(asked.choices, entry.answer)
+
+
+def outcome_of_others(kind: str, entry: Entry, inputs: Value, now: int) -> Outcome:
+    """What the entry gives a task that would have waited for a person or a signal."""
+    if kind == "human":
+        return outcome_of_person(entry, inputs, now)
+    return outcome_of_signal(entry.said["signal"]) if entry.is_signal else entry.outcome(now)
 
 
 def outcome_of_person(entry: Entry, inputs: Value, now: int) -> Outcome:

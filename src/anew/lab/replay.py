@@ -21,6 +21,7 @@ from anew.engine.decide import (
     Reported,
     Requested,
     Resumed,
+    Signalled,
     Taken,
     decide,
 )
@@ -86,6 +87,8 @@ def _boundary(state: RunState, first: e.Event) -> Boundary:
             return Paused(first.reason, first.shared_with)
         case e.RunResumed():
             return Resumed()
+        case e.SignalReceived() if first.kept is None:
+            return Signalled(first.signal, first.payload, first.id, first.by)
         case _:
             return _boundary_of_step_run(state, first)
 

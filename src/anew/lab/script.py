@@ -21,6 +21,7 @@ from anew.engine.outcome import (
     outcome_of,
     wait_seconds,
 )
+from anew.engine.signals import NAME_FORM, is_name
 from anew.engine.verdicts import ErrorType, spoken
 from anew.errors import ConfigError
 from anew.languages.document import read_yaml
@@ -37,7 +38,8 @@ START_DEFAULT = 946_684_800 * NANOSECONDS
 TAKES_SECONDS_MAX = 1e9
 OK_STATUSES = range(200, 300)
 
-_KEYS = ("workload", "outcomes", "random", "now", "expect")
+_KEYS = ("workload", "outcomes", "signals", "random", "now", "expect")
+_SIGNAL_KEYS = ("signal", "payload", "id", "at")
 # The words of an agent's status file, and the ones a script has for them.
 _ALIASES = {
     "preferred_label": "label",
@@ -47,7 +49,7 @@ _ALIASES = {
 }
 _ENTRY_KEYS = (
     *("result", "error", "times", "takes", "answer", "status", "label", "context", "suggested"),
-    *("notes", *_ALIASES, *HELPERS),
+    *("notes", "signal", *_ALIASES, *HELPERS),
 )
 
 
@@ -65,6 +67,11 @@ class Entry(Struct, frozen=True):
         if said is None and self._error() is None:
             said = self.said.get("label")
         return None if said is None else _text(said)
+
+    @property
+    def is_signal(self) -> bool:
+        """Whether this is the signal that a task waits for, after `takes`."""
+        return "signal" in self.said
 
     def outcome(self, now: int) -> Outcome:
         """What the tool would have answered."""
@@ -100,6 +107,15 @@ class Entry(Struct, frozen=True):
         return {**silent, **(error or {})}
 
 
+class Sent(Struct, frozen=True):
+    """A signal that comes `after` so many nanoseconds, whether or not anyone waits for it."""
+
+    signal: str
+    payload: Value
+    id: str | None
+    after: int
+
+
 class Script(Struct, frozen=True):
     """`outcomes` is keyed by `step.task`, task label or step name, in that precedence."""
 
@@ -109,6 +125,7 @@ class Script(Struct, frozen=True):
     seed: int | None = None
     now: int = START_DEFAULT
     expect: Object = field(default_factory=dict)
+    signals: tuple[Sent, ...] = ()
 
     def draws(self, seed: int | None = None) -> Callable[[], float]:
         """Where chance comes from: always the same fraction, or a seeded stream."""
@@ -184,6 +201,7 @@ def script_of(said: Value, file: str = "script") -> Script:
         seed=seed,
         now=_moment(said.get("now"), file),
         expect=_mapping(said.get("expect"), f"{file}: expect"),
+        signals=_signals(said.get("signals") or [], f"{file}: signals"),
     )
 
 
@@ -196,7 +214,7 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
     # Nobody writes `fetch.fetch`, though it is known.
     named = short | {f"{step}.{label}" for step, label in exact if step != label}
     what = "node" if program.language == "dot" else "task or step"
-    silent = _silent(program)
+    silent, waiting = _silent(program), _waiting(program)
     for key, entries in script.outcomes.items():
         if key not in known:
             yield f"outcomes.{key} names no {what}. {did_you_mean(key, named) or ''}".rstrip()
@@ -204,6 +222,8 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
             yield f"outcomes.{key} is never played: the step only passes on what came before it."
         for number, entry in enumerate(entries):
             doubt = _doubt(entry.said)
+            if entry.is_signal and key in known and key not in waiting:
+                doubt = "is a signal, and nothing of that name waits for one."
             if doubt is not None:
                 yield f"outcomes.{key}[{number}] {doubt}"
 
@@ -216,6 +236,17 @@ def _silent(program: Program) -> set[str]:
     ]
     return {key for key, step in named if step.is_relay} - {
         key for key, step in named if not step.is_relay
+    }
+
+
+def _waiting(program: Program) -> set[str]:
+    """The keys that name tasks which wait for a signal."""
+    return {
+        key
+        for step in program.steps.values()
+        for task in step.tasks
+        if task.kind == "wait"
+        for key in keys_of(step.name, task.label)
     }
 
 
@@ -260,6 +291,23 @@ def _outcomes(said: Value, file: str) -> dict[str, tuple[Entry, ...]]:
     return {key: _entries(entries, f"{file}: outcomes.{key}") for key, entries in listed.items()}
 
 
+def _signals(said: Value, where: str) -> tuple[Sent, ...]:
+    if not isinstance(said, list):
+        raise ConfigError(f"{where} must be a list of {{signal, payload, id, at}}, not {said!r}")
+    return tuple(_sent(one, f"{where}[{number}]") for number, one in enumerate(said))
+
+
+def _sent(said: Value, where: str) -> Sent:
+    sent = _mapping(said, where)
+    _known(sent, _SIGNAL_KEYS, where)
+    name, id_ = sent.get("signal"), sent.get("id")
+    if not isinstance(name, str) or not is_name(name):
+        raise ConfigError(f"{where}: signal must be a name ({NAME_FORM}), not {name!r}")
+    if id_ is not None and not isinstance(id_, str):
+        raise ConfigError(f"{where}: id must be a text, not {id_!r}")
+    return Sent(name, sent.get("payload"), id_, _nanoseconds(sent.get("at", 0), where, key="at"))
+
+
 def _entries(said: Value, where: str) -> tuple[Entry, ...]:
     listed = said if isinstance(said, list) else [said]
     if not listed:
@@ -298,10 +346,10 @@ def _check_advice(entry: Object, where: str) -> None:
     _mapping(entry.get("context"), f"{where}: context")
 
 
-def _nanoseconds(takes: Value, where: str) -> int:
+def _nanoseconds(takes: Value, where: str, *, key: str = "takes") -> int:
     seconds = wait_seconds(takes, 0)
     if seconds is None or not 0 <= seconds < TAKES_SECONDS_MAX:
-        raise ConfigError(f"{where}: takes must be a number of seconds, not {takes!r}")
+        raise ConfigError(f"{where}: {key} must be a number of seconds, not {takes!r}")
     return round(seconds * NANOSECONDS)
 
 

@@ -12,7 +12,16 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.decide import Answered, Boundary, Due, Reported, Requested, Taken, decide
+from anew.engine.decide import (
+    Answered,
+    Boundary,
+    Due,
+    Reported,
+    Requested,
+    Signalled,
+    Taken,
+    decide,
+)
 from anew.engine.events import Event
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of
@@ -21,7 +30,7 @@ from anew.engine.record import Moment
 from anew.engine.state import Key, RunState, RunStatus, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
-from anew.lab.people import misfit, misfit_of_person, outcome_of_person, scripted_people
+from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripted_people
 from anew.lab.script import BY_SCRIPT, SUCCESS, Entry, Script, Tape, keys_of
 from anew.program.program import Program
 from anew.values import Object
@@ -86,10 +95,15 @@ class _World:
         self._agenda: list[_Pending] = []
         self._asked = 0
         self._ages: dict[tuple[str, int], int] = {}
+        self._awaited: set[int] = set()  # the executions whose signal is on its way
+        self._ends: dict[int, int] = {}  # when they wait no more, by number of the agenda
         self._now = script.now
 
     def play(self) -> Simulation:
         request: Requested | None = Requested(RUN_ID, self._script.workload)
+        for sent in self._script.signals:
+            came = Signalled(sent.signal, sent.payload, sent.id, BY_SCRIPT)
+            self._at(min(self._now + sent.after, LAST_MOMENT), came)
         while request is not None:
             request = self._play_run(request)
         log = [event for run in self._runs for event in run]
@@ -100,10 +114,14 @@ class _World:
         self._next, self._state, self._log = None, RunState(), []
         self._runs.append(self._log)
         self._ages.clear()
+        self._awaited.clear()
+        self._ends.clear()
         self._do(request)
-        while self._agenda:
-            self._now, *_, boundary = heappop(self._agenda)
-            self._do(boundary)
+        while self._agenda and not self._state.is_final:
+            self._now, _, _, number, boundary = heappop(self._agenda)
+            if not self._is_stale(number, boundary):
+                self._do(boundary)
+        self._agenda.clear()  # what has not happened by then happens to nobody
         return self._next
 
     def _endless(self) -> str:
@@ -151,11 +169,13 @@ class _World:
 
     def _outcome(self, ask: Invoke, entry: Entry, due: int) -> Outcome:
         step = self._program.steps[ask.key.step]
-        if step.tasks[step.index_of[ask.task.label]].kind != "human":
+        kind = step.tasks[step.index_of[ask.task.label]].kind
+        if kind not in ("human", "wait"):
             return entry.outcome(due)
-        tape = self._tape(ask.key.step, ask.task.label)
-        self._doubt(tape, misfit_of_person(entry, ask.inputs, due))
-        return outcome_of_person(entry, ask.inputs, due)
+        if kind == "human":
+            tape = self._tape(ask.key.step, ask.task.label)
+            self._doubt(tape, misfit_of_person(entry, ask.inputs, due))
+        return outcome_of_others(kind, entry, ask.inputs, due)
 
     def _doubt(self, tape: Tape | None, why: str | None) -> None:
         """Note, once, what is odd about the answer that was played last."""
@@ -163,12 +183,41 @@ class _World:
             self._doubts[f"{tape.place}.answer {why}"] = None
 
     def _plan_wait(self, wait: Wait) -> None:
-        """Until its moment, or until the script's person answers."""
+        """Until its moment, or until the script's person answers or its signal comes."""
+        if wait.for_signal:
+            self._plan_signal(wait)
+            return
         answered = self._answer(wait) if wait.for_person else None
         if answered is not None:
             self._at(*answered)
         elif wait.until < LAST_MOMENT or not wait.for_person:
             self._at(wait.until, Due(wait.key))
+
+    def _plan_signal(self, wait: Wait) -> None:
+        """The signal of the script serves whoever has waited for its name longest."""
+        run = self._state.step_run(wait.key)
+        assert run is not None
+        assert run.awaited is not None
+        if run.started_seq in self._awaited:
+            return
+        self._awaited.add(run.started_seq)
+        tape = self._tape(wait.key.step, run.task or "")
+        entry = tape.next() if tape is not None else None
+        if entry is not None and entry.is_signal and self._now + entry.takes <= wait.until:
+            came = Signalled(run.awaited.signal, entry.said["signal"], by=BY_SCRIPT)
+            self._at(self._now + entry.takes, came, of=wait.key)
+        if wait.until < LAST_MOMENT:
+            self._at(wait.until, Due(wait.key))
+            self._ends[self._asked] = run.started_seq
+
+    def _is_stale(self, number: int, boundary: Boundary) -> bool:
+        """Whether this is the end of a wait whose signal has come."""
+        started = self._ends.pop(number, None)
+        if started is None or not isinstance(boundary, Due):
+            return False
+        run = self._state.step_run(boundary.key)
+        is_waiting = run is not None and run.status is StepRunStatus.AWAITING
+        return run is None or not is_waiting or run.started_seq != started
 
     def _answer(self, wait: Wait) -> tuple[int, Answered] | None:
         """The first answer of the script that fits and comes in time."""
@@ -219,13 +268,23 @@ class _World:
                 return end, timeout
         return limit, None
 
-    def _at(self, moment: int, boundary: Due | Reported | Answered) -> None:
-        """Iterations of one loop that meet in one instant go by index, all else by age."""
+    def _at(
+        self,
+        moment: int,
+        boundary: Due | Reported | Answered | Signalled,
+        *,
+        of: Key | None = None,
+    ) -> None:
+        """Iterations of one loop that meet in one instant go by index, all else by age.
+
+        `of` is whom a signal is meant for; one that is meant for nobody is as old as it is.
+        """
         self._asked += 1
-        key, age = boundary.key, self._asked
-        if key.iteration is not None:
+        key, age = of if isinstance(boundary, Signalled) else boundary.key, self._asked
+        iteration = None if key is None else key.iteration
+        if key is not None and iteration is not None:
             age = self._ages.setdefault((key.step, key.visit), age)
-        heappush(self._agenda, (moment, age, key.iteration or 0, self._asked, boundary))
+        heappush(self._agenda, (moment, age, iteration or 0, self._asked, boundary))
 
     def _entry(self, ask: Invoke) -> Entry:
         tape = self._tape(ask.key.step, ask.task.label)

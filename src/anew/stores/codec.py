@@ -20,8 +20,11 @@ from anew.engine.events import EVENTS, Event, Fact
 from anew.engine.outcome import Outcome
 from anew.engine.state import (
     Asked,
+    Awaited,
     Branch,
     Fork,
+    Inbox,
+    KeptSignal,
     Key,
     LoopVisit,
     Origin,
@@ -41,12 +44,12 @@ INLINE_BYTES_MAX = 64 * 1024
 # A smaller value stays where it is: a reference to it would be about as long.
 BLOB_BYTES_MIN = 1024
 # Raise it when the fold makes another state of the same events. A changed field shows by itself.
-FOLD_VERSION = 2
+FOLD_VERSION = 3
 
 _PLACE = frozenset(Fact.__struct_fields__)
 _STATE_TYPES: tuple[type[Struct], ...] = (
     *(RunState, Token, StepRun, LoopVisit, StepResult, Key),
-    *(Origin, Asked, Said, Branch, Fork, Repeated),
+    *(Origin, Asked, Said, Branch, Fork, Repeated, Awaited, KeptSignal, Inbox),
 )
 Path: TypeAlias = tuple[str, ...]
 

@@ -56,6 +56,8 @@ def loop_verdict(step: StepProgress) -> Verdict:
     parts += [f"{at_work:,} at work"] if at_work else []
     parts += [f"{len(retrying):,} waiting to retry"] if retrying else []
     parts += [f"{queued:,} waiting for a worker"] if queued else []
+    awaiting = sum(a.doing is Doing.SIGNAL for a in open_)
+    parts += [f"{awaiting:,} waiting for a signal"] if awaiting else []
     due = min((a.until for a in retrying if a.until is not None), default=None)
     said = f"{', '.join(parts)}"
     headline = f"Loop {step.name} over {counted(total, 'item')}"
@@ -89,10 +91,21 @@ def activity_verdict(
         case Doing.PERSON:
             return _asking(f"Waiting for a person in {step}", activity)
         case Doing.SIGNAL:
-            return _asking(f"Waiting for a signal in {step}", activity)
+            told = f"Waiting for the signal {one_line(activity.reason)} in {step}"
+            if activity.until is None:
+                return Verdict(told, since=since)
+            return Verdict(f"{told}, {activity.silence}", until=activity.until)
         case Doing.QUEUED:
-            lost = "its worker was lost" if activity.is_again else ""
-            return Verdict(f"{step} is ready, waiting for a worker", lost, since=since)
+            lost = "its worker was lost, or handed it back" if activity.is_again else ""
+            pool = _pool_of(program, step)
+            who = "a worker" if pool is None else f"a worker of pool {pool}"
+            return Verdict(f"{step} is ready, waiting for {who}", lost, since=since)
+
+
+def _pool_of(program: Program | None, name: str) -> str | None:
+    """The pool that the author named for a step."""
+    step = program.steps.get(name) if program else None
+    return None if step is None else step.pool
 
 
 def _asking(headline: str, activity: Activity) -> Verdict:

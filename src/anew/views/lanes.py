@@ -171,7 +171,7 @@ class _Drawing:
                 self._close(draft, event, BarKind.LOST)
             case e.TaskStarted() | e.StepStarted() | e.SignalWaiting():
                 self._close(draft, event, None)
-            case e.HumanAnswered() | e.HumanTimedOut():
+            case e.HumanAnswered() | e.HumanTimedOut() | e.SignalReceived() | e.SignalTimedOut():
                 self._close(draft, event, None)
             case e.StepFailed() | e.LoopIterationFailed() | e.StepSkipped():
                 self._close(draft, event, BarKind.LOST)

@@ -18,6 +18,7 @@ from anew.engine.state import BRANCH_FAILS
 from anew.program.program import Program
 from anew.views.relays import Relays
 from anew.views.routing_words import (
+    awaited_text,
     forked_text,
     gates_text,
     is_exit_check,
@@ -128,9 +129,9 @@ class LogLines:
             case e.HumanTimedOut():
                 return f"nobody answered; {silence_text(event.action, event.label)}"
             case e.SignalWaiting():
-                return f"waits for the signal {event.signal}"
+                return f"waits for the signal {awaited_text(event)}"
             case e.SignalReceived():
-                return f"the signal {event.signal} came"
+                return _signal(event)
             case e.SignalTimedOut():
                 return f"the signal {event.signal} did not come in time"
             case _:
@@ -235,6 +236,14 @@ class LogLines:
             return None
         is_mark = loop.ended % (loop.total // LOOP_MARKS) == 0 and loop.ended < loop.total
         return f"{loop.ended:,} of {loop.total:,} iterations ended" if is_mark else None
+
+
+def _signal(event: e.SignalReceived) -> str:
+    if event.kept is not None:
+        return f"takes up the signal {event.signal}, which came before"
+    by = f" (by {event.by})" if event.by else ""
+    rest = "" if event.step is not None else "; nobody waits for it yet, so it is kept"
+    return f"the signal {event.signal} came{by}{rest}"
 
 
 def _way(

@@ -321,17 +321,26 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
             activity.choices = tuple(event.choices)
             activity.silence = silence_text(event.action or "fail", event.default)
             activity.since, activity.until = event.at, event.deadline
-        case e.HumanAnswered() | e.HumanTimedOut():
-            # Whoever takes an answered question goes on; one nobody answered goes on by itself.
-            activity, is_answered = _activity(step, event), isinstance(event, e.HumanAnswered)
-            activity.doing = Doing.QUEUED if is_answered else Doing.WORKING
+        case e.HumanAnswered() | e.HumanTimedOut() | e.SignalReceived() | e.SignalTimedOut():
+            activity = _activity(step, event)
+            activity.doing = Doing.QUEUED if _is_for_a_worker(event) else Doing.WORKING
             activity.since, activity.until = event.at, None
         case e.SignalWaiting():
             activity = _activity(step, event)
             activity.doing, activity.reason = Doing.SIGNAL, event.signal
+            activity.choices, activity.silence = (), "times out"
             activity.since, activity.until = event.at, event.deadline
         case _:
             pass
+
+
+def _is_for_a_worker(event: e.Event) -> bool:
+    """Whether someone has to take the step-run; after silence, or with a signal that came before,
+    it goes on by itself.
+    """
+    return isinstance(event, e.HumanAnswered) or (
+        isinstance(event, e.SignalReceived) and event.kept is None
+    )
 
 
 def _only_asks(step: StepProgress) -> bool:

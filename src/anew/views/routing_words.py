@@ -123,6 +123,13 @@ def question_text(event: e.HumanWaiting) -> str:
     return joined(one_line(event.question), choices_text(event.choices), _limit(event))
 
 
+def awaited_text(event: e.SignalWaiting) -> str:
+    """`paid · within 1 min`."""
+    if event.deadline is None:
+        return event.signal
+    return joined(event.signal, f"within {duration((event.deadline - event.at) / NANOSECONDS)}")
+
+
 def choices_text(choices: list[str]) -> str:
     """The labels to choose from; empty where any text is an answer."""
     return listed([one_line(label) for label in choices], most=CHOICES_SHOWN)

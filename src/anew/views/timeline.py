@@ -22,6 +22,7 @@ from anew.engine.state import BRANCH_FAILS
 from anew.program.program import Program
 from anew.values import Object, json_text
 from anew.views.routing_words import (
+    awaited_text,
     forked_text,
     gates_text,
     is_exit_check,
@@ -128,8 +129,12 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
         case e.HumanAnswered():
             chosen = event.label if event.label not in (None, event.answer) else ""
             return "answered", joined(one_line(event.answer), chosen or "", event.by or "")
-        case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
-            return event.name.replace(".", " ").replace("_", " "), event.signal
+        case e.SignalWaiting():
+            return "waits for a signal", awaited_text(event)
+        case e.SignalReceived():
+            return _signal_word(event), joined(event.signal, event.by or "")
+        case e.SignalTimedOut():
+            return "no signal came", event.signal
         case e.HumanTimedOut():
             return "nobody answered", silence_text(event.action, event.label)
         case e.StepDone():
@@ -142,6 +147,12 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return None
         case _:
             assert_never(event)
+
+
+def _signal_word(event: e.SignalReceived) -> str:
+    if event.kept is not None:
+        return "signal taken up"
+    return "signal kept" if event.step is None else "signal came"
 
 
 def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from anew.views.step_progress import Doing
 from anew.views.summary import passes_on
 from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_text
 
-__all__ = ["Verdict", "answer_command", "unattended", "verdict"]
+__all__ = ["Verdict", "answer_command", "signal_command", "unattended", "verdict"]
 
 DETAILS_MAX = 2
 # A job that is due this long and nobody's: a worker that is not overloaded would have taken it.
@@ -131,7 +131,20 @@ def _live(
     asked = [one.choices for one in asking if one.until is None or one.until > now]
     if asked:
         details.append(f"`{answer_command(progress.run, asked)}` answers.")
+    details += _signal_commands(progress, now)
     return replace(first, details=tuple(details))
+
+
+def _signal_commands(progress: Progress, now: int) -> list[str]:
+    """What to type so that a run gets the signals it waits for, each name once."""
+    waiting = [one for one in progress.activities() if one.doing is Doing.SIGNAL]
+    names = dict.fromkeys(one.reason for one in waiting if one.until is None or one.until > now)
+    return _first_of([f"`{signal_command(progress.run, name)}` sends it." for name in names])
+
+
+def signal_command(run: str, name: str) -> str:
+    """What to type so that a run gets a signal."""
+    return f"anew signal {run} {quote(name)}"
 
 
 def answer_command(run: str, asked: Sequence[Sequence[str]]) -> str:
@@ -182,7 +195,7 @@ def _pieces(progress: Progress, children: Sequence[RunRow]) -> Iterator[_Piece]:
             yield _Piece(_LOOP_RANK, loop_verdict(step))
         for activity in step.open.values():
             # A loop is counted, but what one of its iterations asks is for someone to read.
-            if step.loops and activity.doing is not Doing.PERSON:
+            if step.loops and activity.doing not in (Doing.PERSON, Doing.SIGNAL):
                 continue
             told = activity_verdict(progress.program, activity, children)
             yield _Piece(_RANKS[activity.doing], told)

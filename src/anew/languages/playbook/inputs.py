@@ -26,6 +26,8 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
 }
 TASK_KEYS = frozenset("spec eval retry set desc description".split())
 ARGS_KEYS = ("args", "with", "input")
+# No call is made that could be timed; how long they wait is an input.
+_CALLS_NOTHING = ("human", "wait")
 _LABEL_FORM = "If it is the task's label, indent the lines below it."
 
 
@@ -41,6 +43,8 @@ def gather_inputs(
     for entry in spec or ():
         if entry.key not in SPEC_KEYS:
             _take_from_spec(c, inputs, entry, kind)
+        elif entry.key == "timeout" and kind.name in _CALLS_NOTHING:
+            c.ignored(entry, f"on a task of kind {kind.name}", "Write `timeout` beside `kind`.")
     if args is not None and kind.knows("args") and not kind.is_open:
         inputs["args"] = _merged(inputs.get("args"), args)
     _check_required(c, form, kind, inputs)
@@ -51,6 +55,10 @@ def gather_inputs(
         _check_workbook(c, inputs.get("name"))
     if kind.name == "restart":
         _check_entry(c, inputs.get("entry"))
+    if kind.name == "wait":
+        from anew.languages.playbook.awaiting import check_wait  # noqa: PLC0415
+
+        check_wait(c, inputs)
     if kind.name == "human":
         # Few documents ask anything.
         from anew.languages.playbook.asking import check_question  # noqa: PLC0415

@@ -43,6 +43,7 @@ _PLACES: Mapping[str, str] = {
     "verdict": "a rule of a task: `then: {do: continue, verdict: partial}`",
     "budget": "a rule of a task: `then: {do: retry, budget: step}`",
     "choices": "a task of kind human",
+    "signal": "a task of kind wait",
     "workload": "the top of the playbook",
     "workflow": "the top of the playbook",
     "workbook": "the top of the playbook",

@@ -24,6 +24,7 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.fold import evolve
 from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.signals import pending as pending_signals
 from anew.engine.state import RunState
 from anew.program.program import Program
 from anew.store import RunRow, StoredProgram
@@ -134,7 +135,7 @@ class RunDirectory:
             "ended_at": None if self._ended_at is None else moment_text(self._ended_at),
             "seconds": (self._last_at - self._began_at) / NANOSECONDS,
             "current_nodes": sorted({step for step, _ in state.active}),
-            "waiting_for": _questions(state),
+            "waiting_for": _questions(state) + _signals(state),
             "error": state.failure,
             "unsatisfied_gates": self._unsatisfied,
             "result": state.last_result,
@@ -179,6 +180,17 @@ def document_name(subject: Subject) -> str:
 
 
 _ENDS = (e.StepDone, e.StepFailed, e.StepSkipped, e.LoopIterationDone, e.LoopIterationFailed)
+
+
+def _signals(state: RunState) -> list[Object]:
+    return [
+        {
+            "node": one.key.step,
+            "signal": one.signal,
+            "deadline": None if one.deadline is None else moment_text(one.deadline),
+        }
+        for one in pending_signals(state)
+    ]
 
 
 def _questions(state: RunState) -> list[Object]:

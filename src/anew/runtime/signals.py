@@ -1,0 +1,164 @@
+"""What an engine does with signals: checks them, makes them durable, tells who waits for which.
+
+A signal is a boundary like any other. Whom it serves is the engine's to say (`engine.signals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from anew.engine.decide import Signalled
+from anew.engine.outcome import Outcome
+from anew.engine.secrets import Secrets
+from anew.engine.signals import (
+    NAME_FORM,
+    SIGNAL_CHARS_MAX,
+    is_name,
+    is_repeated,
+    overflow,
+    pending,
+)
+from anew.engine.state import FINAL, Key, RunState
+from anew.errors import ConfigError
+from anew.program.policy import OutcomeStatus
+from anew.runtime.families import families
+from anew.runtime.ledger import Ledger
+from anew.runtime.questions import stored_state
+from anew.store import Database, RunId
+from anew.values import Value
+from anew.weight import problem_of
+
+Redact = Callable[[Outcome, Secrets | None], Outcome]
+
+
+class BadSignal(ConfigError):
+    """Its name, its id or its payload cannot be a signal's."""
+
+
+class PayloadTooLarge(ConfigError):
+    """The payload is larger than a request may be."""
+
+
+class NoSuchRun(ConfigError):
+    """There is no run that the signal could be for."""
+
+
+class RunEnded(ConfigError):
+    """The run waits for nothing any more."""
+
+
+class SignalsFull(ConfigError):
+    """The run has had, or keeps, as many signals of this name as it may."""
+
+
+class OpenSignal(Struct, frozen=True):
+    """A signal that a step-run waits for, and until when."""
+
+    run: RunId
+    key: Key
+    task: str
+    signal: str
+    deadline: int | None
+    since: int
+
+
+def signals_of(run: RunId, state: RunState) -> list[OpenSignal]:
+    """What one run waits for, longest first."""
+    return [
+        OpenSignal(run, one.key, one.task, one.signal, one.deadline, one.since)
+        for one in pending(state)
+    ]
+
+
+async def open_signals(database: Database, run: RunId) -> list[OpenSignal]:
+    """What a run and the children it waits for wait for."""
+    found: list[OpenSignal] = []
+    for member in await families(database.archive, [run]):
+        found.extend(signals_of(member, await stored_state(database.store, member)))
+    return found
+
+
+class Signals:
+    """Of one engine. `redact` takes secrets out of an outcome, as for the answers of tools."""
+
+    def __init__(
+        self,
+        database: Database,
+        ledger: Ledger,
+        *,
+        redact: Redact,
+        payload_bytes_max: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._redact = redact
+        self._payload_bytes_max = payload_bytes_max
+
+    async def signal(
+        self,
+        run: RunId,
+        name: str,
+        payload: Value = None,
+        *,
+        id: str | None = None,
+        by: str | None = None,
+    ) -> bool:
+        """Make a signal durable; False when one of this name and id has come, which is no error.
+
+        ConfigError says why it cannot be taken: one of the classes above.
+        """
+        _check_words(name, id, by)
+        self._check_payload(payload)
+        row = await self._database.archive.run(run)
+        if row is None:
+            raise NoSuchRun(f"there is no run {run}. `anew runs` lists those there are.")
+        live = await self._ledger.live.newest(run)
+        if row.status in FINAL or live.state.is_final:
+            return _unheard(run, live.state, Signalled(name, payload, id))
+        # Whoever sends it may send secrets, too; the log learns none that this process knows.
+        said = Outcome(OutcomeStatus.OK, payload, logs={"by": by})
+        kept = self._redact(said, live.secrets)
+        came = Signalled(name, kept.result, id, kept.logs["by"])
+        if (await self._ledger.apply(run, came)).has_moved:
+            return True
+        return _unheard(run, (await self._ledger.live.newest(run)).state, came)
+
+    def _check_payload(self, payload: Value) -> None:
+        problem = problem_of(payload)
+        if problem is not None:
+            raise BadSignal(f"the payload {problem}")
+        size, limit = len(msgspec.json.encode(payload)), self._payload_bytes_max()
+        if size > limit:
+            raise PayloadTooLarge(
+                f"the payload has {size:,} bytes; the limit (ANEW_PAYLOAD_BYTES_MAX) is {limit:,}"
+            )
+
+
+def _check_words(name: str, id: str | None, by: str | None) -> None:
+    if not is_name(name):
+        raise BadSignal(f"{name[:80]!r} cannot be the name of a signal: it has {NAME_FORM}.")
+    for what, said in (("id", id), ("sender", by)):
+        if said is None:
+            continue
+        if not said.strip() or len(said) > SIGNAL_CHARS_MAX or not said.isprintable():
+            raise BadSignal(
+                f"the {what} of a signal is a text of 1 to {SIGNAL_CHARS_MAX} characters, "
+                f"not {said[:80]!r}."
+            )
+
+
+def _unheard(run: RunId, state: RunState, came: Signalled) -> bool:
+    """Why a signal changed nothing: False when it came before, ConfigError otherwise.
+
+    Senders that got no answer send again, and may do so after the run has ended.
+    """
+    if is_repeated(state, came.signal, id=came.id):
+        return False
+    if state.is_final:
+        raise RunEnded(f"run {run} has ended ({state.status}): it waits for no signal any more.")
+    why = overflow(state, came.signal, id=came.id, payload=came.payload, is_kept=True)
+    told = why or "it moved on"
+    raise SignalsFull(f"run {run} takes no more signals called {came.signal!r}: {told}.")
