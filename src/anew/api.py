@@ -39,6 +39,8 @@ from anew.runtime.programs import Document
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.restarting import successor
 from anew.runtime.retrying import whole_log
+from anew.runtime.signals import OpenSignal
+from anew.runtime.standing import Still
 from anew.store import RunId
 from anew.tool import Call, Tool
 from anew.tools.function import function_tool
@@ -66,6 +68,7 @@ __all__ = [
     "Node",
     "NodeType",
     "OpenQuestion",
+    "OpenSignal",
     "Outcome",
     "ProgramError",
     "Recording",
@@ -86,7 +89,8 @@ FileName = str | os.PathLike[str]
 
 
 class Ending(Struct, frozen=True):
-    """What became of a run. One that is not done, failed or cancelled has `questions` for people.
+    """What became of a run. One that is not done, failed or cancelled has `questions` for people,
+    or waits for `signals`.
 
     `run` is the last of its line: a graph may have a run begin anew as another.
     """
@@ -96,6 +100,7 @@ class Ending(Struct, frozen=True):
     result: Value = None
     error: Object | None = None
     questions: list[OpenQuestion] = field(default_factory=list)
+    signals: list[OpenSignal] = field(default_factory=list)
 
 
 class Engine:
@@ -141,20 +146,21 @@ class Engine:
         """Return when a run has ended, or when nobody but people can move it on."""
         archive = self.embedded.database.archive
         while True:
-            questions = await self.embedded.people.until_still(run)
-            following = None if questions else await successor(archive, run)
+            still = await self.embedded.people.until_still(run)
+            following = None if still else await successor(archive, run)
             if following is None:
-                return await self._ending(run, questions)
+                return await self._ending(run, still)
             await self.embedded.adopt([following])
             run = following
 
-    async def _ending(self, run: RunId, questions: list[OpenQuestion]) -> Ending:
+    async def _ending(self, run: RunId, still: Still | None) -> Ending:
         archive = self.embedded.database.archive
         row = await archive.run(run)
         assert row is not None
         last = await archive.events(run, after=row.version - 1, limit=1)
         result = last[0].result if last and isinstance(last[0], RunDone) else None
-        return Ending(run, row.status, result, row.error, questions)
+        questions, signals = (still.questions, still.signals) if still else ([], [])
+        return Ending(run, row.status, result, row.error, questions, signals)
 
     async def resume(self, run: RunId) -> bool:
         """Go on with a run that is paused or that an earlier engine left; False if it has ended."""
@@ -169,6 +175,12 @@ class Engine:
     ) -> None:
         """Answer a question of a run; ConfigError when it has none, or the answer does not fit."""
         await self.embedded.people.answer(run, said, step=step, by=by)
+
+    async def signal(
+        self, run: RunId, name: str, payload: Value = None, *, id: str | None = None
+    ) -> bool:
+        """Send a run a signal; False when it had one with this `id` already."""
+        return await self.embedded.signals.signal(run, name, payload, id=id)
 
     async def cancel(self, run: RunId, reason: str | None = None) -> bool:
         """End a run and its children; False when it had ended."""

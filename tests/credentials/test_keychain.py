@@ -186,6 +186,7 @@ def test_what_an_auth_names_is_asked_for_again_only_after_a_while():
             return super().get(key, default)
 
     keychain = Keychain(None, environ=Environ(), clock=lambda: moments[0])
+    asked.clear()
     program = program_of("workflow: [{step: s, tool: {kind: http, url: 'http://x', auth: api}}]")
     counts = []
     for moment in (0, 29, 31):

@@ -196,7 +196,7 @@ def test_an_open_fork_can_be_paused_resumed_cancelled_and_retried(tmp_path):
         assert "branch.joined" not in await world.names(run)
         await world.engine.resume(run)
         await world.ended(run)
-        again = await world.engine.retry(run, "meet")
+        again = (await world.engine.retry(run, "meet")).run
         assert (await world.ended(again)).last_result in ("slow", "quick")
         third = await world.start(race("{kind: gate}"))
         await _soon(lambda: len(world.gate.calls) == 4)

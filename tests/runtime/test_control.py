@@ -12,7 +12,7 @@ from anew.lab.replay import replay
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.runtime.embedded import Embedded
+from anew.runtime.embedded import Embedded, KeyInUse
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
 from anew.runtime.retrying import whole_log
@@ -335,7 +335,7 @@ def test_a_retried_run_does_again_only_what_came_from_the_failed_step_on(tmp_pat
         await world.entered()
         world.gate.answers.put_nowait(outcome_of(error="no"))
         assert (await world.ended(run)).status is RunStatus.FAILED
-        again = await world.engine.retry(run)
+        again = (await world.engine.retry(run)).run
         await _soon(lambda: len(world.gate.calls) == 3)
         assert [call.place.step for call in world.gate.calls] == ["first", "second", "second"]
         world.gate.answers.put_nowait({"said": 2})
@@ -385,7 +385,7 @@ workflow:
             await world.entered()
             world.gate.answers.put_nowait({})
         assert (await world.ended(run)).failure["kind"] == "gate_unsatisfied"
-        again = await world.engine.retry(run)
+        again = (await world.engine.retry(run)).run
         for _ in range(2):
             await world.entered()
             world.gate.answers.put_nowait({})
@@ -571,6 +571,23 @@ async def _until_jobs(world, run, holds):
 def _kill(world):
     """As if the process had died: nothing is handed back, nothing more is written."""
     worker = world.engine.worker
-    worker._feeder.cancel()
+    worker._feeding.cancel()
     for task in list(worker._chains):
         task.cancel()
+
+
+def test_a_key_of_another_run_is_no_retry(tmp_path):
+    async def work(world):
+        failing = "workflow: [{step: only, tool: {kind: shell, command: 'exit 1'}}]"
+        other = await world.start(ONE.replace("gate", "noop"), key="taken")
+        await world.ended(other)
+        run = await world.start(failing, key="own")
+        await world.ended(run)
+        for key in ("taken", "own"):
+            with pytest.raises(KeyInUse, match="which is no retry of run"):
+                await world.engine.retry(run, key=key)
+        first = await world.engine.retry(run, key="again")
+        second = await world.engine.retry(run, key="again")
+        assert (first.run, first.is_new, second.is_new) == (second.run, True, False)
+
+    in_a_world(work, tmp_path)

@@ -40,6 +40,8 @@ class Mortal:
 
     def __getattr__(self, name):
         operation = getattr(self._store, name)
+        if not callable(operation):
+            return operation
 
         async def mortal(*args, **kwargs):
             self._left -= 1
@@ -58,6 +60,8 @@ class Mortals:
         self.store = Mortal(database.store, life, after=after)
         self.archive, self.catalog = database.archive, database.catalog
         self.vault = database.vault
+        self.is_shared, self.clock = database.is_shared, database.clock
+        self.notices, self.maintain = database.notices, database.maintain
 
 
 class Oracle:
@@ -129,7 +133,7 @@ async def until_ended(engine, run, oracle):
 async def die(engine):
     """Nothing more happens in this engine."""
     worker = engine.worker
-    tasks = [worker._feeder, *worker._chains, *engine._clearing]
+    tasks = [worker._feeding, *worker._chains, *engine._clearing]
     await engine.people.interviews.stop()
     for task in tasks:
         task.cancel()

@@ -53,6 +53,8 @@ class Wavering:
 
     def __getattr__(self, name):
         operation = getattr(self._part, name)
+        if not callable(operation):
+            return operation
 
         async def read(*args, **kwargs):
             await dawdle(self._rng, (0, 0, 1, 2, 5, 12))
@@ -76,6 +78,8 @@ class WaveringDatabase:
         writing = asyncio.Lock()
         for part in ("store", "archive", "catalog", "vault"):
             setattr(self, part, Wavering(getattr(database, part), rng, writing))
+        self.is_shared, self.clock = database.is_shared, database.clock
+        self.notices, self.maintain = database.notices, database.maintain
 
 
 class Flaky:

@@ -62,7 +62,8 @@ workflow:
 
 
 async def still(world, run):
-    return await asyncio.wait_for(world.engine.people.until_still(run), 10)
+    found = await asyncio.wait_for(world.engine.people.until_still(run), 10)
+    return [] if found is None else found.questions
 
 
 async def status(world, run):
@@ -313,7 +314,7 @@ def test_an_answer_that_comes_as_time_is_over_is_refused(tmp_path):
         await still(world, run)
         held = Hold(world.database.store, "commit", is_silence)
         clock._now = 61 * 10**9
-        world.engine.worker.notice(0)
+        world.engine.worker.feeder.notice(0)
         await held.reached()
         with pytest.raises(ConfigError, match="not open any more"):
             await world.engine.people.answer(run, "no")
@@ -338,7 +339,7 @@ def test_a_retry_from_a_question_asks_it_again(tmp_path):
     async def work(world):
         run = await world.start(ASK)
         await still(world, run)
-        again = await world.engine.retry(run, "ask")
+        again = (await world.engine.retry(run, "ask")).run
         [question] = await still(world, again)
         await world.engine.people.answer(again, "no")
         assert (await world.ended(again)).last_result == "[N] No"

@@ -144,7 +144,7 @@ def test_a_registered_graph_is_started_and_retried_without_its_files(tmp_path: P
             await still(engine, run)
             await answered(engine, run)
         async with open_engine(database) as engine:
-            again = await engine.retry(run, "ask")
+            again = (await engine.retry(run, "ask")).run
             await still(engine, again)
             return await answered(engine, again)
 

@@ -1,7 +1,8 @@
 """The credentials of this process: resolved when they are needed, kept for a moment, never shown.
 
 What a runtime asks: the secrets a run may read, the data behind an `auth`, and inputs with their
-secrets put in. Everything that is resolved here is known to the redactor first.
+secrets put in. Everything that is resolved here is known to the redactor first, and so are the
+secrets of the process itself.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from anew.credentials.entries import (
     reference_in,
 )
 from anew.credentials.forms import forms_of
+from anew.credentials.own import environment_secrets, told_secrets
 from anew.credentials.providers import Asked, MissingCredential, Places, asked_of_ref, provider_of
 from anew.credentials.redaction import Redactor
 from anew.engine.secret_texts import Mark
@@ -69,11 +71,19 @@ class Keychain:
         self._places = Places(vault, variables, home or Path.home())
         self._clock = clock
         self.redactor = Redactor()
+        self.redactor.learn(environment_secrets(variables))
         self._kept: dict[Asked, _Kept] = {}
         self._built: dict[tuple[str, Path], _Built] = {}
         self._learned: dict[str, set[Asked]] = {}
         self._holding: dict[str, bool] = {}
         self._known_until: dict[tuple[str, Path], float] = {}
+
+    def hide(self, *, token: str | None = None, address: str | None = None) -> None:
+        """Have the redactor know a token, and the password in the address of a database.
+
+        Those in the environment it knows by itself.
+        """
+        self.redactor.learn(told_secrets(token=token, address=address))
 
     # --- one credential
 

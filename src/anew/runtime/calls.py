@@ -6,6 +6,8 @@ Whatever a tool does, an answer comes out of here; only a cancellation passes th
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,6 +33,14 @@ from anew.values import Object
 CALLED_AGAIN = frozenset({"sleep", "playbook", "restart"})
 # What these are given goes into a log again, so references to secrets stay references.
 KEEPS_REFERENCES = frozenset({"playbook"})
+# What the machine or the worker lacks at the moment, by what helps. It is no fault of the author's,
+# and another worker, or this one a little later, may well have it.
+_SCARCE = {
+    errno.EMFILE: "raise the worker's limit of open files (`ulimit -n`), or give it fewer slots",
+    errno.ENFILE: "raise the machine's limit of open files (`fs.file-max`)",
+    errno.ENOMEM: "give the worker more memory, or fewer slots",
+    errno.EAGAIN: "raise the worker's limit of processes (`ulimit -u`), or give it fewer slots",
+}
 
 
 class Site(Struct, frozen=True):
@@ -77,8 +87,7 @@ class Caller:
         except ConfigError as refused:
             answer = outcome_of(error={"kind": "config", "message": str(refused)})
         except Exception as error:
-            told = f"the tool {ask.tool.kind} failed: {type(error).__name__}: {error}"
-            answer = outcome_of(error={"kind": "tool_error", "message": told})
+            answer = outcome_of(error=_failure(ask.tool.kind, error))
         if isinstance(answer, Parked):
             return answer
         return self._keychain.redactor.redact_outcome(answer, site.secrets)
@@ -162,6 +171,17 @@ class Caller:
         begun = ask.asked_at if ask.tool.kind in CALLED_AGAIN else self._clock.now()
         end = begun + int(timeout.seconds * NANOSECONDS)
         return end if ask.deadline is None else min(end, ask.deadline)
+
+
+def _failure(kind: str, error: Exception) -> Object:
+    """What an exception that a tool let through amounts to."""
+    number = error.errno if isinstance(error, OSError) else None
+    remedy = None if number is None else _SCARCE.get(number)
+    if number is None or remedy is None:
+        told = f"the tool {kind} failed: {type(error).__name__}: {error}"
+        return {"kind": "tool_error", "message": told}
+    told = f"the tool {kind} lacked what it needs: {os.strerror(number).lower()}; {remedy}"
+    return {"kind": "tool_error", "retryable": True, "message": told}
 
 
 def _timeout(ask: Invoke) -> Timeout:

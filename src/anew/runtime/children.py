@@ -125,7 +125,7 @@ class ChildTool:
         return outcome_of(error=failed, is_sealed=True)
 
     async def _step_outcome(self, row: RunRow, step: str) -> Outcome:
-        named = (await self._ledger.live.get(row.run)).state.results.get(step)
+        named = (await self._ledger.live.newest(row.run)).state.results.get(step)
         if named is not None:
             return outcome_of(named.result, is_sealed=True)
         message = f"return_step {step!r} has no result in the child run {row.run}"

@@ -7,6 +7,7 @@ leases, which are void, and done again as the log says.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -16,39 +17,50 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from anew.clock import Clock, WallClock
+from anew.clock import Clock
 from anew.credentials import Keychain
 from anew.credentials.tool import SecretsTool
 from anew.engine.decide import Cancelled, Paused, Resumed
-from anew.engine.moments import LAST_MOMENT
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.state import FINAL, Key, RunState, RunStatus
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.calls import Caller
 from anew.runtime.children import ChildTool
 from anew.runtime.families import families, unfinished_runs
 from anew.runtime.interviewers import Interviewer
-from anew.runtime.ledger import Ledger, Listener, Order, Started
+from anew.runtime.ledger import RETRY_LABEL, Ledger, Listener, Order, Started
+from anew.runtime.live import LiveRun
 from anew.runtime.people import People
 from anew.runtime.programs import Document, Programs
 from anew.runtime.restarting import RestartTool
 from anew.runtime.retrying import reopened
+from anew.runtime.sharing import Sharing
+from anew.runtime.signals import Signals
 from anew.runtime.sleeping import SleepTool
 from anew.runtime.slots import Slots
 from anew.runtime.toolbox import Toolbox
 from anew.runtime.worker import Worker
-from anew.store import Database, RunId, RunRow
+from anew.store import Database, RunId, RunRow, StoreError
 from anew.values import Object
 from anew.weight import problem_of
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
 
+_LOG = logging.getLogger(__name__)
+
 # Calls that mostly wait for the network; Python code has processes of its own besides.
 SLOTS = 32
 # A request holds what a person or a program says about one run.
 PAYLOAD_BYTES_MAX = 10 * 1024 * 1024
+# How long the files of a run that ended are kept where nobody prunes them.
+SCRATCH_SECONDS = 24 * 3600
 # How long calls at work may go on when the process is asked to stop.
 GRACE_SECONDS = 5.0
+
+
+class KeyInUse(ConfigError):
+    """A start key names one run, and it is another than the one that is meant."""
 
 
 class Embedded:
@@ -56,7 +68,9 @@ class Embedded:
 
     `works_on_all` makes every unfinished run of the database its own, not only those it is told of.
     An `interviewer` is asked the questions of every run that is worked on here. Documents are
-    compiled with the `extensions`, those of the catalog as well.
+    compiled with the `extensions`, those of the catalog as well. It takes jobs of `pools` only,
+    where they are given. With `lease_seconds` others work on the database as well; without, this
+    process is alone.
     """
 
     def __init__(
@@ -71,15 +85,25 @@ class Embedded:
         works_on_all: bool = False,
         interviewer: Interviewer | None = None,
         extensions: Extensions | None = None,
+        pools: Sequence[str] | None = None,
+        lease_seconds: float | None = None,
     ) -> None:
-        clock = clock or WallClock()
+        clock = clock or database.clock
         places = Slots(slots)
         self.database = database
         self._scratch = scratch
         self._toolbox = toolbox or Toolbox()
         self.keychain = Keychain(database.vault)
         self.programs = Programs(database.catalog, self.keychain, clock, extensions=extensions)
-        self.ledger = Ledger(database.store, self.programs, clock, slots=places, draw=draw)
+        self.ledger = Ledger(
+            database,
+            self.programs,
+            clock,
+            slots=places,
+            draw=draw,
+            pools=pools,
+            lease_seconds=lease_seconds,
+        )
         self.worker = Worker(
             database.store,
             self.ledger,
@@ -88,25 +112,11 @@ class Embedded:
             slots=places,
             scratch=scratch,
             adopted=None if works_on_all else set(),
+            pools=pools,
+            is_shared=lease_seconds is not None,
+            is_lasting=lease_seconds is not None and works_on_all,
         )
-        self._toolbox.add("sleep", SleepTool(clock))
-        self._toolbox.add("secrets", SecretsTool(self.keychain))
-        children = ChildTool(
-            database.archive,
-            self.ledger,
-            self.programs,
-            start=self._start_child,
-            cancel=self.cancel,
-        )
-        self._toolbox.add("playbook", children)
-        restarts = RestartTool(
-            database.archive,
-            self.ledger,
-            self.programs,
-            start=self._start_child,
-            adopt=self.adopt,
-        )
-        self._toolbox.add("restart", restarts)
+        self._add_own_tools(clock)
         self.people = People(
             database,
             self.ledger,
@@ -116,16 +126,58 @@ class Embedded:
             redact=self.keychain.redactor.redact_text,
             interviewer=interviewer,
         )
+        self.signals = Signals(
+            database,
+            self.ledger,
+            redact=self.keychain.redactor.redact_outcome,
+            payload_bytes_max=payload_bytes_max,
+        )
         self._is_stopped = False
         self.before_stop: Callable[[], Awaitable[None]] | None = None
         self._ours: set[RunId] = set()
         self._starting: set[asyncio.Task[Started]] = set()
         self._clearing: set[asyncio.Task[None]] = set()
+        self._listen_to_ledger()
+        self._sharing = self._share(clock, pools, lease_seconds)
+
+    def _share(
+        self, clock: Clock, pools: Sequence[str] | None, lease_seconds: float | None
+    ) -> Sharing | None:
+        """Heed what others do, unless this process is alone."""
+        if lease_seconds is None:
+            return None
+        return Sharing(
+            self.database,
+            self.worker,
+            self.ledger,
+            self.people,
+            clock=clock,
+            pools=pools,
+            lease_seconds=lease_seconds,
+            end_orphan=self._end_orphan,
+            tidy=self._tidy,
+        )
+
+    def _listen_to_ledger(self) -> None:
         self.ledger.on_begins = self._own
         self.ledger.on_ended = self._forget
         self.ledger.on_stopped = self._stop_branches
         self.ledger.on_question = self.people.look_again
         self.listen(self.people.interviews.hear)
+
+    def _add_own_tools(self, clock: Clock) -> None:
+        """Those that need to know of runs."""
+        archive = self.database.archive
+        self._toolbox.add("sleep", SleepTool(clock))
+        self._toolbox.add("secrets", SecretsTool(self.keychain))
+        children = ChildTool(
+            archive, self.ledger, self.programs, start=self._start_child, cancel=self.cancel
+        )
+        self._toolbox.add("playbook", children)
+        restarts = RestartTool(
+            archive, self.ledger, self.programs, start=self._start_child, adopt=self.adopt
+        )
+        self._toolbox.add("restart", restarts)
 
     def listen(self, listener: Listener) -> None:
         """Be told the events of every commit, in order, once they are durable."""
@@ -148,7 +200,7 @@ class Embedded:
         """A key names one run; it cannot mean a run of another program."""
         row = await self.database.archive.run(run)
         if row is not None and row.program != order.document.program.name:
-            raise ConfigError(
+            raise KeyInUse(
                 f"the key {order.key!r} belongs to run {run} of program {row.program!r}. "
                 "Choose another key."
             )
@@ -160,10 +212,32 @@ class Embedded:
 
     async def _start_child(self, order: Order) -> Started:
         """Start a run for a tool, which may be cancelled meanwhile: the start is not."""
-        task = asyncio.create_task(self._begin(order))
+        task = asyncio.create_task(self._begin_child(order))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
         return await asyncio.shield(task)
+
+    async def _begin_child(self, order: Order) -> Started:
+        """Begin a run, and end it again if its parent waits for it no longer.
+
+        Whoever ends a parent looks for its children afterwards, so that one of the two finds out.
+        """
+        started = await self._begin(order)
+        if self._sharing is not None and order.parent is not None:
+            parent = await self.ledger.live.newest(order.parent.run)
+            if parent.state.is_final or parent.state.step_run(order.parent.key) is None:
+                self._clear(self._cancel_orphan_of(parent.id, started.run))
+        return started
+
+    async def _end_orphan(self, live: LiveRun) -> None:
+        """Cancel a run whose parent ended, if who ended it died before it could."""
+        assert live.parent is not None
+        parent = await self.ledger.live.newest(live.parent.run)
+        if parent.state.is_final or parent.state.step_run(live.parent.key) is None:
+            await self._cancel_orphan_of(parent.id, live.id)
+
+    async def _cancel_orphan_of(self, parent: RunId, child: RunId) -> None:
+        await self.cancel(child, f"its parent run {parent} waits for it no longer")
 
     async def _finish_starting(self) -> None:
         if self._starting:
@@ -182,14 +256,18 @@ class Embedded:
         self._ours.update(strange)
         try:
             if strange:
-                for lease in await self.database.store.expired(LAST_MOMENT + 1, runs=strange):
+                for lease in await self.database.store.expired(self._dead(), runs=strange):
                     await self.worker.recover(lease)
         except BaseException:
             self._ours.difference_update(strange)  # what is not recovered is still to be
             raise
-        self.worker.adopt(family)
+        self.worker.feeder.adopt(family)
         for run in family:
             self.people.interviews.begin(run)
+
+    def _dead(self) -> int:
+        """Leases that ended before this are nobody's: all of them, where this process is alone."""
+        return LAST_MOMENT + 1 if self._sharing is None else self.database.clock.now()
 
     async def _without_orphans(self, family: list[RunId]) -> list[RunId]:
         """Those of a family that are waited for; the others are cancelled.
@@ -200,7 +278,7 @@ class Embedded:
         for run in family:
             row = await self.database.archive.run(run)
             if row is not None and row.parent is not None and row.parent.run in family:
-                parent = await self.ledger.live.get(row.parent.run)
+                parent = await self.ledger.live.newest(row.parent.run)
                 if parent.state.step_run(row.parent.key) is None:
                     await self.cancel(run, f"its parent run {parent.id} waits for it no longer")
                     continue
@@ -239,12 +317,13 @@ class Embedded:
             await self.cancel(row.run, f"its parent run {row.parent.run} has ended")
 
     def _own(self, run: RunId) -> None:
-        self._ours.add(run)
-        self.worker.own(run)
+        if self.worker.feeder.adopted is not None:  # else they may end anywhere, and all are ours
+            self._ours.add(run)
+        self.worker.feeder.own(run)
 
     def _forget(self, run: RunId) -> None:
         self._ours.discard(run)
-        self.worker.disown(run)
+        self.worker.feeder.disown(run)
 
     async def wait(self, run: RunId) -> RunState:
         """The run's state when it has ended. A store that fails meanwhile is raised here."""
@@ -280,6 +359,7 @@ class Embedded:
                 await self.cancel(child.run, f"its branch of run {run} ended")
 
     def _clear(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it beside all else. Where it fails on a shared store, `_end_orphan` does it later."""
         task = asyncio.create_task(work)
         self._clearing.add(task)
         task.add_done_callback(self._cleared)
@@ -287,7 +367,9 @@ class Embedded:
     def _cleared(self, task: asyncio.Task[None]) -> None:
         self._clearing.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None:
+        if isinstance(error, StoreError) and self._sharing is not None:
+            _LOG.warning("%s", error)
+        elif error is not None:
             self.worker.fail(error)
 
     async def pause(self, run: RunId, reason: str | None = None) -> bool:
@@ -296,30 +378,50 @@ class Embedded:
 
     async def resume(self, run: RunId) -> bool:
         """Go on with a run: un-pause it, and work on it. False when it has ended."""
-        live = await self.ledger.live.get(run)
+        live = await self.ledger.live.newest(run)
         if live.state.is_final:
             return False
         await self.adopt([run])
         await self.ledger.apply(run, Resumed())
         return True
 
-    async def retry(self, run: RunId, step: str | None = None, *, key: str | None = None) -> RunId:
-        """A new run that goes on where a step of `run` began, as if it had not been visited."""
+    async def retry(
+        self, run: RunId, step: str | None = None, *, key: str | None = None
+    ) -> Started:
+        """A new run that goes on where a step of `run` began, as if it had not been visited.
+
+        The same key gives the same run; KeyInUse when it is not one that retries `run`.
+        """
         beginning = await reopened(self.database, self.programs, run, step)
         started = await self.ledger.reopen(beginning, key)
+        if not started.is_new:
+            row = await self.database.archive.run(started.run)
+            if row is not None and row.labels.get(RETRY_LABEL) != str(run):
+                raise KeyInUse(
+                    f"the key {key!r} belongs to run {started.run}, which is no retry of "
+                    f"run {run}. Choose another key."
+                )
         await self.adopt([started.run])
-        return started.run
+        return started
 
     async def prune(self, ended_before: int) -> int:
         """Remove runs that ended before a moment, with all they left behind; how many."""
         removed = 0
         while count := await self.database.archive.prune(ended_before=ended_before):
             removed += count
-        for folder in self._scratch.glob("*") if removed else ():
-            is_run = folder.name.isascii() and folder.name.isdigit()
-            if is_run and await self.database.archive.run(RunId(int(folder.name))) is None:
-                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if removed:
+            await self._tidy(ended_before)
         return removed
+
+    async def _tidy(self, ended_before: int | None = None) -> None:
+        """Remove the files of runs that are gone, or ended before a moment (a day ago)."""
+        if ended_before is None:
+            ended_before = self.database.clock.now() - SCRATCH_SECONDS * NANOSECONDS
+        for folder in self._scratch.glob("*"):
+            if folder.name.isascii() and folder.name.isdigit():
+                row = await self.database.archive.run(RunId(int(folder.name)))
+                if row is None or (row.ended_at is not None and row.ended_at < ended_before):
+                    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     async def stop(self, grace_seconds: float | None = GRACE_SECONDS) -> None:
         """Finish or hand back what is at work, and close the tools. The database stays open.
@@ -340,6 +442,8 @@ class Embedded:
             try:
                 await self.worker.stop(grace_seconds)
             finally:
+                if self._sharing is not None:
+                    await self._sharing.stop()  # not sooner: calls at work need their leases
                 await self._toolbox.close(self.keychain.redactor.redact_text)
 
     @property

@@ -89,7 +89,7 @@ class Interviews:
         interviewer = await self._interviewer_of(run)
         if interviewer is None:
             return
-        live = await self._live.get(run)
+        live = await self._live.newest(run)
         self._take_back(run, live.state)
         for question in questions_of(run, live.state):
             place, asked = (run, question.asked), self._asked.setdefault(run, {})

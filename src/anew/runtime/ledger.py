@@ -7,16 +7,25 @@ be read again. Knows nothing of tools.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import count
 from random import random
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
 from anew.clock import Clock
 from anew.engine.decide import Boundary, Paused, Requested
-from anew.engine.events import Event, HumanAnswered, HumanTimedOut
+from anew.engine.events import (
+    Event,
+    HumanAnswered,
+    HumanTimedOut,
+    SignalReceived,
+    SignalTimedOut,
+)
 from anew.engine.fold import fold
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import EngineBug
@@ -28,6 +37,7 @@ from anew.runtime.slots import Slots
 from anew.runtime.turns import Desk, Errand, Turn, head_of, reopening_turn, take_turn
 from anew.store import (
     Commit,
+    Database,
     JobRef,
     KeyTaken,
     Lease,
@@ -35,14 +45,18 @@ from anew.store import (
     Park,
     RunId,
     StaleVersion,
-    Store,
     WaitReason,
 )
 from anew.values import Object
 
-# How often a refused turn is decided again before it counts as a mistake of ours.
+# How often a refused turn is decided again before it counts as a mistake of ours. Among processes
+# that share a run it is no mistake: whoever comes second decides again, after a pause that grows.
 TURN_ATTEMPTS_MAX = 100
-_FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.CHILD})
+TURN_PAUSE_SECONDS_MAX = 0.1
+# Tells of which run another is the retry.
+RETRY_LABEL = "retry_of"
+_FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.SIGNAL, WaitReason.CHILD})
+_HEARD = (HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut)
 
 Listener = Callable[[RunId, Sequence[Event]], None]
 
@@ -76,29 +90,46 @@ class Applied(Struct, frozen=True):
     has_moved: bool
 
 
+class _Ending(Struct):
+    """What is known once a run has ended, and how many wait to know it."""
+
+    future: asyncio.Future[RunState]
+    waiters: int = 0
+
+
 NOTHING = Applied([], has_moved=False)
 
 
 class Ledger:
-    """The one way the runtime changes a run."""
+    """The one way the runtime changes a run.
+
+    `lease_seconds` is how long a worker may keep a job before it must say that it is alive: None
+    where one process works alone, and nobody else moves its runs on.
+    """
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         programs: Programs,
         clock: Clock,
         *,
         slots: Slots,
         draw: Callable[[], float] = random,
+        pools: Iterable[str] | None = None,
+        lease_seconds: float | None = None,
     ) -> None:
-        self._store = store
+        self._store = database.store
         self._programs = programs
         self._clock = clock
         self._slots = slots
         self._draw = draw
+        self._pools = None if pools is None else frozenset(pools)
+        self._lease_seconds = lease_seconds
+        self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._ids = RunIds(clock)
-        self._endings: dict[RunId, asyncio.Future[RunState]] = {}
-        self.live = LiveRuns(store, programs)
+        self._endings: dict[RunId, _Ending] = {}
+        archive = None if lease_seconds is None else database.archive
+        self.live = LiveRuns(database.store, programs, archive)
         self.listeners: list[Listener] = []
         self.on_handed_out: Callable[[int], None] = _ignore
         self.on_ended: Callable[[RunId], None] = _ignore
@@ -177,7 +208,7 @@ class Ledger:
             live = LiveRun(run, program, folder_of(state, document), state)
             await self.live.refresh_secrets(live)
             cut = Paused(f"begins again at step {beginning.step}", str(beginning.run))
-            labels = {"retry_of": str(beginning.run)}
+            labels = {RETRY_LABEL: str(beginning.run)}
             new = NewRun(program.name, program.digest, key, labels)
             try:
                 turn = reopening_turn(live, events, cut, self._desk(holds_slot=False), new=new)
@@ -206,79 +237,143 @@ class Ledger:
         With a lease the caller holds a slot, and goes on with the first errand itself. Nothing
         happens once the run is not in the state that `is_meant`.
         """
-        for _ in range(TURN_ATTEMPTS_MAX):
-            live = await self.live.get(run)
-            if live.secrets is not None:
-                await self.live.refresh_secrets(live)
-                if live.is_stale:
-                    continue  # refused while we waited: what it says may never have happened
-            if is_meant is not None and not is_meant(live.state):
-                return NOTHING
-            desk = self._desk(holds_slot=lease is not None, may_take_over=may_take_over)
-            try:
-                turn = take_turn(live, boundary, desk, lease=lease)
-            except MissingSecret as missing:
-                live.is_stale = True  # it may have been changed half
-                self._programs.learn(live.program, missing)
-                continue
-            if not turn.commit.events and lease is None:
-                return NOTHING
-            try:
-                await self._commit(live, turn, holds_slot=lease is not None)
-            except StaleVersion:
-                continue
-            return Applied(turn.errands, bool(turn.commit.events))
+        for attempt in self._attempts():
+            await self._pause(attempt)
+            async with self._turn_of(run):
+                try:
+                    return await self._try(
+                        run, boundary, lease=lease, may_take_over=may_take_over, is_meant=is_meant
+                    )
+                except StaleVersion:
+                    continue
         raise EngineBug(f"run {run} moved on {TURN_ATTEMPTS_MAX} times while a turn was decided")
+
+    async def _try(
+        self,
+        run: RunId,
+        boundary: Boundary,
+        *,
+        lease: Lease | None,
+        may_take_over: bool,
+        is_meant: Callable[[RunState], bool] | None,
+    ) -> Applied:
+        """Decide once; StaleVersion when that has to be done again."""
+        # Whoever holds a lease is told by its fence that others were faster; who holds none would
+        # take an old state for the answer.
+        live = await (self.live.newest(run) if lease is None else self.live.get(run))
+        if live.secrets is not None:
+            await self.live.refresh_secrets(live)
+            if live.is_stale:  # refused while we waited: what it says may never have happened
+                raise StaleVersion(f"run {run} was refused meanwhile")
+        if is_meant is not None and not is_meant(live.state):
+            return NOTHING
+        desk = self._desk(holds_slot=lease is not None, may_take_over=may_take_over)
+        try:
+            turn = take_turn(live, boundary, desk, lease=lease)
+        except BaseException as error:
+            live.is_stale = True  # it may have been changed half
+            if not isinstance(error, MissingSecret):
+                raise
+            self._programs.learn(live.program, error)
+            raise StaleVersion(f"run {run} has to be decided with more secrets") from error
+        if not turn.commit.events and lease is None:
+            return NOTHING
+        await self._commit(live, turn, holds_slot=lease is not None)
+        return Applied(turn.errands, bool(turn.commit.events))
+
+    @asynccontextmanager
+    async def _turn_of(self, run: RunId) -> AsyncIterator[None]:
+        """Where others move a run on too, decide upon what is in the store and nothing else.
+
+        The store compares versions. A turn of ours that was decided upon another one, which was
+        refused, could otherwise follow a turn of theirs that happens to be as long.
+        """
+        if self._lease_seconds is None:
+            yield
+            return
+        lock = self._turns.get(run)
+        if lock is None:
+            lock = self._turns[run] = asyncio.Lock()
+        async with lock:
+            yield
 
     async def park(self, lease: Lease, park: Park) -> None:
         """Put a job aside in the middle of its call. Nothing happened that the log would tell."""
-        for _ in range(TURN_ATTEMPTS_MAX):
-            live = await self.live.get(lease.job.run)
-            now = self._clock.now()
-            commit = Commit(
-                run=live.id,
-                expected=live.state.version,
-                at=now,
-                events=(),
-                head=head_of(live, now),
-                lease=lease,
-                park=park,
-            )
-            # What it waits for may have come while it was on its way: then it is due now.
-            due = now if park.due_at is None else park.due_at
-            try:
-                await self._commit(live, Turn(commit, [], due), holds_slot=True)
-            except StaleVersion:
-                continue
-            return
+        for attempt in self._attempts():
+            await self._pause(attempt)
+            async with self._turn_of(lease.job.run):
+                live = await self.live.get(lease.job.run)
+                try:
+                    await self._commit(live, self._parking(live, lease, park), holds_slot=True)
+                except StaleVersion:
+                    continue
+                return
         raise EngineBug(f"run {lease.job.run} moved on too often while a job was parked")
+
+    def _parking(self, live: LiveRun, lease: Lease, park: Park) -> Turn:
+        now = self._clock.now()
+        commit = Commit(
+            run=live.id,
+            expected=live.state.version,
+            at=now,
+            events=(),
+            head=head_of(live, now),
+            lease=lease,
+            park=park,
+        )
+        # What it waits for may have come while it was on its way: then it is due now.
+        return Turn(commit, [], now if park.due_at is None else park.due_at)
+
+    def _attempts(self) -> Iterable[int]:
+        return range(TURN_ATTEMPTS_MAX) if self._lease_seconds is None else count()
+
+    async def _pause(self, attempt: int) -> None:
+        """Let others who share the run go on, before a turn they have refused more than once."""
+        if attempt > 1 and self._lease_seconds is not None:
+            most = min(TURN_PAUSE_SECONDS_MAX, 0.001 * 2 ** min(attempt, 10))
+            await asyncio.sleep(most * random())
 
     async def ending(self, run: RunId) -> RunState:
         """The state of a run when it has ended, and its end is in the store."""
         given_up = self._given_up.get(run)
         if given_up is not None:
             raise given_up
-        future = self._endings.get(run)
-        if future is None:
-            future = self._endings[run] = asyncio.get_running_loop().create_future()
+        ending = self._endings.get(run)
+        if ending is None:
+            ending = self._endings[run] = _Ending(asyncio.get_running_loop().create_future())
+        ending.waiters += 1
         try:
-            live = await self.live.get(run)
-        except BaseException:
-            self._endings.pop(run, None)
-            raise
-        if live.is_ended and not future.done():
-            future.set_result(live.state)
-        if future.done():
-            self._endings.pop(run, None)
-        return await asyncio.shield(future)
+            await self.look(run)
+            return await asyncio.shield(ending.future)
+        finally:
+            ending.waiters -= 1
+            if not ending.waiters and self._endings.get(run) is ending:
+                del self._endings[run]
+
+    @property
+    def awaited(self) -> list[RunId]:
+        """The runs whose end somebody here waits for."""
+        return list(self._endings)
+
+    async def look(self, run: RunId) -> None:
+        """Tell those who wait for a run if it has ended, here or elsewhere."""
+        if run in self._endings:
+            live = await self.live.newest(run)
+            if live.is_ended:
+                self._tell_ended(run, live.state)
+
+    def _tell_ended(self, run: RunId, state: RunState) -> None:
+        ending = self._endings.pop(run, None)
+        if ending is not None and not ending.future.done():
+            ending.future.set_result(state)
 
     async def give_up(self, run: RunId, error: Exception) -> None:
         """This process cannot go on with a run: whoever waits for it, or for a parent, is told."""
         self._given_up[run] = error
-        future = self._endings.pop(run, None)
-        if future is not None and not future.done():
-            future.set_exception(error)
-            future.exception()  # it is known, whether or not anyone still waits
+        ending = self._endings.pop(run, None)
+        if ending is not None and not ending.future.done():
+            ending.future.set_exception(error)
+            ending.future.exception()  # it is known, whether or not anyone still waits
         stored = await self._store.load(run)
         if stored is not None and stored.parent is not None:
             await self.give_up(stored.parent.run, error)
@@ -287,9 +382,16 @@ class Ledger:
         """Someone wants to go on with a run that was given up."""
         self._given_up.pop(run, None)
 
+    def lease_end(self, now: int) -> int:
+        """Until when a job that is taken now is kept."""
+        if self._lease_seconds is None:
+            return LAST_MOMENT
+        return now + int(self._lease_seconds * NANOSECONDS)
+
     def _desk(self, *, holds_slot: bool, may_take_over: bool = True) -> Desk:
-        free = self._slots.free if may_take_over else -1
-        return Desk(self._clock.now(), self._draw, free if holds_slot else free - 1)
+        free, now = self._slots.free if may_take_over else -1, self._clock.now()
+        places = free if holds_slot else free - 1
+        return Desk(now, self._draw, places, self._pools, self.lease_end(now))
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:
         extra = max(0, len(turn.errands) - (1 if holds_slot else 0))
@@ -323,18 +425,16 @@ class Ledger:
             live.is_ended = True
             self.live.forget(live.id)
             self.on_ended(live.id)
-            ended = self._endings.pop(live.id, None)
-            if ended is not None and not ended.done():
-                ended.set_result(live.state)
+            self._tell_ended(live.id, live.state)
 
 
 def _concerns_people(commit: Commit) -> bool:
-    """Whether the run may now wait for nothing but people, or for one of them no longer."""
+    """Whether the run may now wait for nothing but others, or for one of them no longer."""
     aside = [job.reason for job in commit.jobs]
     aside += [commit.park.reason] if commit.park is not None else []
     if not _FOR_OTHERS.isdisjoint(aside) or commit.drop_all:
         return True
-    is_heard = any(isinstance(event, HumanAnswered | HumanTimedOut) for event in commit.events)
+    is_heard = any(isinstance(event, _HEARD) for event in commit.events)
     return is_heard or commit.head.status is RunStatus.WAITING
 
 

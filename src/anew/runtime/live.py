@@ -16,7 +16,7 @@ from anew.engine.state import LoopVisit, RunState
 from anew.errors import ConfigError
 from anew.program.program import Program
 from anew.runtime.programs import Document, Programs
-from anew.store import JobRef, RunId, Store
+from anew.store import Archive, JobRef, RunId, Store
 
 # States kept in memory. One is a few kilobytes, unless its run holds large results.
 LIVE_RUNS_MAX = 1_000
@@ -28,7 +28,8 @@ class LiveRun(Struct):
     """One run in memory, whose state may be one turn ahead of the store.
 
     `is_stale`: the store refused a change, so memory is not the truth. `is_ended`: its end is in
-    the store; `state.is_final` alone may mean an end that is not durable yet.
+    the store; `state.is_final` alone may mean an end that is not durable yet. `last_at` is the
+    moment of its newest event.
     """
 
     id: RunId
@@ -42,6 +43,7 @@ class LiveRun(Struct):
     is_stale: bool = False
     is_ended: bool = False
     scratch: Path | None = None
+    last_at: int = 0
 
     def wants_snapshot(self) -> bool:
         """Whether enough has happened since the last one to pay for writing the whole state."""
@@ -57,15 +59,21 @@ def folder_of(state: RunState, document: Document) -> Path:
 def _size(state: RunState) -> int:
     """About how many parts a snapshot would have."""
     loops = [visit for visit in state.active.values() if isinstance(visit, LoopVisit)]
-    return len(state.results) + len(state.tokens) + 2 * sum(len(loop.items) for loop in loops)
+    signals = sum(len(inbox.kept) + len(inbox.ids) for inbox in state.inboxes.values())
+    items = 2 * sum(len(loop.items) for loop in loops)
+    return len(state.results) + len(state.tokens) + signals + items
 
 
 class LiveRuns:
-    """Finds a run's state, from memory or from the store."""
+    """Finds a run's state, from memory or from the store.
 
-    def __init__(self, store: Store, programs: Programs) -> None:
+    With an `archive`, other processes move runs on as well, and it tells how far.
+    """
+
+    def __init__(self, store: Store, programs: Programs, archive: Archive | None = None) -> None:
         self._store = store
         self._programs = programs
+        self._archive = archive
         self._live: dict[RunId, LiveRun] = {}
         self._loading: dict[RunId, int] = {}
         self._moves: dict[RunId, int] = {}
@@ -75,12 +83,22 @@ class LiveRuns:
         live = self._live.get(run)
         return None if live is None or live.is_stale else live
 
-    async def get(self, run: RunId) -> LiveRun:
-        """The run as the store has it, or as folded on since."""
+    async def get(self, run: RunId, *, version: int = 0) -> LiveRun:
+        """The run as the store has it, or as folded on since; not older than `version`."""
+        live = self.known(run)
+        if live is not None and live.state.version < version:
+            live.is_stale = True
         while (live := self.known(run)) is None:
             await self._read(run)
         self._live[run] = self._live.pop(run)  # the newest last
         return live
+
+    async def newest(self, run: RunId) -> LiveRun:
+        """The run as it is now, whoever moved it on last."""
+        row = None
+        if self._archive is not None and self.known(run) is not None:
+            row = await self._archive.run(run)
+        return await self.get(run, version=row.version if row is not None else 0)
 
     async def _read(self, run: RunId) -> None:
         """Read a run from the store, unless it moves on meanwhile."""
@@ -131,6 +149,7 @@ class LiveRuns:
             stored.depth,
             snapshot_version=kept,
             is_ended=state.is_final,
+            last_at=stored.last_at,
         )
         await self.refresh_secrets(live)
         return live

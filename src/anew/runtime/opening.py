@@ -1,21 +1,33 @@
-"""Put an engine together: a database of its own, the tools, and a door for other terminals."""
+"""Put an engine together: a database, the tools, and the ways others reach it.
+
+Three of them: for one process that starts runs and works on them, for a server that others speak
+to, and for a worker that only works.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anew.engine.moments import LAST_MOMENT
+from anew.errors import ConfigError
 from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.orders import Doorkeeper
 from anew.runtime.toolbox import Toolbox
-from anew.runtime.wiring import database_file, open_database
+from anew.runtime.wiring import database_file, kind_of, open_database, scratch_folder
+from anew.store import DEFAULT_POOL, Database
 from anew.tool import Tool
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
+
+# How long a worker that says nothing keeps its jobs. Three heartbeats fit into it.
+LEASE_SECONDS = 30.0
+LEASE_SECONDS_MIN = 0.5
+LEASE_SECONDS_MAX = 24 * 3600
 
 
 @asynccontextmanager
@@ -29,25 +41,113 @@ async def open_engine(
     extensions: Extensions | None = None,
     interviewer: Interviewer | None = None,
 ) -> AsyncIterator[Embedded]:
-    """An engine that owns the database, takes orders beside it, and stops cleanly.
+    """An engine that owns a database file, or shares a database with others; it stops cleanly.
 
-    `tools` by kind take the place of those that are built in or installed.
+    The owner of a file takes orders beside it. `tools` by kind take the place of those that are
+    built in or installed.
     """
-    path = database_file(url)
     async with open_database(url) as database:
         engine = Embedded(
             database,
-            Path(f"{path.resolve()}.scratch"),
+            scratch_folder(url),
             slots=slots,
             works_on_all=works_on_all,
             toolbox=Toolbox(tools),
             extensions=extensions,
             interviewer=interviewer,
+            lease_seconds=lease_seconds() if database.is_shared else None,
         )
-        door = Doorkeeper(engine, path)
+        engine.keychain.hide(address=url)
+        async with _stopping(engine, grace_seconds):
+            await _open_door(engine, url)
+            yield engine
+
+
+@asynccontextmanager
+async def open_server_engine(
+    url: str | None = None,
+    *,
+    slots: int = SLOTS,
+    pools: Sequence[str] = (DEFAULT_POOL,),
+    works: bool = True,
+    grace_seconds: float = GRACE_SECONDS,
+) -> AsyncIterator[Embedded]:
+    """An engine for a server: others work on its runs too, and it does itself if it `works`."""
+    async with open_database(url) as database:
+        engine = _working(database, url, slots=slots if works else 0, pools=pools)
+        async with _stopping(engine, grace_seconds):
+            await _open_door(engine, url)
+            if not database.is_shared:
+                await _take_over(engine)
+            yield engine
+
+
+@asynccontextmanager
+async def open_worker_engine(
+    url: str,
+    *,
+    slots: int = SLOTS,
+    pools: Sequence[str] = (DEFAULT_POOL,),
+    grace_seconds: float = GRACE_SECONDS,
+) -> AsyncIterator[Embedded]:
+    """An engine that works on every run of a database that is shared, and starts none."""
+    if kind_of(url) == "sqlite":
+        raise ConfigError(
+            "one process owns a database file, so no worker can share it. "
+            "Start `anew serve` on the file, and workers with `--server URL`."
+        )
+    async with open_database(url) as database:
+        engine = _working(database, url, slots=slots, pools=pools)
+        async with _stopping(engine, grace_seconds):
+            yield engine
+
+
+def _working(database: Database, url: str | None, *, slots: int, pools: Sequence[str]) -> Embedded:
+    engine = Embedded(
+        database,
+        scratch_folder(url),
+        slots=slots,
+        works_on_all=True,
+        pools=pools,
+        lease_seconds=lease_seconds(),
+    )
+    engine.keychain.hide(address=url)
+    return engine
+
+
+@asynccontextmanager
+async def _stopping(engine: Embedded, grace_seconds: float) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await engine.stop(grace_seconds)
+
+
+async def _open_door(engine: Embedded, url: str | None) -> None:
+    """Let other terminals on this machine reach the owner of a file."""
+    if kind_of(url) == "sqlite":
+        door = Doorkeeper(engine, database_file(url))
         await door.open()
         engine.before_stop = door.close
-        try:
-            yield engine
-        finally:
-            await engine.stop(grace_seconds)
+
+
+async def _take_over(engine: Embedded) -> None:
+    """What an owner of the file left undone when it died: its leases had no end."""
+    for lease in await engine.database.store.expired(LAST_MOMENT + 1):
+        if lease.until >= LAST_MOMENT:
+            await engine.worker.recover(lease)
+
+
+def lease_seconds() -> float:
+    """As the operator wants it."""
+    said = os.environ.get("ANEW_LEASE_SECONDS", str(LEASE_SECONDS))
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = 0.0
+    if not LEASE_SECONDS_MIN <= seconds <= LEASE_SECONDS_MAX:
+        raise ConfigError(
+            f"ANEW_LEASE_SECONDS is {said!r}; it must be from {LEASE_SECONDS_MIN:g} to "
+            f"{LEASE_SECONDS_MAX} seconds"
+        )
+    return seconds

@@ -19,11 +19,14 @@ from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
 from anew.runtime.ownership import socket_path
 from anew.runtime.programs import Document, read_document
+from anew.runtime.webhooks import open_webhooks
 from anew.store import RunId, SealedCredential, StoreError
 from anew.values import Object
 
 # A request holds a document (1 MiB), the files it names (4 MiB) and a payload (10 MiB).
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
+RUN_ID_MAX = 2**63 - 1
+RUN_ID_DIGITS = len(str(RUN_ID_MAX))
 # An owner answers at once, or it is not one.
 ANSWER_SECONDS_MAX = 30.0
 
@@ -50,6 +53,8 @@ class Request(msgspec.Struct, omit_defaults=True):
     answer: str | None = None
     by: str | None = None
     asked: int | None = None
+    payload: Any = None
+    id: str | None = None
     is_kept_only: bool = False
     sealed: SealedCredential | None = None
     dialect: str | None = None
@@ -98,8 +103,25 @@ async def _answer(engine: Embedded, asked: Request) -> Object:
     return {"run": str(run)}
 
 
+async def _signal(engine: Embedded, asked: Request) -> Object:
+    """Keep a signal, and go on with the run unless that is not wanted."""
+    run = _run(asked)
+    is_new = await engine.signals.signal(
+        run, asked.name or "", asked.payload, id=asked.id, by=asked.by
+    )
+    if not asked.is_kept_only:
+        await engine.adopt([run])
+    return {"run": str(run), "is_new": is_new}
+
+
+async def _webhook(_: Embedded, asked: Request) -> Object:
+    """Where a signal can be sent to by someone who has no token."""
+    return {"run": asked.run, "path": open_webhooks().path_for(_run(asked), asked.name or "")}
+
+
 async def _retry(engine: Embedded, asked: Request) -> Object:
-    return {"run": str(await engine.retry(_run(asked), asked.step, key=asked.key))}
+    started = await engine.retry(_run(asked), asked.step, key=asked.key)
+    return {"run": str(started.run)}
 
 
 async def _register(engine: Embedded, asked: Request) -> Object:
@@ -132,7 +154,10 @@ def _document(asked: Request) -> Document:
 
 
 def _run(asked: Request) -> RunId:
-    return RunId(int(asked.run or 0))
+    said = asked.run or ""
+    if not (said.isascii() and said.isdigit() and len(said) <= RUN_ID_DIGITS):
+        raise ConfigError(f"{said[:80]!r} is no run id. `anew runs` lists the runs.")
+    return RunId(min(int(said), RUN_ID_MAX))
 
 
 ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
@@ -143,6 +168,8 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
     "resume_all": _resume_all,
     "adopt": _adopt,
     "answer": _answer,
+    "signal": _signal,
+    "webhook": _webhook,
     "retry": _retry,
     "register": _register,
     "prune": _prune,

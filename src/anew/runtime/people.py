@@ -26,6 +26,7 @@ from anew.runtime.questions import (
     questions_of,
     too_late,
 )
+from anew.runtime.standing import Still, what_is_open
 from anew.store import Database, RunId
 
 
@@ -53,31 +54,31 @@ class People:
             ledger.live, interviewer, answer=self._hear, ended=self.look_again, fail=fail
         )
 
-    async def until_still(self, run: RunId) -> list[OpenQuestion]:
-        """Return when only people can move a run on, with what they are asked; or when it ended.
+    async def until_still(self, run: RunId) -> Still | None:
+        """Return when only people or signals can move a run on; None when it has ended.
 
-        There are no questions then. One that an interviewer is being asked does not count yet.
+        A question that an interviewer is being asked does not count yet.
         """
         ending = asyncio.ensure_future(self._wait(run))
         try:
             while not ending.done():
                 with self._next_change() as change:
-                    if questions := await self._standing(run):
-                        return questions
+                    if (still := await self._standing(run)) is not None:
+                        return still
                     either: set[asyncio.Future[Any]] = {ending, change}
                     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             ending.result()
-            return []
+            return None
         finally:
             ending.cancel()
             await asyncio.gather(ending, return_exceptions=True)
 
-    async def _standing(self, run: RunId) -> list[OpenQuestion]:
+    async def _standing(self, run: RunId) -> Still | None:
         if await self._is_interviewed(run):
-            return []
+            return None
         if not await is_still(self._database.archive, run, self._clock.now()):
-            return []
-        return await open_questions(self._database, run)
+            return None
+        return await what_is_open(self._database, run)
 
     async def _is_interviewed(self, run: RunId) -> bool:
         """Whether someone is being asked about a run, or about a child it waits for."""
@@ -156,7 +157,7 @@ class People:
         applied = await self._ledger.apply(question.run, answered, is_meant=is_meant)
         if applied.has_moved:
             return
-        live = await self._ledger.live.get(question.run)
+        live = await self._ledger.live.newest(question.run)
         is_over = question.deadline is not None and question.deadline <= self._clock.now()
         if is_over and question in questions_of(question.run, live.state):
             raise too_late(question, question.run if of is None else of)

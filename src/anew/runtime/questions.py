@@ -21,8 +21,9 @@ from anew.runtime.families import families, unfinished_runs
 from anew.runtime.retrying import whole_log
 from anew.store import Archive, Database, JobRow, RunId, Store, WaitReason
 
-# What a run is kept from going on by when nobody but a person can help.
-_PUT_ASIDE = frozenset({WaitReason.PERSON, WaitReason.CHILD})
+# What a run is kept from going on by when only people and signals can help.
+_FROM_OUTSIDE = frozenset({WaitReason.PERSON, WaitReason.SIGNAL})
+_PUT_ASIDE = _FROM_OUTSIDE | {WaitReason.CHILD}
 
 
 class OpenQuestion(Struct, frozen=True):
@@ -81,12 +82,12 @@ async def stored_state(store: Store, run: RunId) -> RunState:
 
 
 async def is_still(archive: Archive, run: RunId, now: int) -> bool:
-    """Whether only people can move a run on: it, or the children it waits for, ask and do no more.
+    """Whether only people or signals can move a run on: it, or the children it waits for, wait.
 
     A question whose deadline has passed goes on by itself.
     """
     aside = await _put_aside(archive, run, now)
-    if not any(job.reason is WaitReason.PERSON for job in aside):
+    if not any(job.reason in _FROM_OUTSIDE for job in aside):
         return False
     # The rows are read one run after the other: a child that ended meanwhile shows now.
     return await _put_aside(archive, run, now) == aside

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from random import randrange
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.engine.decide import (
     Answered,
@@ -17,6 +19,7 @@ from anew.engine.decide import (
     Lost,
     Paused,
     Resumed,
+    Signalled,
     Taken,
     Transition,
     decide,
@@ -25,7 +28,7 @@ from anew.engine.events import Event, StepSkipped
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunStatus, StepRun, StepRunStatus
+from anew.engine.state import FOR_OTHERS, Key, RunStatus, StepRun, StepRunStatus
 from anew.runtime.live import LiveRun
 from anew.store import (
     DEFAULT_POOL,
@@ -43,6 +46,9 @@ from anew.store import (
 PARK_SECONDS = 1.0
 # One commit stays small, even where a program goes in circles without calling a tool.
 TURN_EVENTS_MAX = 1_000
+# How far the clocks of processes that share a database may be apart.
+SKEW_SECONDS_MAX = 1
+SKEW_NANOSECONDS = 1_000_000
 # What a store gives a job that its own commit leases; it counts up from here.
 FIRST_TOKEN = 1
 
@@ -68,11 +74,16 @@ class Turn(Struct, frozen=True):
 
 
 class Desk(Struct, frozen=True):
-    """What the worker brings along: the time, chance, and how many more step-runs it can take."""
+    """What the worker brings along: the time, chance, and how many more step-runs it can take.
+
+    Those of its `pools` (None: of any), and it may keep them until `until`.
+    """
 
     now: int
     draw: Callable[[], float]
     slots: int = 0
+    pools: frozenset[str] | None = None
+    until: int = LAST_MOMENT
 
 
 def take_turn(
@@ -84,6 +95,7 @@ def take_turn(
     new: NewRun | None = None,
 ) -> Turn:
     """Decide `boundary`. The run in memory is then ahead of the store, until this is committed."""
+    desk = _not_before(desk, live)
     draft = _Draft(live, desk, Moment(desk.now, desk.draw, live.secrets), live.state.version)
     transition = draft.decide(boundary)
     park, keeps_lease = None, False
@@ -91,7 +103,7 @@ def take_turn(
         park = draft.own_job(transition, lease)
         keeps_lease = bool(draft.errands)
     own = lease.job.key if lease else None
-    are_fresh = not isinstance(boundary, Lost | Resumed | Answered)
+    are_fresh = not isinstance(boundary, Lost | Resumed | Answered | Signalled)
     draft.hand_out((key for key in transition.jobs if key != own), are_fresh=are_fresh)
     draft.let_go_of_stopped()
     if own in draft.stopped:
@@ -113,6 +125,19 @@ def reopening_turn(
     draft.let_go_of_stopped()
     commit = draft.commit(None, park=None, keeps_lease=False, new=new)
     return Turn(commit, [], _next_due(commit))
+
+
+def _not_before(desk: Desk, live: LiveRun) -> Desk:
+    """Clocks of two machines never agree wholly: the log must not go back in time for that.
+
+    A clock that was set back by more is believed, or whatever waits would wait as much longer.
+    """
+    if 0 < live.last_at - desk.now <= SKEW_SECONDS_MAX * NANOSECONDS:
+        # Two processes that are both behind must not come to the same moment: the store takes the
+        # very same events for one commit that is made twice.
+        desk = replace(desk, now=live.last_at + randrange(1, SKEW_NANOSECONDS))
+    live.last_at = desk.now
+    return desk
 
 
 class _Draft(Struct):
@@ -150,8 +175,9 @@ class _Draft(Struct):
         return Park(due, WaitReason.READY, max(run.attempt, 1))
 
     def _is_short(self, wait: Wait) -> bool:
-        # A person may answer at any time, and must find the job where it can be handed out again.
-        return not wait.for_person and wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
+        # An answer or a signal may come at any time, and must find the job where it can be
+        # handed out again.
+        return not wait.is_for_others and wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
 
     def hand_out(self, keys: Iterable[Key], *, are_fresh: bool) -> None:
         """Take over what there are slots for; the rest is for whoever is free.
@@ -163,13 +189,16 @@ class _Draft(Struct):
         while todo:
             key = todo.popleft()
             full = len(self.errands) >= places or len(self.events) >= TURN_EVENTS_MAX
-            if full or not are_fresh:
+            if full or not are_fresh or not self._is_of_ours(key):
                 self.jobs.append(self._for_others(key, is_fresh=are_fresh))
                 continue
             taken = self.decide(Taken(key))
             todo.extend(taken.jobs)
             if taken.ask is not None:
                 self._take(key, taken.ask)
+
+    def _is_of_ours(self, key: Key) -> bool:
+        return self.desk.pools is None or self._pool(key) in self.desk.pools
 
     def let_go_of_stopped(self) -> None:
         """What this turn took over may be in a branch that this very turn ended."""
@@ -181,10 +210,10 @@ class _Draft(Struct):
         if isinstance(ask, Wait) and not self._is_short(ask):
             self.jobs.append(self._parked(key, ask))
             return
-        lease = Lease(JobRef(self.live.id, key), FIRST_TOKEN, LAST_MOMENT)
+        until, pool = self.desk.until, self._pool(key)
+        lease = Lease(JobRef(self.live.id, key), FIRST_TOKEN, until)
         self.errands.append(Errand(ask, lease))
-        pool = self._pool(key)
-        self.jobs.append(NewJob(key, pool=pool, taken_until=LAST_MOMENT, is_fresh=True))
+        self.jobs.append(NewJob(key, pool=pool, taken_until=until, is_fresh=True))
 
     def _parked(self, key: Key, wait: Wait) -> NewJob:
         run = self.live.state.step_run(key)
@@ -200,8 +229,8 @@ class _Draft(Struct):
 
     def _for_others(self, key: Key, *, is_fresh: bool) -> NewJob:
         run = self.live.state.step_run(key)
-        # One that asks a person is put aside again by whoever takes it, until what is due first.
-        is_asking = run is not None and run.status is StepRunStatus.ASKING
+        # One that waits for a person or a signal is put aside again by whoever takes it.
+        is_asking = run is not None and run.status in FOR_OTHERS
         if run is None or is_asking or run.resume_at is None or run.resume_at <= self.desk.now:
             now, pool = self.desk.now, self._pool(key)
             return NewJob(key, due_at=now, pool=pool, is_fresh=is_fresh)
@@ -247,16 +276,18 @@ class _Draft(Struct):
 
 
 def _due_of(wait: Wait) -> int | None:
-    """When to come back by itself; None when only a person can say."""
-    return None if wait.for_person and wait.until >= LAST_MOMENT else wait.until
+    """When to come back by itself; None when only someone else can say."""
+    return None if wait.is_for_others and wait.until >= LAST_MOMENT else wait.until
 
 
 def _reason_of(wait: Wait) -> WaitReason:
+    if wait.for_signal:
+        return WaitReason.SIGNAL
     return WaitReason.PERSON if wait.for_person else WaitReason.RETRY
 
 
 def _next_attempt(wait: Wait, run: StepRun) -> int:
-    return run.attempt if wait.for_person else run.attempt + 1
+    return run.attempt if wait.is_for_others else run.attempt + 1
 
 
 def head_of(live: LiveRun, now: int) -> RunHead:

@@ -1,51 +1,123 @@
-"""Say which database an address means, and open it: to read, or to own."""
+"""Say which place an address means, and open it: a file to read or to own, or what many share."""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from anew.errors import ConfigError
 from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
 
 DEFAULT_FILE = ".anew/anew.db"
+Kind: TypeAlias = Literal["sqlite", "postgres", "server"]
+_KINDS: dict[str, Kind] = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "http": "server",
+    "https": "server",
+}
+
+
+# As in `host=db dbname=anew`, which psql takes for an address.
+_KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|port|service)\s*=")
+
+
+def place_of(url: str | None = None) -> str:
+    """The address, or the default: $ANEW_DB, else `.anew/anew.db`."""
+    return url or os.environ.get("ANEW_DB") or DEFAULT_FILE
+
+
+def kind_of(url: str | None = None) -> Kind:
+    """What lies at an address; ConfigError when nothing Anew knows does."""
+    said = place_of(url)
+    scheme, separator, _ = said.partition("://")
+    if not separator:
+        if _KEYWORDS.search(said):  # not shown: a password may be among them
+            raise ConfigError("write the database as `postgresql://user@host/name`, not as words.")
+        return "sqlite"
+    if scheme not in _KINDS:
+        raise ConfigError(
+            f"{scheme}:// is no database Anew knows. Write `sqlite:///path/to/file.db`, "
+            "`postgresql://user@host/name`, or `http://host:port` for a server."
+        )
+    return _KINDS[scheme]
 
 
 def database_file(url: str | None = None) -> Path:
-    """The SQLite file an address means; the default is $ANEW_DB, else `.anew/anew.db`."""
-    said = url or os.environ.get("ANEW_DB") or DEFAULT_FILE
+    """The SQLite file an address means; ConfigError when it means something else."""
+    said = place_of(url)
     if said == ":memory:":
         raise ConfigError("a run must survive its process: name a file, not :memory:.")
-    scheme, separator, rest = said.partition("://")
-    if not separator:
-        return Path(said)
-    if scheme == "sqlite":
-        # sqlite:///relative and sqlite:////absolute, as elsewhere in Python.
-        return Path(rest.removeprefix("/"))
-    if scheme in ("postgresql", "postgres"):
-        raise ConfigError("PostgreSQL is not served yet. Give a SQLite file: `--db sqlite:///…`.")
-    raise ConfigError(f"{scheme}:// is no database Anew knows. Write `sqlite:///path/to/file.db`.")
+    if kind_of(said) != "sqlite":
+        raise ConfigError("this needs a database file: give `--db sqlite:///path/to/file.db`.")
+    _, separator, rest = said.partition("://")
+    # sqlite:///relative and sqlite:////absolute, as elsewhere in Python.
+    return Path(rest.removeprefix("/")) if separator else Path(said)
+
+
+def scratch_folder(url: str | None = None) -> Path:
+    """Where runs keep files on this machine: beside a database file, else a private folder."""
+    if kind_of(url) == "sqlite":
+        return Path(f"{database_file(url).resolve()}.scratch")
+    said = os.environ.get("ANEW_SCRATCH")
+    folder = Path(said or Path(tempfile.gettempdir()) / f"anew-scratch-{os.getuid()}")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = folder.stat().st_uid
+    except OSError as error:
+        raise ConfigError(
+            f"the folder {folder} for files of runs cannot be used "
+            f"({(error.strerror or str(error)).lower()}). Name another in ANEW_SCRATCH."
+        ) from error
+    if owner != os.getuid():
+        raise ConfigError(f"{folder} belongs to someone else. Name another folder in ANEW_SCRATCH.")
+    return folder
 
 
 @asynccontextmanager
 async def open_database(
     url: str | None = None, *, read_only: bool = False
 ) -> AsyncIterator[Database]:
-    """A database to read, or to own. One process owns a file: `Owned` names the other."""
+    """A database to read, to own, or to share.
+
+    One process owns a file: `Owned` names the other. The token for a server is $ANEW_TOKEN.
+    """
+    if kind_of(url) != "sqlite" or read_only:
+        database = await _opened(place_of(url), read_only=read_only)
+        try:
+            yield database
+        finally:
+            await database.close()
+        return
+    async with _owned(database_file(url)) as owned:
+        yield owned
+
+
+async def _opened(place: str, *, read_only: bool) -> Database:
+    match kind_of(place):
+        case "sqlite":
+            return await _reader(database_file(place))
+        case "postgres":
+            from anew.stores.postgres import PostgresDatabase  # noqa: PLC0415
+
+            return await PostgresDatabase.open(place, read_only=read_only)
+        case "server":
+            from anew.stores.remote import RemoteDatabase  # noqa: PLC0415
+
+            return await RemoteDatabase.open(place, token=os.environ.get("ANEW_TOKEN") or None)
+
+
+@asynccontextmanager
+async def _owned(path: Path) -> AsyncIterator[Database]:
     from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
 
-    path = database_file(url)
-    if read_only:
-        reader = await _reader(path)
-        try:
-            yield reader
-        finally:
-            await reader.close()
-        return
     _check_place(path)
     with Ownership(path):
         database = SqliteDatabase.open(path, synchronous=_synchronous())

@@ -7,8 +7,8 @@ many calls at once as there are slots; a wait of a second or more holds none.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,16 +16,17 @@ from msgspec import Struct
 
 from anew.clock import Clock
 from anew.engine.decide import Boundary, Due, Lost, Reported, Taken
-from anew.engine.moments import LAST_MOMENT, NANOSECONDS
+from anew.engine.moments import NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait, asked_of
 from anew.engine.state import Key, StepRunStatus
 from anew.runtime.calls import CALLED_AGAIN, Caller, Site
+from anew.runtime.feeding import Feeder
 from anew.runtime.ledger import Ledger
 from anew.runtime.live import LiveRun
 from anew.runtime.slots import Slots
 from anew.runtime.turns import PARK_SECONDS, Errand
 from anew.store import (
-    Batch,
+    JobRef,
     Lease,
     Park,
     RunId,
@@ -36,18 +37,21 @@ from anew.store import (
 )
 from anew.tool import Answer, Parked
 
-# Jobs leased ahead of a free slot, so that one lease serves many of them.
-PREFETCH = 32
-# A net for wake-ups that were missed; what is due is waited for exactly.
-POLL_SECONDS = 5.0
 # After so many turns a slot goes to whoever waits, so that a long run does not keep others out.
 CHAIN_TURNS_MAX = 100
-# A store that cannot lease may be busy for a moment; one that still cannot is broken.
-LEASE_ATTEMPTS_MAX = 3
-LEASE_PAUSE_SECONDS = 1.0
 # How long a call may take to clean up after itself when it is stopped.
 CLEANUP_SECONDS_MAX = 30.0
 
+# Before a job that this process cannot do is tried again, by another one if there is one.
+GIVEN_UP_SECONDS = 5.0
+# How long a step-run that may kill its worker waits for those beside it to end.
+ALONE_SECONDS_MAX = 60.0
+# A step-run that may kill its worker is left to one that is idle, for a while.
+SUSPECT_PAUSE_SECONDS = 0.5
+SUSPECT_SECONDS_MAX = 30
+SUSPECTS_SEEN_MAX = 1_000
+
+_LOG = logging.getLogger(__name__)
 _BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 
 
@@ -55,16 +59,21 @@ class _Chain(Struct):
     """What one slot is used for: a step-run, then those it leads to.
 
     Only a chain `at_work` (a call, or a short wait) is ever cancelled: in the middle of a commit
-    nobody could tell whether it happened.
+    nobody could tell whether it happened. `version` is how far the run had come when it was leased.
     """
 
     lease: Lease
+    version: int = 0
     is_at_work: bool = False
     turns: int = 0
 
 
 class Worker:
-    """Works on the runs it adopted, or on every run of the store (`adopted` None)."""
+    """Works on the runs it adopted, or on every run of the store (`adopted` None).
+
+    Of `pools` only, where they are given. With `lease_seconds` others work on the store as well.
+    `is_lasting`: a store that fails is waited for, and not told to whoever waits for a run.
+    """
 
     def __init__(
         self,
@@ -76,6 +85,9 @@ class Worker:
         slots: Slots,
         scratch: Path,
         adopted: set[RunId] | None,
+        pools: Sequence[str] | None = None,
+        is_shared: bool = False,
+        is_lasting: bool = False,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -83,45 +95,33 @@ class Worker:
         self._clock = clock
         self._slots = slots
         self._scratch = scratch
-        self.adopted = adopted
+        self._is_shared = is_shared
+        self._is_lasting = is_lasting
         self._chains: dict[asyncio.Task[None], _Chain] = {}
-        self._ahead: deque[Lease] = deque()
-        self._signal = asyncio.Event()
-        self._next_due: int | None = 0
         self._is_stopping = False
         self._last_chance = asyncio.Lock()
         self._suspects: set[asyncio.Task[None]] = set()
+        self._seen: dict[JobRef, int] = {}
         self._changed = asyncio.Event()
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Whoever waits gets it from there; where nobody does, the same error was told elsewhere.
         self.failure.add_done_callback(lambda failure: failure.cancelled() or failure.exception())
-        ledger.on_handed_out = self.notice
-        ledger.on_ended = self.disown
-        self._feeder = asyncio.create_task(self._guarded(self._feed))
+        self.feeder = Feeder(
+            store,
+            clock,
+            slots=slots,
+            begin=self._begin_leased,
+            lease_end=ledger.lease_end,
+            adopted=adopted,
+            pools=pools,
+            is_shared=is_shared,
+            is_lasting=is_lasting,
+        )
+        ledger.on_handed_out = self.feeder.notice
+        ledger.on_ended = self.feeder.disown
+        self._feeding = asyncio.create_task(self._guarded(self.feeder.run))
 
     # --- what others tell it -------------------------------------------------------------------
-
-    def notice(self, due: int) -> None:
-        """A job will be due then."""
-        if self._next_due is None or due < self._next_due:
-            self._next_due = due
-        self._signal.set()
-
-    def own(self, run: RunId) -> None:
-        """Work on the jobs of this run too."""
-        if self.adopted is not None:
-            self.adopted.add(run)
-
-    def adopt(self, runs: Iterable[RunId]) -> None:
-        """Work on these too, and look for what they have to do."""
-        for run in runs:
-            self.own(run)
-        self.notice(0)
-
-    def disown(self, run: RunId) -> None:
-        """Look for no more jobs of this run."""
-        if self.adopted is not None:
-            self.adopted.discard(run)
 
     def follow(self, errands: Iterable[Errand]) -> None:
         """Do what a turn asked for; its slots are taken already."""
@@ -140,6 +140,21 @@ class Worker:
 
         self._cancel(is_meant)
 
+    def leases(self) -> list[Lease]:
+        """What this worker holds."""
+        return [chain.lease for chain in self._chains.values()] + self.feeder.ahead
+
+    def stoppable(self, run: RunId) -> list[Lease]:
+        """What it holds of a run and could stop, or not begin: the rest is being committed."""
+        held = [chain.lease for chain in self._chains.values() if chain.is_at_work]
+        return [lease for lease in held + self.feeder.ahead if lease.job.run == run]
+
+    def lose(self, lost: Sequence[Lease]) -> None:
+        """These belong to someone else by now, or to nobody: stop their calls."""
+        self.feeder.lose(lost)
+        gone = {(lease.job, lease.token) for lease in lost}
+        self._cancel(lambda chain: (chain.lease.job, chain.lease.token) in gone)
+
     def _cancel(self, is_meant: Callable[[_Chain], bool]) -> None:
         for task, chain in list(self._chains.items()):
             if chain.is_at_work and is_meant(chain):
@@ -154,11 +169,15 @@ class Worker:
         """
         self._is_stopping = True
         self._slots.close()
-        self._signal.set()
-        await self._feeder
+        self.feeder.stop()
+        await self._feeding
         try:
-            while self._ahead:
-                await self._store.release(self._ahead.popleft(), due_at=self._clock.now())
+            async with asyncio.timeout(CLEANUP_SECONDS_MAX if self._is_lasting else None):
+                await self.feeder.give_back()
+        except (StoreError, TimeoutError):
+            if not self._is_lasting:
+                raise
+            _LOG.warning("what was leased ahead is not handed back; others wait for its leases")
         finally:
             await self._end_chains(grace_seconds)
 
@@ -180,70 +199,17 @@ class Worker:
         return any(chain.is_at_work for chain in self._chains.values())
 
     def hurry(self) -> None:
-        """While it stops: wait no longer for the calls at work, and hand back their jobs."""
+        """Wait no longer for the calls at work, and hand back their jobs: it is to stop."""
+        self._is_stopping = True
         self._cancel(lambda _: True)
-
-    # --- finding work --------------------------------------------------------------------------
-
-    async def _feed(self) -> None:
-        while not self._is_stopping:
-            await self._until_due()
-            wanted = self._slots.free
-            if wanted <= 0 or self._ahead:
-                self._signal.clear()
-                self._fill()
-                if not self._is_stopping:
-                    await self._signal.wait()
-                continue
-            self._next_due = None
-            batch = await self._lease(wanted + PREFETCH)
-            self._ahead.extend(batch.leases)
-            self._fill()
-            if batch.next_due is not None:
-                self.notice(batch.next_due)
-
-    async def _lease(self, limit: int) -> Batch:
-        runs = None if self.adopted is None else sorted(self.adopted)
-        for attempt in range(LEASE_ATTEMPTS_MAX):
-            try:
-                return await self._store.lease(
-                    now=self._clock.now(), until=LAST_MOMENT, limit=limit, runs=runs
-                )
-            except StoreError:
-                if attempt == LEASE_ATTEMPTS_MAX - 1:
-                    raise
-                await asyncio.sleep(LEASE_PAUSE_SECONDS)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _fill(self) -> None:
-        """Put jobs that were leased ahead into the free slots."""
-        while self._ahead and self._slots.free > 0:
-            self._slots.take(1)
-            self._spawn(self._ahead.popleft(), None)
-
-    async def _until_due(self) -> None:
-        """Return when a job is due, as far as this worker knows, or when it is to stop."""
-        while self._next_due is None or self._next_due > self._clock.now():
-            self._signal.clear()
-            if self._is_stopping:
-                return
-            waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._signal.wait())]
-            if self._next_due is not None:
-                waits.append(asyncio.ensure_future(self._clock.sleep_until(self._next_due)))
-            try:
-                done, _ = await asyncio.wait(
-                    waits, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-            finally:
-                for wait in waits:
-                    wait.cancel()
-            if not done:
-                return  # look again, in case nobody told
 
     # --- doing it ------------------------------------------------------------------------------
 
-    def _spawn(self, lease: Lease, errand: Errand | None) -> None:
-        chain = _Chain(lease)
+    def _begin_leased(self, lease: Lease, version: int) -> None:
+        self._spawn(lease, None, version=version)
+
+    def _spawn(self, lease: Lease, errand: Errand | None, *, version: int = 0) -> None:
+        chain = _Chain(lease, version)
         task = asyncio.create_task(self._guarded(lambda: self._work(chain, errand), chain))
         self._chains[task] = chain
         task.add_done_callback(self._ended)
@@ -251,9 +217,8 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._chains[task]
         self._slots.give_back()
-        self._fill()
         self._changed.set()
-        self._signal.set()
+        self.feeder.look_again()
 
     async def _guarded(
         self, work: Callable[[], Awaitable[None]], chain: _Chain | None = None
@@ -268,9 +233,26 @@ class Worker:
             pass
         except Exception as error:
             if chain is not None and not isinstance(error, StoreError):
-                await self._ledger.give_up(chain.lease.job.run, error)
+                await self._give_up(chain, error)
+            elif chain is not None and self._is_lasting:
+                self._warn(chain, error)  # others go on with it when its lease runs out
             else:
                 self.fail(error)
+
+    async def _give_up(self, chain: _Chain, error: Exception) -> None:
+        """This process cannot go on with a run; where others share it, perhaps they can."""
+        self._warn(chain, error)
+        with suppress(StoreError):  # the lease runs out, and whoever waits for a parent waits on
+            if self._is_shared:
+                due = self._clock.now() + int(GIVEN_UP_SECONDS * NANOSECONDS)
+                await self._store.release(chain.lease, due_at=due)
+            if not self._is_lasting:
+                await self._ledger.give_up(chain.lease.job.run, error)
+
+    def _warn(self, chain: _Chain, error: Exception) -> None:
+        if self._is_lasting:
+            job = chain.lease.job
+            _LOG.warning("step %s of run %s cannot go on here: %s", job.key.step, job.run, error)
 
     def fail(self, error: BaseException) -> None:
         """Tell whoever waits for anything here."""
@@ -278,10 +260,13 @@ class Worker:
             self.failure.set_exception(error)
 
     async def _work(self, chain: _Chain, errand: Errand | None) -> None:
-        if errand is None and await self._is_last_chance(chain.lease):
-            await self._alone(chain)
-        else:
+        if errand is not None or not await self._is_last_chance(chain):
             await self._go_on(chain, errand)
+        elif self._is_better_elsewhere(chain.lease):
+            due = self._clock.now() + int(SUSPECT_PAUSE_SECONDS * NANOSECONDS)
+            await self._store.release(chain.lease, due_at=due)
+        else:
+            await self._alone(chain)
 
     async def _go_on(self, chain: _Chain, errand: Errand | None) -> None:
         """Work on a step-run, and then on those it leads to, as long as there are any."""
@@ -306,15 +291,12 @@ class Worker:
     def _may_take_over(self, chain: _Chain) -> bool:
         """Whether the slot goes on with what its step-run leads to: not for long if others wait."""
         chain.turns += 1
-        if chain.turns <= CHAIN_TURNS_MAX:
-            return True
-        someone_waits = self._next_due is not None and self._next_due <= self._clock.now()
-        return not someone_waits and not self._ahead
+        return chain.turns <= CHAIN_TURNS_MAX or not self.feeder.someone_waits
 
     async def _begin(self, chain: _Chain) -> Boundary | None:
         """What a leased job's state calls for."""
         lease = chain.lease
-        live = await self._ledger.live.get(lease.job.run)
+        live = await self._ledger.live.get(lease.job.run, version=chain.version)
         run = live.state.step_run(lease.job.key)
         if run is None or run.status in _BEGINS:
             return Taken(lease.job.key)
@@ -378,7 +360,12 @@ class Worker:
     def _site(self, live: LiveRun) -> Site:
         if live.scratch is None:
             live.scratch = self._scratch / str(live.id)
-        return Site(str(live.id), live.program, live.folder, live.scratch, live.secrets)
+        folder = live.folder
+        if self._is_shared and not folder.is_dir():
+            # The document lies on another machine; so do the files it names.
+            folder = live.scratch
+            folder.mkdir(parents=True, exist_ok=True)
+        return Site(str(live.id), live.program, folder, live.scratch, live.secrets)
 
     async def _hand_back(self, lease: Lease) -> None:
         """Give an unfinished job to whoever comes next; it has killed nobody."""
@@ -389,7 +376,7 @@ class Worker:
         await self._leave_to_others(lease, Lost(lease.job.key))
 
     async def _leave_to_others(self, lease: Lease, lost: Lost) -> None:
-        live = await self._ledger.live.get(lease.job.run)
+        live = await self._ledger.live.newest(lease.job.run)
         run = live.state.step_run(lease.job.key)
         is_at_work = run is not None and run.status is StepRunStatus.EXECUTING
         if is_at_work and run is not None:
@@ -404,12 +391,27 @@ class Worker:
 
     # --- step-runs that may kill their worker --------------------------------------------------
 
-    async def _is_last_chance(self, lease: Lease) -> bool:
+    async def _is_last_chance(self, chain: _Chain) -> bool:
         """Whether the step-run has lost its workers so often that one more time ends it."""
-        live = await self._ledger.live.get(lease.job.run)
+        lease = chain.lease
+        live = await self._ledger.live.get(lease.job.run, version=chain.version)
         run = live.state.step_run(lease.job.key)
         limit = live.program.limits.deliveries
         return run is not None and run.is_lost and 1 < limit <= run.deliveries
+
+    def _is_better_elsewhere(self, lease: Lease) -> bool:
+        """Whether another worker may have nothing beside a suspect, while this one has.
+
+        Where all are busy all the time, somebody has to make room for it in the end.
+        """
+        is_busy = len(self._chains) > len(self._suspects) + 1
+        if not self._is_shared or not is_busy:
+            self._seen.pop(lease.job, None)
+            return False
+        now = self._clock.now()
+        if len(self._seen) > SUSPECTS_SEEN_MAX:
+            self._seen.clear()
+        return now - self._seen.setdefault(lease.job, now) < SUSPECT_SECONDS_MAX * NANOSECONDS
 
     async def _alone(self, chain: _Chain) -> None:
         """Work on a suspect with nothing beside it, so that it cannot take others down with it."""
@@ -420,11 +422,26 @@ class Worker:
         async with self._last_chance:
             self._slots.close()
             try:
-                while len(self._chains) > len(self._suspects):
-                    self._changed.clear()
-                    await self._changed.wait()
+                await self._until_alone(chain)
                 await self._go_on(chain, None)
             finally:
                 self._suspects.discard(task)
                 if not self._is_stopping:
                     self._slots.open()
+
+    async def _until_alone(self, chain: _Chain) -> None:
+        """Wait for the calls beside it, but not for ever: the long ones take their chance."""
+        chain.is_at_work = True
+        try:
+            async with asyncio.timeout(ALONE_SECONDS_MAX):
+                while len(self._chains) > len(self._suspects):
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            pass
+        except asyncio.CancelledError:
+            chain.is_at_work = False
+            await self._leave(chain)
+            raise
+        finally:
+            chain.is_at_work = False
