@@ -1,0 +1,327 @@
+"""Asks a server over HTTP, and asks again while it cannot be reached.
+
+Every operation is safe to repeat, so that a lost answer costs time and nothing else.
+Knows requests and answers. Does not know what they are about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Iterator
+from itertools import repeat
+from random import uniform
+from typing import NamedTuple, Optional, TypeVar
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+from msgspec import Struct
+
+from anew.errors import ConfigError
+from anew.store import StoreError
+from anew.stores.remote.wire import (
+    ANSWER_BYTES_MAX,
+    CURSOR_HEADER,
+    MEDIA_TYPE,
+    PATH,
+    PROTOCOL,
+    PROTOCOL_HEADER,
+    REPEATED_HEADER,
+    Refusal,
+    bytes_max,
+    error_of,
+)
+
+T = TypeVar("T")
+
+# How long a server may be away: as long as it takes to start another in its place.
+PATIENCE_SECONDS = 60.0
+PAUSE_SECONDS_FIRST = 0.05
+SERVER_PAUSE_SECONDS_MAX = 5.0
+SERVER_CONNECT_SECONDS_MAX = 5.0
+# For the first byte of an answer, and between two of them; what may wait there has its time added.
+SERVER_ANSWER_SECONDS_MAX = 30.0
+SERVER_CONNECTIONS_MAX = 100
+# Servers close a connection that nobody used for 5 seconds.
+SERVER_IDLE_SECONDS_MAX = 4.0
+# To say that a job is alive must not take as long as its lease. Who does not answer it by then is
+# asked on another connection, and each time given more time: it may only be slow.
+URGENT_SECONDS_MIN = 0.1
+URGENT_CONNECTIONS_MAX = 4
+# A server that is away, and a proxy before it that has too much to do.
+_AWAY = frozenset({408, 429, 502, 503, 504})
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+
+
+class _Reply(NamedTuple):
+    status: int
+    media_type: str
+    body: bytes
+
+
+class _Way(NamedTuple):
+    """Which connections a try takes, and how long each piece of the answer may take."""
+
+    client: httpx2.AsyncClient
+    answer_seconds: float
+
+
+class _Trouble(NamedTuple):
+    """Why a try gave nothing. `may_be_heard`: the server may have done what was asked."""
+
+    error: Exception
+    may_be_heard: bool
+
+
+class Connection:
+    """Make one inside a running event loop; close it there."""
+
+    def __init__(self, url: str, token: str | None, *, patience_seconds: float) -> None:
+        self.url = checked_url(url)
+        self.patience_seconds = patience_seconds
+        # How far the server's notices had come when the newest answer was asked for.
+        self.cursor = ""
+        self._token = token
+        self._client = _client(self.url, token, connections_max=SERVER_CONNECTIONS_MAX)
+        # Of its own: the others may all have fallen silent, and be tried one after the other. Only
+        # who works needs it.
+        self._urgent: httpx2.AsyncClient | None = None
+
+    async def ask(
+        self,
+        operation: str,
+        asked: Struct,
+        answer: type[T],
+        *,
+        wait_seconds: float = 0.0,
+        patience_seconds: float | None = None,
+        urgent_seconds: float | None = None,
+    ) -> T:
+        """What the server answers, or the error it refuses with.
+
+        StoreError once it has been away for longer than there is patience. `urgent_seconds`: an
+        answer is soon asked for again, after that long the first time.
+        """
+        reply = await self._ask(
+            operation,
+            asked,
+            wait_seconds=wait_seconds,
+            patience_seconds=patience_seconds,
+            urgent_seconds=urgent_seconds,
+        )
+        return self._understood(operation, reply, answer)
+
+    async def ask_maybe(self, operation: str, asked: Struct, answer: type[T]) -> T | None:
+        """The same, where the answer may be that there is none."""
+        reply = await self._ask(operation, asked)
+        found: T | None = self._understood(operation, reply, Optional[answer])  # type: ignore[arg-type]  # noqa: UP045
+        return found
+
+    async def tell(self, operation: str, asked: Struct) -> None:
+        """The same, where there is nothing to answer."""
+        self._understood(operation, await self._ask(operation, asked), type(None))
+
+    async def _ask(
+        self,
+        operation: str,
+        asked: Struct,
+        *,
+        wait_seconds: float = 0.0,
+        patience_seconds: float | None = None,
+        urgent_seconds: float | None = None,
+    ) -> _Reply:
+        body = msgspec.msgpack.encode(asked)
+        _check_size(operation, len(body))
+        patience = self.patience_seconds if patience_seconds is None else patience_seconds
+        gives_up_at: float | None = None
+        pause, headers = PAUSE_SECONDS_FIRST, dict[str, str]()
+        for way in self._ways(wait_seconds, urgent_seconds):
+            if self._client.is_closed:
+                raise StoreError(f"the connection to {self.url} is closed.")
+            got = await self._try(operation, body, headers=headers, way=way)
+            if isinstance(got, _Reply):
+                return got
+            now = time.monotonic()
+            gives_up_at = now + patience if gives_up_at is None else gives_up_at
+            if now >= gives_up_at:
+                raise got.error
+            if got.may_be_heard:
+                headers = {REPEATED_HEADER: "1"}
+            await asyncio.sleep(min(uniform(pause / 2, pause), gives_up_at - now))
+            pause = min(pause * 2, SERVER_PAUSE_SECONDS_MAX)
+        raise AssertionError("there is always another way")
+
+    def _ways(self, wait_seconds: float, urgent_seconds: float | None) -> Iterator[_Way]:
+        """How each try is made, for ever."""
+        if urgent_seconds is None:
+            yield from repeat(_Way(self._client, SERVER_ANSWER_SECONDS_MAX + wait_seconds))
+            return
+        if self._urgent is None:
+            connections_max = URGENT_CONNECTIONS_MAX
+            self._urgent = _client(self.url, self._token, connections_max=connections_max)
+        seconds = max(urgent_seconds, URGENT_SECONDS_MIN)
+        while True:
+            yield _Way(self._urgent, min(seconds, SERVER_ANSWER_SECONDS_MAX))
+            seconds *= 2
+
+    async def close(self) -> None:
+        await self._client.aclose()
+        if self._urgent is not None:
+            await self._urgent.aclose()
+
+    async def _try(
+        self, operation: str, body: bytes, *, headers: dict[str, str], way: _Way
+    ) -> _Reply | _Trouble:
+        """One request. What may pass is trouble; what will not is raised."""
+        try:
+            reply = await self._post(operation, body, headers=headers, way=way)
+        except httpx2.TransportError as error:
+            if operation == "hello" and _is_no_http(error):
+                raise self._not_a_server(f"it does not speak HTTP: {error}") from error
+            what = str(error).rstrip(".") or type(error).__name__
+            away = StoreError(
+                f"the server {self.url} cannot be reached: {what}. "
+                "Is it an Anew server, and is it running?"
+            )
+            return _Trouble(away, not isinstance(error, _NEVER_SENT))
+        except httpx2.DecodingError as error:
+            raise self._not_a_server(f"its answer cannot be read: {error}") from error
+        refusal = _refusal(reply)
+        # Our own failures say so. What else fails is between us and the server, or is the server
+        # as it stops; only who speaks to it for the first time may have the wrong address.
+        is_foreign = reply.status >= 500 and refusal is None and operation != "hello"
+        if reply.status not in _AWAY and not is_foreign:
+            return reply
+        said = refusal.message if refusal is not None else f"HTTP {reply.status}"
+        return _Trouble(StoreError(f"the server {self.url} cannot do it now: {said}"), True)
+
+    async def _post(
+        self, operation: str, body: bytes, *, headers: dict[str, str], way: _Way
+    ) -> _Reply:
+        url = f"{self.url}{PATH}{operation}"
+        timeout = httpx2.Timeout(
+            SERVER_ANSWER_SECONDS_MAX,
+            connect=SERVER_CONNECT_SECONDS_MAX,
+            read=way.answer_seconds,
+        )
+        async with way.client.stream(
+            "POST", url, content=body, headers=headers, timeout=timeout
+        ) as response:
+            parts = bytearray()
+            async for part in response.aiter_bytes():
+                parts += part
+                if len(parts) > ANSWER_BYTES_MAX:
+                    raise self._not_a_server(f"its answer is over {ANSWER_BYTES_MAX:,} bytes")
+        self.cursor = response.headers.get(CURSOR_HEADER, self.cursor)
+        media_type = response.headers.get("content-type", "")
+        return _Reply(response.status_code, media_type, bytes(parts))
+
+    def _understood(self, operation: str, reply: _Reply, answer: type[T]) -> T:
+        if reply.status == 200 and reply.media_type == MEDIA_TYPE:
+            try:
+                return msgspec.msgpack.decode(reply.body, type=answer)
+            except msgspec.DecodeError as error:
+                raise self._not_a_server(
+                    f"its answer to {operation} cannot be read: {error}"
+                ) from error
+        refusal = _refusal(reply)
+        if refusal is not None:
+            raise error_of(refusal)
+        if reply.status == 401:
+            raise ConfigError(
+                f"the server {self.url} does not accept the token. "
+                "Give the one it was started with (ANEW_TOKEN or --token)."
+            )
+        if reply.status == 413:
+            raise ConfigError(
+                f"{operation} is too large for the server {self.url} or a proxy before it. "
+                "Raise the limit of the proxy, or let steps give smaller results."
+            )
+        raise self._not_a_server(f"it answered {operation} with HTTP {reply.status}")
+
+    def _not_a_server(self, found: str) -> ConfigError:
+        return ConfigError(
+            f"{self.url} is not an Anew server of this version ({found}). "
+            "Check the address: it is the one that `anew serve` prints."
+        )
+
+
+def checked_url(url: str) -> str:
+    """Without a slash at its end; ConfigError when it is not the address of a server."""
+    try:
+        parts = urlsplit(url)
+        has_port = parts.port is None or parts.port > 0
+    except ValueError:
+        has_port = False
+    if not has_port or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(
+            f"{url!r} is not the address of a server. Write one like http://127.0.0.1:8700"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(
+            "the address of a server has a host, a port and a path only. "
+            "Give the token with ANEW_TOKEN."
+        )
+    return parts.geturl().rstrip("/")
+
+
+def _client(url: str, token: str | None, *, connections_max: int) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        headers=_headers(token),
+        timeout=httpx2.Timeout(SERVER_ANSWER_SECONDS_MAX, connect=SERVER_CONNECT_SECONDS_MAX),
+        limits=httpx2.Limits(
+            max_connections=connections_max,
+            max_keepalive_connections=connections_max,
+            keepalive_expiry=SERVER_IDLE_SECONDS_MAX,
+        ),
+        # To load the certificates takes longer than most questions.
+        verify=url.startswith("https:"),
+        # A proxy of the environment cannot reach this machine's own addresses.
+        trust_env=not _is_loopback(url),
+    )
+
+
+def _headers(token: str | None) -> dict[str, str]:
+    headers = {
+        PROTOCOL_HEADER: str(PROTOCOL),
+        "content-type": MEDIA_TYPE,
+        "accept-encoding": "identity",
+    }
+    if token is not None:
+        if not token.isascii() or not token.isprintable() or " " in token or not token:
+            raise ConfigError("the token must be printable ASCII characters without spaces.")
+        headers["authorization"] = f"Bearer {token}"
+    return headers
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_size(operation: str, size: int) -> None:
+    limit = bytes_max(operation)
+    if size > limit:
+        raise ConfigError(
+            f"{operation} has {size:,} bytes, and a server takes {limit:,} at most. "
+            "Let steps give smaller results, and keep large data in files or tables."
+        )
+
+
+def _is_no_http(error: Exception) -> bool:
+    """Whether something else answers there; a server that went away says nothing instead."""
+    return isinstance(error, httpx2.RemoteProtocolError) and "disconnected" not in str(error)
+
+
+def _refusal(reply: _Reply) -> Refusal | None:
+    if reply.status == 200 or reply.media_type != MEDIA_TYPE:
+        return None
+    try:
+        return msgspec.msgpack.decode(reply.body, type=Refusal)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,272 @@
+"""What a remote database and its server say to each other: one POST per operation, in msgpack.
+
+Both sides read this file and nothing else of each other. Events travel as they were written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import astuple
+
+from anew.errors import AnewError, ConfigError, EngineBug
+from anew.store import (
+    JobRef,
+    KeyTaken,
+    Lease,
+    Notice,
+    RunFilter,
+    RunId,
+    SealedCredential,
+    StaleLease,
+    StaleVersion,
+    StoredProgram,
+    StoreError,
+)
+from anew.stores.packing import PackedCommit, PackedEvents, PackedRun
+
+# Raise it when one side could misunderstand the other. Both must have the same.
+PROTOCOL = 1
+PATH = "/api/v1/control/"
+MEDIA_TYPE = "application/msgpack"
+PROTOCOL_HEADER = "anew-protocol"
+# Sent along when an earlier try of the same request may have been heard.
+REPEATED_HEADER = "anew-repeated"
+# Comes with every answer: how far the server's notices had come when it was asked.
+CURSOR_HEADER = "anew-notices"
+
+# A commit holds the results of one turn; each may be kept apart as a blob, and a snapshot of all.
+COMMIT_BYTES_MAX = 64 * 1024 * 1024
+# Anything else: a document, the files it names, and a payload.
+REQUEST_BYTES_MAX = 16 * 1024 * 1024
+# Events that have more together come in several answers.
+PAGE_BYTES_MAX = 16 * 1024 * 1024
+# A page, and the largest event and the largest snapshot that a commit can hold besides.
+ANSWER_BYTES_MAX = PAGE_BYTES_MAX + 2 * COMMIT_BYTES_MAX
+# Proxies between the two often give up on a silent connection after 30 seconds.
+WAIT_SECONDS_MAX = 25.0
+# Of jobs, runs or events in one answer. Who wants more asks again.
+ROWS_MAX = 1_000_000
+# What a column of every database can hold.
+NUMBER_MAX = 2**63 - 1
+
+Limit = Annotated[int, Meta(ge=0, le=ROWS_MAX)]
+Seconds = Annotated[float, Meta(ge=0)]
+
+
+class Nothing(Struct, frozen=True):
+    """For operations that need not be told anything."""
+
+
+class Hello(Struct, frozen=True):
+    """`boot` names this life of the server, `schema` the shape of the states it keeps."""
+
+    protocol: int
+    version: str
+    schema: str
+    boot: str
+    now: int
+
+
+class Refusal(Struct, frozen=True, omit_defaults=True):
+    """An error, instead of an answer."""
+
+    kind: str
+    message: str
+    run: RunId | None = None
+
+
+class RunAsked(Struct, frozen=True):
+    run: RunId
+
+
+class LoadAsked(Struct, frozen=True):
+    run: RunId
+    knows: str
+
+
+class Loaded(Struct, frozen=True):
+    """A run up to `version`. Events that did not fit have to be asked for."""
+
+    run: PackedRun
+    version: int
+
+
+class LeaseAsked(Struct, frozen=True):
+    """`ticket` is the same when it is asked again: then it gets the same leases."""
+
+    now: int
+    until: int
+    limit: Limit
+    ticket: str
+    pools: Sequence[str] | None = None
+    runs: Sequence[RunId] | None = None
+    wait_seconds: Seconds = 0.0
+
+
+class TicketAsked(Struct, frozen=True):
+    ticket: str
+
+
+class ExtendAsked(Struct, frozen=True):
+    leases: Sequence[Lease]
+    until: int
+
+
+class ExpiredAsked(Struct, frozen=True):
+    now: int
+    runs: Sequence[RunId] | None = None
+
+
+class ReleaseAsked(Struct, frozen=True):
+    lease: Lease
+    due_at: int
+
+
+class EventsAsked(Struct, frozen=True):
+    run: RunId
+    after: int
+    limit: Limit
+
+
+class EventPage(Struct, frozen=True):
+    """`is_cut`: there are more of those that were asked for."""
+
+    events: PackedEvents
+    is_cut: bool
+
+
+class PruneAsked(Struct, frozen=True):
+    ended_before: int
+    limit: Limit
+
+
+class TextAsked(Struct, frozen=True):
+    """A key, a digest or a name."""
+
+    text: str
+
+
+class ProgramAsked(Struct, frozen=True):
+    name: str
+    version: int | None = None
+
+
+class NoticesAsked(Struct, frozen=True):
+    """`after` is a cursor; those from before are not told.
+
+    `turns_only`: only of what `has_turned`. `runs`: only of these; None is all of them.
+    """
+
+    after: str
+    wait_seconds: Seconds
+    turns_only: bool = False
+    runs: Sequence[RunId] | None = None
+
+
+class NoticePage(Struct, frozen=True):
+    cursor: str
+    notices: list[Notice]
+
+
+class OrderAsked(Struct, frozen=True):
+    """`request` is JSON, and so is the answer. One `id` is obeyed once."""
+
+    id: str
+    request: bytes
+
+
+# What each operation takes.
+OPERATIONS: dict[str, type[Struct]] = {
+    "hello": Nothing,
+    "time": Nothing,
+    "order": OrderAsked,
+    "notices": NoticesAsked,
+    "store.commit": PackedCommit,
+    "store.load": LoadAsked,
+    "store.lease": LeaseAsked,
+    "store.leave": TicketAsked,
+    "store.extend": ExtendAsked,
+    "store.expired": ExpiredAsked,
+    "store.release": ReleaseAsked,
+    "store.wake": JobRef,
+    "archive.run": RunAsked,
+    "archive.runs": RunFilter,
+    "archive.run_of_key": TextAsked,
+    "archive.events": EventsAsked,
+    "archive.jobs": RunAsked,
+    "archive.prune": PruneAsked,
+    "catalog.keep": StoredProgram,
+    "catalog.register": StoredProgram,
+    "catalog.get": TextAsked,
+    "catalog.find": ProgramAsked,
+    "catalog.programs": Nothing,
+    "vault.seal": SealedCredential,
+    "vault.sealed": TextAsked,
+    "vault.names": Nothing,
+    "vault.forget": TextAsked,
+}
+
+# The first that fits says how an error travels. One that is asked again in vain has no 503.
+STATUSES: tuple[tuple[type[AnewError], int], ...] = (
+    (StaleVersion, 409),
+    (StaleLease, 409),
+    (KeyTaken, 409),
+    (StoreError, 503),
+    (EngineBug, 500),
+    (AnewError, 400),
+)
+_KINDS: dict[str, type[AnewError]] = {
+    kind.__name__: kind for kind in (StaleVersion, StaleLease, StoreError, EngineBug)
+}
+
+
+def bytes_max(operation: str) -> int:
+    """How much a request may hold."""
+    return COMMIT_BYTES_MAX if operation == "store.commit" else REQUEST_BYTES_MAX
+
+
+def check_numbers(asked: Any) -> None:
+    """ConfigError for a number that no database can hold, wherever in a request it is.
+
+    What people send along (JSON, in texts and mappings) is theirs.
+    """
+    left = [asked]
+    for one in left:
+        # By exact type, the most frequent first: every commit comes along here.
+        kind = type(one)
+        if kind is int:
+            _check_integer(one)
+        elif kind is list or kind is tuple:
+            left += one
+        elif kind is float:
+            _check_seconds(one)
+        elif kind is not str and isinstance(one, Struct):
+            left += astuple(one)
+
+
+def _check_integer(number: int) -> None:
+    if number > NUMBER_MAX:
+        raise ConfigError(f"{number} is too large: numbers go up to {NUMBER_MAX}.")
+
+
+def _check_seconds(number: float) -> None:
+    if not isfinite(number):
+        raise ConfigError(f"{number} is no number of seconds.")
+
+
+def refusal_of(error: AnewError) -> tuple[int, Refusal]:
+    """The status of an error, and what to say."""
+    kind, status = next(entry for entry in STATUSES if isinstance(error, entry[0]))
+    run = error.run if isinstance(error, KeyTaken) else None
+    return status, Refusal(kind.__name__, str(error), run)
+
+
+def error_of(refusal: Refusal) -> AnewError:
+    """The error again. What a server does not tell apart is for whoever asked to change."""
+    if refusal.kind == KeyTaken.__name__ and refusal.run is not None:
+        return KeyTaken(refusal.run)
+    return _KINDS.get(refusal.kind, ConfigError)(refusal.message)

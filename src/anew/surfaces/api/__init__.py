@@ -1,0 +1,1 @@
+"""The HTTP API: what programs and the web page ask of a server."""

@@ -1,0 +1,72 @@
+"""A server with the control routes alone, on a free port, in the loop of the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from anew.runtime.embedded import Embedded
+from anew.runtime.lease_desk import LeaseDesk
+from anew.stores.remote import RemoteDatabase
+from anew.surfaces.api.control import control_routes
+
+
+class Server(Struct):
+    """`engine.database` is what lies behind it."""
+
+    url: str
+    engine: Embedded
+    desk: LeaseDesk
+    uvicorn: uvicorn.Server
+
+    async def open(self, **more: Any) -> RemoteDatabase:
+        return await RemoteDatabase.open(self.url, **more)
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp, port: int = 0) -> AsyncIterator[tuple[str, uvicorn.Server]]:
+    """The address of an application that is being served."""
+    config = uvicorn.Config(
+        app, port=port, log_config=None, lifespan="off", timeout_graceful_shutdown=5
+    )
+    server = uvicorn.Server(config)
+    # Signals are the business of the tests' own process.
+    serving = asyncio.create_task(server._serve())
+    while not server.started:
+        assert not serving.done()
+        await asyncio.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", server
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def served(
+    database: Any,
+    scratch: Path,
+    *,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    port: int = 0,
+) -> AsyncIterator[Server]:
+    """A database, served; `around` may stand between the network and the routes."""
+    engine = Embedded(database, scratch)
+    desk = LeaseDesk(database)
+    app = Starlette(routes=control_routes(engine, desk))
+    try:
+        async with listening(around(app), port) as (url, server):
+            yield Server(url, engine, desk, server)
+            await desk.close()
+    finally:
+        await desk.close()
+        await engine.stop()
+        await database.close()
