@@ -1,0 +1,142 @@
+"""What can be done to a run: cancel, pause, resume, retry, answer its questions."""
+
+from __future__ import annotations
+
+from anew.engine.state import FINAL, RunStatus
+from anew.errors import ConfigError
+from anew.runtime.questions import open_questions
+from anew.runtime.rows import question_row
+from anew.store import RunRow
+from anew.surfaces.api import shapes
+from anew.surfaces.api.endpoint import Act, Asked, Endpoint, Reply
+from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.runs import IDEMPOTENCY_KEY, one_key
+
+
+async def cancel(asked: Asked) -> Reply:
+    """End a run and its children; one that has ended stays as it is."""
+    wanted = await asked.json(shapes.Reason, shapes.Reason())
+    row = await asked.row()
+    return await changed(asked, row, is_changed=await asked.engine.cancel(row.run, wanted.reason))
+
+
+async def pause(asked: Asked) -> Reply:
+    wanted = await asked.json(shapes.Reason, shapes.Reason())
+    row = await asked.row()
+    return await changed(asked, row, is_changed=await asked.engine.pause(row.run, wanted.reason))
+
+
+async def resume(asked: Asked) -> Reply:
+    await asked.json(shapes.Nothing, shapes.Nothing())
+    row = await asked.row()
+    return await changed(asked, row, is_changed=await asked.engine.resume(row.run))
+
+
+async def changed(asked: Asked, row: RunRow, *, is_changed: bool) -> Reply:
+    now = await asked.run_row(str(row.run))
+    return Reply({"run": str(row.run), "status": now.status.value, "changed": is_changed})
+
+
+async def retry(asked: Asked) -> Reply:
+    """A new run that goes on where a step of this one began."""
+    wanted = await asked.json(shapes.RetryWanted, shapes.RetryWanted())
+    key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
+    row = await asked.row()
+    started = await asked.engine.retry(row.run, wanted.step, key=key)
+    new = await asked.run_row(str(started.run))
+    where = {"Location": f"/api/v1/runs/{new.run}"}
+    answer = {"run": str(new.run), "status": new.status.value}
+    return Reply(answer, 201 if started.is_new else 200, where)
+
+
+async def list_questions(asked: Asked) -> Reply:
+    """What people are asked by a run, and by the children it waits for."""
+    row = await asked.row()
+    found = [] if row.status in FINAL else await open_questions(asked.engine.database, row.run)
+    return Reply({"questions": [question_row(question) for question in found]})
+
+
+async def answer(asked: Asked) -> Reply:
+    given = await asked.json(shapes.AnswerGiven)
+    row = await asked.row()
+    return await take_answer(asked, row, given)
+
+
+async def take_answer(
+    asked: Asked, row: RunRow, given: shapes.AnswerGiven, *, asked_at: int | None = None
+) -> Reply:
+    """Keep an answer and go on with the run; Refusal when nobody waits for it, or it does not fit.
+
+    `asked_at` names the question that was seen.
+    """
+    engine = asked.engine
+    try:
+        question = await engine.people.answer(
+            row.run, given.answer, step=given.step, by=given.by, asked=asked_at
+        )
+    except ConfigError as error:
+        now = await asked.run_row(str(row.run))
+        if now.status in FINAL or not await open_questions(engine.database, row.run):
+            raise Refusal("conflict", str(error)) from error
+        raise Refusal("unfit-answer", str(error)) from error
+    if row.status is not RunStatus.PAUSED:
+        await engine.adopt([row.run])
+    now = await asked.run_row(str(row.run))
+    content = {"run": str(row.run), "status": now.status.value, "question": question_row(question)}
+    return Reply(content)
+
+
+_TAG = "actions"
+_REFUSALS = ("not-found", "conflict", "too-large", "not-json")
+
+
+def _change(word: str, act: Act, summary: str, body: type) -> Endpoint:
+    return Endpoint(
+        "POST",
+        f"/api/v1/runs/{{run}}/{word}",
+        act,
+        summary,
+        _TAG,
+        {200: shapes.Changed},
+        body=body,
+        has_optional_body=True,
+        refusals=_REFUSALS,
+    )
+
+
+ENDPOINTS = (
+    _change("cancel", cancel, "End a run and its children", shapes.Reason),
+    _change("pause", pause, "Let a run start nothing more for now", shapes.Reason),
+    _change("resume", resume, "Go on with a run", shapes.Nothing),
+    Endpoint(
+        "POST",
+        "/api/v1/runs/{run}/retry",
+        retry,
+        "Run again from a step, by default the one that failed",
+        _TAG,
+        {201: shapes.RunStarted, 200: shapes.RunStarted},
+        body=shapes.RetryWanted,
+        has_optional_body=True,
+        headers={IDEMPOTENCY_KEY: "the same as `key`"},
+        refusals=_REFUSALS,
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}/questions",
+        list_questions,
+        "List what people are asked",
+        _TAG,
+        {200: shapes.Questions},
+        refusals=("not-found",),
+    ),
+    Endpoint(
+        "POST",
+        "/api/v1/runs/{run}/answer",
+        answer,
+        "Answer a question of a run",
+        _TAG,
+        {200: shapes.AnswerTaken},
+        body=shapes.AnswerGiven,
+        refusals=(*_REFUSALS, "unfit-answer"),
+    ),
+)

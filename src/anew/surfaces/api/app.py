@@ -1,0 +1,97 @@
+"""The whole HTTP application: every route, behind the guard."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from anew.runtime.embedded import Embedded
+from anew.surfaces.api import (
+    actions,
+    aliases_attractor,
+    aliases_noetl,
+    aliases_noetl_catalog,
+    credentials,
+    events,
+    health,
+    programs,
+    runs,
+    signals,
+)
+from anew.surfaces.api.control import control_routes
+from anew.surfaces.api.counting import Counting
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, routes_of
+from anew.surfaces.api.guards import Guard
+from anew.surfaces.api.openapi import description
+from anew.surfaces.api.problems import Refusal, broken, problem_response
+from anew.surfaces.api.service import Service
+from anew.surfaces.api.settings import ApiSettings
+
+_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 406: "not-acceptable"}
+
+
+async def _describe(_: Asked) -> Reply:
+    return Reply(description(ENDPOINTS))
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *runs.ENDPOINTS,
+    *events.ENDPOINTS,
+    *actions.ENDPOINTS,
+    *signals.ENDPOINTS,
+    *programs.ENDPOINTS,
+    *credentials.ENDPOINTS,
+    *health.ENDPOINTS,
+    *aliases_noetl.ENDPOINTS,
+    *aliases_noetl_catalog.ENDPOINTS,
+    *aliases_attractor.ENDPOINTS,
+    Endpoint(
+        "GET",
+        "/openapi.json",
+        _describe,
+        "This description",
+        "server",
+        {200: dict},
+    ),
+)
+_OPEN_PATHS = [compile_path(row.path)[0] for row in ENDPOINTS if row.is_open]
+
+
+def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
+    """The application for one engine. `await app.state.service.close()` ends what waits in it."""
+    service = Service(engine, settings)
+    engine.keychain.hide(token=settings.token)
+    app = Starlette(
+        # Those of workers first: routes are tried one after the other.
+        routes=[*control_routes(engine, service.desk), *routes_of(ENDPOINTS, service)],
+        middleware=[
+            Middleware(Counting, metrics=service.metrics, logs=settings.logs),
+            Middleware(Guard, settings=settings, is_open=_is_open),
+        ],
+        exception_handlers={HTTPException: _refused, Exception: _broken},
+    )
+    # A path with a slash too many is another path; nobody is sent elsewhere.
+    app.router.redirect_slashes = False
+    app.state.service = service
+    return app
+
+
+def _is_open(path: str) -> bool:
+    return any(pattern.match(path) for pattern in _OPEN_PATHS)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the router itself refuses."""
+    assert isinstance(error, HTTPException)
+    kind = _BY_STATUS.get(error.status_code, "bad-request")
+    detail = f"{request.method} {request.url.path[:200]}: {error.detail}"
+    return problem_response(Refusal(kind, detail, headers=error.headers))
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    del error
+    return problem_response(broken())

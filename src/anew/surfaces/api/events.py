@@ -1,0 +1,235 @@
+"""The log of a run: page by page, or as a stream of server-sent events.
+
+A stream reads the log from where its reader stopped; notices only tell it when to look. So it
+neither loses an event nor tells one twice, whoever commits it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from anew.engine.events import Event, RunCancelled, RunDone, RunFailed
+from anew.engine.state import FINAL
+from anew.store import Notice, RunId, RunRow, StoreError
+from anew.surfaces.api import shapes
+from anew.surfaces.api.endpoint import JSON, Asked, Endpoint, Reply, log_failure, log_refusal
+from anew.surfaces.api.pages import Page, read_page
+from anew.surfaces.api.problems import Refusal, refusal_of, stopping
+from anew.surfaces.api.service import Service
+from anew.values import Object
+from anew.views.words import event_rows
+
+STREAM = "text/event-stream"
+# What one look at the log may bring into memory, for each reader that does not read.
+STREAM_PAGE_EVENTS = 500
+STREAM_PAGE_BYTES = 256 * 1024
+# Small events go out together.
+STREAM_PIECE_BYTES = 16 * 1024
+Words = Callable[[list[Event]], list[Object]]
+_ENDS = (RunDone, RunFailed, RunCancelled)
+
+
+async def list_events(asked: Asked) -> Reply | Response:
+    """A page of the log; a stream where the Accept header asks for one no less."""
+    if asked.accepts(STREAM) and asked.wish_for(STREAM) >= asked.wish_for(JSON):
+        return await stream(asked)
+    wanted = asked.query(shapes.EventsAsked)
+    row = await asked.row()
+    archive = asked.engine.database.archive
+    page = await read_page(archive, row.run, after=wanted.after, limit=wanted.limit)
+    return Reply({"events": event_rows(page.events), "next": page.next})
+
+
+async def stream(asked: Asked) -> Response:
+    """Every event after the one that the reader saw last, up to the last of the run."""
+    _after(asked)
+    return await stream_in(asked, await asked.row(), event_rows)
+
+
+async def stream_in(
+    asked: Asked, row: RunRow, words: Words, *, reads_all: bool = False
+) -> Response:
+    """A stream in these words. `reads_all`: they lean on the events before, which are read too."""
+    after = _after(asked)
+    if row.status in FINAL and after >= row.version:
+        return Response(status_code=204)  # tells a browser not to come back
+    service = asked.service
+    if service.stopping.is_set():
+        raise stopping()
+    if service.streams >= (limit := service.settings.streams_max):
+        raise Refusal("unavailable", f"{limit:,} streams are open here; there can be no more")
+    if asked.request.method == "HEAD":
+        return Response(media_type=STREAM)
+    return EventStream(service, row.run, words, seen=after, after=0 if reads_all else after)
+
+
+def _after(asked: Asked) -> int:
+    seen = asked.header("last-event-id")
+    if not seen:
+        return asked.query(shapes.StreamAsked).after
+    is_number = seen.isascii() and seen.isdigit() and len(seen) <= len(str(shapes.SEQUENCE_MAX))
+    if not (is_number and int(seen) <= shapes.SEQUENCE_MAX):
+        raise Refusal("bad-request", f"Last-Event-ID {seen[:40]!r} is no number of an event")
+    return int(seen)
+
+
+class EventStream(Response):
+    """Server-sent events until the run ends, its reader goes away, or the server stops."""
+
+    def __init__(
+        self, service: Service, run: RunId, words: Words, *, seen: int, after: int
+    ) -> None:
+        super().__init__(media_type=STREAM, headers={"Cache-Control": "no-store"})
+        del self.headers["content-length"]
+        self._service = service
+        self._run = run
+        self._words = words
+        self._seen = seen
+        self._after = after
+        self._is_news = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope
+        service, notices = self._service, self._service.engine.database.notices
+        service.streams += 1
+        stop_listening = notices.listen(self._hear)
+        telling = asyncio.ensure_future(self._tell(send))
+        others = [asyncio.ensure_future(wait) for wait in (_gone(receive), self._stopping())]
+        try:
+            await asyncio.wait({telling, *others}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop_listening()
+            service.streams -= 1
+            for task in (telling, *others):
+                task.cancel()
+            ended, *_ = await asyncio.gather(telling, *others, return_exceptions=True)
+        with suppress(OSError):
+            await send(_last_words(ended, service))
+
+    async def _stopping(self) -> None:
+        await self._service.stopping.wait()
+
+    def _hear(self, notice: Notice) -> None:
+        if notice.run == self._run:
+            self._is_news.set()
+
+    async def _tell(self, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
+        async for chunk in self._chunks():
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        """What is sent, up to the run's end. Now and then something, even if nothing happens."""
+        yield b": anew\n\n"
+        alive_at, may_be_over = self._next_sign(), True
+        while True:
+            self._is_news.clear()
+            page = await self._page()
+            for piece in self._pieces(page.events):
+                yield piece
+            if page.next is not None:
+                continue
+            if (may_be_over or _has_end(page.events)) and await self._is_over():
+                return
+            await self._until_news()
+            # A run that is silent so long may be gone altogether: looked at once more, too.
+            may_be_over = asyncio.get_running_loop().time() >= alive_at
+            if may_be_over:
+                yield b": alive\n\n"
+                alive_at = self._next_sign()
+
+    def _next_sign(self) -> float:
+        return asyncio.get_running_loop().time() + self._service.settings.keep_alive_seconds
+
+    def _pieces(self, events: list[Event]) -> Iterator[bytes]:
+        """What is sent at once; the next is made when this one is on its way."""
+        piece = b""
+        for event in events:
+            self._after = event.seq
+            piece += b"".join(self._texts(event))
+            if len(piece) >= STREAM_PIECE_BYTES:
+                yield piece
+                piece = b""
+        if piece:
+            yield piece
+
+    def _texts(self, event: Event) -> Iterator[bytes]:
+        """One block for each row; JSON has no line breaks of its own."""
+        for row in self._words([event]):
+            if row["seq"] > self._seen:
+                yield b"id: %d\ndata: %s\n\n" % (row["seq"], msgspec.json.encode(row))
+
+    async def _page(self) -> Page:
+        return await read_page(
+            self._service.engine.database.archive,
+            self._run,
+            after=self._after,
+            limit=STREAM_PAGE_EVENTS,
+            bytes_max=STREAM_PAGE_BYTES,
+        )
+
+    async def _is_over(self) -> bool:
+        """Whether nothing can come any more."""
+        row = await self._service.engine.database.archive.run(self._run)
+        return row is None or (row.status in FINAL and self._after >= row.version)
+
+    async def _until_news(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._service.settings.stream_poll_seconds):
+                await self._is_news.wait()
+
+
+def _has_end(page: list[Event]) -> bool:
+    return any(isinstance(event, _ENDS) for event in page)
+
+
+def _last_words(ended: object, service: Service) -> Message:
+    """How a stream closes. A reader that comes back goes on after what it was told."""
+    text = b""
+    if isinstance(ended, StoreError):
+        log_refusal(ended, "a stream of events", service)
+        text = f": {refusal_of(ended).detail}\n\n".encode()
+    elif isinstance(ended, Exception) and not isinstance(ended, OSError):
+        log_failure(ended, "a stream of events", service)
+    return {"type": "http.response.body", "body": text, "more_body": False}
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+_TAG = "events"
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}/events",
+        list_events,
+        "Read the log of a run; with `Accept: text/event-stream` as a stream",
+        _TAG,
+        {200: shapes.EventPage},
+        query=shapes.EventsAsked,
+        forms=(JSON, STREAM),
+        refusals=("not-found",),
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}/events/stream",
+        stream,
+        "Follow the log of a run; 204 when all of it was seen",
+        _TAG,
+        {200: None, 204: None},
+        query=shapes.StreamAsked,
+        headers={"last-event-id": "the last event that was seen; wins over `after`"},
+        forms=(STREAM,),
+        refusals=("not-found",),
+    ),
+)

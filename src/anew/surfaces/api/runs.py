@@ -1,0 +1,237 @@
+"""Start runs, list them, and tell of one."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from anew.engine.events import Event
+from anew.engine.state import RunStatus
+from anew.errors import AnewError
+from anew.program.program import Program
+from anew.runtime.embedded import Embedded, payload_bytes_max
+from anew.runtime.keys import check_key
+from anew.runtime.ledger import Order, Started
+from anew.runtime.programs import Document
+from anew.runtime.records import Record, read_log, record_of, report_of_record
+from anew.runtime.rows import asking_in_rows, run_row
+from anew.store import RunFilter, RunRow, StoredProgram
+from anew.surfaces.api import shapes
+from anew.surfaces.api.documents import Source
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
+from anew.surfaces.api.problems import Refusal, too_large
+from anew.surfaces.cli.moments import moment_said
+from anew.values import Object
+from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
+from anew.views.graph_svg import svg_lines
+from anew.views.timeline import timeline_lines
+
+IDEMPOTENCY_KEY = "idempotency-key"
+GRAPH_FORMS = ("text/vnd.mermaid", "text/vnd.graphviz", "image/svg+xml")
+_WRITERS = {
+    "mermaid": (mermaid_lines, "text/vnd.mermaid; charset=utf-8"),
+    "dot": (dot_lines, "text/vnd.graphviz; charset=utf-8"),
+    "svg": (svg_lines, "image/svg+xml"),
+}
+
+
+async def start(asked: Asked) -> Reply:
+    """A new run is 201; the run its key names already is 200."""
+    wanted = await asked.json(shapes.RunWanted)
+    key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
+    document = await _document(asked, wanted)
+    order = Order(document, wanted.workload, key, wanted.labels)
+    started = await start_run(asked.engine, order)
+    row = await asked.run_row(str(started.run))
+    answer = {"run": str(row.run), "status": row.status.value}
+    where = {"Location": f"/api/v1/runs/{row.run}"}
+    return Reply(answer, 201 if started.is_new else 200, where)
+
+
+def one_key(given: str | None, header: str | None) -> str | None:
+    """The start key, from the body or the header; they must not differ."""
+    if given is not None and header is not None and given != header:
+        raise Refusal("bad-request", "`key` and the Idempotency-Key header differ. Send one.")
+    key = check_key(given if given is not None else header)
+    if key is not None and len(key) > shapes.KEY_CHARACTERS_MAX:
+        limit = shapes.KEY_CHARACTERS_MAX
+        raise Refusal("bad-request", f"the key has more than {limit} characters")
+    return key
+
+
+async def start_run(engine: Embedded, order: Order) -> Started:
+    """Start a run; Refusal when its workload is too large, KeyInUse when its key is another's."""
+    _check_size(order.workload)
+    return await engine.start(order)
+
+
+def _check_size(workload: Object) -> None:
+    try:
+        size = len(msgspec.json.encode(workload))
+    except RecursionError:
+        raise Refusal("bad-request", "the workload is nested too deeply") from None
+    if size > (limit := payload_bytes_max()):
+        raise too_large("the workload", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
+
+
+async def _document(asked: Asked, wanted: shapes.RunWanted) -> Document:
+    if (wanted.program is None) == (wanted.document is None):
+        raise Refusal("bad-request", "send a `document`, or name a registered `program`")
+    if wanted.program is not None:
+        return await registered(asked.engine, wanted.program, wanted.version)
+    assert wanted.document is not None
+    source = Source(wanted.document, wanted.file, wanted.dialect, wanted.files)
+    compiled = await asked.service.compiler.document(source)
+    assert compiled.document is not None
+    return compiled.document
+
+
+async def registered(engine: Embedded, name: str, version: int | None = None) -> Document:
+    """A program of the catalog; Refusal when it has none of this name and version."""
+    stored = await engine.database.catalog.find(name, version)
+    if stored is None:
+        which = name if version is None else f"{name} version {version}"
+        raise Refusal("not-found", f"no program {which} is registered")
+    return await document_of(engine, stored)
+
+
+async def document_of(engine: Embedded, stored: StoredProgram) -> Document:
+    """A document of the catalog, with the file that its sender named."""
+    return replace(await engine.programs.get(stored.digest), file=stored.file)
+
+
+async def list_runs(asked: Asked) -> Reply:
+    """A page of runs, newest first."""
+    wanted = run_filter(asked.query(shapes.RunsAsked), now=asked.engine.database.clock.now())
+    rows = await asked.engine.database.archive.runs(wanted)
+    asking = await asking_in_rows(asked.engine.database, rows)
+    listed = [run_row(row) | asking.get(row.run, {}) for row in rows]
+    is_full = len(rows) == wanted.limit
+    return Reply({"runs": listed, "next": str(rows[-1].run) if is_full else None})
+
+
+def run_filter(said: shapes.RunsAsked, *, now: int) -> RunFilter:
+    return RunFilter(
+        statuses=[RunStatus(word) for word in said.status],
+        program=said.program,
+        retrying=said.retrying,
+        since=None if said.since is None else moment_said(said.since, now=now),
+        parent=run_asked(said.parent),
+        labels=dict(map(_label, said.label)),
+        before=run_asked(said.before),
+        limit=said.limit,
+    )
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise Refusal("bad-request", f"label={text[:80]!r} is not of the form name=value")
+    return name, value
+
+
+async def show(asked: Asked) -> Reply:
+    record = await record_in(asked, await asked.row())
+    return Reply(report_of_record(record, now=asked.engine.database.clock.now()))
+
+
+async def record_in(asked: Asked, row: RunRow) -> Record:
+    """Everything there is to tell about a run."""
+    program = await program_of(asked.engine, row)
+    async with asked.service.reading:
+        return await record_of(asked.engine.database, row, program)
+
+
+async def whole_log(asked: Asked, row: RunRow) -> list[Event]:
+    async with asked.service.reading:
+        return await read_log(asked.engine.database.archive, row.run)
+
+
+async def program_of(engine: Embedded, row: RunRow) -> Program | None:
+    """The program a run is pinned to, or None: a log can be told without it."""
+    try:
+        return (await engine.programs.get(row.digest)).program
+    except AnewError:
+        return None
+
+
+async def timeline(asked: Asked) -> Reply:
+    row = await asked.row()
+    log = await whole_log(asked, row)
+    lines = list(timeline_lines(log, await program_of(asked.engine, row)))
+    return Reply({"run": str(row.run), "lines": lines})
+
+
+async def graph(asked: Asked) -> Response:
+    wanted = asked.query(shapes.GraphAsked)
+    return draw(await record_in(asked, await asked.row()), wanted.format)
+
+
+def draw(record: Record, form: str) -> Response:
+    write, media_type = _WRITERS[form]
+    return Response("\n".join(write(_graph_in(record))) + "\n", media_type=media_type)
+
+
+def _graph_in(record: Record) -> Graph:
+    """The run's structure with the status of its steps; Refusal when its program is unknown."""
+    program = record.progress.program
+    if program is None:
+        detail = f"the document of run {record.row.run} cannot be compiled by this version of Anew"
+        raise Refusal("conflict", detail)
+    statuses = {name: step.shown_status for name, step in record.progress.steps.items()}
+    return graph_of(program, statuses)
+
+
+_TAG = "runs"
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/v1/runs",
+        start,
+        "Start a run, or find the one its key names",
+        _TAG,
+        {201: shapes.RunStarted, 200: shapes.RunStarted},
+        body=shapes.RunWanted,
+        headers={IDEMPOTENCY_KEY: "the same as `key`"},
+        refusals=("not-found", "conflict", "too-large", "not-json", "bad-document"),
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs",
+        list_runs,
+        "List runs, newest first",
+        _TAG,
+        {200: shapes.RunPage},
+        query=shapes.RunsAsked,
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}",
+        show,
+        "Show one run",
+        _TAG,
+        {200: shapes.RunShown},
+        refusals=("not-found",),
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}/timeline",
+        timeline,
+        "Tell what happened when",
+        _TAG,
+        {200: shapes.TimelineShown},
+        refusals=("not-found",),
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/{run}/graph",
+        graph,
+        "Draw a run with the status of its steps",
+        _TAG,
+        {200: None},
+        query=shapes.GraphAsked,
+        forms=GRAPH_FORMS,
+        refusals=("not-found", "conflict"),
+    ),
+)
