@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from anew.program.findings import Finding, Severity
 from anew.program.span import Span
-from anew.surfaces.cli.findings import counts, finding_lines, in_file_order
+from anew.surfaces.cli.findings import counts, finding_lines
+from anew.views.findings import in_file_order
 
 
 def found(line: int, column: int = 1, *, severity: str = "error", message: str = "m") -> Finding:

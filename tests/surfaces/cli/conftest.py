@@ -33,6 +33,7 @@ def anew(
 ) -> Callable[..., Told]:
     """Call one command with the shelf as its database."""
     monkeypatch.setenv("ANEW_DB", shelf.url)
+    monkeypatch.delenv("ANEW_SERVER", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
 

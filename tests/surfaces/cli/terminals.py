@@ -107,6 +107,11 @@ class Opened:
                 env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             )
 
+    @property
+    def printed(self) -> str:
+        """What is on its standard output so far."""
+        return self._out.read_text()
+
     def interrupt(self) -> None:
         """Ctrl-C: the signal goes to everything in the foreground."""
         os.killpg(self.process.pid, signal.SIGINT)
@@ -193,7 +198,7 @@ def a_desk(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("ANEW_SYNCHRONOUS", "NORMAL")
-    for name in ("ANEW_DB", "ANEW_KEY", "ANEW_DEBUG"):
+    for name in ("ANEW_DB", "ANEW_KEY", "ANEW_DEBUG", "ANEW_SERVER", "ANEW_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     desk = Desk(tmp_path, capsys)
     yield desk

@@ -257,7 +257,7 @@ def test_the_question_of_a_child_is_answered_through_its_parent(desk: Desk) -> N
     assert told["questions"] == row["questions"]
     assert [one["question"] for one in told["questions"]] == ["Ship it?"]
     listed = desk.call("runs").out.splitlines()
-    [line] = [one for one in listed if "waiting for a person in its child run" in one]
+    [line] = [one for one in listed if "waiting for a person or a signal in its child run" in one]
     assert told["questions"][0]["run"] in line
     answered = desk.call("answer", "last", "y", "--by", "ann", "--json")
     assert answered.json["result"] == "[Y] Yes by ann"

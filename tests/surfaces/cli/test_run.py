@@ -146,7 +146,7 @@ def test_the_environment_names_the_database(desk: Desk, monkeypatch: pytest.Monk
         ([PROGRAM, "--label", "env"], 2, "not of the form name=value"),
         ([PROGRAM, "--key", "child:1"], 2, "Choose another."),
         ([PROGRAM, "--db", "mysql://x"], 2, "Write `sqlite:///path/to/file.db`"),
-        ([PROGRAM, "--db", "postgresql://x"], 2, "Give a SQLite file"),
+        ([PROGRAM, "--db", "postgresql://127.0.0.1:1/x"], 4, "PostgreSQL at 127.0.0.1:1/x"),
         ([PROGRAM, "--db", "folder"], 4, "is a folder. Name a file."),
         ([PROGRAM, "--db", PROGRAM], 4, "it is not a SQLite database"),
         ([PROGRAM, "--db", "foreign.db"], 4, "belongs to another program"),

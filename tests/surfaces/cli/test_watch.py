@@ -42,12 +42,12 @@ def test_what_happens_while_watching_is_told(shelf, anew, monkeypatch) -> None:
     looked = threading.Event()
     follow = command.follow
 
-    async def seen(archive, run, tell, **more):
+    async def seen(database, run, tell, **more):
         def told(events: list[e.Event]) -> None:
             tell(events)
             looked.set()
 
-        return await follow(archive, run, told, **more)
+        return await follow(database, run, told, **more)
 
     monkeypatch.setattr(command, "follow", seen)
 

@@ -7,7 +7,7 @@ import asyncio
 from anew.engine.state import RunStatus
 from anew.runtime.embedded import Embedded
 from anew.runtime.orders import Request, obey
-from anew.runtime.wiring import open_database
+from anew.runtime.wiring import kind_of, open_database
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -35,7 +35,7 @@ def run(words: list[str]) -> int:
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    found, is_paused = asyncio.run(_named(asked.db, asked.run))
+    found, is_paused = asyncio.run(_named(asked.place, asked.run))
     request = Request(
         "answer",
         run=str(found),
@@ -45,9 +45,8 @@ def run(words: list[str]) -> int:
         is_kept_only=asked.no_wait or is_paused,
     )
     if request.is_kept_only:
-        order(asked.db, request)
-        why = "the run is paused" if is_paused else "if no process works on the run"
-        print(hinted(f"answered; {why}: `anew resume {found}` goes on", asked.db))
+        order(asked.place, request)
+        print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
     async def here(engine: Embedded) -> RunId:
@@ -57,8 +56,15 @@ def run(words: list[str]) -> int:
     return carry_out(Wish(here, request), manner_of(asked))
 
 
-async def _named(url: str | None, said: str) -> tuple[RunId, bool]:
+def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
+    if not is_paused and kind_of(place) != "sqlite":
+        return "answered; a worker goes on with the run"
+    why = "the run is paused" if is_paused else "if no process works on the run"
+    return f"answered; {why}: `anew resume {run}` goes on"
+
+
+async def _named(place: str | None, said: str) -> tuple[RunId, bool]:
     """The run someone means, and whether it is paused."""
-    async with open_database(url, read_only=True) as database:
+    async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
     return row.run, row.status is RunStatus.PAUSED

@@ -1,4 +1,4 @@
-"""Ask the person at this terminal what a run wants to know, and bring the answer to its owner.
+"""Ask the person at this terminal what a run wants to know, and hand the answer to who works on it.
 
 A question may be answered from another terminal, or its time may be over, while it is on the
 screen: then it is taken back.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import getpass
 import sys
-from pathlib import Path
 from typing import Protocol
 
 from anew.errors import ConfigError
 from anew.runtime.embedded import Embedded
 from anew.runtime.interviewers import AutoApprove, Console, Interviewer
-from anew.runtime.orders import Request, ask_owner
+from anew.runtime.orders import Request
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.store import Database
+from anew.surfaces.cli.elsewhere import ask
 from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.excerpts import visible
 
@@ -48,11 +48,11 @@ class Here:
 
 
 class There:
-    """The process that owns the database."""
+    """The process that owns the database file, or the server."""
 
-    def __init__(self, database: Database, path: Path) -> None:
+    def __init__(self, database: Database, place: str | None) -> None:
         self._database = database
-        self._path = path
+        self._place = place
 
     async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None:
         order = Request(
@@ -63,7 +63,7 @@ class There:
             by=by,
             asked=question.asked,
         )
-        await ask_owner(self._path, order)
+        await ask(self._place, order)
 
     async def until_closed(self, question: OpenQuestion) -> None:
         while question in await open_questions(self._database, question.run):

@@ -15,15 +15,9 @@ from anew.program.span import Span
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
-from anew.surfaces.cli.findings import (
-    counted,
-    counts,
-    finding_lines,
-    finding_row,
-    has_error,
-    in_file_order,
-)
+from anew.surfaces.cli.findings import counted, counts, finding_lines
 from anew.surfaces.cli.paint import Paint, paint_for
+from anew.views.findings import finding_row, has_error, in_file_order
 
 
 class Checked(Struct, frozen=True):

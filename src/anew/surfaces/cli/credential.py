@@ -1,4 +1,4 @@
-"""`anew credential`: add, list and remove the credentials of a database. Never shows a value."""
+"""`anew credential`: add, list and remove credentials. Never shows a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anew.errors import ConfigError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
-from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.place import add_place_options
 from anew.values import Object
 
 
@@ -22,9 +22,9 @@ def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
     match asked.action:
         case "add":
-            return _add(asked.name, asked.file, asked.db)
+            return _add(asked.name, asked.file, asked.place)
         case "remove":
-            return _remove(asked.name, asked.db)
+            return _remove(asked.name, asked.place)
         case _:
             return asyncio.run(_list(asked))
 
@@ -50,22 +50,23 @@ def _parser() -> ArgumentParser:
     remove = actions.add_parser("remove", help="forget a credential")
     remove.add_argument("name", metavar="NAME", help="the credential to forget")
     for action in (add, listing, remove):
-        add_db_option(action)
+        add_place_options(action)
     return parser
 
 
-def _add(name: str, file: str, url: str | None) -> int:
+def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.credential import check_name, read_credential
     from anew.credentials.key import need_key
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import seal_credential
     from anew.runtime.orders import Request
+    from anew.runtime.wiring import kind_of
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
     key = need_key(os.environ, Path.home())
     sealed = seal_credential(name, credential, key, now=time.time_ns())
-    order(url, Request("seal", sealed=sealed))
+    order(place, Request("seal", sealed=sealed))
     for ref in short_fields(credential):
         print(
             f"anew: {ref} has fewer than 6 characters: "
@@ -73,14 +74,16 @@ def _add(name: str, file: str, url: str | None) -> int:
             file=sys.stderr,
         )
     print(f"{name} ({credential.type}) is sealed with the key of {key.source}")
+    if kind_of(place) != "sqlite":
+        print("anew: every worker needs this key to open it: set $ANEW_KEY there", file=sys.stderr)
     return status.DONE
 
 
-def _remove(name: str, url: str | None) -> int:
+def _remove(name: str, place: str | None) -> int:
     from anew.runtime.orders import Request
     from anew.surfaces.cli.ordering import order
 
-    answer = order(url, Request("forget", name=name))
+    answer = order(place, Request("forget", name=name))
     if not answer["changed"]:
         raise ConfigError(_unknown(name, answer["known"]))
     print(f"{name} is removed")
@@ -95,7 +98,7 @@ def _unknown(name: str, known: list[str]) -> str:
 
 
 async def _list(asked: Namespace) -> int:
-    rows = [*await _from_store(asked.db), *_from_environment()]
+    rows = [*await _from_store(asked.place), *_from_environment()]
     if asked.json:
         print(json.dumps(rows, ensure_ascii=False))
     else:
@@ -103,12 +106,13 @@ async def _list(asked: Namespace) -> int:
     return status.DONE
 
 
-async def _from_store(url: str | None) -> list[Object]:
-    from anew.runtime.wiring import database_file, open_database
+async def _from_store(place: str | None) -> list[Object]:
+    from anew.runtime.wiring import database_file, kind_of, open_database
 
-    if not database_file(url).exists():  # it is made by the first run or `credential add`
+    # A file is made by the first run or `credential add`.
+    if kind_of(place) == "sqlite" and not database_file(place).exists():
         return []
-    async with open_database(url, read_only=True) as database:
+    async with open_database(place, read_only=True) as database:
         stored = await database.vault.names()
     return [_row(row.name, row.kind, "store") for row in sorted(stored, key=lambda row: row.name)]
 

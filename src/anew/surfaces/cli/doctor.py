@@ -1,4 +1,7 @@
-"""`anew doctor`: look at everything a run needs, and say what to do about what is missing."""
+"""`anew doctor`: look at everything a run needs, and say what to do about what is missing.
+
+What a server's workers need is on their machines: `anew doctor` there tells of it.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,21 @@ import asyncio
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
 from anew import __version__
+from anew.engine.moments import NANOSECONDS
 from anew.errors import AnewError
+from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.paint import paint_for
+from anew.surfaces.cli.place import add_place_options, is_address, shown_place
 
 # Older ones can corrupt a database in WAL mode.
 SQLITE_MIN = (3, 51, 3)
@@ -34,14 +40,15 @@ class Finding(Struct, frozen=True):
 def run(words: list[str]) -> int:
     parser = parser_for(
         "doctor",
-        purpose="Check the installation, the database, the key of the credential store and the\n"
-        "tools. Changes nothing.",
-        example="anew doctor\nanew doctor --db sqlite:///work.db",
+        purpose="Check the installation, the database or the server, the key of the credential\n"
+        "store and the tools. Changes nothing.",
+        example="anew doctor\nanew doctor --db sqlite:///work.db\n"
+        "anew doctor --server http://127.0.0.1:8700",
     )
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
     paint, is_well = paint_for(sys.stdout), True
-    for finding in _findings(asked.db):
+    for finding in _findings(asked.place):
         is_well = is_well and finding.remedy is None
         word = paint("green", "ok  ") if finding.remedy is None else paint("red", "bad ")
         print(f"{word} {finding.what:<12} {visible(finding.found)}")
@@ -50,10 +57,10 @@ def run(words: list[str]) -> int:
     return status.DONE if is_well else status.FAILED
 
 
-def _findings(url: str | None) -> Iterator[Finding]:
+def _findings(place: str | None) -> Iterator[Finding]:
     yield Finding("anew", f"{__version__} on Python {platform.python_version()}")
     yield _sqlite()
-    yield _told("database", lambda: _database(url))
+    yield _told(_word_for(place), lambda: _found_at(place))
     yield _told("key", _key)
     yield from _tools()
 
@@ -77,26 +84,53 @@ def _sqlite() -> Finding:
     return Finding("sqlite", version, f"Install apsw with SQLite {needed} or newer.")
 
 
-def _database(url: str | None) -> Finding:
+def _word_for(place: str | None) -> str:
+    return "server" if place is not None and is_address(place) else "database"
+
+
+def _found_at(place: str | None) -> Finding:
+    from anew.runtime.wiring import kind_of
+
+    if kind_of(place) == "sqlite":
+        return _file(place)
+    found = asyncio.run(_look(place))
+    skew = f"its clock and ours differ by {found.skew_seconds:.3f} s"
+    return Finding(_word_for(place), f"{shown_place(place)}: {found.runs}, {skew}")
+
+
+def _file(place: str | None) -> Finding:
     from anew.runtime.ownership import is_owned
     from anew.runtime.wiring import database_file
 
-    path = database_file(url)
+    path = database_file(place)
     if not path.exists():
         return Finding("database", f"{path}: none yet; the first run makes it")
-    runs = asyncio.run(_count_runs(url))
+    runs = asyncio.run(_look(place)).runs
     owner = "in use by a running anew" if is_owned(path) else "not in use"
     return Finding("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
 
 
-async def _count_runs(url: str | None) -> str:
-    from anew.runtime.families import OPEN_STATUSES
+class _Look(Struct, frozen=True):
+    """What a place tells of itself."""
+
+    runs: str
+    skew_seconds: float
+
+
+async def _look(place: str | None) -> _Look:
     from anew.runtime.wiring import open_database
+
+    async with open_database(place, read_only=True) as database:
+        skew = abs(database.clock.now() - time.time_ns()) / NANOSECONDS
+        return _Look(await _count_runs(database), skew)
+
+
+async def _count_runs(database: Database) -> str:
+    from anew.runtime.families import OPEN_STATUSES
     from anew.store import RunFilter
 
     limit = 1_000
-    async with open_database(url, read_only=True) as database:
-        found = await database.archive.runs(RunFilter(statuses=OPEN_STATUSES, limit=limit))
+    found = await database.archive.runs(RunFilter(statuses=OPEN_STATUSES, limit=limit))
     if len(found) == limit:
         return f"{limit:,} or more unfinished runs"
     return f"{len(found)} unfinished run{'' if len(found) == 1 else 's'}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 
 from msgspec import Struct
 
@@ -12,22 +11,24 @@ from anew.engine.fold import fold
 from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
 from anew.runtime.embedded import SLOTS
-from anew.runtime.questions import open_questions
+from anew.runtime.records import read_log
+from anew.runtime.rows import more_of
+from anew.runtime.standing import what_is_open
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
-from anew.surfaces.cli.history import program_of, read_log
+from anew.surfaces.cli.history import program_of
 from anew.surfaces.cli.lanes import lane_lines_for
-from anew.surfaces.cli.open_questions import asking_lines, more_of
+from anew.surfaces.cli.open_questions import asking_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.surfaces.cli.runs import COLOURS
-from anew.surfaces.cli.simulate import WORDS
 from anew.views.lanes import lanes_of
 from anew.views.progress import progress_of
 from anew.views.report import report_of
 from anew.views.verdict import verdict
+from anew.views.words import WORDS
 
 EXIT_STATUS = {
     RunStatus.DONE: status.DONE,
@@ -37,13 +38,13 @@ EXIT_STATUS = {
 
 
 class Manner(Struct, frozen=True):
-    """Where the database is, how much to do at once, and how to tell about it.
+    """Where the runs are, how much to do at once, and how to tell about it.
 
     `waits`: a run that waits for a person is waited for. `approves`: its questions are answered
     with their first choice.
     """
 
-    url: str | None
+    place: str | None
     slots: int = SLOTS
     is_json: bool = False
     is_quiet: bool = False
@@ -57,11 +58,11 @@ async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
     row = await database.archive.run(run)
     log = await read_log(database.archive, run)
     program = await program_of(database.catalog, row.digest) if row else None
-    state, progress, now = fold(log), progress_of(log, program), time.time_ns()
+    state, progress, now = fold(log), progress_of(log, program), database.clock.now()
     exit_status = EXIT_STATUS.get(state.status, status.WAITING)
-    questions = [] if state.is_final else await open_questions(database, run)
+    still = None if state.is_final else await what_is_open(database, run)
     if manner.is_json:
-        report = report_of(progress, state, now=now) | more_of(log[0], questions)
+        report = report_of(progress, state, now=now) | more_of(log[0], still)
         print(json.dumps(report))
         return exit_status
     if manner.words is not None:
@@ -74,6 +75,6 @@ async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
         print()
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
     told = verdict(progress, state, now=now).lines(now)
-    for line in [*told, *asking_lines(run, questions)]:
-        print(f"{word}  {visible(hinted(line, manner.url))}")
+    for line in [*told, *asking_lines(run, still)]:
+        print(f"{word}  {visible(hinted(line, manner.place))}")
     return exit_status

@@ -8,21 +8,21 @@ from collections.abc import Callable
 
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
+from anew.runtime.records import PAGE_EVENTS
 from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import (
-    PAGE_EVENTS,
-    add_db_option,
     add_run_argument,
     find_run,
     read,
 )
+from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.rows import row_lines
-from anew.surfaces.cli.simulate import WORDS
 from anew.values import Object
 from anew.views.nodes import NodeWords
+from anew.views.words import WORDS
 
 # Stores count events in 64 bits.
 SEQUENCE_MAX = 2**63 - 1
@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--limit", type=count, metavar="N", help="at most so many events")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
 
     async def work(database: Database) -> int:
@@ -59,7 +59,7 @@ def run(words: list[str]) -> int:
             after, left = page[-1].seq, None if left is None else left - len(page)
         return status.DONE
 
-    return read(asked.db, work)
+    return read(asked.place, work)
 
 
 async def _rows_of(

@@ -8,18 +8,18 @@ import time
 from argparse import Namespace
 
 from anew.errors import ConfigError
+from anew.runtime.records import PAGE_EVENTS
 from anew.store import Archive, Database, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import (
-    PAGE_EVENTS,
-    add_db_option,
     add_run_argument,
     find_run,
     program_of,
     read,
 )
+from anew.surfaces.cli.place import add_place_options
 from anew.views.export.directory import RunDirectory, Subject
 from anew.views.export.folder import Folder
 from anew.views.wording import counted
@@ -46,11 +46,11 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quiet", action="store_true", help="print nothing but the last line")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
     if not asked.dir:
         raise ConfigError("DIR is empty; name the folder to write.")
-    return read(asked.db, lambda database: _export(database, asked))
+    return read(asked.place, lambda database: _export(database, asked))
 
 
 async def _export(database: Database, asked: Namespace) -> int:

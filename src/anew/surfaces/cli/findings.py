@@ -1,4 +1,4 @@
-"""Findings as people and programs read them."""
+"""Findings as people read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from anew.program.findings import Finding, Severity
 from anew.surfaces.cli.excerpts import document_lines, excerpt, visible
 from anew.surfaces.cli.paint import Paint
-from anew.values import Object
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 
@@ -23,24 +22,6 @@ def finding_lines(findings: Iterable[Finding], document: bytes, paint: Paint) ->
         yield from (paint("dim", line) for line in excerpt(source, place.line, place.column))
         if finding.suggestion:
             yield "  help: " + "\n        ".join(map(visible, finding.suggestion.splitlines()))
-
-
-def finding_row(finding: Finding) -> Object:
-    """The JSON form of `anew check --json`."""
-    return {
-        "severity": finding.severity.value,
-        "rule": finding.rule,
-        "message": finding.message,
-        "file": finding.place.file,
-        "line": finding.place.line,
-        "column": finding.place.column,
-        "suggestion": finding.suggestion,
-    }
-
-
-def in_file_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings by line and column; those of one place keep their order."""
-    return sorted(findings, key=lambda finding: (finding.place.line, finding.place.column))
 
 
 def counts(findings: Sequence[Finding]) -> str:
@@ -59,7 +40,3 @@ def counts(findings: Sequence[Finding]) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def has_error(findings: Iterable[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)

@@ -12,10 +12,12 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import STANDARD_INPUT, shown_name
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.findings import finding_lines, in_file_order
-from anew.surfaces.cli.history import LAST, add_db_option, read, read_record
+from anew.surfaces.cli.findings import finding_lines
+from anew.surfaces.cli.history import LAST, read, read_record
 from anew.surfaces.cli.loading import Read, load_program
 from anew.surfaces.cli.paint import paint_for
+from anew.surfaces.cli.place import add_place_options
+from anew.views.findings import in_file_order
 from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 
@@ -40,13 +42,13 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--format", choices=FORMATS, default="mermaid", help="default %(default)s")
     add_dialect_option(parser)
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
     write = FORMATS[asked.format]
     if not _is_file(asked.what):
         if asked.dialect is not None:
             parser.error("--dialect is for a document; a run has the one it began with")
-        return read(asked.db, lambda database: _print_run(database, asked.what, write))
+        return read(asked.place, lambda database: _print_run(database, asked.what, write))
     loaded = load_program(asked.what, dialect=asked.dialect)
     if loaded is None:
         return status.BAD

@@ -1,4 +1,4 @@
-"""What every reading command does first: open the database, find the run, read its log.
+"""What every reading command does first: open the place it reads, find the run, read its log.
 
 Reads only. The words for a database that cannot be had, and for a run that is not there, are here,
 so that all commands answer alike.
@@ -11,40 +11,20 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Awaitable, Callable
 
-from msgspec import Struct
-
-from anew.engine.events import Event
-from anew.engine.fold import fold
-from anew.engine.state import FINAL, RunState
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
-from anew.runtime.questions import OpenQuestion
-from anew.store import Archive, Catalog, Database, JobRow, RunFilter, RunId, RunRow, StoreError
+from anew.runtime.records import CHILDREN_MAX, Record, record_of
+from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
-from anew.views.progress import Progress, progress_of
 
 LAST = "last"
 RUN_ID_MAX = 2**63 - 1
 RUN_ID_DIGITS = len(str(RUN_ID_MAX))
-PAGE_EVENTS = 5_000
 # How far back a run is looked for by some of its digits.
 SEARCHED_RUNS_MAX = 2_000
 SEARCHED_DIGITS_MIN = 3
-CHILDREN_MAX = 100
 CANDIDATES_SHOWN = 3
-
-
-class Record(Struct, frozen=True):
-    """A run as it was read: its row, its log, and what both amount to."""
-
-    row: RunRow
-    log: list[Event]
-    state: RunState
-    progress: Progress
-    jobs: list[JobRow]
-    children: list[RunRow]
-    questions: list[OpenQuestion]
 
 
 def add_db_option(parser: ArgumentParser) -> None:
@@ -52,7 +32,7 @@ def add_db_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--db",
         metavar="URL",
-        help="a path or sqlite:///path (default $ANEW_DB, else .anew/anew.db)",
+        help="a path, sqlite:///path or postgresql://… (default $ANEW_DB, else .anew/anew.db)",
     )
 
 
@@ -63,19 +43,19 @@ def add_run_argument(parser: ArgumentParser) -> None:
     )
 
 
-def read(url: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
-    """Do `work` with the database open for reading; 4 when it cannot be had."""
+def read(place: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
+    """Do `work` with the place open for reading; 4 when it cannot be had."""
     try:
-        return asyncio.run(_read(url, work))
+        return asyncio.run(_read(place, work))
     except StoreError as error:
         print(f"anew: {visible(str(error))}", file=sys.stderr)
         return status.UNREACHABLE
 
 
-async def _read(url: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
+async def _read(place: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
     from anew.runtime.wiring import open_database
 
-    async with open_database(url, read_only=True) as database:
+    async with open_database(place, read_only=True) as database:
         return await work(database)
 
 
@@ -118,16 +98,6 @@ async def _by_digits(archive: Archive, digits: str) -> RunRow:
     return found[0]
 
 
-async def read_log(archive: Archive, run: RunId) -> list[Event]:
-    """The whole log, page by page."""
-    log: list[Event] = []
-    while True:
-        page = await archive.events(run, after=log[-1].seq if log else 0, limit=PAGE_EVENTS)
-        log.extend(page)
-        if len(page) < PAGE_EVENTS:
-            return log
-
-
 async def program_of(catalog: Catalog, digest: str) -> Program | None:
     """The program a run is pinned to, or None: a log can be told without it."""
     from anew.runtime.programs import compiled_again
@@ -143,18 +113,5 @@ async def program_of(catalog: Catalog, digest: str) -> Program | None:
 
 async def read_record(database: Database, said: str) -> Record:
     """Everything a command may want to tell about a run."""
-    from anew.runtime.questions import open_questions
-
-    archive = database.archive
-    row = await find_run(archive, said)
-    log = await read_log(archive, row.run)
-    program = await program_of(database.catalog, row.digest)
-    return Record(
-        row=row,
-        log=log,
-        state=fold(log),
-        progress=progress_of(log, program),
-        jobs=await archive.jobs(row.run),
-        children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
-        questions=[] if row.status in FINAL else await open_questions(database, row.run),
-    )
+    row = await find_run(database.archive, said)
+    return await record_of(database, row, await program_of(database.catalog, row.digest))

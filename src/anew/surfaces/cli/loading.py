@@ -11,9 +11,10 @@ from anew.languages import Loaded, load_text
 from anew.program.findings import Finding, Severity
 from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, shown_name
-from anew.surfaces.cli.findings import finding_lines, has_error, in_file_order
+from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.values import Object, Value
+from anew.views.findings import has_error, in_file_order
 
 
 class Read(Struct, frozen=True):

@@ -31,16 +31,19 @@ COMMANDS = (
     Command("timeline", "anew.surfaces.cli.timeline", "show what happened when"),
     Command("watch", "anew.surfaces.cli.watch", "follow a run from a second terminal"),
     Command("answer", "anew.surfaces.cli.answer", "answer the question a run waits for"),
+    Command("signal", "anew.surfaces.cli.signal", "send a run the signal it waits for"),
     Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children"),
     Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now"),
     Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed"),
     Command("register", "anew.surfaces.cli.register", "keep a document under its name"),
     Command("programs", "anew.surfaces.cli.programs", "list registered documents"),
     Command("start", "anew.surfaces.cli.start", "run a registered document"),
+    Command("serve", "anew.surfaces.cli.serve", "serve the HTTP API, and work on runs"),
     Command("export", "anew.surfaces.cli.export", "write a run as a directory of files"),
     Command("prune", "anew.surfaces.cli.prune", "remove runs that ended long ago"),
     Command("graph", "anew.surfaces.cli.graph", "draw a document or a run"),
     Command("credential", "anew.surfaces.cli.credential", "add, list and remove credentials"),
+    Command("worker", "anew.surfaces.cli.worker", "work on the runs of a server or database"),
     Command("check", "anew.surfaces.cli.check", "find every problem in a document"),
     Command("simulate", "anew.surfaces.cli.simulate", "run a document in virtual time"),
     Command("migrate", "anew.surfaces.cli.migrate", "rewrite a document in the canonical form"),
@@ -112,7 +115,7 @@ options:
 example:
   anew run flow.yaml
 
-exit status: 0 done, 1 the run failed, 2 bad document or usage, 3 waiting for a person,
+exit status: 0 done, 1 the run failed, 2 bad document or usage, 3 waiting for a person or a signal,
 4 store or server unreachable, 130 cancelled"""
 
 
@@ -142,9 +145,10 @@ def _explain(error: Exception, words: Sequence[str]) -> int:
     if isinstance(error, AnewError) and not isinstance(error, EngineBug):
         from anew.store import StoreError
         from anew.surfaces.cli.excerpts import visible
-        from anew.surfaces.cli.hints import database_said, hinted
+        from anew.surfaces.cli.hints import hinted
+        from anew.surfaces.cli.place import place_said
 
-        told = hinted(str(error), database_said(words))
+        told = hinted(str(error), place_said(words))
         print(f"anew: {visible(told)}", file=sys.stderr)
         return status.UNREACHABLE if isinstance(error, StoreError) else status.BAD
     if isinstance(error, OSError) and error.strerror:  # a full disk, say: nobody's bug

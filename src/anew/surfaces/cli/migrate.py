@@ -17,8 +17,9 @@ from anew.surfaces.cli.documents import (
     shown_name,
     write_document,
 )
-from anew.surfaces.cli.findings import finding_lines, in_file_order
+from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.paint import paint_for
+from anew.views.findings import in_file_order
 
 LANGUAGES = ("playbook",)
 

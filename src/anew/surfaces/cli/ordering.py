@@ -1,43 +1,47 @@
-"""Give one order about a run: to the owner of the database, or to an engine made for it here."""
+"""Give one order about a run: to whoever takes orders there, or to an engine made for it here."""
 
 from __future__ import annotations
 
 import asyncio
 
 from anew.runtime.opening import open_engine
-from anew.runtime.orders import NoAnswer, Request, ask_owner, obey
+from anew.runtime.orders import NoAnswer, Request, obey
 from anew.runtime.ownership import Owned
-from anew.runtime.wiring import database_file, open_database
+from anew.runtime.wiring import open_database
 from anew.store import RunId
+from anew.surfaces.cli.elsewhere import ask
 from anew.surfaces.cli.history import find_run
+from anew.surfaces.cli.place import is_server
 from anew.surfaces.cli.working import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MAX
 from anew.values import Object
 
 
-def order(url: str | None, request: Request) -> Object:
+def order(place: str | None, request: Request) -> Object:
     """Have it done and give back the answer; AnewError when it cannot be."""
-    return asyncio.run(_order(url, request))
+    return asyncio.run(_order(place, request))
 
 
-async def named_run(url: str | None, said: str) -> RunId:
+async def named_run(place: str | None, said: str) -> RunId:
     """The run someone means, by its id, some of its digits, or `last`."""
-    async with open_database(url, read_only=True) as database:
+    async with open_database(place, read_only=True) as database:
         return (await find_run(database.archive, said)).run
 
 
-async def _order(url: str | None, request: Request) -> Object:
+async def _order(place: str | None, request: Request) -> Object:
     if request.run is not None:
-        request.run = str(await named_run(url, request.run))
+        request.run = str(await named_run(place, request.run))
+    if is_server(place):
+        return await ask(place, request)
     loop = asyncio.get_running_loop()
     patience = loop.time() + HANDOVER_SECONDS_MAX
     while True:
         try:
-            async with open_engine(url) as engine:
+            async with open_engine(place) as engine:
                 return await obey(engine, request)
         except Owned:
             pass
         try:
-            return await ask_owner(database_file(url), request)
+            return await ask(place, request)
         except NoAnswer:
             if loop.time() > patience:
                 raise

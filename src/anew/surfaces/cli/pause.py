@@ -5,8 +5,9 @@ from __future__ import annotations
 from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.history import add_db_option, add_run_argument
+from anew.surfaces.cli.history import add_run_argument
 from anew.surfaces.cli.ordering import order
+from anew.surfaces.cli.place import add_place_options
 
 
 def run(words: list[str]) -> int:
@@ -18,8 +19,8 @@ def run(words: list[str]) -> int:
     )
     add_run_argument(parser)
     parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
-    answer = order(asked.db, Request("pause", run=asked.run, reason=asked.reason))
+    answer = order(asked.place, Request("pause", run=asked.run, reason=asked.reason))
     print("paused" if answer["changed"] else "the run is not running")
     return status.DONE

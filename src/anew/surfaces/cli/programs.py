@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 
-from anew.engine.moments import moment_text
+from anew.runtime.rows import program_row
 from anew.store import Database, StoredProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.columns import fit, wide
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.history import add_db_option, read
+from anew.surfaces.cli.history import read
 from anew.surfaces.cli.moments import local_moment
-from anew.values import Object
+from anew.surfaces.cli.place import add_place_options
 
 NAME_COLUMNS_MAX = 40
 DIGEST_SHOWN = 12
@@ -26,7 +26,7 @@ def run(words: list[str]) -> int:
         example="anew programs\nanew programs --json",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
 
     async def work(database: Database) -> int:
@@ -38,18 +38,7 @@ def run(words: list[str]) -> int:
             _print_table(found)
         return status.DONE
 
-    return read(asked.db, work)
-
-
-def program_row(program: StoredProgram) -> Object:
-    """A program as JSON, without its document."""
-    return {
-        "name": program.name,
-        "version": program.version,
-        "digest": program.digest,
-        "file": program.file,
-        "registered_at": moment_text(program.registered_at),
-    }
+    return read(asked.place, work)
 
 
 def _print_table(found: list[StoredProgram]) -> None:

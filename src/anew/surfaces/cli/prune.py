@@ -10,8 +10,8 @@ from anew.errors import ConfigError
 from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.ordering import order
+from anew.surfaces.cli.place import add_place_options
 from anew.values import parse_seconds
 from anew.views.wording import counted
 
@@ -27,12 +27,12 @@ def run(words: list[str]) -> int:
         "--older-than", required=True, metavar="AGE", help="how long ago, such as 30d or 12h"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
     seconds = parse_seconds(asked.older_than)
     if seconds is None or seconds < 0:
         raise ConfigError(f"--older-than is {asked.older_than!r}; write it like 30d, 12h or 90m")
     before = time.time_ns() - int(seconds * NANOSECONDS)
-    answer = order(asked.db, Request("prune", before=before))
+    answer = order(asked.place, Request("prune", before=before))
     print(json.dumps(answer) if asked.json else f"removed {counted(answer['removed'], 'run')}")
     return status.DONE

@@ -47,9 +47,9 @@ def run(words: list[str]) -> int:
     manner = manner_of(asked)
     if asked.run is None:
         return _resume_all(manner)
-    run, has_ended = asyncio.run(_named(asked.db, asked.run))
+    run, has_ended = asyncio.run(_named(asked.place, asked.run))
     if has_ended:
-        remedy = hinted("`anew retry` makes a new run that goes on from a step", asked.db)
+        remedy = hinted(f"`anew retry {run}` makes a new run that goes on from a step", asked.place)
         print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
     return _resume(run, manner)
 
@@ -64,7 +64,7 @@ def _resume(run: RunId, manner: Manner) -> int:
 
 def _resume_all(manner: Manner) -> int:
     """One run after the other is followed; all of them are worked on from the first moment."""
-    runs = asyncio.run(_unfinished(manner.url))
+    runs = asyncio.run(_unfinished(manner.place))
     if not runs:
         print("nothing to resume: every run has ended or is paused", file=sys.stderr)
         return status.DONE
@@ -90,26 +90,26 @@ def _resume_all(manner: Manner) -> int:
     # Another process that owns the database may end with its own run: what is left is taken over.
     while untold and last != status.CANCELLED:
         last = carry_out(going_on(untold.popitem()[0]), manner)
-    return max(last, asyncio.run(_worst(manner.url, runs)))
+    return max(last, asyncio.run(_worst(manner.place, runs)))
 
 
-async def _named(url: str | None, said: str) -> tuple[RunId, bool]:
+async def _named(place: str | None, said: str) -> tuple[RunId, bool]:
     """The run someone means, and whether it has ended, with no other in its place."""
-    async with open_database(url, read_only=True) as database:
+    async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
         has_ended = row.status in FINAL
         return row.run, has_ended and await successor(database.archive, row.run) is None
 
 
-async def _unfinished(url: str | None) -> list[RunId]:
-    async with open_database(url, read_only=True) as database:
+async def _unfinished(place: str | None) -> list[RunId]:
+    async with open_database(place, read_only=True) as database:
         rows = await unfinished_runs(database.archive)
     # Children follow their parents.
     found = [row for row in rows if row.parent is None and row.status is not RunStatus.PAUSED]
     return sorted(row.run for row in found)
 
 
-async def _worst(url: str | None, runs: list[RunId]) -> int:
-    async with open_database(url, read_only=True) as database:
+async def _worst(place: str | None, runs: list[RunId]) -> int:
+    async with open_database(place, read_only=True) as database:
         rows = [await database.archive.run(run) for run in runs]
     return max(EXIT_STATUS.get(row.status, status.WAITING) for row in rows if row is not None)

@@ -30,12 +30,12 @@ def run(words: list[str]) -> int:
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    old = asyncio.run(named_run(asked.db, asked.run))
+    old = asyncio.run(named_run(asked.place, asked.run))
 
     key = f"asked:{uuid4()}"  # asked twice because the answer got lost, it is still one run
 
     async def here(engine: Embedded) -> RunId:
-        return await engine.retry(old, asked.step, key=key)
+        return (await engine.retry(old, asked.step, key=key)).run
 
     wish = Wish(here, Request("retry", run=str(old), step=asked.step, key=key))
     return carry_out(wish, manner_of(asked))

@@ -17,9 +17,10 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.simulate import WORDS
+from anew.surfaces.cli.sending import warn_of_files
 from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 from anew.values import Object
+from anew.views.words import WORDS
 
 
 def run(words: list[str]) -> int:
@@ -30,6 +31,8 @@ def run(words: list[str]) -> int:
     if read is None:
         return status.BAD
     file = os.path.abspath(shown_name(asked.file))
+    if not asked.quiet:
+        warn_of_files(read.program, file, asked.place)
     wish = start_wish(
         Document(read.program, read.source.decode(), file, read.dialect, read.files),
         workload,
@@ -43,7 +46,7 @@ def run(words: list[str]) -> int:
 def start_wish(
     document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
 ) -> Wish:
-    """Start this document here, or have the owner do it: with one key, so that it is one run."""
+    """Start this document here, or have others do it: with one key, so that it is one run."""
     key = key or f"asked:{uuid4()}"
 
     async def here(engine: Embedded) -> RunId:
@@ -66,10 +69,12 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "run",
         purpose="Run a document. Every attempt and decision is on disk before the next one, so a\n"
-        "run that is stopped, or whose process dies, goes on with `anew resume`.",
+        "run that is stopped, or whose process dies, goes on with `anew resume`. With --server\n"
+        "the server's workers run it, and this command follows it.",
         example="anew run flow.yaml\n"
         "anew run flow.yaml --set region=eu --key nightly-2030-01-31\n"
-        "anew run flow.yaml --json | jq .result",
+        "anew run flow.yaml --json | jq .result\n"
+        "anew run flow.yaml --server http://10.0.0.5:8700",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     add_dialect_option(parser)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.runtime.keys import shown_key
+from anew.runtime.rows import asking_in_rows, run_row, waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
-from anew.surfaces.cli.history import add_db_option, read
+from anew.surfaces.cli.history import read
 from anew.surfaces.cli.moments import local_moment, moment_said
-from anew.surfaces.cli.open_questions import asking_in_rows, waiting_parents
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.values import Object
+from anew.surfaces.cli.place import add_place_options
 from anew.views.wording import duration, error_text
 
 LIMIT_DEFAULT = 20
@@ -53,10 +51,12 @@ def run(words: list[str]) -> int:
                 print(json.dumps(run_row(row) | asking.get(row.run, {})))
         else:
             is_filtered = wanted != RunFilter(limit=wanted.limit)
-            _print_table(rows, await waiting_parents(database.archive), is_filtered=is_filtered)
+            waiting = await waiting_parents(database.archive)
+            now = database.clock.now()
+            _print_table(rows, waiting, now=now, is_filtered=is_filtered)
         return status.DONE
 
-    return read(asked.db, work)
+    return read(asked.place, work)
 
 
 def _parser() -> ArgumentParser:
@@ -76,7 +76,7 @@ def _parser() -> ArgumentParser:
         "--limit", type=count, default=LIMIT_DEFAULT, metavar="N", help="default %(default)s"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    add_db_option(parser)
+    add_place_options(parser)
     return parser
 
 
@@ -98,30 +98,14 @@ def _label(text: str) -> tuple[str, str]:
     return name, value
 
 
-def run_row(row: RunRow) -> Object:
-    """A run as JSON: ids as text, moments in UTC."""
-    ended = row.ended_at
-    return {
-        "run": str(row.run),
-        "program": row.program,
-        "status": row.status.value,
-        "error": row.error,
-        "created_at": moment_text(row.created_at),
-        "updated_at": moment_text(row.updated_at),
-        "ended_at": None if ended is None else moment_text(ended),
-        "events": row.version,
-        "key": shown_key(row.key),
-        "labels": dict(row.labels),
-        "parent": None if row.parent is None else str(row.parent.run),
-    }
-
-
-def _print_table(rows: list[RunRow], waiting: Mapping[RunId, RunId], *, is_filtered: bool) -> None:
+def _print_table(
+    rows: list[RunRow], waiting: Mapping[RunId, RunId], *, now: int, is_filtered: bool
+) -> None:
     if not rows:
         remedy = "no run fits" if is_filtered else "no runs yet; `anew run FILE` starts one"
         print(remedy, file=sys.stderr)
         return
-    paint, now, columns = paint_for(sys.stdout), time.time_ns(), columns_of(sys.stdout)
+    paint, columns = paint_for(sys.stdout), columns_of(sys.stdout)
     program = min(PROGRAM_COLUMNS_MAX, max(wide(row.program) for row in rows))
     for row in rows:
         line = _line(row, now, program=program, paint=paint)
@@ -131,7 +115,7 @@ def _print_table(rows: list[RunRow], waiting: Mapping[RunId, RunId], *, is_filte
             line += f"  {fit(error_text(row.error), room, pad=False)}"
         print(line)
         if child is not None and row.status is RunStatus.RUNNING:
-            print(f"  waiting for a person in its child run {child}")
+            print(f"  waiting for a person or a signal in its child run {child}")
 
 
 def _line(row: RunRow, now: int, *, program: int, paint: Paint) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
-from anew.clock import WallClock
+from anew.clock import Clock
 from anew.engine.events import Event
 from anew.program.program import Program
-from anew.store import Archive, RunId
+from anew.runtime.records import PAGE_EVENTS
+from anew.store import Archive, Database, RunId, StoreError
 from anew.surfaces.cli.ending import Manner
-from anew.surfaces.cli.history import PAGE_EVENTS
 from anew.surfaces.cli.live import View, shown, view_for
+from anew.surfaces.cli.news import News, news_of
 
 
 class Screen:
@@ -24,11 +25,12 @@ class Screen:
         self._view: View | None = None
         self.run: RunId | None = None
         self.seen = 0
-        self._is_behind = asyncio.Event()
+        self.last_at = 0
+        self._news: News | None = None
         self.is_guest = False
 
     @asynccontextmanager
-    async def on(self, run: RunId, program: Program | None) -> AsyncIterator[None]:
+    async def on(self, run: RunId, program: Program | None, *, clock: Clock) -> AsyncIterator[None]:
         """Show the run while this lasts; a run that takes the place of another from its start."""
         if run != self.run:
             self._view, self.seen = None, 0
@@ -36,7 +38,6 @@ class Screen:
         if self._is_silent:
             yield
             return
-        clock = WallClock()
         self._view = self._view or view_for(sys.stdout, clock, program=program)
         async with shown(self._view, clock):
             yield
@@ -47,27 +48,37 @@ class Screen:
         if not fresh:
             return
         if fresh[0].seq != self.seen + 1:
-            self._is_behind.set()
+            if self._news is not None:
+                self._news.tell()
             return
         if self._view is not None:
             self._view.feed(fresh)
-        self.seen = fresh[-1].seq
+        self.notice("")
+        self.seen, self.last_at = fresh[-1].seq, fresh[-1].at
+
+    def notice(self, text: str) -> None:
+        """Something to know that is not in the log; the empty text takes it back."""
+        if self._view is not None:
+            self._view.notice(text)
 
     @asynccontextmanager
-    async def kept_up(self, archive: Archive) -> AsyncIterator[None]:
-        """While this lasts, whatever was missed is read from the log."""
+    async def kept_up(self, database: Database) -> AsyncIterator[None]:
+        """While this lasts, whatever was missed, or done by others, is read from the log."""
+        assert self.run is not None
 
-        async def keep_up() -> None:
+        async def keep_up(news: News) -> None:
             while True:
-                self._is_behind.clear()
-                await self.catch_up(archive)
-                await self._is_behind.wait()
+                # A database that is away for a moment is the engine's to complain of.
+                with suppress(StoreError):
+                    await self.catch_up(database.archive)
+                await news.wait()
 
-        keeping = asyncio.create_task(keep_up())
-        try:
-            yield
-        finally:
-            keeping.cancel()
+        with news_of(database, self.run, is_ours=True) as self._news:
+            keeping = asyncio.create_task(keep_up(self._news))
+            try:
+                yield
+            finally:
+                keeping.cancel()
 
     async def catch_up(self, archive: Archive) -> None:
         """Show what happened before someone told us about it."""

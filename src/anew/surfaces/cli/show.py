@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 
 from anew.engine.state import RunStatus
+from anew.runtime.records import Record, report_of_record
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.attention import is_left_alone, neglect_of
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
-from anew.surfaces.cli.history import Record, add_db_option, add_run_argument, read, read_record
+from anew.surfaces.cli.history import add_run_argument, read, read_record
 from anew.surfaces.cli.lanes import COLOUR_OF_STATUS
 from anew.surfaces.cli.moments import local_clock, local_moment
-from anew.surfaces.cli.open_questions import asking_lines, command_for, more_of
+from anew.surfaces.cli.open_questions import asking_lines, command_for
 from anew.surfaces.cli.paint import Paint, paint_for
+from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.runs import COLOURS
 from anew.values import Value, json_text
-from anew.views.report import report_of
 from anew.views.step_progress import StepProgress
 from anew.views.verdict import verdict
 from anew.views.wording import counted, error_text, one_line
@@ -39,41 +40,47 @@ def run(words: list[str]) -> int:
     )
     add_run_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
 
-    from anew.runtime.ownership import is_owned
     from anew.runtime.questions import is_still
-    from anew.runtime.wiring import database_file
 
     async def work(database: Database) -> int:
         record = await read_record(database, asked.run)
-        now = time.time_ns()
+        now = database.clock.now()
         if asked.json:
-            report = report_of(record.progress, record.state, now=now)
-            print(json.dumps(report | more_of(record.log[0], record.questions)))
+            print(json.dumps(report_of_record(record, now=now)))
             return status.DONE
         for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
-            print(hinted(line, asked.db))
-        if not record.progress.is_final and not is_owned(database_file(asked.db)):
+            print(hinted(line, asked.place))
+        if record.progress.is_final:
+            return status.DONE
+        if is_left_alone(asked.place):
             still = await is_still(database.archive, record.row.run, now)
-            print(f"\n{hinted(unattended_text(record, is_still=still), asked.db)}")
+            print(f"\n{hinted(unattended_text(record, is_still=still), asked.place)}")
+        elif database.is_shared:
+            run, last_at = record.row.run, record.progress.last_at
+            if told := await neglect_of(database, run, last_at=last_at, place=asked.place):
+                print(f"\n{visible(told[:1].upper() + told[1:])}.")
         return status.DONE
 
-    return read(asked.db, work)
+    return read(asked.place, work)
 
 
 def unattended_text(record: Record, *, is_still: bool) -> str:
     """What to do when no process works on a run that has not ended.
 
-    `is_still`: only people can move it on.
+    `is_still`: only people or signals can move it on.
     """
-    run, questions = record.row.run, record.questions
-    if not is_still or not questions or record.row.status is RunStatus.PAUSED:
+    run, still = record.row.run, record.still
+    if not is_still or still is None or record.row.status is RunStatus.PAUSED:
         return f"No process works on it now: `anew resume {run}` goes on."
-    has_deadline = any(asked.deadline is not None for asked in questions)
+    command = command_for(run, still)
+    if not still.questions:  # a signal is only kept
+        return f"No process works on it now: `{command}` sends it, `anew resume {run}` goes on."
+    has_deadline = any(asked.deadline is not None for asked in still.questions)
     deadline = f", `anew resume {run}` keeps its deadline" if has_deadline else ""
-    return f"No process works on it now: `{command_for(run, questions)}` goes on{deadline}."
+    return f"No process works on it now: `{command}` goes on{deadline}."
 
 
 def _paint() -> Paint:
@@ -93,7 +100,7 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
     first, *details = told.lines(now)
     due = f" (at {local_clock(told.until)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
-    details += asking_lines(row.run, record.questions)
+    details += asking_lines(row.run, record.still)
     yield from (visible(f"  {detail}") for detail in details)
     if progress.steps:
         yield ""

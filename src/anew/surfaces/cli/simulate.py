@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from anew.engine.events import Event, to_row
 from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
 from anew.lab.script import Script, doubts, read_script
@@ -23,22 +22,9 @@ from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object, merge_deep
-from anew.views.actions import actions
-from anew.views.nodes import nodes
 from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
-
-
-def event_rows(log: Iterable[Event]) -> list[Object]:
-    """The log in its own words."""
-    return [to_row(event) for event in log]
-
-
-WORDS: dict[str, Callable[[list[Event]], list[Object]]] = {
-    "events": event_rows,
-    "actions": actions,
-    "nodes": nodes,
-}
+from anew.views.words import WORDS
 
 COLOURS = {"done": "green", "failed": "red"}
 EXIT_STATUS = {

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-import time
 
+from anew.runtime.records import read_log
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import (
-    add_db_option,
     add_run_argument,
     find_run,
     program_of,
     read,
-    read_log,
 )
 from anew.surfaces.cli.lanes import lane_lines_for
+from anew.surfaces.cli.place import add_place_options
 from anew.views.lanes import lanes_of
 from anew.views.timeline import timeline_lines
 
@@ -34,7 +33,7 @@ def run(words: list[str]) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--lanes", action="store_true", help="one lane per step")
     form.add_argument("--lines", action="store_true", help="one line per event")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
     is_lanes = asked.lanes or (sys.stdout.isatty() and not asked.lines)
 
@@ -46,8 +45,8 @@ def run(words: list[str]) -> int:
             for line in timeline_lines(log, program):
                 print(visible(line))
             return status.DONE
-        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=time.time_ns())):
+        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=database.clock.now())):
             print(line)
         return status.DONE
 
-    return read(asked.db, work)
+    return read(asked.place, work)

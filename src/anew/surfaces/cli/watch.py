@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from anew.clock import WallClock
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, to_row
 from anew.engine.state import FINAL
-from anew.runtime.questions import is_still, open_questions
-from anew.store import Archive, Database, RunId
+from anew.runtime.questions import is_still
+from anew.runtime.records import PAGE_EVENTS
+from anew.runtime.standing import what_is_open
+from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.attention import is_left_alone, neglect_of
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import (
-    PAGE_EVENTS,
-    add_db_option,
     add_run_argument,
     find_run,
     program_of,
@@ -27,13 +25,13 @@ from anew.surfaces.cli.history import (
     read_record,
 )
 from anew.surfaces.cli.live import View, shown, view_for
+from anew.surfaces.cli.news import answered, news_of
 from anew.surfaces.cli.open_questions import command_for
 from anew.surfaces.cli.paint import paint_for
+from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.runs import COLOURS
-from anew.views.verdict import unattended, verdict
+from anew.views.verdict import verdict
 
-# Ten looks a second, each one row of an index while nothing happens.
-POLL_SECONDS = 0.1
 # How many empty looks until it is asked whether anyone works on the run.
 LOOKS_PER_CHECK = 20
 ENDINGS = {RunDone: status.DONE, RunFailed: status.FAILED, RunCancelled: status.CANCELLED}
@@ -48,11 +46,11 @@ def run(words: list[str]) -> int:
     )
     add_run_argument(parser)
     parser.add_argument("--json", action="store_true", help="print each event as a line of JSON")
-    add_db_option(parser)
+    add_place_options(parser)
     asked = parser.parse_args(words)
-    work = _print_events(asked.run) if asked.json else _show(asked.run, asked.db)
+    work = _print_events(asked.run) if asked.json else _show(asked.run, asked.place)
     try:
-        return read(asked.db, work)
+        return read(asked.place, work)
     except KeyboardInterrupt:
         print("anew: stopped watching; the run goes on", file=sys.stderr)
         return status.CANCELLED
@@ -67,70 +65,75 @@ def _print_events(said: str) -> Callable[[Database], Awaitable[int]]:
                 print(json.dumps(to_row(event)))
             sys.stdout.flush()
 
-        return await follow(database.archive, row.run, tell)
+        return await follow(database, row.run, tell)
 
     return work
 
 
-def _show(said: str, url: str | None) -> Callable[[Database], Awaitable[int]]:
-    from anew.runtime.ownership import is_owned
-    from anew.runtime.wiring import database_file
-
+def _show(said: str, place: str | None) -> Callable[[Database], Awaitable[int]]:
     async def work(database: Database) -> int:
         row = await find_run(database.archive, said)
-        clock = WallClock()
         program = await program_of(database.catalog, row.digest)
-        if row.status not in FINAL and not is_owned(database_file(url)):
-            is_asking = await is_still(database.archive, row.run, time.time_ns())
-            questions = await open_questions(database, row.run) if is_asking else []
-            command = command_for(row.run, questions) if questions else f"anew resume {row.run}"
-            hint = hinted(f"`{command}` goes on", url)
-            print(f"anew: no process works on the run now; {hint}", file=sys.stderr)
-        view = view_for(sys.stdout, clock, program=program)
-        attention = _Attention(database, row.run, view, url=url)
-        async with shown(view, clock):
+        if row.status not in FINAL and is_left_alone(place):
+            await _print_left_alone(database, row.run, place)
+        view = view_for(sys.stdout, database.clock, program=program)
+        attention = _Attention(database, row.run, view, place=place)
+        async with shown(view, database.clock):
             exit_status = await follow(
-                database.archive, row.run, attention.tell, idle=attention.check
+                database, row.run, attention.tell, idle=attention.check, notice=view.notice
             )
-        await _print_ending(database, row.run, url)
+        await _print_ending(database, row.run, place)
         return exit_status
 
     return work
 
 
+async def _print_left_alone(database: Database, run: RunId, place: str | None) -> None:
+    is_asking = await is_still(database.archive, run, database.clock.now())
+    still = await what_is_open(database, run) if is_asking else None
+    if still is None or not still.questions:
+        command = f"anew resume {run}"
+    else:
+        command = command_for(run, still)
+    hint = hinted(f"`{command}` goes on", place)
+    print(f"anew: no process works on the run now; {hint}", file=sys.stderr)
+
+
 async def follow(
-    archive: Archive,
+    database: Database,
     run: RunId,
     tell: Callable[[Sequence[Event]], None],
     *,
     idle: Callable[[], Awaitable[None]] | None = None,
+    notice: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Tell every event of a run, old and new, until it ends; its exit status.
 
-    `idle` is called now and then while nothing happens.
+    `idle` is called now and then while nothing happens; `notice` when nobody answers.
     """
     after = looks = 0
-    while True:
-        page = await archive.events(run, after=after, limit=PAGE_EVENTS)
-        if page:
-            tell(page)
-            after, looks = page[-1].seq, 0
-            ending = ENDINGS.get(type(page[-1]))
-            if ending is not None:
-                return ending
-            continue
-        looks += 1
-        if idle is not None and looks % LOOKS_PER_CHECK == 0:
-            await idle()
-        await asyncio.sleep(POLL_SECONDS)
+    with news_of(database, run) as news:
+        while True:
+            asked = database.archive.events(run, after=after, limit=PAGE_EVENTS)
+            page = await answered(asked, notice)
+            if page:
+                tell(page)
+                after, looks = page[-1].seq, 0
+                ending = ENDINGS.get(type(page[-1]))
+                if ending is not None:
+                    return ending
+                continue
+            looks += 1
+            if idle is not None and looks % LOOKS_PER_CHECK == 0:
+                await idle()
+            await news.wait()
 
 
 class _Attention:
     """Feeds a view, and says so when a person is asked, or nobody seems to work on the run."""
 
-    def __init__(self, database: Database, run: RunId, view: View, *, url: str | None) -> None:
-        self._database, self._url = database, url
-        self._archive = database.archive
+    def __init__(self, database: Database, run: RunId, view: View, *, place: str | None) -> None:
+        self._database, self._place = database, place
         self._run = run
         self._view = view
         self._last_at = 0
@@ -143,22 +146,23 @@ class _Attention:
         self._last_at = events[-1].at
 
     async def check(self) -> None:
-        if await is_still(self._archive, self._run, time.time_ns()):
-            questions = await open_questions(self._database, self._run)
-            remedy = hinted(f"`{command_for(self._run, questions)}` answers", self._url)
-            self._view.notice(f"only a person can move it on; {remedy}")
+        database, run = self._database, self._run
+        if await is_still(database.archive, run, database.clock.now()):
+            still = await what_is_open(database, run)
+            if still is not None:
+                who, does = ("person", "answers") if still.questions else ("signal", "sends it")
+                remedy = hinted(f"`{command_for(run, still)}` {does}", self._place)
+                self._view.notice(f"only a {who} can move it on; {remedy}")
             return
-        jobs = await self._archive.jobs(self._run)
-        if unattended(jobs, self._last_at, time.time_ns()) is not None:
-            command = hinted(f"`anew resume {self._run}`", self._url)
-            remedy = f"if nothing works on this run, {command} goes on with it"
-            self._view.notice(f"no worker takes it; {remedy}")
+        neglect = await neglect_of(database, run, last_at=self._last_at, place=self._place)
+        if neglect:
+            self._view.notice(neglect)
 
 
-async def _print_ending(database: Database, run: RunId, url: str | None) -> None:
+async def _print_ending(database: Database, run: RunId, place: str | None) -> None:
     record = await read_record(database, str(run))
     now = record.progress.last_at
     told = verdict(record.progress, record.state, now=now)
     word = paint_for(sys.stdout)(COLOURS.get(record.state.status, "bold"), "run " + str(run))
     for line in told.lines(now):
-        print(f"{word}  {visible(hinted(line, url))}")
+        print(f"{word}  {visible(hinted(line, place))}")

@@ -1,0 +1,41 @@
+"""Whether anyone works on a run, and what to do when nobody does.
+
+A database file has an owner or it has none. What many processes share has no owner: there a job
+that is due and not taken tells that its pool has no worker, or too few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+
+from anew.engine.moments import LAST_MOMENT
+from anew.runtime.ownership import is_owned
+from anew.runtime.wiring import database_file, kind_of
+from anew.store import DEFAULT_POOL, Database, JobRow, RunId
+from anew.surfaces.cli.hints import hinted
+from anew.views.verdict import unattended
+
+
+def is_left_alone(place: str | None) -> bool:
+    """Whether this is a database file that no process works on."""
+    return kind_of(place) == "sqlite" and not is_owned(database_file(place))
+
+
+async def neglect_of(database: Database, run: RunId, *, last_at: int, place: str | None) -> str:
+    """That nobody takes a job of a run that is due, and what to do; nothing when all is well."""
+    jobs = await database.archive.jobs(run)
+    if unattended(jobs, last_at, database.clock.now()) is None:
+        return ""
+    if not database.is_shared:
+        remedy = f"if nothing works on this run, `anew resume {run}` goes on with it"
+        return hinted(f"no worker takes it; {remedy}", place)
+    return hinted(_missing_worker(jobs), place)
+
+
+def _missing_worker(jobs: Sequence[JobRow]) -> str:
+    """Which worker would take what has been due longest."""
+    pool = min(jobs, key=lambda job: LAST_MOMENT if job.due_at is None else job.due_at).pool
+    if pool == DEFAULT_POOL:
+        return "no worker takes it; `anew worker` starts one"
+    return f"no worker of pool {pool} takes it; `anew worker --pool {quote(pool)}` starts one"

@@ -1,0 +1,58 @@
+"""What a document needs that does not travel with it to a server.
+
+The text goes, and the files that belong to it. Scripts, child documents and databases that its
+tasks name by relative paths do not: a worker looks for them on its own machine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from anew.program.program import Program, Task
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.place import is_server
+
+# Inputs that are paths, by kind.
+_PATHS = {
+    "python": "script",
+    "playbook": "file",
+    "shell": "cwd",
+    "sqlite": "database",
+    "duckdb": "database",
+}
+SHOWN = 3
+
+
+def warn_of_files(program: Program, file: str, place: str | None) -> None:
+    """Say on standard error which files workers will look for, if it goes to a server."""
+    if not is_server(place):
+        return
+    named = list(dict.fromkeys(_named_files(program)))
+    if not named:
+        return
+    more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+    print(
+        visible(
+            f"anew: the server is not sent the files that tasks name ({', '.join(named[:SHOWN])}"
+            f"{more}): workers look for them in {Path(file).parent} on their own machines. "
+            "Put them there, or register child documents and name them by `path`."
+        ),
+        file=sys.stderr,
+    )
+
+
+def _named_files(program: Program) -> Iterator[str]:
+    tasks = [task for step in program.steps.values() for task in step.tasks]
+    for task in [*tasks, *program.workbook.values()]:
+        said = _path_of(task)
+        if said is not None and "{{" not in said and not os.path.isabs(said):
+            yield said
+
+
+def _path_of(task: Task) -> str | None:
+    inputs, name = task.inputs.source, _PATHS.get(task.kind)
+    said = inputs.get(name) if name is not None and isinstance(inputs, dict) else None
+    return said if isinstance(said, str) and said != ":memory:" else None

@@ -1,0 +1,66 @@
+"""Ctrl-C, SIGTERM and a closed terminal: the first stops in good order, the next at once.
+
+Knows signals and the engine of this process. What a stop means for a run is the engine's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from anew.runtime.embedded import GRACE_SECONDS, Embedded
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def signals_heard() -> list[signal.Signals]:
+    """Those that ask for the end here; `nohup` has a closed terminal mean nothing."""
+    is_deaf = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [one for one in SIGNALS if not (is_deaf and one is signal.SIGHUP)]
+
+
+class Stopping:
+    """Made in the task that is to be cancelled when someone asks for the end.
+
+    `is_asked` once someone has. While an engine stops by itself, to ask is to hurry it.
+    """
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        self._task = task
+        self._engine: Embedded | None = None
+        self._is_quiet = is_quiet
+        self._is_stopping = False
+        self.is_asked = False
+        for number in signals_heard():
+            loop.add_signal_handler(number, self.ask)
+
+    def ask(self) -> None:
+        self.is_asked = True
+        if not self._is_stopping:
+            self._is_stopping = True
+            self._task.cancel()
+        elif self._engine is not None:
+            self._engine.hurry()
+
+    @contextmanager
+    def of(self, engine: Embedded) -> Iterator[None]:
+        """Stop this engine, and say so when that may take a moment."""
+        self._engine = engine
+        try:
+            yield
+        except asyncio.CancelledError:
+            if engine.is_at_work and not self._is_quiet:
+                grace = f"calls at work have {GRACE_SECONDS:g} s to end"
+                print(f"anew: stopping; {grace}. Ctrl-C stops them now", file=sys.stderr)
+            raise
+        finally:
+            self._is_stopping = True  # it stops by itself now; who asks once more is in a hurry
+
+    def rest(self) -> None:
+        """The engine has stopped, and nobody asked for it: who asks next wants all of it to end."""
+        self._engine, self._is_stopping = None, self.is_asked
