@@ -10,7 +10,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check soak bench bench-json clean
+.PHONY: help setup demo test check soak soak-cluster bench bench-json clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,9 @@ check: $(READY) ## ruff, mypy --strict, import-linter and the house rules
 
 soak: $(READY) ## kill random runs at random for SOAK_SECONDS (600 unless set)
 	@$(BIN)/python -m tests.crash.soak
+
+soak-cluster: $(READY) ## break a cluster on PostgreSQL at random for CLUSTER_SOAK_SECONDS (300 unless set)
+	@$(BIN)/python -m tests.cluster.soak
 
 bench: $(READY) ## measure, and print a table with the targets; BENCHMARKS=durable for one part
 	@$(BIN)/python -m bench $(BENCHMARKS)
