@@ -18,7 +18,7 @@ from bench.machine import machine_line
 
 Row: TypeAlias = dict[str, Any]
 
-BENCHMARKS = ("startup", "expressions", "engine", "hostile", "graphs", "durable")
+BENCHMARKS = ("startup", "expressions", "engine", "hostile", "graphs", "durable", "cluster")
 KEYS = ("name", "value", "unit", "peer", "ratio", "target", "met")
 # What only some rows have: the lowest and highest round, and the probe beside them.
 MORE_KEYS = ("spread", "probe_ms")

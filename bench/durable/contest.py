@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -60,31 +60,33 @@ class Entry(Struct):
         return round(median(self.probes_ms), 1) if self.probes_ms else None
 
 
+Play: TypeAlias = Callable[[Entry], Sample]
+
 ANEW = Side("Anew", (sys.executable, "-m", "bench.durable.ours"))
 MACHINE = Side("the machine", (sys.executable, "-m", "bench.durable.limits"))
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Compiled modules are cached, as they are for everyone from the second call on."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | {"PYTHONPYCACHEPREFIX": str(FOLDER / "cache")}
 
 
-def contend(entries: Iterable[Entry]) -> None:
-    """Play every round of every entry, in turns."""
+def contend(entries: Iterable[Entry], play: Play | None = None) -> None:
+    """Play every round of every entry, in turns; `play` in another way than by its command."""
     entries = list(entries)
     for number in range(max(entry.rounds for entry in entries)):
         for entry in entries:
             if number < entry.rounds and entry.reason is None:
-                _play(entry)
+                _play(entry, play or _sample)
 
 
-def _play(entry: Entry) -> None:
+def _play(entry: Entry, play: Play) -> None:
     if entry.side.reason is not None:
         entry.reason = entry.side.reason
         return
     wall, _ = probe(rounds=1)
-    sample = _sample(entry)
+    sample = play(entry)
     if "reason" in sample:
         entry.reason = sample["reason"]
     else:
@@ -103,7 +105,7 @@ def _sample(entry: Entry) -> Sample:
                 capture_output=True,
                 text=True,
                 cwd=ROOT,
-                env=_environment(),
+                env=environment(),
                 timeout=SAMPLE_SECONDS_MAX,
             )
         except subprocess.TimeoutExpired:

@@ -15,10 +15,12 @@ from bench.durable.contest import Entry
 Row: TypeAlias = dict[str, Any]
 
 
-def row(name: str, values: Sequence[float], unit: str, entry: Entry) -> Row:
+def row(
+    name: str, values: Sequence[float], unit: str, entry: Entry, *, part: str = "durable"
+) -> Row:
     """A figure of our own. Ratio and target are added by whoever has them."""
     return {
-        "name": f"durable: {name}",
+        "name": f"{part}: {name}",
         "value": rounded(median(values)),
         "unit": unit,
         "spread": [rounded(min(values)), rounded(max(values))],

@@ -1,7 +1,9 @@
-"""DBOS on SQLite doing the durable workloads: `dbos_side.py WORKLOAD SIZE FOLDER` prints JSON.
+"""DBOS doing the durable workloads: `dbos_side.py WORKLOAD SIZE PLACE [NUMBER]` prints JSON.
 
-Its own settings: a rollback journal with synchronous=FULL, steps and workflows as its guide writes
-them, workflows started directly, without its queue (which polls once a second).
+A folder is the place of a SQLite file with its own settings: a rollback journal, synchronous=FULL.
+At a PostgreSQL address it is one of several processes: it says `ready` and waits for a line before
+it begins. Steps and workflows as its guide writes them, workflows started directly, without its
+queue (which polls once a second).
 """
 
 from __future__ import annotations
@@ -107,9 +109,12 @@ WORKLOADS: dict[str, Callable[[int], None]] = {
 }
 
 
-def sample(workload: str, size: int) -> dict[str, Any]:
+def sample(workload: str, size: int, *, is_told: bool) -> dict[str, Any]:
     if workload != "cold":
         chain(RUN_STEPS)  # the first workflow of a process is slower
+    if is_told:
+        print("ready", flush=True)
+        sys.stdin.readline()
     wall, cpu = perf_counter(), process_time()
     WORKLOADS[workload](size)
     taken = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
@@ -121,17 +126,19 @@ def sample(workload: str, size: int) -> dict[str, Any]:
     return {**taken, "late_ms": late} if workload == "backoff" else taken
 
 
-def main(workload: str, size: str, folder: str) -> None:
+def main(workload: str, size: str, place: str, number: str = "0") -> None:
+    is_shared = place.startswith("postgresql:")
     DBOS(
         config={
             "name": "bench",
-            "system_database_url": f"sqlite:///{folder}/dbos.sqlite",
+            "system_database_url": place if is_shared else f"sqlite:///{place}/dbos.sqlite",
             "log_level": "CRITICAL",
             "application_version": "1",
+            "executor_id": number,
         }
     )
     DBOS.launch()
-    print(json.dumps(sample(workload, int(size))), flush=True)
+    print(json.dumps(sample(workload, int(size), is_told=is_shared)), flush=True)
     # Its threads would poll on for seconds.
     os._exit(0)
 

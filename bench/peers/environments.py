@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.durable.contest import ROOT, Side
@@ -16,14 +17,17 @@ CONSTRAINTS = HERE / "constraints.txt"
 INSTALL_SECONDS_MAX = 300
 
 
-def peer(package: str, title: str) -> Side:
-    """The side whose script is `<package>_side.py`, with its version in its name."""
+def peer(package: str, title: str, *needs: str) -> Side:
+    """The side whose script is `<package>_side.py`, with its version in its name.
+
+    `needs` are packages that it can use and does not bring.
+    """
     folder = ROOT / "build" / "peers" / package
     python = folder / "bin" / "python"
     ready = folder / ".ready"
     pins = CONSTRAINTS.read_text(encoding="utf-8")
     if not ready.exists() or ready.read_text(encoding="utf-8") != pins:
-        problem = _install(package, folder)
+        problem = _install(package, folder, needs)
         if problem is not None:
             return Side(title, reason=f"not installed: {problem}")
         ready.write_text(pins, encoding="utf-8")
@@ -31,13 +35,13 @@ def peer(package: str, title: str) -> Side:
     return Side(f"{title} {_version(package, pins)}", (str(python), str(script)))
 
 
-def _install(package: str, folder: Path) -> str | None:
+def _install(package: str, folder: Path, needs: Sequence[str]) -> str | None:
     """What went wrong, in a line; None when it is there."""
     print(f"installing {package} into {folder.relative_to(ROOT)}, once", file=sys.stderr)
     pip = [str(folder / "bin" / "python"), "-m", "pip"]
     commands = (
         [sys.executable, "-m", "venv", "--clear", str(folder)],
-        [*pip, "install", "--quiet", "--constraint", str(CONSTRAINTS), package],
+        [*pip, "install", "--quiet", "--constraint", str(CONSTRAINTS), package, *needs],
     )
     for command in commands:
         try:
