@@ -3,6 +3,7 @@
 A page whose commands read documents only is played in this process. Any other is typed into a real
 shell, in a fresh folder with copies of the examples, a home and a database of its own. Its output
 tells the time, so pages keep the output of a real run, and `alike` compares the rest: see MASKS.
+A server or worker in the background is waited for, has a port of its own, and dies with the shell.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from pathlib import Path
 from threading import Timer
 from types import TracebackType
 
+from anew.runtime.wiring import open_database
 from anew.store import RunFilter, StoreError
-from anew.stores.sqlite import SqliteDatabase
 from anew.surfaces.cli.lanes import ERROR_MARK, GLYPHS, LEVELS
 from anew.surfaces.cli.main import main
 
@@ -35,8 +36,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # Commands that touch neither a database nor the network, and print the same every time.
 PURE = ("check", "simulate", "migrate", "--help", "--version")
 COPIED = ("docs/examples", "examples")
-# What pages call the lab server's port, the working folder and the home folder.
-SHOWN_PORT, SHOWN_FOLDER, SHOWN_HOME = "127.0.0.1:8080", "/srv/flows", "~"
+# What pages call the lab server's port, that of `anew serve`, the working folder and the home folder.
+SHOWN_PORT, SHOWN_SERVER = "127.0.0.1:8080", "127.0.0.1:8700"
+SHOWN_FOLDER, SHOWN_HOME = "/srv/flows", "~"
+# What pages call the PostgreSQL database that they are given.
+SHOWN_POSTGRES = "postgresql://anew@db.example/anew"
+# What goes on in the background, and prints a line once it is ready for others.
+SERVICES = ("anew lab-server", "anew serve", "anew worker")
 # Nothing on a page takes half as long; a page that hangs must not hang the tests.
 COMMAND_SECONDS_MAX = 60.0
 LOOK_SECONDS = 0.05
@@ -104,11 +110,18 @@ def _transcript(body: str, answer: Callable[[str], str]) -> str:
 class Terminal:
     """A shell with a world of its own, for the commands of one page."""
 
-    def __init__(self, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        postgres: str | None = None,
+    ) -> None:
         self._variables = variables or {}
+        self._postgres = postgres
         self._folder, self._home = folder / "flows", folder / "home"
         self._home.mkdir(parents=True)
-        self._port = _free_port()
+        self._port, self._server_port = _free_port(), _free_port()
         for name in COPIED:
             shutil.copytree(ROOT / name, self._folder / name)
         for document in self._folder.rglob("*.yaml"):
@@ -151,14 +164,21 @@ class Terminal:
 
     def _answer(self, command: str) -> str:
         typed = demo_command() if command == "make demo" else command
-        typed = typed.replace(SHOWN_PORT, self._address)
-        is_server = typed.startswith("anew lab-server") and typed.endswith("&")
-        if is_server:
-            typed = typed.replace("--port 8080", f"--port {self._port}")
+        for found, shown in self._addresses():
+            typed = typed.replace(shown, shlex.quote(found))
+        typed = typed.replace("anew lab-server --port 8080", f"anew lab-server --port {self._port}")
+        typed = typed.replace("anew serve", f"anew serve --port {self._server_port}")
         self._type(typed)
-        if is_server:  # it prints its address when it listens; nobody would go on before that
-            _wait(lambda: bool(self._printed.read_text()), "the lab server does not start")
+        # It prints a line when it is ready; nobody would go on before that.
+        if any(word in typed for word in SERVICES) and typed.endswith("&"):
+            _wait(lambda: bool(self._printed.read_text()), f"`{typed}` does not start")
         return self._shown(self._printed.read_text(encoding="utf-8"))
+
+    def _addresses(self) -> list[tuple[str, str]]:
+        """Where something really is, and where pages say it is."""
+        shared = [(self._postgres, SHOWN_POSTGRES)] if self._postgres else []
+        server = f"127.0.0.1:{self._server_port}"
+        return [(self._address, SHOWN_PORT), (server, SHOWN_SERVER), *shared]
 
     def _type(self, command: str) -> None:
         assert self._shell.stdin is not None
@@ -176,7 +196,7 @@ class Terminal:
 
     def _shown(self, printed: str) -> str:
         for found, shown in (
-            (self._address, SHOWN_PORT),
+            *self._addresses(),
             (str(self._folder), SHOWN_FOLDER),
             (str(self._home), SHOWN_HOME),
         ):
@@ -184,9 +204,10 @@ class Terminal:
         return printed
 
     def _has_happened(self, event: str) -> bool:
-        path = self._folder / ".anew/anew.db"
-        log = asyncio.run(_newest_log(path)) if path.exists() else []
-        return event in log and log[-1] not in ENDS
+        file = self._folder / ".anew/anew.db"
+        places = [str(file)] if file.exists() else []
+        logs = [asyncio.run(_newest_log(place)) for place in (*places, self._postgres) if place]
+        return any(event in log and log[-1] not in ENDS for log in logs)
 
 
 class _Alarm:
@@ -201,17 +222,14 @@ class _Alarm:
         self._timer.join()
 
 
-async def _newest_log(path: Path) -> list[str]:
+async def _newest_log(place: str) -> list[str]:
     try:
-        database = SqliteDatabase.open_read_only(path)
+        async with open_database(place, read_only=True) as database:
+            newest = await database.archive.runs(RunFilter(limit=1))
+            log = await database.archive.events(newest[0].run) if newest else []
+            return [event.name for event in log]
     except StoreError:  # it is just being made
         return []
-    try:
-        newest = await database.archive.runs(RunFilter(limit=1))
-        log = await database.archive.events(newest[0].run) if newest else []
-        return [event.name for event in log]
-    finally:
-        await database.close()
 
 
 def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
@@ -264,6 +282,7 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"^\S*sh: .*\bKilled\b.*$", "Killed"),  # shells tell it in different words
         (r"\bprocess \d+", "process <id>"),
         (r"127\.0\.0\.1:\d+", "<address>"),
+        (r"(/hooks/\S+/)[\w-]{43}", r"\1<signature>"),
         (r"[\d,]+ bytes", "<bytes>"),
         (r"\b[0-9a-f]{12,64}\b", "<digest>"),
         (r"\d+\.\d+\.\d+", "<version>"),

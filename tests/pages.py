@@ -1,6 +1,7 @@
 """Read the pages of the documentation, and write the parts that follow the code.
 
 A console block under `<!-- until: EVENT -->` is typed once the newest run's log has that event.
+A page that names `postgresql://anew@db.example/anew` gets an empty PostgreSQL database there.
 
 Decides nothing about what is missing: `test_docs.py` does.
 """
@@ -16,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -32,7 +34,10 @@ from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
 from anew.program.kinds import KINDS, Kind
-from tests.console import ROOT, Terminal, alike, commands, is_pure, played
+from anew.surfaces.api.app import ENDPOINTS
+from anew.surfaces.api.problems import KINDS as PROBLEMS
+from anew.surfaces.api.problems import TYPE_PREFIX
+from tests.console import ROOT, SHOWN_POSTGRES, Terminal, alike, commands, is_pure, played
 from tests.postgres_server import server
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -143,7 +148,8 @@ def true_consoles(told: str) -> list[str]:
     with (
         TemporaryDirectory() as folder,
         shop(told) as variables,
-        Terminal(Path(folder).resolve(), variables) as terminal,
+        shared(told) as postgres,
+        Terminal(Path(folder).resolve(), variables, postgres=postgres) as terminal,
     ):
         happened = [terminal.played(block.body, until=block.until) for block in found]
     shown = [block.body for block in found]
@@ -157,12 +163,29 @@ def shop(told: str) -> Iterator[dict[str, str]]:
     if SHOP not in told:
         yield {}
         return
+    with fresh_database() as data:
+        yield {SHOP: json.dumps({"type": "postgres", "data": data})}
+
+
+@contextmanager
+def shared(told: str) -> Iterator[str | None]:
+    """The URL of a PostgreSQL database, for a page that keeps its runs in one."""
+    if SHOWN_POSTGRES not in told:
+        yield None
+        return
+    with fresh_database() as data:
+        name = data.pop("dbname")
+        yield f"postgresql:///{name}?{urlencode(data)}"
+
+
+@contextmanager
+def fresh_database() -> Iterator[dict[str, str]]:
+    """An empty PostgreSQL database, as the parts of its address."""
     name = f"anew_docs_{uuid4().hex}"
     server().execute(f"CREATE DATABASE {name}")
     found = conninfo_to_dict(make_conninfo(server().dsn, dbname=name))
-    data = {key: value for key, value in found.items() if value}
     try:
-        yield {SHOP: json.dumps({"type": "postgres", "data": data})}
+        yield {key: str(value) for key, value in found.items() if value}
     finally:
         server().execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -270,7 +293,41 @@ def kind_table() -> str:
     return re.sub(r" +", " ", table(header, map(kind_row, KINDS.values())))
 
 
+def shown_path(path: str) -> str:
+    return re.sub(r"\{(\w+):\w+\}", r"{\1}", path)
+
+
+def route_table(*tags: str) -> str:
+    """Every route with one of these tags, in the order of the code."""
+    rows = [row for row in ENDPOINTS if row.tag in tags]
+    return table(
+        "method | path | what it does | answers",
+        (
+            f"| {row.method} | `{shown_path(row.path)}` | {row.summary} | "
+            f"{', '.join(map(str, row.answers))}{'; no token' if row.is_open else ''} |"
+            for row in rows
+        ),
+    )
+
+
+def problem_table() -> str:
+    return table(
+        "type | status | title",
+        (
+            f"| `{TYPE_PREFIX}{name}` | {kind.status} | {kind.title} |"
+            for name, kind in PROBLEMS.items()
+        ),
+    )
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
+    "routes of runs": lambda: route_table("runs", "events", "actions"),
+    "routes of signals": lambda: route_table("signals"),
+    "routes of programs": lambda: route_table("programs", "credentials"),
+    "routes of the server": lambda: route_table("server"),
+    "routes of NoETL": lambda: route_table("noetl"),
+    "routes of Attractor": lambda: route_table("attractor"),
+    "problems": problem_table,
     "run states": run_states,
     "step-run states": step_run_states,
     "kinds": kind_table,

@@ -57,7 +57,10 @@ from anew.program.kinds import FIDELITIES, KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import BackoffKind
-from anew.store import Archive, Catalog, Commit, Database, Store, Vault
+from anew.store import Archive, Catalog, Commit, Database, Notices, Store, Vault
+from anew.surfaces.api.app import ENDPOINTS
+from anew.surfaces.api.endpoint import Endpoint
+from anew.surfaces.api.openapi import description
 from anew.surfaces.cli import status
 from anew.surfaces.cli.main import COMMANDS, Command
 from anew.views.actions import actions
@@ -514,7 +517,7 @@ def test_the_json_of_runs_is_explained() -> None:
 
 def test_every_method_and_field_of_a_store_is_listed() -> None:
     page = REFERENCE / "store.md"
-    for protocol in (Store, Archive, Catalog, Vault, Database):
+    for protocol in (Store, Archive, Catalog, Vault, Notices, Database):
         methods = {name for name in vars(protocol) if not name.startswith("_")}
         assert methods <= set(WORD.findall(row_of(page, "The protocols", protocol.__name__)))
     fields = [field.name for field in msgspec.structs.fields(Commit)]
@@ -527,9 +530,42 @@ def test_every_path_of_the_lab_server_is_listed() -> None:
         assert any(path.split("/{")[0] == route.path for path in listed_paths), route.path
 
 
+# Where http-api.md tells what requests say that have words of their own.
+ALIASED = {"noetl": "For clients of NoETL", "attractor": "For clients of DOT engines"}
+
+
+def test_every_path_of_the_http_api_is_listed() -> None:
+    lines = {line for line in text(REFERENCE / "http-api.md").splitlines() if line.startswith("| ")}
+    for path, methods in description(ENDPOINTS)["paths"].items():
+        for method in methods:
+            start = f"| {method.upper()} | `{path}` |"
+            assert any(line.startswith(start) for line in lines), f"{method} {path}"
+
+
+@pytest.mark.parametrize("route", ENDPOINTS, ids=lambda row: f"{row.method} {row.path}")
+def test_what_a_request_may_say_is_explained(route: Endpoint) -> None:
+    page = REFERENCE / "http-api.md"
+    told = section(page, ALIASED[route.tag]) if route.tag in ALIASED else text(page)
+    known = set(WORD.findall(BLOCK.sub("", told)))
+    for kind in (route.body, route.query):
+        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+            continue  # any JSON, or nothing
+        names = {field.encode_name for field in msgspec.structs.fields(kind)}
+        assert names <= known, names - known
+
+
+def test_every_figure_of_a_server_is_listed() -> None:
+    source = inspect.getsource(import_module("anew.surfaces.api.metrics"))
+    names = re.findall(r'_(?:counter|gauge)\(\s*"(\w+)"', source)
+    assert names
+    told = listed(REFERENCE / "http-api.md", "Figures")
+    assert {name for name in names if not any(name in word for word in told)} == set()
+
+
 def test_scripts_and_reports_are_explained() -> None:
     page = REFERENCE / "simulate.md"
     assert missing(script._KEYS, page, "The script") == []
+    assert set(script._SIGNAL_KEYS) <= set(re.findall(r"\w+", section(page, "The script")))
     assert missing(script._ENTRY_KEYS, page, "One outcome") == []
     report = simulate.simulate(a_program(), script.Script()).report()
     assert missing(report, page, "The JSON object") == []

@@ -191,7 +191,7 @@ class Feeder:
                 if attempt >= LEASE_ATTEMPTS_MAX and not self._is_lasting:
                     raise
                 pause = min(LEASE_PAUSE_SECONDS_MAX, LEASE_PAUSE_SECONDS * attempt)
-                if attempt > 1:
+                if attempt > 1 and self._is_lasting:
                     _LOG.warning("no jobs can be had (%s); trying again in %g s", error, pause)
                 await self._unless_stopped(asyncio.sleep(pause * (0.5 + random() / 2)))
         return Batch([], None)
