@@ -6,13 +6,14 @@ to, and for a worker that only works.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from anew.engine.moments import LAST_MOMENT
-from anew.errors import ConfigError
+from anew.errors import ConfigError, EngineBug, ProgramError
 from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.orders import Doorkeeper
@@ -23,6 +24,8 @@ from anew.tool import Tool
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
+
+_LOG = logging.getLogger(__name__)
 
 # How long a worker that says nothing keeps its jobs. Three heartbeats fit into it.
 LEASE_SECONDS = 30.0
@@ -134,8 +137,13 @@ async def _open_door(engine: Embedded, url: str | None) -> None:
 async def _take_over(engine: Embedded) -> None:
     """What an owner of the file left undone when it died: its leases had no end."""
     for lease in await engine.database.store.expired(LAST_MOMENT + 1):
-        if lease.until >= LAST_MOMENT:
+        if lease.until < LAST_MOMENT:
+            continue
+        try:
             await engine.worker.recover(lease)
+        except (ConfigError, ProgramError, EngineBug) as error:
+            # What is wrong with one run (extensions it needs, say) is no reason not to serve.
+            _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
 
 
 def lease_seconds() -> float:
