@@ -78,7 +78,7 @@ def test_what_is_large_is_not_all_sent_at_once(
 
     async def play() -> None:
         db = await opened(module_database)
-        runs = [RunId(run) for run in range(2, 22, 2)]  # all of one writer
+        runs = [RunId(run) for run in range(2, 22, 2)]
         await asyncio.gather(*(db.store.commit(first(run)) for run in runs))
         done = db.transactions
         asked = [follows(1, processed(2, "x" * 40_000), run=run) for run in runs]
@@ -112,7 +112,7 @@ def test_a_refusal_in_the_middle_of_a_group_does_not_disturb_it(module_database:
 
     async def play() -> None:
         db = await opened(module_database)
-        runs = [RunId(run) for run in range(2, 22, 2)]  # all of one writer
+        runs = [RunId(run) for run in range(2, 22, 2)]
         await asyncio.gather(*(db.store.commit(first(run, [job()])) for run in runs))
         held = {one.job.run: one for one in (await lease(db)).leases}
         await db.store.release(held[RunId(8)], due_at=NOW)
@@ -481,7 +481,7 @@ def test_commits_and_wake_ups_share_a_transaction(module_database: Database) -> 
 
     async def play() -> None:
         db = await opened(module_database)
-        runs = [RunId(run) for run in range(2, 22, 2)]  # all of one writer
+        runs = [RunId(run) for run in range(2, 22, 2)]
         waits = job(due_at=None)
         await asyncio.gather(*(db.store.commit(first(run, [waits])) for run in runs))
         done = db.transactions

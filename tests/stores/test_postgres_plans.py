@@ -6,6 +6,7 @@ What PostgreSQL counted is the assertion: how many rows and index entries it has
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import psycopg
 import pytest
@@ -113,11 +114,8 @@ def test_a_commit_looks_at_the_rows_it_changes(crowded: Database) -> None:
         await db.close()
 
     async def flush(db: PostgresDatabase) -> None:
-        for writer in db._writers._writers:
-            await writer._link.run(
-                lambda connection: connection.execute("SELECT pg_stat_force_next_flush()")
-            )
-            await writer._link.run(lambda connection: connection.execute("SELECT 1"))
+        for statement in ("SELECT pg_stat_force_next_flush()", "SELECT 1"):
+            await db._writer._link.run(partial(psycopg.AsyncConnection.execute, query=statement))
 
     asyncio.run(play())
 

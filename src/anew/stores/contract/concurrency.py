@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from anew.engine.state import RunState
 from anew.store import KeyTaken, RunFilter, RunId, StaleLease, StaleVersion
 from anew.stores.contract.making import (
     LATER,
@@ -17,6 +18,7 @@ from anew.stores.contract.making import (
     only_lease,
     opened,
     paused,
+    processed,
     requested,
 )
 
@@ -122,3 +124,34 @@ async def case_the_refused_do_not_disturb_the_others(factory: Factory) -> None:
         assert [answer is None for answer in answers] == [True, False] * 20
         rows = await db.archive.runs(RunFilter())
         assert [row.version for row in rows] == [1, 2] * 20
+
+
+async def case_the_same_commit_twice_at_once(factory: Factory) -> None:
+    async with opened(factory) as db:
+        runs = [RunId(run) for run in range(1, 21)]
+        await asyncio.gather(*(db.store.commit(first(run, [job()])) for run in runs))
+        held = {one.job.run: one for one in (await lease(db)).leases}
+        asked = [follows(1, paused(2), run=run, lease=held[run]) for run in runs for _ in range(2)]
+        await asyncio.gather(*(db.store.commit(one) for one in asked))
+        assert [await log_of(db, run) for run in runs] == [
+            [requested(run), paused(2)] for run in runs
+        ]
+
+
+async def case_runs_that_are_loaded_at_once_are_each_whole(factory: Factory) -> None:
+    async with opened(factory) as db:
+        runs = [RunId(run) for run in range(1, MANY + 1)]
+        await asyncio.gather(*(db.store.commit(first(run)) for run in runs))
+        large = processed(2, "x" * 70_000)
+        await db.store.commit(follows(1, large, run=RunId(5)))
+        kept = RunState(version=2)
+        await db.store.commit(follows(1, paused(2), run=RunId(9), snapshot=kept))
+        await db.store.commit(follows(2, paused(3), run=RunId(9)))
+        asked = [*runs, RunId(5), RunId(MANY + 1)]
+        found = [await one for one in [asyncio.ensure_future(db.store.load(run)) for run in asked]]
+        assert found.pop() is None
+        logs = {run: stored.events for run, stored in zip(asked, found, strict=False) if stored}
+        assert logs.pop(RunId(5)) == [requested(RunId(5)), large]
+        assert logs.pop(RunId(9)) == [paused(3)]
+        assert [stored.snapshot for stored in found if stored and stored.snapshot] == [kept]
+        assert logs == {run: [requested(run)] for run in runs if run not in (5, 9)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -12,7 +14,7 @@ from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
 from anew.stores.codec import Blob, EventRow, checksums_in
 from anew.stores.packing import PackedEvents, PackedRun, Snapshot
 from anew.stores.postgres.connection import Connection, Place, damaged
-from anew.stores.postgres.values import TextArray, from_text, job_ref, to_text
+from anew.stores.postgres.values import IntegerArray, TextArray, from_text, job_ref, to_text
 
 _RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
@@ -35,6 +37,19 @@ SELECT
 FROM anew.runs LEFT JOIN anew.snapshots ON snapshots.run = runs.run AND snapshots.format = %s
 WHERE runs.run = %s
 """
+# One that has a snapshot comes without its events. The array is named twice, so that the plan knows
+# which partitions it needs.
+_STORED_MANY = """
+SELECT
+    runs.run, digest, parent_run, parent_step, parent_visit, parent_iteration, depth,
+    snapshots.run IS NOT NULL, seq, at, name, events.data, replaced
+FROM anew.runs
+LEFT JOIN anew.snapshots ON snapshots.run = runs.run
+LEFT JOIN anew.events
+    ON events.run = runs.run AND events.run = ANY (%s) AND snapshots.run IS NULL
+WHERE runs.run = ANY (%s)
+ORDER BY runs.run, seq
+"""
 _JOBS = """
 SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
 FROM anew.jobs WHERE run = %s ORDER BY step, visit, iteration
@@ -53,6 +68,33 @@ async def read_run(
     events = await read_rows(connection, place, run=run, after=version or 0, limit=None)
     last_at = events.rows[-1].at if events.rows else updated_at
     return PackedRun(from_text(digest), _parent(*parent), depth, last_at, events, snapshot)
+
+
+async def read_runs(
+    connection: Connection, place: Place, *, asked: Sequence[tuple[RunId, str]]
+) -> list[PackedRun | None]:
+    """Of each run and the format its reader knows what `read_run` says; most in one statement."""
+    runs = IntegerArray(list({run for run, _ in asked}))
+    cursor = await connection.execute(_STORED_MANY, (runs, runs), binary=True)
+    rows = groupby(await cursor.fetchall(), key=itemgetter(0))
+    found = {run: _whole(list(group)) for run, group in rows}
+    return [
+        found[run] or await read_run(connection, place, run=run, knows=knows)
+        if run in found
+        else None
+        for run, knows in asked
+    ]
+
+
+def _whole(found: list[tuple[Any, ...]]) -> PackedRun | None:
+    """A run of its rows, one for each event; None when there is more to read, or something odd."""
+    _, digest, *parent, depth, has_snapshot = found[0][:8]
+    rows = [EventRow(*row[8:]) for row in found if row[8] is not None]
+    is_plain = all(row.seq == n and row.replaced is None for n, row in enumerate(rows, 1))
+    if has_snapshot or not rows or not is_plain:
+        return None
+    events = PackedEvents(rows)
+    return PackedRun(from_text(digest), _parent(*parent), depth, rows[-1].at, events)
 
 
 async def find_run(connection: Connection, run: RunId) -> RunRow | None:

@@ -1,106 +1,182 @@
-"""Many calls of `anew.commit_v1` as one statement: what would be a round trip of many messages,
-each with its own price on both sides, becomes one.
+"""The values of `anew.commit_v2` for a group of commits: one statement writes them all.
 
-Every parameter becomes an array with one element for each commit. Those that are arrays themselves
-are put one behind the other, and each commit gets its slice.
+Arrays with one element for each commit, arrays with one for each event, and JSON for what few
+commits have. What the statement does is in `sql/postgres/0006_groups.sql`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, chain
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 from typing import Any
 
+import msgspec
+
+from anew.engine.state import Key
+from anew.store import JobRef, NewJob, NewRun, WaitReason
+from anew.stores.packing import PackedCommit
 from anew.stores.postgres.values import (
-    Array,
     BooleanArray,
     BytesArray,
     IntegerArray,
+    JsonArray,
     TextArray,
+    job_key,
+    to_text,
 )
 
-# As in sql/postgres/0002_commits.sql.
-_SIGNATURE = """
-    run bigint, expected bigint, at bigint, status text, error text, ended_at bigint,
-    ats bigint[], names text[], datas text[], replaced text[],
-    step text, visit bigint, iteration bigint, token bigint, settle text,
-    to_step text, to_visit bigint, to_iteration bigint, pool text, until bigint,
-    due_at bigint, reason text, attempt bigint, calls_again boolean,
-    drop_all boolean, drops json, jobs json, wakes json,
-    new json, checksums text[], blobs bytea[], format text, snapshot bytea
-"""
-PARAMETERS = dict(part.split() for part in _SIGNATURE.split(","))
-
-_ARRAYS: dict[str, type[Array]] = {
-    "bigint": IntegerArray,
-    "text": TextArray,
-    "json": TextArray,
-    "boolean": BooleanArray,
-    "bytea": BytesArray,
-}
-# Which columns tell where the slice of a commit begins and ends.
-_SLICED = {
-    **dict.fromkeys(("ats", "names", "datas", "replaced"), "log"),
-    **dict.fromkeys(("checksums", "blobs"), "blob"),
-}
-_PLACES = ("log_first", "log_last", "blob_first", "blob_last")
+_PARAMETERS = 31
+STATEMENT = f"SELECT anew.commit_v2({', '.join(['%s'] * _PARAMETERS)})"
+_NO_LEASE = (None,) * 10
+_NOWHERE = (None,) * 5
+_encode = msgspec.json.Encoder().encode
 
 
-def _argument(name: str, kind: str) -> str:
-    if name in _SLICED:
-        place = f"asked.{_SLICED[name]}"
-        return f"(%s::{kind})[{place}_first:{place}_last]"
-    return f"asked.{name}::json" if kind == "json" else f"asked.{name}"
+def batch(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+    """What to bind."""
+    return (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
 
 
-def _column(kind: str) -> str:
-    return f"%s::{'text' if kind == 'json' else kind}[]"
-
-
-_single = {name: kind for name, kind in PARAMETERS.items() if name not in _SLICED}
-STATEMENT = f"""
-SELECT anew.commit_v1({", ".join(_argument(*parameter) for parameter in PARAMETERS.items())})
-FROM unnest(
-    {", ".join([*map(_column, _single.values()), *["%s::bigint[]"] * len(_PLACES)])}
-) WITH ORDINALITY AS asked ({", ".join([*_single, *_PLACES, "number"])})
-ORDER BY asked.number
-"""
-
-
-def batch(calls: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The values for STATEMENT, of those for each call."""
-    columns = dict(zip(PARAMETERS, zip(*calls, strict=True), strict=True))
-    counts = [len(names.values) for names in columns["names"]]
-    blobs = [0 if one is None else len(one.values) for one in columns["checksums"]]
+def _heads(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
     return (
-        *(
-            _joined(columns[name], PARAMETERS[name], counts if place == "log" else blobs)
-            for name, place in _SLICED.items()
-        ),
-        *(_ARRAYS[kind](columns[name]) for name, kind in _single.items()),
-        *_slices(counts),
-        *_slices(blobs, is_null_if_empty=True),
+        IntegerArray([one.run for one in commits]),
+        IntegerArray([one.expected for one in commits]),
+        IntegerArray([one.version for one in commits]),
+        IntegerArray([one.rows[-1].at if one.rows else None for one in commits]),
+        TextArray([one.status.value for one in commits]),
+        TextArray([one.error for one in commits]),
+        IntegerArray([one.ended_at for one in commits]),
+        BooleanArray([one.drop_all for one in commits]),
     )
 
 
-def _joined(column: Sequence[Array | None], kind: str, counts: Sequence[int]) -> Array | None:
-    """All elements, one behind the other."""
-    if not any(one is not None for one in column):
-        return None
-    parts = (
-        one.values if one is not None else [None] * count
-        for one, count in zip(column, counts, strict=True)
+def _leases(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+    columns = zip(*map(_lease, commits), strict=True)
+    steps, visits, iterations, tokens, settles, *more = columns
+    to_steps, to_visits, to_iterations, pools, untils = more
+    mores = [_more(one) for one in commits]
+    return (
+        *(TextArray(steps), IntegerArray(visits), IntegerArray(iterations)),
+        *(IntegerArray(tokens), TextArray(settles)),
+        *(TextArray(to_steps), IntegerArray(to_visits), IntegerArray(to_iterations)),
+        *(TextArray(pools), IntegerArray(untils), JsonArray(mores)),
     )
-    return _ARRAYS[kind.removesuffix("[]")](list(chain.from_iterable(parts)))
 
 
-def _slices(
-    counts: Sequence[int], *, is_null_if_empty: bool = False
-) -> tuple[IntegerArray, IntegerArray]:
-    """Where each begins and ends, counted from 1; nowhere makes a slice NULL."""
-    ends = list(accumulate(counts))
-    pairs = [
-        (None, None) if is_null_if_empty and count == 0 else (end - count + 1, end)
-        for count, end in zip(counts, ends, strict=True)
-    ]
-    return IntegerArray([pair[0] for pair in pairs]), IntegerArray([pair[1] for pair in pairs])
+def _lease(commit: PackedCommit) -> tuple[Any, ...]:
+    """Which job is answered, what becomes of it, and which one it turns into."""
+    lease = commit.lease
+    if lease is None:
+        return _NO_LEASE
+    held = (*job_key(lease.job.key), lease.token)
+    if _goes_on(commit):
+        job = commit.jobs[0]
+        return (*held, "go on", *job_key(job.key), to_text(job.pool), job.taken_until)
+    if commit.park is not None:
+        return (*held, "park", *_NOWHERE)
+    stays = commit.keeps_lease or any(job.key == lease.job.key for job in commit.jobs)
+    return (*held, "keep" if stays else "finish", *_NOWHERE)
+
+
+def _goes_on(commit: PackedCommit) -> bool:
+    """Whether the job that is answered can become the one its worker goes on with: one row."""
+    if commit.lease is None or commit.keeps_lease or commit.park is not None or not commit.jobs:
+        return False
+    if commit.drop_all or commit.drops:
+        return False
+    job = commit.jobs[0]
+    is_plain = (job.due_at, job.reason, job.attempt) == (0, WaitReason.READY, 1)
+    return job.is_fresh and job.taken_until is not None and is_plain
+
+
+def _more(commit: PackedCommit) -> bytes | None:
+    """JSON of what few commits have; None for most."""
+    jobs = commit.jobs[1:] if _goes_on(commit) else commit.jobs
+    more: dict[str, Any] = {}
+    if commit.new is not None:
+        more["new"] = {"at": commit.at, **_born(commit.new)}
+    if commit.park is not None:
+        more["park"] = commit.park
+    if commit.drops:
+        more["drops"] = [_named(key) for key in commit.drops]
+    if jobs:
+        more["jobs"] = [_new_job(job) for job in _one_each(jobs)]
+    if commit.wakes:
+        more["wakes"] = _wakes(commit.wakes)
+    return _encode(more) if more else None
+
+
+def _logs(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+    rows = [row for one in commits for row in one.rows]
+    has_replaced = any(row.replaced is not None for row in rows)
+    return (
+        IntegerArray(_numbers(len(one.rows) for one in commits)),
+        IntegerArray([row.seq for row in rows]),
+        IntegerArray([row.at for row in rows]),
+        TextArray([row.name for row in rows]),
+        TextArray([row.data for row in rows]),
+        TextArray([row.replaced for row in rows]) if has_replaced else None,
+    )
+
+
+def _beside(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+    """Blobs and snapshots, which few have."""
+    blobs = [blob for one in commits for blob in one.blobs]
+    kept = [one.snapshot for one in commits if one.snapshot is not None]
+    return (
+        IntegerArray(_numbers(len(one.blobs) for one in commits)) if blobs else None,
+        TextArray([blob.checksum for blob in blobs]) if blobs else None,
+        BytesArray([blob.data for blob in blobs]) if blobs else None,
+        IntegerArray(_numbers(one.snapshot is not None for one in commits)) if kept else None,
+        TextArray([one.format for one in kept]) if kept else None,
+        BytesArray([one.data for one in kept]) if kept else None,
+    )
+
+
+def _numbers(counts: Iterable[int]) -> list[int]:
+    """The place of each commit, counted from 1, as often as it has of something."""
+    return list(chain.from_iterable(repeat(n, count) for n, count in enumerate(counts, 1)))
+
+
+def _one_each(jobs: Sequence[NewJob]) -> Iterable[NewJob]:
+    """The last one for each key: a statement can write a row once."""
+    return jobs if len(jobs) < 2 else {job.key: job for job in jobs}.values()
+
+
+def _named(key: Key) -> dict[str, Any]:
+    step, visit, iteration = job_key(key)
+    return {"s": step, "v": visit, "i": iteration}
+
+
+def _new_job(job: NewJob) -> dict[str, Any]:
+    return {
+        **_named(job.key),
+        "pool": to_text(job.pool),
+        "due_at": job.due_at,
+        "reason": job.reason.value,
+        "attempt": job.attempt,
+        "until": job.taken_until,
+    }
+
+
+def _wakes(jobs: Sequence[JobRef]) -> list[dict[str, Any]]:
+    """In the order in which everybody locks rows."""
+    wakes = [{"run": job.run, **_named(job.key)} for job in jobs]
+    return sorted(wakes, key=lambda one: (one["run"], one["s"], one["v"], one["i"]))
+
+
+def _born(new: NewRun) -> dict[str, Any]:
+    born: dict[str, Any] = {
+        "program": to_text(new.program),
+        "digest": to_text(new.digest),
+        "key": to_text(new.key) if new.key is not None else None,
+        "depth": new.depth,
+    }
+    if new.labels:
+        born["labels"] = _encode(new.labels).decode()
+        born["pairs"] = [(to_text(name), to_text(value)) for name, value in new.labels.items()]
+    if new.parent is not None:
+        step, visit, iteration = job_key(new.parent.key)
+        born |= {"parent_run": new.parent.run, "parent_step": step}
+        born |= {"parent_visit": visit, "parent_iteration": iteration}
+    return born

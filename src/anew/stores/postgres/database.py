@@ -1,7 +1,8 @@
 """The protocols of `anew.store` over one PostgreSQL database that many processes share.
 
-Reads take any of a few connections, and leases one of their own; what changes runs goes through a
-few writers, each of which has its share of the runs.
+Reads take any of a few connections, and leases one of their own; what changes runs goes through one
+writer: what gathers while it waits for the disk is one statement, and costs little more than one
+commit. A second one would halve the groups.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from anew.store import (
     StoreError,
 )
 from anew.stores.following_clock import FollowingClock
+from anew.stores.gathering import Gathering
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import (
@@ -61,12 +63,13 @@ from anew.stores.postgres.notices import PostgresNotices
 from anew.stores.postgres.settings import Settings, settings_of
 from anew.stores.postgres.writer import Call, Writer
 
-# While one waits for the disk, the other sends what has gathered.
-WRITERS = 2
 # Of their own, so that a lease is not lost because all the others are reading long logs.
 LEASING_CONNECTIONS = 1
 # Heartbeats wait for nobody, nor for an answer that does not come.
 HEARTBEAT_CONNECTIONS = 1
+# Runs that are read together. While one reads a long log, the others do not wait for it.
+LOADS_MAX = 50
+LOADS_AT_ONCE = 2
 # A busy server needs that long now and then.
 EXTEND_SECONDS_MIN = 0.1
 
@@ -81,30 +84,7 @@ class Writes(Protocol):
     async def close(self) -> None: ...
 
 
-class Writers:
-    """Those of one run always take the same connection, and keep their order."""
-
-    def __init__(self, place: Place, patience: Patience) -> None:
-        self._writers = [Writer(place, patience) for _ in range(WRITERS)]
-
-    async def do(self, call: Call) -> Any:
-        # The last bits of an id count within a millisecond, those from the 22nd on are time.
-        return await self._writers[(call.run ^ call.run >> 22) % WRITERS].do(call)
-
-    @property
-    def transactions(self) -> int:
-        return sum(writer.transactions for writer in self._writers)
-
-    def end_by(self, moment: float) -> None:
-        for writer in self._writers:
-            writer.end_by(moment)
-
-    async def close(self) -> None:
-        for writer in self._writers:
-            await writer.close()
-
-
-class NoWriters:
+class NoWriter:
     """What a database opened for reading has instead."""
 
     def __init__(self, place: Place) -> None:
@@ -128,7 +108,7 @@ class PostgresStore:
 
     def __init__(
         self,
-        writers: Writes,
+        writer: Writes,
         links: Links,
         *,
         leasing_links: Links,
@@ -136,27 +116,31 @@ class PostgresStore:
         notices: PostgresNotices,
         clock: Clock,
     ) -> None:
-        self._writers = writers
+        self._writer = writer
         self._links = links
         self._leasing = leasing_links
         self._heartbeats = heartbeat_links
         self._notices = notices
         self._clock = clock
+        self._loads = Gathering(self._read_all, most=LOADS_MAX, at_once=LOADS_AT_ONCE)
 
     async def commit(self, commit: Commit) -> None:
         # Encoded before anyone waits: the caller goes on to change its state.
         await self.write(pack(commit))
 
     async def write(self, commit: PackedCommit) -> None:
-        check_answer(commit, await self._writers.do(commit_call(commit)))
+        check_answer(commit, await self._writer.do(commit_call(commit)))
         self._notices.tell(notices_of(commit))
 
     async def load(self, run: RunId) -> Stored | None:
         return await load_packed(self, run)
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
+        return await self._loads.ask((run, knows))
+
+    async def _read_all(self, asked: Sequence[tuple[RunId, str]]) -> list[PackedRun | None]:
         place = self._links.place
-        return await self._links.run(partial(archive.read_run, place=place, run=run, knows=knows))
+        return await self._links.run(partial(archive.read_runs, place=place, asked=asked))
 
     async def lease(
         self,
@@ -187,19 +171,19 @@ class PostgresStore:
         return await self._leasing.run(partial(leasing.expired, now=now, runs=runs))
 
     async def release(self, lease: Lease, *, due_at: int) -> None:
-        await self._writers.do(leasing.release_call(lease, due_at))
+        await self._writer.do(leasing.release_call(lease, due_at))
         self._notices.tell([woken(lease.job, due_at)])
 
     async def wake(self, job: JobRef) -> None:
-        await self._writers.do(wake_call(job))
+        await self._writer.do(wake_call(job))
         self._notices.tell([woken(job, 0)])
 
     def end_by(self, moment: float) -> None:
-        for one in (self._writers, self._leasing, self._heartbeats):
+        for one in (self._writer, self._leasing, self._heartbeats):
             one.end_by(moment)
 
     async def close(self) -> None:
-        await self._writers.close()
+        await self._writer.close()
         await self._leasing.close()
         await self._heartbeats.close()
 
@@ -287,12 +271,12 @@ class PostgresDatabase:
         self.place = place.text
         self._settings = settings
         links = self._links = Links(place, patience, size=settings.connections)
-        writers: Writes = NoWriters(place) if read_only else Writers(place, patience)
-        self._writers = writers
+        writer: Writes = NoWriter(place) if read_only else Writer(place, patience)
+        self._writer = writer
         self.notices = PostgresNotices(place, links)
         self.clock: FollowingClock = server_clock(links)
         self.store = PostgresStore(
-            writers,
+            writer,
             links,
             leasing_links=Links(place, patience, size=LEASING_CONNECTIONS),
             heartbeat_links=Links(place, patience, size=HEARTBEAT_CONNECTIONS),
@@ -352,7 +336,7 @@ class PostgresDatabase:
     @property
     def transactions(self) -> int:
         """How many write transactions this process has made durable."""
-        return self._writers.transactions if isinstance(self._writers, Writers) else 0
+        return self._writer.transactions if isinstance(self._writer, Writer) else 0
 
     def hurry(self) -> None:
         """Let nobody wait for an answer for longer than a few seconds from now on."""

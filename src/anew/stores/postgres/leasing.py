@@ -10,7 +10,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.store import Batch, Lease, RunId
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.values import IntegerArray, TextArray, job_key, job_ref, to_text
-from anew.stores.postgres.writer import Call
+from anew.stores.postgres.writer import Call, Kind
 
 # When others are about to take what is due, whoever asked looks again after this.
 CONTENDED_NANOSECONDS = NANOSECONDS // 50
@@ -34,6 +34,7 @@ FROM anew.jobs
 WHERE leased_until IS NOT NULL AND leased_until < %s AND (%s::bigint[] IS NULL OR run = ANY (%s))
 ORDER BY leased_until, run, step, visit, iteration LIMIT %s
 """
+_RELEASES = Kind(RELEASE)
 
 
 async def take(
@@ -91,7 +92,7 @@ async def expired(connection: Connection, now: int, *, runs: Sequence[RunId] | N
 
 def release_call(lease: Lease, due_at: int) -> Call:
     job = lease.job
-    return Call(job.run, RELEASE, (due_at, job.run, *job_key(job.key), lease.token))
+    return Call(job.run, _RELEASES, (due_at, job.run, *job_key(job.key), lease.token))
 
 
 def _integers(runs: Sequence[RunId] | None) -> IntegerArray | None:

@@ -37,7 +37,11 @@ UNSENT_RUNS_MAX = 10_000
 # What cannot be sent by then is not news any more.
 PATIENCE = Patience(total_seconds=2.0, answer_seconds=5.0)
 
-_NOTIFY = f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(%s::text[]) AS payload"
+# Nothing is lost with a notice, so nobody waits until it is on disk.
+_NOTIFY = f"""
+SELECT pg_notify('{CHANNEL}', payload), set_config('synchronous_commit', 'off', true)
+FROM unnest(%s::text[]) AS payload
+"""
 
 
 class _Row(Struct, frozen=True, array_like=True, omit_defaults=True):

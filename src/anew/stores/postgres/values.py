@@ -23,7 +23,7 @@ from anew.store import JobRef, RunId
 NO_ITERATION = -1
 
 # The numbers PostgreSQL has for types of elements.
-_BOOLEAN, _BYTES, _INTEGER, _TEXT = 16, 17, 20, 25
+_BOOLEAN, _BYTES, _INTEGER, _TEXT, _JSON = 16, 17, 20, 25, 114
 _NULL = pack(">i", -1)
 _integer = Form(">q").pack
 _length = Form(">i").pack
@@ -49,6 +49,10 @@ class BooleanArray(Array, frozen=True):
 
 class BytesArray(Array, frozen=True):
     pass
+
+
+class JsonArray(Array, frozen=True):
+    """Of JSON that is encoded already."""
 
 
 class _IntegerDumper(Dumper):
@@ -99,6 +103,13 @@ class _BytesArrayDumper(Dumper):
         return _array(_BYTES, obj.values)
 
 
+class _JsonArrayDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: Any) -> Buffer:
+        return _array(_JSON, obj.values)
+
+
 _DUMPERS: tuple[tuple[type, type[Dumper]], ...] = (
     (int, _IntegerDumper),
     (bool, _BooleanDumper),
@@ -107,6 +118,7 @@ _DUMPERS: tuple[tuple[type, type[Dumper]], ...] = (
     (IntegerArray, _IntegerArrayDumper),
     (BooleanArray, _BooleanArrayDumper),
     (BytesArray, _BytesArrayDumper),
+    (JsonArray, _JsonArrayDumper),
 )
 
 

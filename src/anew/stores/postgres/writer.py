@@ -9,10 +9,10 @@ Knows transactions. Does not know what the statements do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from msgspec import Struct
@@ -34,24 +34,28 @@ GROUP_MAX = 200
 GROUP_BYTES_MAX = 4 * 1024 * 1024
 
 
-class Together(Struct, frozen=True):
-    """One statement for many calls, with a row for each, and how its values are made of theirs."""
+Cursor: TypeAlias = psycopg.AsyncCursor[tuple[Any, ...]]
+
+
+class Kind(Struct, frozen=True):
+    """A statement that answers with one value.
+
+    With `together`, which makes its values of what several calls ask, it serves them all, and
+    `answers` tells for each of them what the one value means.
+    """
 
     statement: str
-    values: Callable[[Sequence[tuple[Any, ...]]], tuple[Any, ...]]
+    together: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
+    answers: Callable[[Any, int], list[Any]] | None = None
 
 
 class Call(Struct, frozen=True):
-    """One statement that changes a run, safe to do again; it answers with one value.
-
-    `size` is about how many bytes it has.
-    """
+    """Something that changes a run, safe to do again. `size` is about how many bytes it has."""
 
     run: RunId
-    statement: str
-    values: tuple[Any, ...]
+    kind: Kind
+    asked: Any
     size: int = 0
-    together: Together | None = None
 
 
 class _Asked(Struct):
@@ -150,50 +154,51 @@ async def _send_wanted(connection: Connection, group: list[_Asked]) -> list[Any]
     """Each time it is tried, without those whom nobody waits for any more."""
     wanted = [asked for asked in group if not asked.future.cancelled()]
     calls = [asked.call for asked in wanted]
-    if len(calls) > 1:
-        answers = await _send(connection, calls)
-    else:
-        answers = [await _send_one(connection, call) for call in calls]
+    answers = await _send(connection, calls) if calls else []
     given = {id(asked): answer for asked, answer in zip(wanted, answers, strict=True)}
     return [given.get(id(asked)) for asked in group]
 
 
 async def _send(connection: Connection, calls: list[Call]) -> list[Any]:
     """All of the group in one transaction, sent in one piece."""
-    parts = [list(part) for _, part in groupby(calls, key=lambda call: call.together)]
-    if len(parts) == 1 and parts[0][0].together is not None:
-        cursor = await _execute(connection, parts[0])
-        return [row[0] for row in await cursor.fetchall()]
-    cursors = []
+    parts = list(_parts(calls))
+    if len(parts) == 1:
+        return await _answers(parts[0], await _execute(connection, parts[0]))
     async with connection.pipeline():
         await connection.execute("BEGIN")
-        for part in parts:
-            pieces = [part] if part[0].together is not None else [[call] for call in part]
-            cursors += [(len(piece), await _execute(connection, piece)) for piece in pieces]
+        cursors = [await _execute(connection, part) for part in parts]
         await connection.execute("COMMIT")
-    results: list[Any] = []
-    for count, cursor in cursors:
-        rows = await cursor.fetchall()
-        results += [row[0] for row in rows] if rows else [None] * count
-    return results
+    return [
+        answer
+        for part, cursor in zip(parts, cursors, strict=True)
+        for answer in await _answers(part, cursor)
+    ]
 
 
-async def _send_one(connection: Connection, call: Call) -> Any:
-    """Alone, a statement is a transaction by itself."""
-    row = await (await _execute(connection, [call])).fetchone()
-    return row[0] if row is not None else None
+def _parts(calls: list[Call]) -> Iterator[list[Call]]:
+    """Which of the calls one statement can do, in their order."""
+    for kind, together in groupby(calls, key=lambda call: call.kind):
+        if kind.together is not None:
+            yield list(together)
+        else:
+            yield from ([call] for call in together)
 
 
-async def _execute(
-    connection: Connection, calls: Sequence[Call]
-) -> psycopg.AsyncCursor[tuple[Any, ...]]:
-    """One, or several that have a statement together."""
-    statement, values = calls[0].statement, calls[0].values
-    together = calls[0].together
-    if len(calls) > 1 and together is not None:
-        statement, values = together.statement, together.values([call.values for call in calls])
+async def _execute(connection: Connection, part: list[Call]) -> Cursor:
+    kind = part[0].kind
+    if kind.together is not None:
+        values = kind.together([call.asked for call in part])
+    else:
+        values = part[0].asked
     cursor = connection.cursor(binary=True)
-    return await cursor.execute(statement, values, prepare=_prepares(connection))
+    return await cursor.execute(kind.statement, values, prepare=_prepares(connection))
+
+
+async def _answers(part: list[Call], cursor: Cursor) -> list[Any]:
+    row = await cursor.fetchone()
+    value = row[0] if row is not None else None
+    read = part[0].kind.answers
+    return [value] if read is None else read(value, len(part))
 
 
 def _prepares(connection: Connection) -> bool | None:
