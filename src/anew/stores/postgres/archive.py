@@ -14,7 +14,7 @@ from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
 from anew.stores.codec import Blob, EventRow, checksums_in
 from anew.stores.packing import PackedEvents, PackedRun, Snapshot
 from anew.stores.postgres.connection import Connection, Place, damaged
-from anew.stores.postgres.values import IntegerArray, TextArray, from_text, job_ref, to_text
+from anew.stores.postgres.values import from_text, integer_array, job_ref, text_array, to_text
 
 _RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
@@ -74,7 +74,7 @@ async def read_runs(
     connection: Connection, place: Place, *, asked: Sequence[tuple[RunId, str]]
 ) -> list[PackedRun | None]:
     """Of each run and the format its reader knows what `read_run` says; most in one statement."""
-    runs = IntegerArray(list({run for run, _ in asked}))
+    runs = integer_array(list({run for run, _ in asked}))
     cursor = await connection.execute(_STORED_MANY, (runs, runs), binary=True)
     rows = groupby(await cursor.fetchall(), key=itemgetter(0))
     found = {run: _whole(list(group)) for run, group in rows}
@@ -178,7 +178,7 @@ async def list_jobs(connection: Connection, run: RunId) -> list[JobRow]:
 async def _blobs(connection: Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
     if not checksums:
         return []
-    cursor = await connection.execute(_BLOBS, (run, TextArray(list(checksums))), binary=True)
+    cursor = await connection.execute(_BLOBS, (run, text_array(list(checksums))), binary=True)
     return [Blob(*row) for row in await cursor.fetchall()]
 
 

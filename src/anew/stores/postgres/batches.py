@@ -16,50 +16,52 @@ from anew.engine.state import Key
 from anew.store import JobRef, NewJob, NewRun, WaitReason
 from anew.stores.packing import PackedCommit
 from anew.stores.postgres.values import (
-    BooleanArray,
-    BytesArray,
-    IntegerArray,
-    JsonArray,
-    TextArray,
+    boolean_array,
+    bytes_array,
+    integer_array,
     job_key,
+    json_array,
+    text_array,
     to_text,
 )
 
 _PARAMETERS = 31
-STATEMENT = f"SELECT anew.commit_v2({', '.join(['%s'] * _PARAMETERS)})"
+STATEMENT = (
+    f"SELECT anew.commit_v2({', '.join(f'${n}' for n in range(1, _PARAMETERS + 1))})".encode()
+)
 _NO_LEASE = (None,) * 10
 _NOWHERE = (None,) * 5
 _encode = msgspec.json.Encoder().encode
 
 
-def batch(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+def batch(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
     """What to bind."""
     return (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
 
 
-def _heads(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+def _heads(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
     return (
-        IntegerArray([one.run for one in commits]),
-        IntegerArray([one.expected for one in commits]),
-        IntegerArray([one.version for one in commits]),
-        IntegerArray([one.rows[-1].at if one.rows else None for one in commits]),
-        TextArray([one.status.value for one in commits]),
-        TextArray([one.error for one in commits]),
-        IntegerArray([one.ended_at for one in commits]),
-        BooleanArray([one.drop_all for one in commits]),
+        integer_array([one.run for one in commits]),
+        integer_array([one.expected for one in commits]),
+        integer_array([one.version for one in commits]),
+        integer_array([one.rows[-1].at if one.rows else None for one in commits]),
+        text_array([one.status.value for one in commits]),
+        text_array([one.error for one in commits]),
+        integer_array([one.ended_at for one in commits]),
+        boolean_array([one.drop_all for one in commits]),
     )
 
 
-def _leases(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+def _leases(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
     columns = zip(*map(_lease, commits), strict=True)
     steps, visits, iterations, tokens, settles, *more = columns
     to_steps, to_visits, to_iterations, pools, untils = more
     mores = [_more(one) for one in commits]
     return (
-        *(TextArray(steps), IntegerArray(visits), IntegerArray(iterations)),
-        *(IntegerArray(tokens), TextArray(settles)),
-        *(TextArray(to_steps), IntegerArray(to_visits), IntegerArray(to_iterations)),
-        *(TextArray(pools), IntegerArray(untils), JsonArray(mores)),
+        *(text_array(steps), integer_array(visits), integer_array(iterations)),
+        *(integer_array(tokens), text_array(settles)),
+        *(text_array(to_steps), integer_array(to_visits), integer_array(to_iterations)),
+        *(text_array(pools), integer_array(untils), json_array(mores)),
     )
 
 
@@ -106,30 +108,30 @@ def _more(commit: PackedCommit) -> bytes | None:
     return _encode(more) if more else None
 
 
-def _logs(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+def _logs(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
     rows = [row for one in commits for row in one.rows]
     has_replaced = any(row.replaced is not None for row in rows)
     return (
-        IntegerArray(_numbers(len(one.rows) for one in commits)),
-        IntegerArray([row.seq for row in rows]),
-        IntegerArray([row.at for row in rows]),
-        TextArray([row.name for row in rows]),
-        TextArray([row.data for row in rows]),
-        TextArray([row.replaced for row in rows]) if has_replaced else None,
+        integer_array(_numbers(len(one.rows) for one in commits)),
+        integer_array([row.seq for row in rows]),
+        integer_array([row.at for row in rows]),
+        text_array([row.name for row in rows]),
+        text_array([row.data for row in rows]),
+        text_array([row.replaced for row in rows]) if has_replaced else None,
     )
 
 
-def _beside(commits: Sequence[PackedCommit]) -> tuple[Any, ...]:
+def _beside(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
     """Blobs and snapshots, which few have."""
     blobs = [blob for one in commits for blob in one.blobs]
     kept = [one.snapshot for one in commits if one.snapshot is not None]
     return (
-        IntegerArray(_numbers(len(one.blobs) for one in commits)) if blobs else None,
-        TextArray([blob.checksum for blob in blobs]) if blobs else None,
-        BytesArray([blob.data for blob in blobs]) if blobs else None,
-        IntegerArray(_numbers(one.snapshot is not None for one in commits)) if kept else None,
-        TextArray([one.format for one in kept]) if kept else None,
-        BytesArray([one.data for one in kept]) if kept else None,
+        integer_array(_numbers(len(one.blobs) for one in commits)) if blobs else None,
+        text_array([blob.checksum for blob in blobs]) if blobs else None,
+        bytes_array([blob.data for blob in blobs]) if blobs else None,
+        integer_array(_numbers(one.snapshot is not None for one in commits)) if kept else None,
+        text_array([one.format for one in kept]) if kept else None,
+        bytes_array([one.data for one in kept]) if kept else None,
     )
 
 

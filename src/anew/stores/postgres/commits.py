@@ -9,17 +9,16 @@ from anew.errors import EngineBug
 from anew.store import JobRef, KeyTaken, RunId
 from anew.stores.packing import PackedCommit
 from anew.stores.postgres.batches import STATEMENT, batch
-from anew.stores.postgres.values import job_key
-from anew.stores.postgres.writer import Call, Kind
+from anew.stores.postgres.values import integers_of, job_values
+from anew.stores.postgres.writer import Call, Kind, single
 from anew.stores.refusals import lost_lease, unexpected_version
 
-WAKE = """
+_WAKE = b"""
 UPDATE anew.jobs SET
     is_woken = leased_until IS NOT NULL,
     due_at = CASE WHEN leased_until IS NULL THEN 0 ELSE due_at END,
     reason = CASE WHEN leased_until IS NULL THEN 'ready' ELSE reason END
-WHERE run = %s AND step = %s AND visit = %s AND iteration = %s
-RETURNING 1
+WHERE run = $1 AND step = $2 AND visit = $3 AND iteration = $4
 """
 _KEY_TAKEN, _LEASE_LOST, _OTHER_VERSION = 1, 2, 3
 # What the server says of one that is refused: its place, why, and a number.
@@ -32,7 +31,7 @@ def commit_call(commit: PackedCommit) -> Call:
 
 
 def wake_call(job: JobRef) -> Call:
-    return Call(job.run, _WAKES, (job.run, *job_key(job.key)))
+    return Call(job.run, _WAKES, job_values(job))
 
 
 def check_answer(commit: PackedCommit, answer: Sequence[int] | None) -> None:
@@ -49,12 +48,12 @@ def check_answer(commit: PackedCommit, answer: Sequence[int] | None) -> None:
     raise EngineBug(f"a commit of run {commit.run} was answered with {answer}")
 
 
-def _answers(value: list[int] | None, count: int) -> list[Any]:
+def _answers(value: bytes | None, count: int) -> list[Any]:
     """For each commit of a group: None, or why it was refused."""
     answers: list[Any] = [None] * count
-    for place in range(0, len(value or ()), _WORDS):
-        assert value is not None
-        answers[value[place] - 1] = value[place + 1 : place + _WORDS]
+    words = integers_of(value) if value is not None else []
+    for place in range(0, len(words), _WORDS):
+        answers[words[place] - 1] = words[place + 1 : place + _WORDS]
     return answers
 
 
@@ -65,4 +64,4 @@ def _size(commit: PackedCommit) -> int:
 
 
 _COMMITS = Kind(STATEMENT, batch, _answers)
-_WAKES = Kind(WAKE)
+_WAKES = single(_WAKE)

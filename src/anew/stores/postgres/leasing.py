@@ -9,8 +9,16 @@ from msgspec.structs import replace
 from anew.engine.moments import NANOSECONDS
 from anew.store import Batch, Lease, RunId
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.values import IntegerArray, TextArray, job_key, job_ref, to_text
-from anew.stores.postgres.writer import Call, Kind
+from anew.stores.postgres.values import (
+    integer,
+    integer_array,
+    job_key,
+    job_ref,
+    job_values,
+    text_array,
+    to_text,
+)
+from anew.stores.postgres.writer import Call, single
 
 # When others are about to take what is due, whoever asked looks again after this.
 CONTENDED_NANOSECONDS = NANOSECONDS // 50
@@ -19,14 +27,13 @@ EXPIRED_LEASES_MAX = 10_000
 
 LEASE = "SELECT * FROM anew.lease_v1(%s, %s, %s, %s, %s, %s)"
 EXTEND = "SELECT anew.extend_v1(%s, %s, %s, %s, %s, %s)"
-RELEASE = """
+_RELEASE = b"""
 UPDATE anew.jobs SET
     leased_until = NULL, is_woken = false,
-    due_at = CASE WHEN is_woken THEN 0 ELSE %s::bigint END,
+    due_at = CASE WHEN is_woken THEN 0 ELSE $6::bigint END,
     reason = CASE WHEN is_woken THEN 'ready' ELSE reason END
-WHERE run = %s AND step = %s AND visit = %s AND iteration = %s
-    AND token = %s AND leased_until IS NOT NULL
-RETURNING 1
+WHERE run = $1 AND step = $2 AND visit = $3 AND iteration = $4
+    AND token = $5 AND leased_until IS NOT NULL
 """
 EXPIRED = """
 SELECT run, step, visit, iteration, token, leased_until, calls_again
@@ -34,7 +41,7 @@ FROM anew.jobs
 WHERE leased_until IS NOT NULL AND leased_until < %s AND (%s::bigint[] IS NULL OR run = ANY (%s))
 ORDER BY leased_until, run, step, visit, iteration LIMIT %s
 """
-_RELEASES = Kind(RELEASE)
+_RELEASES = single(_RELEASE)
 
 
 async def take(
@@ -49,7 +56,7 @@ async def take(
     """Lease what is due, and say when the next job is."""
     asked = (
         *(now, until, limit),
-        TextArray([to_text(pool) for pool in dict.fromkeys(pools)]) if pools is not None else None,
+        text_array([to_text(pool) for pool in dict.fromkeys(pools)]) if pools is not None else None,
         _integers(runs),
         CONTENDED_NANOSECONDS,
     )
@@ -72,8 +79,8 @@ async def extend(connection: Connection, leases: Sequence[Lease], until: int) ->
     order = sorted(range(len(leases)), key=lambda place: keyed[place])
     runs, steps, visits, iterations, tokens = zip(*(keyed[place] for place in order), strict=True)
     values = (
-        *(IntegerArray(runs), TextArray(steps), IntegerArray(visits), IntegerArray(iterations)),
-        *(IntegerArray(tokens), until),
+        *(integer_array(runs), text_array(steps), integer_array(visits), integer_array(iterations)),
+        *(integer_array(tokens), until),
     )
     row = await (await connection.execute(EXTEND, values, binary=True)).fetchone()
     held = {order[number - 1] for number in (row[0] if row is not None else ())}
@@ -91,9 +98,9 @@ async def expired(connection: Connection, now: int, *, runs: Sequence[RunId] | N
 
 
 def release_call(lease: Lease, due_at: int) -> Call:
-    job = lease.job
-    return Call(job.run, _RELEASES, (due_at, job.run, *job_key(job.key), lease.token))
+    values = (*job_values(lease.job), integer(lease.token), integer(due_at))
+    return Call(lease.job.run, _RELEASES, values)
 
 
-def _integers(runs: Sequence[RunId] | None) -> IntegerArray | None:
-    return IntegerArray(runs) if runs is not None else None
+def _integers(runs: Sequence[RunId] | None) -> bytes | None:
+    return integer_array(runs) if runs is not None else None

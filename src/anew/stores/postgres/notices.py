@@ -26,7 +26,7 @@ from anew.stores.postgres.link import (
     Links,
     Patience,
 )
-from anew.stores.postgres.values import TextArray
+from anew.stores.postgres.values import text_array
 
 CHANNEL = "anew"
 # PostgreSQL takes less than 8,000.
@@ -119,9 +119,9 @@ class PostgresNotices(LocalNotices):
         try:
             while self._unsent:
                 notices, self._unsent = list(self._unsent.values()), {}
-                payloads = TextArray(list(payloads_of(self._sender, notices)))
+                payloads = text_array(payloads_of(self._sender, notices))
 
-                async def notify(connection: Connection, payloads: TextArray = payloads) -> None:
+                async def notify(connection: Connection, payloads: bytes = payloads) -> None:
                     await connection.execute(_NOTIFY, (payloads,))
 
                 with suppress(StoreError):
@@ -143,19 +143,26 @@ class PostgresNotices(LocalNotices):
 
     async def _hear(self, connection: Connection, tried: asyncio.Event) -> None:
         """Until the connection is lost."""
+        loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+        number = connection.fileno()
         self._hearing = connection
         try:
             await connection.execute(f"LISTEN {CHANNEL}")
+            # Told by the loop, and read by hand: psycopg's own way looks again and again.
+            loop.add_reader(number, arrived.set)
             tried.set()
             while True:
-                await _readable(connection)
-                async for notify in connection.notifies(timeout=0):
-                    self._pass_on(notify.payload)
+                connection.pgconn.consume_input()
+                while (notify := connection.pgconn.notifies()) is not None:
+                    self._pass_on(notify.extra)
+                await arrived.wait()
+                arrived.clear()
         finally:
+            loop.remove_reader(number)
             self._hearing = None
             await connection.close()
 
-    def _pass_on(self, text: str) -> None:
+    def _pass_on(self, text: bytes) -> None:
         try:
             payload = _payload(text)
         except msgspec.DecodeError:
@@ -202,15 +209,3 @@ def _joined(one: Notice, other: Notice) -> Notice:
         due[pool] = min(at, due.get(pool, at))
     has_turned = one.has_turned or other.has_turned
     return Notice(one.run, max(one.version, other.version), due, has_turned)
-
-
-async def _readable(connection: Connection) -> None:
-    """Until the server has sent something. Nobody looks again and again meanwhile."""
-    loop = asyncio.get_running_loop()
-    arrived = asyncio.Event()
-    number = connection.fileno()
-    loop.add_reader(number, arrived.set)
-    try:
-        await arrived.wait()
-    finally:
-        loop.remove_reader(number)

@@ -11,7 +11,7 @@ from typing import Any
 from anew.store import StoreError
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.link import Links, Patience
-from anew.stores.postgres.values import IntegerArray
+from anew.stores.postgres.values import integer_array
 
 # So many weeks may pass without `maintain` before events go to the default partition.
 WEEKS_AHEAD = 4
@@ -57,7 +57,7 @@ async def prune(links: Links, *, before: int, limit: int) -> int:
     while gone < limit and removed == few:
         few = min(PRUNE_RUNS_PER_TRANSACTION, limit - gone)
         removed = await _ask(
-            links, "SELECT anew.prune_v1(%s, %s, %s::bigint[])", before, few, IntegerArray(weeks)
+            links, "SELECT anew.prune_v1(%s, %s, %s::bigint[])", before, few, integer_array(weeks)
         )
         gone += removed
     for week in weeks:

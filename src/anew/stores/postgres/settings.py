@@ -15,8 +15,8 @@ CONNECTIONS = "ANEW_POSTGRES_CONNECTIONS"
 HASH_PARTITIONS = "ANEW_POSTGRES_HASH_PARTITIONS"
 SYNCHRONOUS = "ANEW_SYNCHRONOUS"
 
-# For reading. Besides these, a process has two that write, one that leases and one that listens.
-# Each is made when it is first needed.
+# For reading. Besides these there is one each that writes, leases, listens, and says that jobs are
+# alive. All are made when they are first needed.
 CONNECTIONS_DEFAULT = 3
 CONNECTIONS_MAX = 100
 

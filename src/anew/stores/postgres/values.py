@@ -1,17 +1,17 @@
 """How values travel to PostgreSQL and back.
 
 Every parameter goes without a type of its own, so that the server takes the one the statement
-asks for: a statement is then prepared once, whatever is bound to it.
+asks for: a statement is then prepared once, whatever is bound to it. Arrays are made here, in the
+form that PostgreSQL keeps them in, and bound as bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from struct import Struct as Form
 from struct import pack
 from typing import Any
 
-from msgspec import Struct
 from psycopg import AsyncConnection
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
@@ -25,34 +25,12 @@ NO_ITERATION = -1
 # The numbers PostgreSQL has for types of elements.
 _BOOLEAN, _BYTES, _INTEGER, _TEXT, _JSON = 16, 17, 20, 25, 114
 _NULL = pack(">i", -1)
-_integer = Form(">q").pack
+_TRUE, _FALSE = b"\1", b"\0"
+# How many dimensions, whether there is a NULL, of what; how many, and counted from where.
+_HEAD_BYTES = 20
+_sized_integer = Form(">iq")
+integer = Form(">q").pack
 _length = Form(">i").pack
-
-
-class Array(Struct, frozen=True):
-    """Of one dimension."""
-
-    values: Sequence[Any]
-
-
-class TextArray(Array, frozen=True):
-    pass
-
-
-class IntegerArray(Array, frozen=True):
-    pass
-
-
-class BooleanArray(Array, frozen=True):
-    pass
-
-
-class BytesArray(Array, frozen=True):
-    pass
-
-
-class JsonArray(Array, frozen=True):
-    """Of JSON that is encoded already."""
 
 
 class _IntegerDumper(Dumper):
@@ -73,52 +51,10 @@ class _BytesDumper(Dumper):
         return buffer
 
 
-class _TextArrayDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Any) -> Buffer:
-        return _array(_TEXT, [None if one is None else one.encode() for one in obj.values])
-
-
-class _IntegerArrayDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Any) -> Buffer:
-        return _array(_INTEGER, [None if one is None else _integer(one) for one in obj.values])
-
-
-class _BooleanArrayDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Any) -> Buffer:
-        return _array(
-            _BOOLEAN, [None if one is None else (b"\1" if one else b"\0") for one in obj.values]
-        )
-
-
-class _BytesArrayDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Any) -> Buffer:
-        return _array(_BYTES, obj.values)
-
-
-class _JsonArrayDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Any) -> Buffer:
-        return _array(_JSON, obj.values)
-
-
 _DUMPERS: tuple[tuple[type, type[Dumper]], ...] = (
     (int, _IntegerDumper),
     (bool, _BooleanDumper),
     (bytes, _BytesDumper),
-    (TextArray, _TextArrayDumper),
-    (IntegerArray, _IntegerArrayDumper),
-    (BooleanArray, _BooleanArrayDumper),
-    (BytesArray, _BytesArrayDumper),
-    (JsonArray, _JsonArrayDumper),
 )
 
 
@@ -149,6 +85,37 @@ def job_key(key: Key) -> tuple[str, int, int]:
 def job_ref(run: int, step: str, *, visit: int, iteration: int) -> JobRef:
     number = None if iteration == NO_ITERATION else iteration
     return JobRef(RunId(run), Key(from_text(step), visit, number))
+
+
+def job_values(job: JobRef) -> tuple[bytes, bytes, bytes, bytes]:
+    """Run, step, visit and iteration, to be bound as bytes."""
+    step, visit, iteration = job_key(job.key)
+    return integer(job.run), step.encode(), integer(visit), integer(iteration)
+
+
+def text_array(texts: Iterable[str | None]) -> bytes:
+    return _array(_TEXT, [None if one is None else one.encode() for one in texts])
+
+
+def integer_array(numbers: Iterable[int | None]) -> bytes:
+    return _array(_INTEGER, [None if one is None else integer(one) for one in numbers])
+
+
+def boolean_array(truths: Iterable[bool]) -> bytes:
+    return _array(_BOOLEAN, [_TRUE if one else _FALSE for one in truths])
+
+
+def bytes_array(values: Sequence[bytes | None]) -> bytes:
+    return _array(_BYTES, values)
+
+
+def json_array(encoded: Sequence[bytes | None]) -> bytes:
+    return _array(_JSON, encoded)
+
+
+def integers_of(array: bytes) -> list[int]:
+    """Of an array as PostgreSQL sends it, none of which is NULL."""
+    return [number for _, number in _sized_integer.iter_unpack(array[_HEAD_BYTES:])]
 
 
 def _array(element: int, values: Sequence[bytes | None]) -> bytes:

@@ -1,20 +1,17 @@
 """The place that writes: statements in transactions, as few as possible.
 
-What arrives while a transaction is under way shares the next one, sent in one piece and answered in
-one piece. A statement that is refused answers so and does not disturb the others; one that fails is
-found by doing each of the group alone.
+What arrives while a transaction is under way shares the next one: one statement, in one piece. What
+is refused in it does not disturb the others; what fails is found by doing each of the group alone.
 Knows transactions. Does not know what the statements do.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
-import psycopg
 from msgspec import Struct
 
 from anew.store import RunId, StoreError
@@ -26,6 +23,7 @@ from anew.stores.postgres.connection import (
     store_error,
 )
 from anew.stores.postgres.link import CLOSING_SECONDS_MAX, TROUBLE, Link, Patience
+from anew.stores.postgres.sending import value_of
 
 # One transaction holds no more than this, so that the first in it does not wait for ever, nor do
 # those who want the rows it has locked.
@@ -34,19 +32,22 @@ GROUP_MAX = 200
 GROUP_BYTES_MAX = 4 * 1024 * 1024
 
 
-Cursor: TypeAlias = psycopg.AsyncCursor[tuple[Any, ...]]
-
-
 class Kind(Struct, frozen=True):
-    """A statement that answers with one value.
+    """A statement that does up to `most` calls at once and is a transaction by itself.
 
-    With `together`, which makes its values of what several calls ask, it serves them all, and
-    `answers` tells for each of them what the one value means.
+    `bind` makes its values of what the calls ask, and `read` tells for each of them what its one
+    value means.
     """
 
-    statement: str
-    together: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
-    answers: Callable[[Any, int], list[Any]] | None = None
+    statement: bytes
+    bind: Callable[[Sequence[Any]], Sequence[bytes | None]]
+    read: Callable[[bytes | None, int], list[Any]]
+    most: int = GROUP_MAX
+
+
+def single(statement: bytes) -> Kind:
+    """Of a statement that does one call, which asks with its values, and tells nothing."""
+    return Kind(statement, lambda asked: asked[0], lambda _, count: [None] * count, most=1)
 
 
 class Call(Struct, frozen=True):
@@ -111,11 +112,11 @@ class Writer:
             self._serving = None
 
     def _next_group(self) -> list[_Asked]:
-        """Those who have waited longest, one at least, and who still wait."""
-        count, size = 0, 0
-        for asked in self._waiting[:GROUP_MAX]:
+        """Those who have waited longest, one at least, and who still wait; all of one kind."""
+        count, size, kind = 0, 0, self._waiting[0].call.kind
+        for asked in self._waiting[: kind.most]:
             size += asked.call.size
-            if count > 0 and size > GROUP_BYTES_MAX:
+            if asked.call.kind is not kind or (count > 0 and size > GROUP_BYTES_MAX):
                 break
             count += 1
         group = [asked for asked in self._waiting[:count] if not asked.future.cancelled()]
@@ -153,57 +154,13 @@ class Writer:
 async def _send_wanted(connection: Connection, group: list[_Asked]) -> list[Any]:
     """Each time it is tried, without those whom nobody waits for any more."""
     wanted = [asked for asked in group if not asked.future.cancelled()]
-    calls = [asked.call for asked in wanted]
-    answers = await _send(connection, calls) if calls else []
+    if not wanted:
+        return [None] * len(group)
+    kind = wanted[0].call.kind
+    values = kind.bind([asked.call.asked for asked in wanted])
+    answers = kind.read(await value_of(connection, kind.statement, values), len(wanted))
     given = {id(asked): answer for asked, answer in zip(wanted, answers, strict=True)}
     return [given.get(id(asked)) for asked in group]
-
-
-async def _send(connection: Connection, calls: list[Call]) -> list[Any]:
-    """All of the group in one transaction, sent in one piece."""
-    parts = list(_parts(calls))
-    if len(parts) == 1:
-        return await _answers(parts[0], await _execute(connection, parts[0]))
-    async with connection.pipeline():
-        await connection.execute("BEGIN")
-        cursors = [await _execute(connection, part) for part in parts]
-        await connection.execute("COMMIT")
-    return [
-        answer
-        for part, cursor in zip(parts, cursors, strict=True)
-        for answer in await _answers(part, cursor)
-    ]
-
-
-def _parts(calls: list[Call]) -> Iterator[list[Call]]:
-    """Which of the calls one statement can do, in their order."""
-    for kind, together in groupby(calls, key=lambda call: call.kind):
-        if kind.together is not None:
-            yield list(together)
-        else:
-            yield from ([call] for call in together)
-
-
-async def _execute(connection: Connection, part: list[Call]) -> Cursor:
-    kind = part[0].kind
-    if kind.together is not None:
-        values = kind.together([call.asked for call in part])
-    else:
-        values = part[0].asked
-    cursor = connection.cursor(binary=True)
-    return await cursor.execute(kind.statement, values, prepare=_prepares(connection))
-
-
-async def _answers(part: list[Call], cursor: Cursor) -> list[Any]:
-    row = await cursor.fetchone()
-    value = row[0] if row is not None else None
-    read = part[0].kind.answers
-    return [value] if read is None else read(value, len(part))
-
-
-def _prepares(connection: Connection) -> bool | None:
-    """Not behind a pooler, which hands the next statement to another server process."""
-    return None if connection.prepare_threshold is None else True
 
 
 def _answer(future: asyncio.Future[Any], result: Any) -> None:
