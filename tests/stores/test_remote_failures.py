@@ -334,7 +334,8 @@ def test_whoever_else_answers(status, body, media_type, says):
     ("speech", "kind", "says"),
     [
         (b"SSH-2.0-x\r\n\r\n", ConfigError, "is not an Anew server"),
-        (b"SSH-2.0-x\r\n", StoreError, "Is it an Anew server"),
+        (b"SSH-2.0-x\r\n", ConfigError, "is not an Anew server"),
+        (b"HTTP/1.1 200 ", StoreError, "Is it an Anew server"),
         (b"", StoreError, "Is it an Anew server"),
     ],
 )
@@ -356,13 +357,12 @@ def test_a_port_where_something_else_than_http_is_spoken(speech, kind, says):
 
 
 def test_a_server_of_another_protocol_refuses(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "PROTOCOL", 0)
+
     async def go():
         async with served(MemoryDatabase(), tmp_path) as server:
-            remote = await server.open()
-            remote._connection._client.headers[wire.PROTOCOL_HEADER] = "0"
-            with pytest.raises(ConfigError, match="Use the same version on both sides"):
-                await remote.store.load(RUN)
-            await remote.close()
+            with pytest.raises(ConfigError, match="speaks protocol 2, not 0"):
+                await server.open()
 
     asyncio.run(go())
 

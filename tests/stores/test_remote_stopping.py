@@ -56,7 +56,7 @@ def test_a_request_that_is_cut_off_by_a_stop_is_told_to_come_again(tmp_path, cap
         async with served(database, tmp_path) as server:
             hanging = Hanging(database.store, "write")
             async with httpx2.AsyncClient(trust_env=False) as client:
-                body = msgspec.msgpack.encode(pack(first()))
+                body = msgspec.msgpack.encode([pack(first())])
                 headers = {wire.PROTOCOL_HEADER: str(wire.PROTOCOL)}
                 url = f"{server.url}{wire.PATH}store.commit"
                 asking = asyncio.create_task(client.post(url, content=body, headers=headers))

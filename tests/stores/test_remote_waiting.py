@@ -239,7 +239,9 @@ def test_nothing_is_leased_for_a_worker_that_died_while_waiting(tmp_path):
             host, _, port = server.url.removeprefix("http://").rpartition(":")
             body = msgspec.msgpack.encode(asked)
             head = f"POST {wire.PATH}store.lease HTTP/1.1\r\nhost: {host}\r\n"
-            head += f"{wire.PROTOCOL_HEADER}: 1\r\ncontent-length: {len(body)}\r\n\r\n"
+            head += (
+                f"{wire.PROTOCOL_HEADER}: {wire.PROTOCOL}\r\ncontent-length: {len(body)}\r\n\r\n"
+            )
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(head.encode() + body)
             await until(lambda: server.desk._waiting)

@@ -7,22 +7,21 @@ Knows requests and answers. Does not know what they are about.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cache
 from itertools import repeat
 from random import uniform
-from typing import NamedTuple, Optional, TypeVar
+from typing import Any, NamedTuple, Optional, TypeVar, cast
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
-from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.store import StoreError
+from anew.stores.remote.http import Client, NotAnswered, NotHttp, Reply, TooLarge
+from anew.stores.remote.route import NotSent, find_route
 from anew.stores.remote.wire import (
-    ANSWER_BYTES_MAX,
     CURSOR_HEADER,
     MEDIA_TYPE,
     PATH,
@@ -40,31 +39,24 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS_FIRST = 0.05
 SERVER_PAUSE_SECONDS_MAX = 5.0
-SERVER_CONNECT_SECONDS_MAX = 5.0
 # For the first byte of an answer, and between two of them; what may wait there has its time added.
 SERVER_ANSWER_SECONDS_MAX = 30.0
 SERVER_CONNECTIONS_MAX = 100
-# Servers close a connection that nobody used for 5 seconds.
-SERVER_IDLE_SECONDS_MAX = 4.0
 # To say that a job is alive must not take as long as its lease. Who does not answer it by then is
 # asked on another connection, and each time given more time: it may only be slow.
 URGENT_SECONDS_MIN = 0.1
 URGENT_CONNECTIONS_MAX = 4
 # A server that is away, and a proxy before it that has too much to do.
 _AWAY = frozenset({408, 429, 502, 503, 504})
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-
-
-class _Reply(NamedTuple):
-    status: int
-    media_type: str
-    body: bytes
+_REPEATED = f"{REPEATED_HEADER}: 1\r\n".encode()
+_CURSOR = CURSOR_HEADER.encode()
+_MEDIA_TYPE = MEDIA_TYPE.encode()
 
 
 class _Way(NamedTuple):
     """Which connections a try takes, and how long each piece of the answer may take."""
 
-    client: httpx2.AsyncClient
+    client: Client
     answer_seconds: float
 
 
@@ -83,16 +75,19 @@ class Connection:
         self.patience_seconds = patience_seconds
         # How far the server's notices had come when the newest answer was asked for.
         self.cursor = ""
-        self._token = token
-        self._client = _client(self.url, token, connections_max=SERVER_CONNECTIONS_MAX)
+        self._route, self._headers = find_route(self.url), _headers(token)
+        self._client = self._client_of(SERVER_CONNECTIONS_MAX)
         # Of its own: the others may all have fallen silent, and be tried one after the other. Only
         # who works needs it.
-        self._urgent: httpx2.AsyncClient | None = None
+        self._urgent: Client | None = None
+
+    def _client_of(self, connections_max: int) -> Client:
+        return Client(self._route, self._headers, connections_max=connections_max)
 
     async def ask(
         self,
         operation: str,
-        asked: Struct,
+        asked: object,
         answer: type[T],
         *,
         wait_seconds: float = 0.0,
@@ -113,42 +108,42 @@ class Connection:
         )
         return self._understood(operation, reply, answer)
 
-    async def ask_maybe(self, operation: str, asked: Struct, answer: type[T]) -> T | None:
+    async def ask_maybe(self, operation: str, asked: object, answer: type[T]) -> T | None:
         """The same, where the answer may be that there is none."""
         reply = await self._ask(operation, asked)
         found: T | None = self._understood(operation, reply, Optional[answer])  # type: ignore[arg-type]  # noqa: UP045
         return found
 
-    async def tell(self, operation: str, asked: Struct) -> None:
+    async def tell(self, operation: str, asked: object) -> None:
         """The same, where there is nothing to answer."""
         self._understood(operation, await self._ask(operation, asked), type(None))
 
     async def _ask(
         self,
         operation: str,
-        asked: Struct,
+        asked: object,
         *,
         wait_seconds: float = 0.0,
         patience_seconds: float | None = None,
         urgent_seconds: float | None = None,
-    ) -> _Reply:
+    ) -> Reply:
         body = msgspec.msgpack.encode(asked)
         _check_size(operation, len(body))
         patience = self.patience_seconds if patience_seconds is None else patience_seconds
         gives_up_at: float | None = None
-        pause, headers = PAUSE_SECONDS_FIRST, dict[str, str]()
+        pause, headers = PAUSE_SECONDS_FIRST, b""
         for way in self._ways(wait_seconds, urgent_seconds):
             if self._client.is_closed:
                 raise StoreError(f"the connection to {self.url} is closed.")
             got = await self._try(operation, body, headers=headers, way=way)
-            if isinstance(got, _Reply):
+            if isinstance(got, Reply):
                 return got
             now = time.monotonic()
             gives_up_at = now + patience if gives_up_at is None else gives_up_at
             if now >= gives_up_at:
                 raise got.error
             if got.may_be_heard:
-                headers = {REPEATED_HEADER: "1"}
+                headers = _REPEATED
             await asyncio.sleep(min(uniform(pause / 2, pause), gives_up_at - now))
             pause = min(pause * 2, SERVER_PAUSE_SECONDS_MAX)
         raise AssertionError("there is always another way")
@@ -159,35 +154,37 @@ class Connection:
             yield from repeat(_Way(self._client, SERVER_ANSWER_SECONDS_MAX + wait_seconds))
             return
         if self._urgent is None:
-            connections_max = URGENT_CONNECTIONS_MAX
-            self._urgent = _client(self.url, self._token, connections_max=connections_max)
+            self._urgent = self._client_of(URGENT_CONNECTIONS_MAX)
         seconds = max(urgent_seconds, URGENT_SECONDS_MIN)
         while True:
             yield _Way(self._urgent, min(seconds, SERVER_ANSWER_SECONDS_MAX))
             seconds *= 2
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._client.close()
         if self._urgent is not None:
-            await self._urgent.aclose()
+            await self._urgent.close()
 
     async def _try(
-        self, operation: str, body: bytes, *, headers: dict[str, str], way: _Way
-    ) -> _Reply | _Trouble:
+        self, operation: str, body: bytes, *, headers: bytes, way: _Way
+    ) -> Reply | _Trouble:
         """One request. What may pass is trouble; what will not is raised."""
         try:
-            reply = await self._post(operation, body, headers=headers, way=way)
-        except httpx2.TransportError as error:
-            if operation == "hello" and _is_no_http(error):
+            reply = await way.client.post(
+                PATH + operation, body, headers=headers, answer_seconds=way.answer_seconds
+            )
+        except TooLarge as error:
+            raise self._not_a_server(str(error)) from error
+        except (NotSent, NotAnswered) as error:
+            if operation == "hello" and isinstance(error, NotHttp):
                 raise self._not_a_server(f"it does not speak HTTP: {error}") from error
-            what = str(error).rstrip(".") or type(error).__name__
+            what = str(error).rstrip(".")
             away = StoreError(
                 f"the server {self.url} cannot be reached: {what}. "
                 "Is it an Anew server, and is it running?"
             )
-            return _Trouble(away, not isinstance(error, _NEVER_SENT))
-        except httpx2.DecodingError as error:
-            raise self._not_a_server(f"its answer cannot be read: {error}") from error
+            return _Trouble(away, isinstance(error, NotAnswered))
+        self.cursor = reply.headers.get(_CURSOR, self.cursor.encode()).decode()
         refusal = _refusal(reply)
         # Our own failures say so. What else fails is between us and the server, or is the server
         # as it stops; only who speaks to it for the first time may have the wrong address.
@@ -197,31 +194,11 @@ class Connection:
         said = refusal.message if refusal is not None else f"HTTP {reply.status}"
         return _Trouble(StoreError(f"the server {self.url} cannot do it now: {said}"), True)
 
-    async def _post(
-        self, operation: str, body: bytes, *, headers: dict[str, str], way: _Way
-    ) -> _Reply:
-        url = f"{self.url}{PATH}{operation}"
-        timeout = httpx2.Timeout(
-            SERVER_ANSWER_SECONDS_MAX,
-            connect=SERVER_CONNECT_SECONDS_MAX,
-            read=way.answer_seconds,
-        )
-        async with way.client.stream(
-            "POST", url, content=body, headers=headers, timeout=timeout
-        ) as response:
-            parts = bytearray()
-            async for part in response.aiter_bytes():
-                parts += part
-                if len(parts) > ANSWER_BYTES_MAX:
-                    raise self._not_a_server(f"its answer is over {ANSWER_BYTES_MAX:,} bytes")
-        self.cursor = response.headers.get(CURSOR_HEADER, self.cursor)
-        media_type = response.headers.get("content-type", "")
-        return _Reply(response.status_code, media_type, bytes(parts))
-
-    def _understood(self, operation: str, reply: _Reply, answer: type[T]) -> T:
-        if reply.status == 200 and reply.media_type == MEDIA_TYPE:
+    def _understood(self, operation: str, reply: Reply, answer: type[T]) -> T:
+        if reply.status == 200 and _media_type(reply) == _MEDIA_TYPE:
             try:
-                return msgspec.msgpack.decode(reply.body, type=answer)
+                found: T = _decoder(cast(Hashable, answer)).decode(reply.body)
+                return found
             except msgspec.DecodeError as error:
                 raise self._not_a_server(
                     f"its answer to {operation} cannot be read: {error}"
@@ -267,22 +244,6 @@ def checked_url(url: str) -> str:
     return parts.geturl().rstrip("/")
 
 
-def _client(url: str, token: str | None, *, connections_max: int) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(
-        headers=_headers(token),
-        timeout=httpx2.Timeout(SERVER_ANSWER_SECONDS_MAX, connect=SERVER_CONNECT_SECONDS_MAX),
-        limits=httpx2.Limits(
-            max_connections=connections_max,
-            max_keepalive_connections=connections_max,
-            keepalive_expiry=SERVER_IDLE_SECONDS_MAX,
-        ),
-        # To load the certificates takes longer than most questions.
-        verify=url.startswith("https:"),
-        # A proxy of the environment cannot reach this machine's own addresses.
-        trust_env=not _is_loopback(url),
-    )
-
-
 def _headers(token: str | None) -> dict[str, str]:
     headers = {
         PROTOCOL_HEADER: str(PROTOCOL),
@@ -296,14 +257,6 @@ def _headers(token: str | None) -> dict[str, str]:
     return headers
 
 
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _check_size(operation: str, size: int) -> None:
     limit = bytes_max(operation)
     if size > limit:
@@ -313,13 +266,18 @@ def _check_size(operation: str, size: int) -> None:
         )
 
 
-def _is_no_http(error: Exception) -> bool:
-    """Whether something else answers there; a server that went away says nothing instead."""
-    return isinstance(error, httpx2.RemoteProtocolError) and "disconnected" not in str(error)
+@cache
+def _decoder(answer: Hashable) -> msgspec.msgpack.Decoder[Any]:
+    decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(cast(Any, answer))
+    return decoder
 
 
-def _refusal(reply: _Reply) -> Refusal | None:
-    if reply.status == 200 or reply.media_type != MEDIA_TYPE:
+def _media_type(reply: Reply) -> bytes:
+    return reply.headers.get(b"content-type", b"")
+
+
+def _refusal(reply: Reply) -> Refusal | None:
+    if reply.status == 200 or _media_type(reply) != _MEDIA_TYPE:
         return None
     try:
         return msgspec.msgpack.decode(reply.body, type=Refusal)

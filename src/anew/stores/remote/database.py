@@ -45,7 +45,11 @@ from anew.stores.packing import (
 )
 from anew.stores.remote.connection import PATIENCE_SECONDS, Connection
 from anew.stores.remote.hearing import RemoteNotices
+from anew.stores.remote.together import Together
 from anew.stores.remote.wire import (
+    COMMIT_ANSWERS,
+    LIST_BYTES,
+    LOAD_ANSWERS,
     PROTOCOL,
     ROWS_MAX,
     WAIT_SECONDS_MAX,
@@ -83,21 +87,23 @@ class RemoteStore:
         self._notices = notices
         self._clock = clock
         self._archive = RemoteArchive(connection)
+        self._commits: Together[None] = Together(connection, "store.commit", COMMIT_ANSWERS)
+        self._loads: Together[Loaded] = Together(connection, "store.load", LOAD_ANSWERS)
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def commit(self, commit: Commit) -> None:
         await self.write(pack(commit))
 
     async def write(self, commit: PackedCommit) -> None:
-        await self._connection.tell("store.commit", _fitting(commit))
+        await self._commits.ask(commit.run, _encoded(commit))
         self._notices.tell(notices_of(commit))
 
     async def load(self, run: RunId) -> Stored | None:
         return await load_packed(self, run)
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
-        asked = LoadAsked(run, knows)
-        loaded = await self._connection.ask_maybe("store.load", asked, Loaded)
+        asked = msgspec.msgpack.encode(LoadAsked(run, knows))
+        loaded = await self._loads.ask(run, asked)
         if loaded is None:
             return None
         events = loaded.run.events
@@ -161,13 +167,18 @@ class RemoteStore:
         if self._leaving:
             await asyncio.wait(set(self._leaving))
 
+    async def closed(self) -> None:
+        """Once the connection is: whoever still waits for an answer gets an error."""
+        await self._commits.close()
+        await self._loads.close()
 
-def _fitting(commit: PackedCommit) -> PackedCommit:
+
+def _encoded(commit: PackedCommit) -> bytes:
     """Without its snapshot if it is too large with it: the events say the same."""
-    limit = bytes_max("store.commit")
-    if commit.snapshot is None or len(msgspec.msgpack.encode(commit)) <= limit:
-        return commit
-    return replace(commit, snapshot=None)
+    body = msgspec.msgpack.encode(commit)
+    if commit.snapshot is None or len(body) + LIST_BYTES <= bytes_max("store.commit"):
+        return body
+    return msgspec.msgpack.encode(replace(commit, snapshot=None))
 
 
 class RemoteArchive:
@@ -305,6 +316,7 @@ class RemoteDatabase:
         await self.clock.close()
         await self.store.close()
         await self._connection.close()
+        await self.store.closed()
 
     async def _greet(self, reach_seconds: float) -> None:
         hello = await self._connection.ask(

@@ -16,6 +16,8 @@ from anew.stores.remote.wire import WAIT_SECONDS_MAX, NoticePage, NoticesAsked
 
 # Who wants to hear of more runs than this hears of all.
 RUNS_NAMED_MAX = 1_000
+# Between an answer and the next question: where much happens, many are told at once.
+GATHER_SECONDS = 0.02
 
 
 class RemoteNotices(LocalNotices):
@@ -79,6 +81,7 @@ class RemoteNotices(LocalNotices):
                 continue
             self._cursor = page.cursor
             self.tell(page.notices)
+            await asyncio.sleep(GATHER_SECONDS)
 
 
 def _joined(wishes: Iterable[Wish]) -> Wish:

@@ -29,7 +29,7 @@ from anew.store import (
 from anew.stores.packing import PackedCommit, PackedEvents, PackedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
-PROTOCOL = 1
+PROTOCOL = 2
 PATH = "/api/v1/control/"
 MEDIA_TYPE = "application/msgpack"
 PROTOCOL_HEADER = "anew-protocol"
@@ -38,6 +38,10 @@ REPEATED_HEADER = "anew-repeated"
 # Comes with every answer: how far the server's notices had come when it was asked.
 CURSOR_HEADER = "anew-notices"
 
+# Of commits or runs in one request.
+TOGETHER_MAX = 100
+# What makes them a list.
+LIST_BYTES = 3
 # A commit holds the results of one turn; each may be kept apart as a blob, and a snapshot of all.
 COMMIT_BYTES_MAX = 64 * 1024 * 1024
 # Anything else: a document, the files it names, and a payload.
@@ -71,8 +75,8 @@ class Hello(Struct, frozen=True):
     now: int
 
 
-class Refusal(Struct, frozen=True, omit_defaults=True):
-    """An error, instead of an answer."""
+class Refusal(Struct, frozen=True, omit_defaults=True, tag=True):
+    """An error, instead of an answer. In a list of answers it is that of one."""
 
     kind: str
     message: str
@@ -88,7 +92,7 @@ class LoadAsked(Struct, frozen=True):
     knows: str
 
 
-class Loaded(Struct, frozen=True):
+class Loaded(Struct, frozen=True, tag=True):
     """A run up to `version`. Events that did not fit have to be asked for."""
 
     run: PackedRun
@@ -179,14 +183,15 @@ class OrderAsked(Struct, frozen=True):
     request: bytes
 
 
-# What each operation takes.
-OPERATIONS: dict[str, type[Struct]] = {
+# What each operation takes. What takes a list answers with one, in which there is an answer or a
+# refusal for each; where all would be more than PAGE_BYTES_MAX, for the first of them.
+OPERATIONS: dict[str, Any] = {
     "hello": Nothing,
     "time": Nothing,
     "order": OrderAsked,
     "notices": NoticesAsked,
-    "store.commit": PackedCommit,
-    "store.load": LoadAsked,
+    "store.commit": Annotated[list[PackedCommit], Meta(min_length=1, max_length=TOGETHER_MAX)],
+    "store.load": Annotated[list[LoadAsked], Meta(min_length=1, max_length=TOGETHER_MAX)],
     "store.lease": LeaseAsked,
     "store.leave": TicketAsked,
     "store.extend": ExtendAsked,
@@ -209,6 +214,10 @@ OPERATIONS: dict[str, type[Struct]] = {
     "vault.names": Nothing,
     "vault.forget": TextAsked,
 }
+
+# What those that take a list answer with.
+COMMIT_ANSWERS = Annotated[list[Refusal | None], Meta(min_length=1)]
+LOAD_ANSWERS = Annotated[list[Loaded | Refusal | None], Meta(min_length=1)]
 
 # The first that fits says how an error travels. One that is asked again in vain has no 503.
 STATUSES: tuple[tuple[type[AnewError], int], ...] = (

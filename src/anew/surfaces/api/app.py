@@ -22,7 +22,7 @@ from anew.surfaces.api import (
     runs,
     signals,
 )
-from anew.surfaces.api.control import control_routes
+from anew.surfaces.api.control import ControlFirst, control_routes
 from anew.surfaces.api.counting import Counting
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, routes_of
 from anew.surfaces.api.guards import Guard
@@ -65,12 +65,13 @@ def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
     """The application for one engine. `await app.state.service.close()` ends what waits in it."""
     service = Service(engine, settings)
     engine.keychain.hide(token=settings.token)
+    [control] = control_routes(engine, service.desk)
     app = Starlette(
-        # Those of workers first: routes are tried one after the other.
-        routes=[*control_routes(engine, service.desk), *routes_of(ENDPOINTS, service)],
+        routes=[control, *routes_of(ENDPOINTS, service)],
         middleware=[
             Middleware(Counting, metrics=service.metrics, logs=settings.logs),
             Middleware(Guard, settings=settings, is_open=_is_open),
+            Middleware(ControlFirst, route=control),
         ],
         exception_handlers={HTTPException: _refused, Exception: _broken},
     )

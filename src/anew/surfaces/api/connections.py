@@ -13,13 +13,14 @@ from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from anew.surfaces.api.guards import HEADERS
+from anew.surfaces.api.one_piece import OnePiece
 from anew.surfaces.api.problems import Refusal, problem_response, stopping
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Connection(HttpToolsProtocol):
         self._has_moved = False
         self._why: Refusal | None = None
         self._lingers_for: int | None = None
+        self._answer: OnePiece | None = None
 
     # --- what the transport says
 
@@ -269,6 +271,8 @@ class Connection(HttpToolsProtocol):
 
     def _linger(self) -> None:
         self._lingers_for = _LINGER_BYTES_MAX
+        if self._answer is not None:
+            self._answer.flush()
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()
@@ -285,6 +289,8 @@ class Connection(HttpToolsProtocol):
     # --- the answer
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answer = OnePiece(self.transport, self.loop)
+        cycle.transport = cast(asyncio.Transport, self._answer)
         super()._start_asgi_task(cycle, partial(_answer, app, cycle))
 
 

@@ -1,0 +1,281 @@
+"""What each operation that a server is asked for does: one row each.
+
+What it takes is in `stores.remote.wire`. Commits are written as they come; nobody here decodes an
+event, nor knows how requests arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from anew import __version__
+from anew.errors import ConfigError
+from anew.runtime.embedded import Embedded
+from anew.runtime.lease_desk import LeaseDesk
+from anew.runtime.orders import Request as Order
+from anew.runtime.orders import obey
+from anew.store import Batch, JobRef, RunFilter, SealedCredential, StoredProgram, StoreError
+from anew.stores.codec import snapshot_format
+from anew.stores.notices import wish_of
+from anew.stores.packing import PackedCommit, ReadsPacked, WritesPacked, cut
+from anew.stores.remote import wire
+
+# Answers of orders, in case one did not arrive and the same is asked again.
+ORDERS_KEPT_MAX = 1_000
+# Operations that wait on purpose.
+WAITING = frozenset({"store.lease", "notices"})
+# Orders that change nothing when they are obeyed again; so does any other that has a key.
+REPEATABLE = frozenset(
+    "cancel pause resume resume_all adopt register prune seal".split(),
+)
+
+
+class Unknown(StoreError):
+    """Whether an order was obeyed is not known here. To ask again would not help."""
+
+
+class Control(Struct, eq=False):
+    """What the operations work on."""
+
+    engine: Embedded
+    desk: LeaseDesk
+    orders: OrderedDict[str, asyncio.Task[bytes]]
+
+    @property
+    def store(self) -> WritesPacked:
+        return cast(WritesPacked, self.engine.database.store)
+
+    @property
+    def archive(self) -> ReadsPacked:
+        return cast(ReadsPacked, self.engine.database.archive)
+
+
+class Caller(Protocol):
+    """Who asks: whether it is still there, and whether it may have asked before."""
+
+    @property
+    def is_repeated(self) -> bool: ...
+
+    async def gone(self) -> None: ...
+
+    async def is_gone(self) -> bool: ...
+
+
+# --- the server itself -------------------------------------------------------------------------
+
+
+async def _hello(control: Control, _: wire.Nothing, __: Caller) -> wire.Hello:
+    now = control.engine.database.clock.now()
+    boot = control.desk.board.boot
+    return wire.Hello(wire.PROTOCOL, __version__, snapshot_format(), boot, now)
+
+
+async def _time(control: Control, _: wire.Nothing, __: Caller) -> int:
+    return control.engine.database.clock.now()
+
+
+async def _notices(control: Control, asked: wire.NoticesAsked, _: Caller) -> wire.NoticePage:
+    wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
+    wish = wish_of(turns_only=asked.turns_only, runs=asked.runs)
+    return wire.NoticePage(*await control.desk.board.after(asked.after, wait_seconds, wish))
+
+
+async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> bytes:
+    """Obeyed once, however often it is asked; to the end, whoever goes away."""
+    task = control.orders.get(asked.id)
+    if task is None:
+        order = _read_order(asked.request)
+        if caller.is_repeated and not _may_be_repeated(order):
+            raise Unknown(
+                "the server was restarted before it could answer: whether it did what was asked "
+                "is not known. Look at the runs before you ask again."
+            )
+        task = asyncio.create_task(_obey(control.engine, order))
+        # Whoever asked may be gone by then, and with it the only one to hear of a failure.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        control.orders[asked.id] = task
+        _forget_oldest(control.orders)
+    return await asyncio.shield(task)
+
+
+def _read_order(request: bytes) -> Order:
+    try:
+        order = msgspec.json.decode(request, type=Order)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ConfigError(f"the order cannot be read: {error}") from error
+    wire.check_numbers([order.before, order.version, order.asked])
+    return order
+
+
+def _may_be_repeated(order: Order) -> bool:
+    """Whether obeying it twice is the same as obeying it once."""
+    return order.do in REPEATABLE or order.key is not None or order.id is not None
+
+
+async def _obey(engine: Embedded, order: Order) -> bytes:
+    return msgspec.json.encode(await obey(engine, order))
+
+
+def _forget_oldest(orders: OrderedDict[str, asyncio.Task[bytes]]) -> None:
+    for name in list(orders)[: max(0, len(orders) - ORDERS_KEPT_MAX)]:
+        if orders[name].done():
+            del orders[name]
+
+
+# --- the store ---------------------------------------------------------------------------------
+
+
+async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
+    if [row.seq for row in asked.rows] != list(range(asked.expected + 1, asked.version + 1)):
+        raise ConfigError(f"the events of a commit of run {asked.run} have gaps.")
+    if asked.park is not None and asked.lease is None:
+        raise ConfigError(f"a commit of run {asked.run} parks a job without its lease.")
+    await control.store.write(asked)
+
+
+async def _load(control: Control, asked: wire.LoadAsked, _: Caller) -> wire.Loaded | None:
+    found = await control.store.read(asked.run, knows=asked.knows)
+    if found is None:
+        return None
+    rows = found.events.rows
+    version = rows[-1].seq if rows else 0
+    page = cut(found.events, wire.PAGE_BYTES_MAX)
+    return wire.Loaded(msgspec.structs.replace(found, events=page), version)
+
+
+async def _lease(control: Control, asked: wire.LeaseAsked, caller: Caller) -> Batch:
+    wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
+    asked = msgspec.structs.replace(asked, wait_seconds=wait_seconds)
+    batch = await control.desk.lease(asked, caller.gone)
+    if batch.leases and await caller.is_gone():
+        await control.desk.leave(asked.ticket)
+    return batch
+
+
+async def _leave(control: Control, asked: wire.TicketAsked, _: Caller) -> None:
+    await control.desk.leave(asked.ticket)
+
+
+async def _extend(control: Control, asked: wire.ExtendAsked, _: Caller) -> object:
+    return await control.engine.database.store.extend(asked.leases, asked.until)
+
+
+async def _expired(control: Control, asked: wire.ExpiredAsked, _: Caller) -> object:
+    return await control.engine.database.store.expired(asked.now, runs=asked.runs)
+
+
+async def _release(control: Control, asked: wire.ReleaseAsked, _: Caller) -> None:
+    await control.engine.database.store.release(asked.lease, due_at=asked.due_at)
+
+
+async def _wake(control: Control, asked: JobRef, _: Caller) -> None:
+    await control.engine.database.store.wake(asked)
+
+
+# --- the archive -------------------------------------------------------------------------------
+
+
+async def _run(control: Control, asked: wire.RunAsked, _: Caller) -> object:
+    return await control.engine.database.archive.run(asked.run)
+
+
+async def _runs(control: Control, asked: RunFilter, _: Caller) -> object:
+    if not 0 <= asked.limit <= wire.ROWS_MAX:
+        raise ConfigError(f"the limit of runs is {asked.limit}; it goes up to {wire.ROWS_MAX}.")
+    return await control.engine.database.archive.runs(asked)
+
+
+async def _run_of_key(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+    return await control.engine.database.archive.run_of_key(asked.text)
+
+
+async def _events(control: Control, asked: wire.EventsAsked, _: Caller) -> wire.EventPage:
+    found = await control.archive.rows(asked.run, after=asked.after, limit=asked.limit)
+    page = cut(found, wire.PAGE_BYTES_MAX)
+    return wire.EventPage(page, is_cut=len(page.rows) < len(found.rows))
+
+
+async def _jobs(control: Control, asked: wire.RunAsked, _: Caller) -> object:
+    return await control.engine.database.archive.jobs(asked.run)
+
+
+async def _prune(control: Control, asked: wire.PruneAsked, _: Caller) -> int:
+    archive = control.engine.database.archive
+    return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
+
+
+# --- programs and credentials ------------------------------------------------------------------
+
+
+async def _keep(control: Control, asked: StoredProgram, _: Caller) -> None:
+    await control.engine.database.catalog.keep(asked)
+
+
+async def _register(control: Control, asked: StoredProgram, _: Caller) -> object:
+    return await control.engine.database.catalog.register(asked)
+
+
+async def _get(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+    return await control.engine.database.catalog.get(asked.text)
+
+
+async def _find(control: Control, asked: wire.ProgramAsked, _: Caller) -> object:
+    return await control.engine.database.catalog.find(asked.name, asked.version)
+
+
+async def _programs(control: Control, _: wire.Nothing, __: Caller) -> object:
+    return await control.engine.database.catalog.programs()
+
+
+async def _seal(control: Control, asked: SealedCredential, _: Caller) -> None:
+    await control.engine.database.vault.seal(asked)
+
+
+async def _sealed(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+    return await control.engine.database.vault.sealed(asked.text)
+
+
+async def _names(control: Control, _: wire.Nothing, __: Caller) -> object:
+    return await control.engine.database.vault.names()
+
+
+async def _forget(control: Control, asked: wire.TextAsked, _: Caller) -> bool:
+    return await control.engine.database.vault.forget(asked.text)
+
+
+Operation: TypeAlias = Callable[[Control, Any, Caller], Coroutine[Any, Any, object]]
+OPERATIONS: dict[str, Operation] = {
+    "hello": _hello,
+    "time": _time,
+    "order": _order,
+    "notices": _notices,
+    "store.commit": _commit,
+    "store.load": _load,
+    "store.lease": _lease,
+    "store.leave": _leave,
+    "store.extend": _extend,
+    "store.expired": _expired,
+    "store.release": _release,
+    "store.wake": _wake,
+    "archive.run": _run,
+    "archive.runs": _runs,
+    "archive.run_of_key": _run_of_key,
+    "archive.events": _events,
+    "archive.jobs": _jobs,
+    "archive.prune": _prune,
+    "catalog.keep": _keep,
+    "catalog.register": _register,
+    "catalog.get": _get,
+    "catalog.find": _find,
+    "catalog.programs": _programs,
+    "vault.seal": _seal,
+    "vault.sealed": _sealed,
+    "vault.names": _names,
+    "vault.forget": _forget,
+}
