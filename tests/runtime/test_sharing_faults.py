@@ -64,7 +64,11 @@ def test_children_of_a_run_cancelled_by_a_process_that_died_are_cancelled(tmp_pa
             [child] = await other.database.archive.runs(RunFilter(parent=run))
             return child.status is RunStatus.CANCELLED
 
+        async def has_stopped():
+            return other.gate.cancelled
+
         await soon(has_ended)
+        await soon(has_stopped)  # its call is stopped once its end is durable, a moment later
         assert len(other.gate.cancelled) == 1
 
     brief = {"lease_seconds": LEASE_SECONDS}

@@ -63,6 +63,17 @@ class KeyInUse(ConfigError):
     """A start key names one run, and it is another than the one that is meant."""
 
 
+class WorkloadTooLarge(ConfigError):
+    """A request may not lay so much over a workload."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"the payload has {size:,} bytes; the limit (ANEW_PAYLOAD_BYTES_MAX) is {limit:,}"
+        )
+        self.size = size
+        self.limit = limit
+
+
 class Embedded:
     """Make one inside a running event loop; `stop` it when done.
 
@@ -327,16 +338,7 @@ class Embedded:
 
     async def wait(self, run: RunId) -> RunState:
         """The run's state when it has ended. A store that fails meanwhile is raised here."""
-        ending = asyncio.ensure_future(self.ledger.ending(run))
-        first: set[asyncio.Future[Any]] = {ending, self.worker.failure}
-        try:
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            if ending.done():
-                return ending.result()
-        finally:
-            ending.cancel()
-        await self.worker.failure
-        raise AssertionError("a worker only fails with an error")
+        return await self.ledger.ending(run)
 
     async def cancel(self, run: RunId, reason: str | None = None) -> bool:
         """End a run and its children, and stop their calls; False when they had ended already."""
@@ -476,9 +478,7 @@ def check_workload(workload: Object) -> None:
         raise ConfigError(f"the workload {problem}")
     size, limit = len(msgspec.json.encode(workload)), payload_bytes_max()
     if size > limit:
-        raise ConfigError(
-            f"the payload has {size:,} bytes; the limit (ANEW_PAYLOAD_BYTES_MAX) is {limit:,}"
-        )
+        raise WorkloadTooLarge(size, limit)
 
 
 def payload_bytes_max() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
+from anew.runtime.lookups import Lookups
 from anew.store import Catalog, StoredProgram
 
 if TYPE_CHECKING:
@@ -24,6 +26,17 @@ if TYPE_CHECKING:
 
 # A compiled program of a hundred steps is about a megabyte.
 PROGRAMS_MAX = 200
+
+
+class NotRegistered(ConfigError):
+    """The catalog has no program of this name, or none of this version."""
+
+    def __init__(self, which: str) -> None:
+        super().__init__(
+            f"no program {which} is registered. `anew programs` lists those that are; "
+            "`anew register FILE` adds one."
+        )
+        self.which = which
 
 
 class Document(Struct, frozen=True):
@@ -40,7 +53,13 @@ class Document(Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        return Path(self.file).parent
+        return _folder(self.file)
+
+
+# Every start of a run asks, mostly for the same few.
+@lru_cache(maxsize=PROGRAMS_MAX)
+def _folder(file: str) -> Path:
+    return Path(file).parent
 
 
 def read_document(
@@ -112,6 +131,7 @@ class Programs:
         self._keychain = keychain
         self._clock = clock
         self._known: dict[str, Document] = {}
+        self._lookups = Lookups(self._look_up)
 
     def read(self, source: str | bytes, file: str, *, dialect: str | None = None) -> Document:
         """Compile a document with the extensions of this engine."""
@@ -145,6 +165,7 @@ class Programs:
     async def get(self, digest: str) -> Document:
         known = self._known.get(digest)
         if known is not None:
+            self._remember(known)
             return known
         stored = await self._catalog.get(digest)
         if stored is None:
@@ -152,15 +173,23 @@ class Programs:
         return self._compiled(stored)
 
     async def find(self, name: str, version: int | None = None) -> Document:
-        """By name, the newest version unless one is asked for."""
-        stored = await self._catalog.find(name, version)
+        """By name, the newest version unless one is asked for.
+
+        What was registered before this is called is found, wherever that was. ConfigError
+        (`NotRegistered`) when there is none.
+        """
+        stored = await self._lookups.ask((name, version))
         if stored is None:
-            which = name if version is None else f"{name} version {version}"
-            raise ConfigError(
-                f"no program {which} is registered. `anew programs` lists those that are; "
-                "`anew register FILE` adds one."
-            )
-        return self._known.get(stored.digest) or self._compiled(stored)
+            raise NotRegistered(name if version is None else f"{name} version {version}")
+        return self.of(stored)
+
+    def of(self, stored: StoredProgram) -> Document:
+        """A row of the catalog, compiled, with the file that its sender named."""
+        known = self._known.get(stored.digest) or self._compiled(stored)
+        return known if known.file == stored.file else replace(known, file=stored.file)
+
+    async def _look_up(self, which: tuple[str, int | None]) -> StoredProgram | None:
+        return await self._catalog.find(*which)
 
     async def secrets(
         self, program: Program, folder: Path, *, is_child: bool = False
@@ -178,6 +207,8 @@ class Programs:
         return document
 
     def _remember(self, document: Document) -> None:
+        """Keep it, as the one used last: those used longest ago are forgotten first."""
+        self._known.pop(document.program.digest, None)
         self._known[document.program.digest] = document
         if len(self._known) > PROGRAMS_MAX:
             del self._known[next(iter(self._known))]

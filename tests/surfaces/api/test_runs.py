@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from anew.store import RunId, StoreError
 from anew.surfaces.api import endpoint
 from anew.surfaces.api.settings import ApiSettings
 from tests.surfaces.api.served import (
@@ -59,6 +60,24 @@ def test_a_registered_program_is_run_by_its_name_and_version(tmp_path: Path) -> 
         assert list((await site.ended(new["run"]))["result"]) == ["says"]
         await site.post("/api/v1/runs", {"program": "quick", "version": 3}, 404)
         await site.post("/api/v1/runs", {"program": "nobody"}, 404)
+
+    play(tmp_path, act)
+
+
+def test_a_run_that_is_new_is_not_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def act(site: Site) -> None:
+        await site.post("/api/v1/programs", {"document": SLEEPS}, 201)
+        body = {"program": "sleeper", "key": "the-same"}
+        with monkeypatch.context() as patched:
+            patched.setattr(site.engine.database.archive, "run", refuse)
+            new = await site.post("/api/v1/runs", body, 201)
+        assert new["status"] == "running"
+        assert await site.post("/api/v1/runs", body, 200) == new
+
+    async def refuse(run: RunId) -> None:
+        raise StoreError(f"run {run} was read")
 
     play(tmp_path, act)
 

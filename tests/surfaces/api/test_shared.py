@@ -66,6 +66,20 @@ def test_equal_starts_at_two_servers_are_one_run(tmp_path: Path, database: Datab
     play_two(tmp_path, database, act)
 
 
+def test_what_is_registered_at_one_server_is_what_another_starts_next(
+    tmp_path: Path, database: Database
+) -> None:
+    async def act(one: Site, other: Site) -> None:
+        for version in range(1, 6):
+            document = CHAIN.replace("{x: 1}", f"{{x: {version}}}")
+            await one.post("/api/v1/programs", {"document": document}, 201)
+            starts = [site.post("/api/v1/runs", {"program": "chain"}, 201) for site in (other, one)]
+            for started in await asyncio.gather(*starts):
+                assert (await other.ended(started["run"]))["result"] == {"x": version}
+
+    play_two(tmp_path, database, act)
+
+
 def test_a_server_without_workers_leaves_the_work_to_the_other(
     tmp_path: Path, database: Database
 ) -> None:

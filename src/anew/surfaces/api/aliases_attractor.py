@@ -16,7 +16,7 @@ from anew.runtime.ledger import Order
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.runtime.records import Record, report_of_record
 from anew.runtime.rows import program_row, question_row
-from anew.store import RunFilter, RunRow
+from anew.store import RunFilter, RunId, RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.actions import changed, take_answer
 from anew.surfaces.api.documents import Source
@@ -31,7 +31,7 @@ from anew.surfaces.api.runs import (
     one_key,
     record_in,
     registered,
-    start_run,
+    status_of,
     whole_log,
 )
 from anew.values import Object
@@ -142,13 +142,17 @@ async def run_pipeline(asked: Asked) -> Reply:
 
 
 async def _started(asked: Asked, order: Order) -> Reply:
-    started = await start_run(asked.engine, order)
-    row = await asked.run_row(str(started.run))
-    return Reply(_named(row), 201 if started.is_new else 200)
+    started = await asked.engine.start(order)
+    status = await status_of(asked, started)
+    return Reply(_told(started.run, status), 201 if started.is_new else 200)
 
 
 def _named(row: RunRow) -> Object:
-    return {"id": str(row.run), "run_id": str(row.run), "status": STATUSES[row.status]}
+    return _told(row.run, row.status)
+
+
+def _told(run: RunId, status: RunStatus) -> Object:
+    return {"id": str(run), "run_id": str(run), "status": STATUSES[status]}
 
 
 async def show_pipeline(asked: Asked) -> Reply:

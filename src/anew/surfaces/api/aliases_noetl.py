@@ -26,10 +26,8 @@ from anew.surfaces.api.pages import EVENTS_PAGE_BYTES_MAX, read_page
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.runs import (
     IDEMPOTENCY_KEY,
-    document_of,
     one_key,
     record_in,
-    start_run,
 )
 from anew.values import Object
 from anew.views.step_progress import StepStatus
@@ -84,7 +82,7 @@ async def execute(asked: Asked) -> Reply:
     workload = wanted.payload or wanted.workload or wanted.input_payload or {}
     key = one_key(None, asked.header(IDEMPOTENCY_KEY))
     order = Order(await _document(asked, wanted), workload, key)
-    started = await start_run(asked.engine, order)
+    started = await asked.engine.start(order)
     said = {"execution_id": str(started.run), "status": "started", "commands_generated": 1}
     return Reply(said)
 
@@ -92,13 +90,13 @@ async def execute(asked: Asked) -> Reply:
 async def _document(asked: Asked, wanted: ExecutionWanted) -> Document:
     path, digest = wanted.path or wanted.playbook_id, wanted.catalog_id
     if path is not None and digest is None:
-        digest = (await find(asked, path, wanted.version)).digest
-    elif path is not None or digest is None:
+        return asked.engine.programs.of(await find(asked, path, wanted.version))
+    if path is not None or digest is None:
         raise Refusal("bad-request", "name a `path` or a `catalog_id`, one of both")
     stored = await asked.engine.database.catalog.get(digest)
     if stored is None:
         raise Refusal("not-found", f"no program has the catalog id {digest[:80]!r}")
-    return await document_of(asked.engine, stored)
+    return asked.engine.programs.of(stored)
 
 
 async def list_executions(asked: Asked) -> Reply:

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from anew.errors import AnewError, EngineBug
 from anew.runtime.embedded import Embedded
@@ -256,11 +257,20 @@ def routes_of(endpoints: Iterable[Endpoint], service: Service) -> list[Route]:
 
 
 def _route(path: str, methods: Mapping[str, Endpoint], service: Service) -> Route:
-    async def answer(request: Request) -> Response:
-        endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        return await answered(endpoint.act, Asked(request, service))
+    return Route(path, _Place(methods, service), methods=list(methods))
 
-    return Route(path, answer, methods=list(methods))
+
+class _Place(Struct, frozen=True):
+    """What one path answers, by method. Raises nothing, so that nothing need stand around it."""
+
+    methods: Mapping[str, Endpoint]
+    service: Service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        endpoint = self.methods["GET" if method == "HEAD" else method]
+        answer = await answered(endpoint.act, Asked(Request(scope, receive), self.service))
+        await answer(scope, receive, send)
 
 
 async def answered(act: Act, asked: Asked) -> Response:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anew.surfaces.api.problems import Refusal, problem_response
@@ -21,6 +21,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+# As they go over the wire, where names are in small letters.
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a browser says of a request of our own page, or of one that a person typed.
 _OWN_SITES = frozenset({"same-origin", "none"})
@@ -43,9 +45,10 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                headers = message.get("headers", ())
+                said = {name for name, _ in headers}
+                ours = [header for header in _RAW_HEADERS if header[0] not in said]
+                message["headers"] = [*headers, *ours]
             await send(message)
 
         refusal = self._refusal(scope)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
-from anew.runtime.embedded import KeyInUse
+from anew.runtime.embedded import KeyInUse, WorkloadTooLarge
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
 from anew.views.findings import finding_row, in_file_order
 
@@ -96,6 +96,8 @@ def refusal_of(error: AnewError) -> Refusal:
             return Refusal("unavailable", detail, headers={"Retry-After": "1"})
         case KeyInUse():
             return Refusal("conflict", str(error))
+        case WorkloadTooLarge(size=size, limit=limit):
+            return too_large("the workload", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
         case ConfigError():
             return Refusal("bad-request", str(error))
         case EngineBug():

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import msgspec
-from msgspec.structs import replace
 from starlette.responses import Response
 
 from anew.engine.events import Event
 from anew.engine.state import RunStatus
 from anew.errors import AnewError
 from anew.program.program import Program
-from anew.runtime.embedded import Embedded, payload_bytes_max
+from anew.runtime.embedded import Embedded
 from anew.runtime.keys import check_key
 from anew.runtime.ledger import Order, Started
-from anew.runtime.programs import Document
+from anew.runtime.programs import Document, NotRegistered
 from anew.runtime.records import Record, read_log, record_of, report_of_record
 from anew.runtime.rows import asking_in_rows, run_row
-from anew.store import RunFilter, RunRow, StoredProgram
+from anew.store import RunFilter, RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
-from anew.surfaces.api.problems import Refusal, too_large
+from anew.surfaces.api.problems import Refusal
 from anew.surfaces.cli.moments import moment_said
-from anew.values import Object
 from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 from anew.views.timeline import timeline_lines
@@ -42,11 +39,19 @@ async def start(asked: Asked) -> Reply:
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
     document = await _document(asked, wanted)
     order = Order(document, wanted.workload, key, wanted.labels)
-    started = await start_run(asked.engine, order)
-    row = await asked.run_row(str(started.run))
-    answer = {"run": str(row.run), "status": row.status.value}
-    where = {"Location": f"/api/v1/runs/{row.run}"}
+    started = await asked.engine.start(order)
+    status = await status_of(asked, started)
+    answer = {"run": str(started.run), "status": status.value}
+    where = {"Location": f"/api/v1/runs/{started.run}"}
     return Reply(answer, 201 if started.is_new else 200, where)
+
+
+async def status_of(asked: Asked, started: Started) -> RunStatus:
+    """That of a run which has just begun is known here; the others are read."""
+    live = asked.engine.ledger.live.known(started.run) if started.is_new else None
+    if live is not None and not live.state.is_final:
+        return live.state.status
+    return (await asked.run_row(str(started.run))).status
 
 
 def one_key(given: str | None, header: str | None) -> str | None:
@@ -58,21 +63,6 @@ def one_key(given: str | None, header: str | None) -> str | None:
         limit = shapes.KEY_CHARACTERS_MAX
         raise Refusal("bad-request", f"the key has more than {limit} characters")
     return key
-
-
-async def start_run(engine: Embedded, order: Order) -> Started:
-    """Start a run; Refusal when its workload is too large, KeyInUse when its key is another's."""
-    _check_size(order.workload)
-    return await engine.start(order)
-
-
-def _check_size(workload: Object) -> None:
-    try:
-        size = len(msgspec.json.encode(workload))
-    except RecursionError:
-        raise Refusal("bad-request", "the workload is nested too deeply") from None
-    if size > (limit := payload_bytes_max()):
-        raise too_large("the workload", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
 
 
 async def _document(asked: Asked, wanted: shapes.RunWanted) -> Document:
@@ -89,16 +79,10 @@ async def _document(asked: Asked, wanted: shapes.RunWanted) -> Document:
 
 async def registered(engine: Embedded, name: str, version: int | None = None) -> Document:
     """A program of the catalog; Refusal when it has none of this name and version."""
-    stored = await engine.database.catalog.find(name, version)
-    if stored is None:
-        which = name if version is None else f"{name} version {version}"
-        raise Refusal("not-found", f"no program {which} is registered")
-    return await document_of(engine, stored)
-
-
-async def document_of(engine: Embedded, stored: StoredProgram) -> Document:
-    """A document of the catalog, with the file that its sender named."""
-    return replace(await engine.programs.get(stored.digest), file=stored.file)
+    try:
+        return await engine.programs.find(name, version)
+    except NotRegistered as missing:
+        raise Refusal("not-found", f"no program {missing.which} is registered") from None
 
 
 async def list_runs(asked: Asked) -> Reply:
