@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import subprocess
@@ -15,6 +16,8 @@ from anew import __version__
 from anew.errors import ConfigError, EngineBug
 from anew.surfaces.cli import main as cli
 from anew.surfaces.cli.main import COMMANDS, main
+
+HEAD = "apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: flow, path: flow}\n"
 
 
 @pytest.fixture
@@ -173,20 +176,55 @@ def test_the_exit_status_reaches_the_shell() -> None:
     assert result.stderr == "anew: cannot read no-such-file.yaml: there is no such file\n"
 
 
-def test_help_imports_neither_yaml_nor_the_engine() -> None:
-    program = (
-        "import sys; from anew.surfaces.cli.main import main; main(['--help']); "
-        "print(*sorted(sys.modules), file=sys.stderr)"
-    )
+def run_code(code: str, *words: str, cwd: Path | None = None) -> str:
+    """What a process of its own prints that is given these words."""
     source = Path(cli.__file__).parents[3]
-    result = subprocess.run(
-        [sys.executable, "-c", program],
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys\nfrom anew.surfaces.cli.main import main\n{code}",
+            *words,
+        ],
         env=os.environ | {"PYTHONPATH": str(source)},
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    loaded = set(result.stderr.split())
+    return told.stdout.splitlines()[-1]
+
+
+def modules_after(*words: str, cwd: Path | None = None) -> set[str]:
+    """What a process has imported that ran this command and nothing else."""
+    return set(run_code("assert main() == 0; print(*sys.modules)", *words, cwd=cwd).split())
+
+
+def test_help_imports_neither_yaml_nor_the_engine() -> None:
+    loaded = modules_after("--help")
     assert "anew.surfaces.cli.main" in loaded
-    assert not loaded & {"yaml", "msgspec", "anew.engine", "anew.languages", "argparse", "difflib"}
+    unwanted = {"yaml", "msgspec", "anew.engine", "anew.languages", "argparse", "difflib", "typing"}
+    assert not loaded & unwanted
+
+
+def test_a_quiet_run_of_plain_texts_imports_no_more_than_it_uses(tmp_path: Path) -> None:
+    steps = "workflow: [{step: start, tool: {kind: noop}}]"
+    (tmp_path / "flow.yaml").write_text(f"{HEAD}{steps}", encoding="utf-8")
+    loaded = modules_after("run", "flow.yaml", "--db", "runs.db", "--quiet", cwd=tmp_path)
+    assert "anew.runtime.embedded" in loaded
+    packages = {"importlib.metadata", "tempfile", "rich", "difflib", "getpass"}
+    assert not loaded & packages
+    ours = {"anew.expressions.marked", "anew.views.lanes", "anew.surfaces.cli.live"}
+    assert not loaded & ours
+
+
+def test_the_collector_leaves_alone_what_a_process_imported_for_its_command() -> None:
+    frozen = run_code("main(); import gc; print(gc.get_freeze_count())", "completion", "bash")
+    assert int(frozen) > 1000
+
+
+def test_a_command_inside_another_program_does_not_touch_its_objects() -> None:
+    before = gc.get_freeze_count()
+    assert main(["completion", "bash"]) == 0
+    assert gc.get_freeze_count() == before

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import cast
+from collections.abc import Callable
 
-from anew.expressions import syntax
-from anew.expressions.compile import Compiler
-from anew.expressions.evaluation import Evaluation, Run
 from anew.expressions.limits import DEFAULT_LIMITS, Limits
-from anew.expressions.parse import parse_expression
 from anew.expressions.problems import ExpressionError, Refusal, reason
-from anew.expressions.reads import Path, Reads, literal
+from anew.expressions.reads import Path, Reads
 from anew.expressions.rendering import is_true, is_true_word
 from anew.expressions.scope import Scope
-from anew.expressions.statements import parse_statements
-from anew.expressions.text import text_run
-from anew.expressions.tokens import scan_expression, scan_template
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
 
@@ -127,9 +118,9 @@ def holds_template(text: str) -> bool:
 
 def compile_expression(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     """A bare expression, without braces."""
-    with _bounded_stack(text):
-        tree = parse_expression(text, scan_expression(text), depth_max=limits.depth_max)
-        return _of_expression(text, tree, limits)
+    from anew.expressions.marked import expression_template  # noqa: PLC0415
+
+    return expression_template(text, limits)
 
 
 def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
@@ -140,8 +131,9 @@ def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     """
     if not holds_template(text):
         return Template(text, None, constant=text)
-    with _bounded_stack(text):
-        return _of_statements(text, _statements(text, limits), limits)
+    from anew.expressions.marked import text_template  # noqa: PLC0415
+
+    return text_template(text, limits)
 
 
 def compile_value(value: Value, *, limits: Limits = DEFAULT_LIMITS) -> Template:
@@ -211,58 +203,9 @@ def compile_condition(
     if not isinstance(source, str) or not source.strip():
         template = Template(source, None, constant=source)
     elif "{{" in source or "{%" in source:
-        with _bounded_stack(source):
-            template = _condition_template(source, limits)
+        from anew.expressions.marked import condition_template  # noqa: PLC0415
+
+        template = condition_template(source, limits)
     else:
         template = compile_expression(source, limits=limits)
     return Condition(template, only_true_words=only_true_words)
-
-
-def _condition_template(source: str, limits: Limits) -> Template:
-    """White space around `{{ expression }}` does not make a condition text."""
-    statements = _statements(source, limits)
-    outputs = [s for s in statements if not (isinstance(s, syntax.Text) and s.text.isspace())]
-    if len(outputs) == 1:
-        return _of_statements(source, tuple(outputs), limits)
-    return _of_statements(source, statements, limits)
-
-
-def _statements(text: str, limits: Limits) -> tuple[syntax.Statement, ...]:
-    return parse_statements(text, scan_template(text), depth_max=limits.depth_max)
-
-
-@contextmanager
-def _bounded_stack(source: str) -> Iterator[None]:
-    """A caller that is deep in its own calls may leave too little stack to compile in."""
-    try:
-        yield
-    except RecursionError as error:
-        message = "nested too deeply for the stack that is left"
-        raise ExpressionError(message, source=source, offset=0) from error
-
-
-def _of_statements(
-    source: str, statements: tuple[syntax.Statement, ...], limits: Limits
-) -> Template:
-    # With a comment beside it, an expression is part of a text.
-    is_alone = len(statements) == 1 and "{#" not in source
-    if is_alone and isinstance(statements[0], syntax.Output):
-        return _of_expression(source, statements[0].expression, limits)
-    compiler = Compiler(source, statements, limits)
-    return Template(source, _start(compiler, text_run(compiler, statements)), reads=compiler.reads)
-
-
-def _of_expression(source: str, tree: syntax.Expression, limits: Limits) -> Template:
-    try:
-        return Template(source, None, constant=literal(tree))
-    except Refusal:
-        compiler = Compiler(source, [tree], limits)
-    return Template(source, _start(compiler, compiler.compile(tree)), reads=compiler.reads)
-
-
-def _start(compiler: Compiler, run: Run) -> Callable[[Scope], Value]:
-    if not compiler.is_counted:
-        # It uses no more of an Evaluation than a scope has.
-        return cast(Callable[[Scope], Value], run)
-    limits = compiler.limits
-    return lambda scope: run(Evaluation(scope, limits))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from secrets import token_hex
+
 from anew.errors import ConfigError
 
 # Keys of child runs, of runs that take another's place, and of what a terminal asks for without a
@@ -20,6 +22,11 @@ def check_key(key: str | None) -> str | None:
             f"a key that begins with {key.partition(':')[0] + ':'!r} is Anew's own. Choose another."
         )
     return key
+
+
+def made_key() -> str:
+    """A key for what is asked without one: asked again because an answer got lost, it is once."""
+    return f"{ASKED}{token_hex(16)}"
 
 
 def shown_key(key: str | None) -> str | None:

@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 from types import TracebackType
 
@@ -31,7 +30,7 @@ class Ownership:
     def __init__(self, database: Path) -> None:
         path = _lock_path(database)
         try:
-            self._file = open(path, "a+", encoding="ascii")  # noqa: SIM115
+            self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115
         except OSError as error:
             raise StoreError(
                 f"{path} cannot be opened ({(error.strerror or str(error)).lower()}). "
@@ -69,7 +68,7 @@ class Ownership:
 def is_owned(database: Path) -> bool:
     """Whether some process owns the file right now. Looks only, and writes nothing."""
     try:
-        with open(_lock_path(database), encoding="ascii") as file:
+        with open(_lock_path(database), encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -93,6 +92,8 @@ def socket_path(database: Path) -> Path:
 
 
 def _private_folder() -> Path:
+    import tempfile  # noqa: PLC0415 - slow to import, and few paths are so long
+
     folder = Path(tempfile.gettempdir()) / f"anew-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()

@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from anew.errors import ConfigError
 from anew.program.kinds import ENTRY_POINT_GROUP, KINDS
@@ -66,6 +65,9 @@ def _factory(kind: str) -> Callable[[], Tool]:
         module, _, name = place.partition(":")
         factory: Callable[[], Tool] = getattr(import_module(module), name)
         return factory
+    # Slow to import, and needed for kinds that are not ours only.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
     for point in entry_points(group=ENTRY_POINT_GROUP, name=kind):
         try:
             installed: Callable[[], Tool] = point.load()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -66,6 +65,8 @@ def scratch_folder(url: str | None = None) -> Path:
     """Where runs keep files on this machine: beside a database file, else a private folder."""
     if kind_of(url) == "sqlite":
         return Path(f"{database_file(url).resolve()}.scratch")
+    import tempfile  # noqa: PLC0415 - slow to import, and a file needs none of it
+
     said = os.environ.get("ANEW_SCRATCH")
     folder = Path(said or Path(tempfile.gettempdir()) / f"anew-scratch-{os.getuid()}")
     try:

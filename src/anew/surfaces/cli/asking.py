@@ -7,7 +7,6 @@ screen: then it is taken back.
 from __future__ import annotations
 
 import asyncio
-import getpass
 import sys
 from typing import Protocol
 
@@ -125,6 +124,8 @@ async def _hand_in(
 
 def login() -> str | None:
     """Who sits at this terminal."""
+    import getpass
+
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -17,6 +17,10 @@ from anew.surfaces.cli.hints import hinted
 from anew.views.verdict import unattended
 
 
+class OwnerGone(Exception):
+    """Nobody works on the run any more, and it has not ended."""
+
+
 def is_left_alone(place: str | None) -> bool:
     """Whether this is a database file that no process works on."""
     return kind_of(place) == "sqlite" and not is_owned(database_file(place))

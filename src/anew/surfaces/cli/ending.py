@@ -7,9 +7,11 @@ import sys
 
 from msgspec import Struct
 
+from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
+from anew.program.program import Program
 from anew.runtime.embedded import SLOTS
 from anew.runtime.records import read_log
 from anew.runtime.rows import more_of
@@ -18,17 +20,12 @@ from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
-from anew.surfaces.cli.history import program_of
-from anew.surfaces.cli.lanes import lane_lines_for
 from anew.surfaces.cli.open_questions import asking_lines
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.rows import row_lines
 from anew.surfaces.cli.runs import COLOURS
-from anew.views.lanes import lanes_of
 from anew.views.progress import progress_of
 from anew.views.report import report_of
 from anew.views.verdict import verdict
-from anew.views.words import WORDS
 
 EXIT_STATUS = {
     RunStatus.DONE: status.DONE,
@@ -53,11 +50,11 @@ class Manner(Struct, frozen=True):
     approves: bool = False
 
 
-async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
-    """Print what the manner asks for; the exit status."""
-    row = await database.archive.run(run)
+async def print_ending(
+    database: Database, run: RunId, manner: Manner, *, program: Program | None
+) -> int:
+    """Print what the manner asks for; the exit status. `program` is the run's, if it can be had."""
     log = await read_log(database.archive, run)
-    program = await program_of(database.catalog, row.digest) if row else None
     state, progress, now = fold(log), progress_of(log, program), database.clock.now()
     exit_status = EXIT_STATUS.get(state.status, status.WAITING)
     still = None if state.is_final else await what_is_open(database, run)
@@ -66,15 +63,29 @@ async def print_ending(database: Database, run: RunId, manner: Manner) -> int:
         print(json.dumps(report))
         return exit_status
     if manner.words is not None:
-        for line in row_lines(WORDS[manner.words](log), moment_text(log[0].at)):
-            print(visible(line))
+        _print_rows(log, manner.words)
     elif not manner.is_quiet:
-        print()
-        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=now)):
-            print(line)
-        print()
+        _print_lanes(log, program, now)
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
     told = verdict(progress, state, now=now).lines(now)
     for line in [*told, *asking_lines(run, still)]:
         print(f"{word}  {visible(hinted(line, manner.place))}")
     return exit_status
+
+
+def _print_rows(log: list[Event], words: str) -> None:
+    from anew.surfaces.cli.rows import row_lines
+    from anew.views.words import WORDS
+
+    for line in row_lines(WORDS[words](log), moment_text(log[0].at)):
+        print(visible(line))
+
+
+def _print_lanes(log: list[Event], program: Program | None, now: int) -> None:
+    from anew.surfaces.cli.lanes import lane_lines_for
+    from anew.views.lanes import lanes_of
+
+    print()
+    for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=now)):
+        print(line)
+    print()

@@ -11,7 +11,7 @@ from anew.runtime.restarting import successor
 from anew.runtime.standing import Still, what_is_open
 from anew.store import Database, RunId
 from anew.surfaces.cli.asking import There, interview, interviewer_for, stays
-from anew.surfaces.cli.attention import is_left_alone, neglect_of
+from anew.surfaces.cli.attention import OwnerGone, is_left_alone, neglect_of
 from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.history import program_of
 from anew.surfaces.cli.news import answered, news_of
@@ -20,10 +20,6 @@ from anew.surfaces.cli.watch import ENDINGS
 
 # How many empty looks at the log until the owner is looked for, and what the run waits for.
 LOOKS_PER_CHECK = 10
-
-
-class OwnerGone(Exception):
-    """Nobody works on the run any more, and it has not ended."""
 
 
 async def attend_there(database: Database, run: RunId, manner: Manner, screen: Screen) -> RunId:

@@ -81,8 +81,9 @@ def _resume_all(manner: Manner) -> int:
         if not runs:
             raise ConfigError("no other run is unfinished")
         for run in runs[:-1]:
-            ended = await attend(engine, run, manner, Screen(quiet))
-            await print_ending(engine.database, ended, manner)
+            screen = Screen(quiet)
+            ended = await attend(engine, run, manner, screen)
+            await print_ending(engine.database, ended, manner, program=screen.program)
             untold.pop(run, None)
         return runs[-1]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from uuid import uuid4
 
 from anew.runtime.embedded import Embedded
+from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
 from anew.store import RunId
 from anew.surfaces.cli.arguments import parser_for
@@ -32,7 +32,7 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
     old = asyncio.run(named_run(asked.place, asked.run))
 
-    key = f"asked:{uuid4()}"  # asked twice because the answer got lost, it is still one run
+    key = made_key()
 
     async def here(engine: Embedded) -> RunId:
         return (await engine.retry(old, asked.step, key=key)).run

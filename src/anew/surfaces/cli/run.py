@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from uuid import uuid4
 
 from anew.runtime.embedded import Embedded
-from anew.runtime.keys import check_key
+from anew.runtime.keys import check_key, made_key
 from anew.runtime.ledger import Order
 from anew.runtime.orders import Request
 from anew.runtime.programs import Document
@@ -47,7 +46,7 @@ def start_wish(
     document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
 ) -> Wish:
     """Start this document here, or have others do it: with one key, so that it is one run."""
-    key = key or f"asked:{uuid4()}"
+    key = key or made_key()
 
     async def here(engine: Embedded) -> RunId:
         return (await engine.start(Order(document, workload, key, labels))).run

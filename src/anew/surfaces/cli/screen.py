@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 
 from anew.clock import Clock
 from anew.engine.events import Event
@@ -13,8 +14,10 @@ from anew.program.program import Program
 from anew.runtime.records import PAGE_EVENTS
 from anew.store import Archive, Database, RunId, StoreError
 from anew.surfaces.cli.ending import Manner
-from anew.surfaces.cli.live import View, shown, view_for
 from anew.surfaces.cli.news import News, news_of
+
+if TYPE_CHECKING:
+    from anew.surfaces.cli.live import View
 
 
 class Screen:
@@ -24,6 +27,7 @@ class Screen:
         self._is_silent = manner.is_quiet or manner.is_json
         self._view: View | None = None
         self.run: RunId | None = None
+        self.program: Program | None = None
         self.seen = 0
         self.last_at = 0
         self._news: News | None = None
@@ -34,10 +38,12 @@ class Screen:
         """Show the run while this lasts; a run that takes the place of another from its start."""
         if run != self.run:
             self._view, self.seen = None, 0
-        self.run = run
+        self.run, self.program = run, program
         if self._is_silent:
             yield
             return
+        from anew.surfaces.cli.live import shown, view_for
+
         self._view = self._view or view_for(sys.stdout, clock, program=program)
         async with shown(self._view, clock):
             yield
@@ -65,6 +71,9 @@ class Screen:
     async def kept_up(self, database: Database) -> AsyncIterator[None]:
         """While this lasts, whatever was missed, or done by others, is read from the log."""
         assert self.run is not None
+        if self._view is None:  # nobody looks
+            yield
+            return
 
         async def keep_up(news: News) -> None:
             while True:
@@ -83,5 +92,7 @@ class Screen:
     async def catch_up(self, archive: Archive) -> None:
         """Show what happened before someone told us about it."""
         assert self.run is not None
+        if self._view is None:
+            return
         while page := await archive.events(self.run, after=self.seen, limit=PAGE_EVENTS):
             self.feed(page)

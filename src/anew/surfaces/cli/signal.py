@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from uuid import uuid4
 
 from anew.errors import ConfigError
-from anew.runtime.keys import ASKED
+from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -46,8 +45,7 @@ def run(words: list[str]) -> int:
         run=asked.run,
         name=asked.name,
         payload=_payload(asked.payload),
-        # Asked twice because the answer got lost, it is still one signal.
-        id=asked.id or f"{ASKED}{uuid4()}",
+        id=asked.id or made_key(),
         by=asked.by or login(),
         is_kept_only=True,
     )

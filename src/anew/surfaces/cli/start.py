@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 from anew.runtime.embedded import Embedded
-from anew.runtime.keys import check_key
+from anew.runtime.keys import check_key, made_key
 from anew.runtime.ledger import Order
 from anew.runtime.orders import Request
 from anew.store import RunId
@@ -30,7 +28,7 @@ def run(words: list[str]) -> int:
     add_manner_options(parser)
     asked = parser.parse_args(words)
     workload = workload_overrides(asked.payload, asked.set)
-    key, labels = check_key(asked.key) or f"asked:{uuid4()}", labels_of(asked.label)
+    key, labels = check_key(asked.key) or made_key(), labels_of(asked.label)
 
     async def here(engine: Embedded) -> RunId:
         document = await engine.programs.find(asked.name, asked.version)

@@ -27,10 +27,10 @@ from anew.store import RunId, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count
 from anew.surfaces.cli.asking import Here, interview, interviewer_for, stays
+from anew.surfaces.cli.attention import OwnerGone
 from anew.surfaces.cli.elsewhere import ask
 from anew.surfaces.cli.ending import Manner, print_ending
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.following import OwnerGone, attend_there
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.place import add_place_options, is_server
 from anew.surfaces.cli.screen import Screen
@@ -151,12 +151,14 @@ def going_on(run: RunId) -> Wish:
 
 async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
     """As a guest: the owner of the file works, or the workers of the server."""
+    from anew.surfaces.cli.following import attend_there
+
     answer = await ask(manner.place, wish.there)
     screen.is_guest = True
     run = screen.run = RunId(int(answer.get("run") or wish.there.run or 0))
     async with open_database(manner.place, read_only=True) as database:
         run = await attend_there(database, run, manner, screen)
-        return await print_ending(database, run, manner)
+        return await print_ending(database, run, manner, program=screen.program)
 
 
 async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: Stopping) -> int:
@@ -165,7 +167,8 @@ async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: St
         with stopping.of(engine):
             engine.listen(lambda of, events: screen.feed(events) if of == screen.run else None)
             run = await attend(engine, await wish.here(engine), manner, screen)
-            exit_status = await print_ending(engine.database, run, manner)
+            program = screen.program
+            exit_status = await print_ending(engine.database, run, manner, program=program)
             await _let_others_end(engine, run, manner.place)
         return exit_status
 
