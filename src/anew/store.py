@@ -66,14 +66,14 @@ class WaitReason(StrEnum):
     SIGNAL = "signal"
 
 
-class JobRef(Struct, frozen=True, order=True):
+class JobRef(Struct, frozen=True, order=True, gc=False):
     """Names one job: the step-run of a run."""
 
     run: RunId
     key: Key
 
 
-class Lease(Struct, frozen=True):
+class Lease(Struct, frozen=True, gc=False):
     """The right to work on a job until `until`. `token` is the fence: it grows with each lease.
 
     `was_parked`: the job had been put aside by its tool and is to be called again.
@@ -85,7 +85,7 @@ class Lease(Struct, frozen=True):
     was_parked: bool = False
 
 
-class NewJob(Struct, frozen=True):
+class NewJob(Struct, frozen=True, gc=False):
     """A step-run to hand out. A row for the same step-run is replaced, its token kept.
 
     `due_at` None holds it until it is woken. `taken_until` leases it to the committer at once:
@@ -102,7 +102,7 @@ class NewJob(Struct, frozen=True):
     is_fresh: bool = False
 
 
-class Park(Struct, frozen=True):
+class Park(Struct, frozen=True, gc=False):
     """Put the job of the commit's lease aside until `due_at`, or until it is woken (None).
 
     A wake-up that came while it was leased is not lost: the job is then due at once.
@@ -115,7 +115,7 @@ class Park(Struct, frozen=True):
     calls_again: bool = False
 
 
-class RunHead(Struct, frozen=True):
+class RunHead(Struct, frozen=True, gc=False):
     """What lists of runs show, written with every commit."""
 
     status: RunStatus
@@ -134,7 +134,7 @@ class NewRun(Struct, frozen=True):
     depth: int = 0
 
 
-class Commit(Struct, frozen=True):
+class Commit(Struct, frozen=True, gc=False):
     """One transition: all of it becomes durable, or none.
 
     `expected` is the version (last sequence number) the events follow; they are gap-free from

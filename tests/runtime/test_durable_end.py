@@ -6,20 +6,24 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from anew.engine.state import RunStatus
 from anew.runtime.embedded import Embedded
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
+from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 
 DOCUMENT = "workflow: [{step: only, tool: {kind: noop, result: 7}}]"
 
 
 class SlowEnd:
-    """A store that holds the commit that ends a run until it is let go."""
+    """A store that holds the commit that ends a run until it is let go, and may then fail."""
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, error: StoreError | None = None) -> None:
         self._store = store
+        self._error = error
         self.arrived = asyncio.Event()
         self.let_go = asyncio.Event()
 
@@ -30,6 +34,8 @@ class SlowEnd:
         if commit.drop_all:
             self.arrived.set()
             await self.let_go.wait()
+            if self._error is not None:
+                raise self._error
         await self._store.commit(commit)
 
 
@@ -50,6 +56,27 @@ def test_whoever_waits_for_a_run_is_told_when_its_end_is_durable(tmp_path: Path)
         assert (state.status, state.last_result) == (RunStatus.DONE, 7)
         again = await asyncio.wait_for(engine.wait(run), 10)
         assert again.status is RunStatus.DONE
+        await engine.stop(0)
+
+    asyncio.run(play())
+
+
+def test_a_store_that_fails_is_told_to_all_who_wait_and_to_who_waits_later(tmp_path: Path) -> None:
+    async def play() -> None:
+        database: Any = MemoryDatabase()
+        database.store = slow = SlowEnd(database.store, StoreError("the disk is full"))
+        engine = Embedded(database, tmp_path)
+        order = Order(read_document(DOCUMENT, str(tmp_path / "test.yaml")), {})
+        run = (await engine.start(order)).run
+        await asyncio.wait_for(slow.arrived.wait(), 10)
+        waiting = [asyncio.create_task(engine.wait(run)) for _ in range(3)]
+        await asyncio.sleep(0)
+        slow.let_go.set()
+        told = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 10)
+        assert [str(error) for error in told] == ["the disk is full"] * 3
+        for wait in (engine.wait, engine.ledger.ending):
+            with pytest.raises(StoreError, match="the disk is full"):
+                await asyncio.wait_for(wait(run), 10)
         await engine.stop(0)
 
     asyncio.run(play())

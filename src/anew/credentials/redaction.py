@@ -70,6 +70,8 @@ class Redactor:
         A secret of the run's own in the result, or in what is written to ctx, becomes a reference,
         so that later tasks can use it; everything else is redacted.
         """
+        if secrets is None and not self._known:
+            return outcome
         data = {"result": outcome.result, "updates": outcome.updates}
         kept = self._masked(data if secrets is None else secrets.seal(data), is_data=True)
         told: Object = {

@@ -43,7 +43,11 @@ _WAITS = (
     StepRunStatus.AWAITING,
     StepRunStatus.ANSWERED,
 )
+_BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 _UNDER_WAY = (RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+# Every transition asks for these, and Python 3.11 is slow to find a member in its enum.
+_PAUSED = RunStatus.PAUSED
+_EXECUTING = StepRunStatus.EXECUTING
 _RUN_FAILED = "the run failed"
 
 
@@ -144,14 +148,14 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         return Transition([], [], None)
     ask: Ask | None = None
     match boundary:
-        case Requested():
-            _begin_run(recorder, boundary)
+        case Reported():
+            ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
         case Taken():
             ask = _begin_step_run(recorder, boundary.key)
         case Due():
             ask = Pipeline(recorder, boundary.key).wake()
-        case Reported():
-            ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
+        case Requested():
+            _begin_run(recorder, boundary)
         case Lost():
             ask = _redeliver(recorder, boundary)
         case Answered():
@@ -166,7 +170,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
             _resume(recorder)
         case _:
             assert_never(boundary)
-    if isinstance(ask, Ended):
+    if type(ask) is Ended:
         end_step_run(recorder, ask)
         ask = None
     _settle(recorder)
@@ -177,6 +181,9 @@ def _is_expected(recorder: Recorder, boundary: Boundary) -> bool:
     """Whether it still matters: queues deliver twice, workers report late, runs end meanwhile."""
     state, now = recorder.state, recorder.moment.now
     match boundary:
+        case Reported() | Taken() | Due() | Lost() | Answered():
+            run = None if state.is_final else state.step_run(boundary.key)
+            return run is not None and _is_awaited(state, run, boundary, now)
         case Requested():
             return state.status is RunStatus.NEW
         case Cancelled():
@@ -188,8 +195,7 @@ def _is_expected(recorder: Recorder, boundary: Boundary) -> bool:
         case Signalled():
             return _is_news(recorder, boundary)
         case _:
-            run = None if state.is_final else state.step_run(boundary.key)
-            return run is not None and _is_awaited(state, run, boundary, now)
+            assert_never(boundary)
 
 
 def _is_news(recorder: Recorder, came: Signalled) -> bool:
@@ -208,15 +214,15 @@ def _is_awaited(
     state: RunState, run: StepRun, boundary: Taken | Due | Reported | Lost | Answered, now: int
 ) -> bool:
     """Whether the step-run is where this can happen to it. A paused run starts nothing."""
-    is_paused = state.status is RunStatus.PAUSED
+    is_paused = state.status is _PAUSED
     match boundary:
+        case Reported():
+            is_at_work = run.status is _EXECUTING
+            return is_at_work and boundary.started == run.started_seq
         case Taken():
-            return not is_paused and run.status in (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+            return not is_paused and run.status in _BEGINS
         case Due():
             return not is_paused and run.status in _WAITS
-        case Reported():
-            is_at_work = run.status is StepRunStatus.EXECUTING
-            return is_at_work and boundary.started == run.started_seq
         case Lost():
             return run.status is StepRunStatus.EXECUTING
         case Answered():
@@ -262,7 +268,7 @@ def _defaults(program: Program, run: str) -> Object:
 def _settle(recorder: Recorder) -> None:
     """Start what can start; when nothing can move any more, end the run."""
     state = recorder.state
-    while not state.is_final and state.status is not RunStatus.PAUSED:
+    while not state.is_final and state.status is not _PAUSED:
         if state.is_stopping:
             _withdraw(recorder)
             if not state.active:

@@ -92,10 +92,10 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             _task_started(_moved(state, event), event)
         case e.TaskProcessed():
             _task_processed(state, _moved(state, event), event)
-        case e.TaskRetryScheduled():
-            _retry_scheduled(state, _moved(state, event), event)
-        case e.TaskRetryExhausted():
-            _retry_exhausted(state, _moved(state, event), event)
+        case e.LoopIterationDone() | e.LoopIterationFailed():
+            _iteration_ended(state, _moved(state, event), event)
+        case e.NextEvaluated():
+            _next_evaluated(state, event)
         case e.StepScheduled():
             _step_scheduled(state, event)
         case e.StepStarted():
@@ -104,14 +104,14 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             _step_done(state, event)
         case e.StepFailed():
             _step_failed(state, event)
+        case e.TaskRetryScheduled():
+            _retry_scheduled(state, _moved(state, event), event)
+        case e.TaskRetryExhausted():
+            _retry_exhausted(state, _moved(state, event), event)
         case e.LoopStarted():
             _loop_started(state, _moved(state, event), event)
-        case e.LoopIterationDone() | e.LoopIterationFailed():
-            _iteration_ended(state, _moved(state, event), event)
         case e.LoopDone():
             _loop_done(state, event)
-        case e.NextEvaluated():
-            _next_evaluated(state, event)
         case e.GateChecked():
             _gate_checked(state, event)
         case e.StepRefused():
@@ -161,7 +161,7 @@ def _moved(state: RunState, event: e.Event) -> StepRun:
     assert event.step is not None
     assert event.visit is not None
     found = state.active.get((event.step, event.visit))
-    if isinstance(found, LoopVisit):
+    if type(found) is LoopVisit:
         found = found.open.get(event.iteration) if event.iteration is not None else None
     if found is None:
         raise EngineBug(f"{event.name} in {event.step} visit {event.visit}, which is not live")
@@ -240,7 +240,7 @@ def _step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     run = StepRun(key, event.args, {}, origin=origin, branch=event.branch)
     state.active[event.step, event.visit] = run
     ground = state.ground(event.branch)
-    if isinstance(ground, Branch):
+    if not isinstance(ground, RunState):
         ground.live += 1
         ground.has_begun = True
     if ground.retries and origin.via in _NORMAL_WAYS and _succeeded(ground, event.step):
@@ -404,7 +404,7 @@ def _step_done(state: RunState, event: e.StepDone) -> None:
 def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: str) -> None:
     ground = state.ground(visit.branch)
     keep_verdict(ground, visit.key.step, verdict)
-    if isinstance(ground, Branch):
+    if not isinstance(ground, RunState):
         said = visit.said if isinstance(visit, StepRun) else SUCCESS
         ground.said = said if said.verdict == verdict else Said(verdict)
         ground.error = None

@@ -51,10 +51,12 @@ HELPERS = ("http", "pg", "py", "duckdb", "shell")
 
 # The preferred form of RFC 9110 and the two that servers of old still send.
 _HTTP_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
+# Asked for with every outcome, and Python 3.11 is slow to find a member in its enum.
+_ERROR = OutcomeStatus.ERROR
 _KIND_OF_HTTP_STATUS = {401: "auth", 403: "auth", 404: "not_found", 429: "rate_limit"}
 
 
-class Outcome(Struct, frozen=True, omit_defaults=True):
+class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     """`error` is set exactly when `status` is error; an error may still carry a result.
 
     `logs` is what the execution printed, by stream; no rule reads it. A tool may say more than ok
@@ -75,7 +77,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_error(self) -> bool:
-        return self.status is OutcomeStatus.ERROR
+        return self.status is _ERROR
 
     @property
     def amounts_to(self) -> Verdict:
@@ -196,7 +198,7 @@ def _seconds_until(http_date: str, now: int) -> float | None:
 
 
 def _says_error(result: Value) -> bool:
-    return isinstance(result, Mapping) and result.get("status") == "error"
+    return isinstance(result, dict) and result.get("status") == "error"
 
 
 def _completed(

@@ -6,7 +6,7 @@ on exactly as it would have. Never sleeps and never calls a tool.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 from msgspec import Struct
 
@@ -26,7 +26,7 @@ from anew.engine.people import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.policy import judge
 from anew.engine.record import Recorder
 from anew.engine.relay import relayed
-from anew.engine.render import Rejected, value_of
+from anew.engine.render import Rejected, is_settled, value_of
 from anew.engine.scope import Scope, task_names
 from anew.engine.signals import (
     awaited_by,
@@ -46,12 +46,19 @@ from anew.engine.state import (
 )
 from anew.engine.timeouts import deadline_of
 from anew.errors import EngineBug
+from anew.expressions import MappingScope
 from anew.program.kinds import find_kind
 from anew.program.program import Program, Step, Task
 from anew.values import Object, Value
 
+_NO_NAMES = MappingScope({})
+# Every step-run asks for these, and Python 3.11 is slow to find a member in its enum.
+_SCHEDULED = StepRunStatus.SCHEDULED
+_ANSWERED = StepRunStatus.ANSWERED
+_PAUSED = RunStatus.PAUSED
 
-class Invoke(Struct, frozen=True):
+
+class Invoke(Struct, frozen=True, gc=False):
     """Call the tool once. Inputs belong to the log: a tool that changes them changes a copy.
 
     `tool` is the task whose tool is called: `task` itself, or the one of the workbook it names.
@@ -85,6 +92,7 @@ class Wait(Struct, frozen=True):
         return self.for_person or self.for_signal
 
 
+@final
 class Ended(Struct, frozen=True):
     """The step-run is over; `error` is None when it ended well.
 
@@ -131,7 +139,7 @@ class Pipeline:
     def begin(self) -> Ask | None:
         """A worker took the step-run, for the first time or after another one was lost."""
         key = self._run.key
-        if key.iteration is None and self._run.status is StepRunStatus.SCHEDULED:
+        if key.iteration is None and self._run.status is _SCHEDULED:
             self._recorder.emit(StepStarted(step=key.step, visit=key.visit))
         return self._go_on()
 
@@ -152,26 +160,26 @@ class Pipeline:
     def _go_on(self) -> Ask | None:
         """Move until something outside is needed. Inputs that do not render are outcomes too."""
         deadline = self._deadline()
-        if self._run.status in FOR_OTHERS or self._run.status is StepRunStatus.ANSWERED:
+        if self._run.status in FOR_OTHERS or self._run.status is _ANSWERED:
             waits = self._hear(deadline)
             if waits is not None:
                 return waits
         while True:
             move = self._next_move()
-            if isinstance(move, Ended):
+            if type(move) is Ended:
                 return move
             if deadline is not None and deadline <= self._recorder.moment.now:
                 return self._too_late()
             due = self._run.resume_at
             if due is not None and due > self._recorder.moment.now:
                 return Wait(self._run.key, due if deadline is None else min(due, deadline))
-            if self._recorder.state.status is RunStatus.PAUSED:
+            if self._recorder.state.status is _PAUSED:
                 return None
-            if isinstance(move, _Leave):
+            if not isinstance(move, _Start):
                 error = self._run.error or error_of("failed", "the task is retried elsewhere")
                 return Ended(self._run.key, error, move.to)
             asked = self._start(move)
-            if not isinstance(asked, Outcome):
+            if isinstance(asked, (Invoke, Wait)):
                 return asked
             self._judge(asked)
 
@@ -287,7 +295,7 @@ class Pipeline:
             rendered = _Rendered(run.inputs, run.workbook)
         else:
             rendered = self._refused(move) or self._inputs(task, move, visit)
-        is_rejected = isinstance(rendered, Outcome)
+        is_rendered = isinstance(rendered, _Rendered)
         recorder.emit(
             TaskStarted(
                 step=run.key.step,
@@ -296,13 +304,13 @@ class Pipeline:
                 task=move.label,
                 attempt=move.attempt,
                 task_visit=visit,
-                inputs=None if is_rejected else rendered.inputs,  # type: ignore[union-attr]
-                workbook=None if is_rejected else rendered.workbook,  # type: ignore[union-attr]
+                inputs=rendered.inputs if is_rendered else None,  # type: ignore[union-attr]
+                workbook=rendered.workbook if is_rendered else None,  # type: ignore[union-attr]
                 warnings=recorder.taken_warnings(),
                 draws=recorder.taken_draws(),
             )
         )
-        if isinstance(rendered, Outcome):
+        if not isinstance(rendered, _Rendered):
             return rendered
         match task.kind:
             case "relay":
@@ -353,6 +361,8 @@ class Pipeline:
     def _inputs(self, task: Task, move: _Start, visit: int) -> _Rendered | Outcome:
         """The rendered inputs, or the outcome of inputs that do not render."""
         run = self._run
+        if task.kind != "workbook" and is_settled(task.inputs, self._recorder.moment.secrets):
+            return _Rendered(task.inputs.value(_NO_NAMES))
         names = task_names(run, move.label, move.attempt)
         names["_prev"] = run.last if move.attempt == 1 else run.prev
         names["_key"] = idempotency_key(self._recorder.state.run, run.key, visit)

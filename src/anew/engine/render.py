@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from anew.engine.outcome import error_of, wait_seconds
 from anew.engine.scope import Opened, Scope
-from anew.engine.secrets import Unavailable
+from anew.engine.secrets import Secrets, Unavailable
 from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
 from anew.program.policy import Patch
 from anew.program.retry import Delay
@@ -39,9 +39,14 @@ def value_of(template: Template, scope: Scope, what: str) -> Value:
         value = template.value(_opened(scope))
     except ExpressionError as error:
         raise _rejected(error, template.source, scope, what) from None
-    if template.is_constant and scope.secrets is None:
+    if is_settled(template, scope.secrets):
         return value
     return _kept(value, template, scope, what)
+
+
+def is_settled(template: Template, secrets: Secrets | None) -> bool:
+    """Whether the value was known, and fit for the log, when the program was compiled."""
+    return template.is_constant and secrets is None
 
 
 def text_of(template: Template, scope: Scope, what: str) -> str:

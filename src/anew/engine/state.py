@@ -7,6 +7,7 @@ Two tables hold every legal move; a pair that is absent is illegal and means a b
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import final
 
 from msgspec import Struct, field
 
@@ -134,7 +135,7 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
 }
 
 
-class Key(Struct, frozen=True):
+class Key(Struct, frozen=True, gc=False):
     """Names one step-run: a visit of a step, or one iteration of it."""
 
     step: str
@@ -142,7 +143,7 @@ class Key(Struct, frozen=True):
     iteration: int | None = None
 
 
-class Origin(Struct, frozen=True):
+class Origin(Struct, frozen=True, gc=False):
     """Where a token comes from: the step it left, and `via` what, when not by an arc.
 
     `outcome` is that step's, where the next one reads it.
@@ -156,7 +157,7 @@ class Origin(Struct, frozen=True):
 NO_ORIGIN = Origin()
 
 
-class Token(Struct):
+class Token(Struct, gc=False):
     """Waits to enter a step. `refused_at` is the epoch in which the gate said no."""
 
     id: int
@@ -196,7 +197,7 @@ class KeptSignal(Struct, frozen=True):
     chars: int = 0
 
 
-class Inbox(Struct):
+class Inbox(Struct, gc=False):
     """What came for a run under one name: the signals that wait for a wait, and all ids."""
 
     kept: list[KeptSignal] = field(default_factory=list)  # oldest first
@@ -204,7 +205,7 @@ class Inbox(Struct):
     ids: dict[str, int] = field(default_factory=dict)  # of all that came, with their seq
 
 
-class Said(Struct, frozen=True):
+class Said(Struct, frozen=True, gc=False):
     """What an outcome said beside its result; arcs read it."""
 
     verdict: str
@@ -216,7 +217,7 @@ class Said(Struct, frozen=True):
 SUCCESS = Said("success")
 
 
-class StepRun(Struct, tag="step-run"):
+class StepRun(Struct, tag="step-run", gc=False):
     """Where one execution of a pipeline stands. `scratch` is its `iter`."""
 
     key: Key
@@ -259,7 +260,8 @@ class StepRun(Struct, tag="step-run"):
     payload: Value = None  # of the signal that came
 
 
-class LoopVisit(Struct, tag="loop"):
+@final
+class LoopVisit(Struct, tag="loop", gc=False):
     """The iterations of one visit: which are open, how the others ended."""
 
     key: Key
@@ -296,7 +298,7 @@ class Rescued(Struct, frozen=True):
     error: Object | None
 
 
-class Branch(Struct):
+class Branch(Struct, gc=False):
     """One way of a fork: its own ctx and counters, and what it wrote.
 
     `live` counts its tokens, visits and open forks; `has_ended` once it is at the join, or failed.
@@ -317,7 +319,7 @@ class Branch(Struct):
     has_ended: bool = False
 
 
-class Fork(Struct):
+class Fork(Struct, gc=False):
     """Branches that meet at `join`. `ended` has them in the order they came to their end."""
 
     id: int
@@ -329,7 +331,7 @@ class Fork(Struct):
     ended: list[int] = field(default_factory=list)
 
 
-class StepResult(Struct, frozen=True):
+class StepResult(Struct, frozen=True, gc=False):
     """What `<step>` reads: its result, and those of its tasks by label, of its latest visit."""
 
     visit: int
@@ -337,7 +339,7 @@ class StepResult(Struct, frozen=True):
     labels: Object
 
 
-class RunState(Struct):
+class RunState(Struct, gc=False):
     """`epoch` counts ctx changes and step ends: a refused token is asked again when it moved."""
 
     run: str = ""
@@ -398,6 +400,7 @@ class RunState(Struct):
     def step_run(self, key: Key) -> StepRun | None:
         """The step-run `key` names, while it is live."""
         visit = self.active.get((key.step, key.visit))
-        if isinstance(visit, LoopVisit):
+        # Asked often, and `isinstance` is slow where the answer is no.
+        if type(visit) is LoopVisit:
             return visit.open.get(key.iteration) if key.iteration is not None else None
         return visit

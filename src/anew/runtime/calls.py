@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from anew.clock import Clock
 from anew.credentials import Keychain, MissingCredential
 from anew.engine.moments import NANOSECONDS
-from anew.engine.outcome import outcome_of
+from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.pipeline import Invoke
 from anew.engine.secrets import Secrets
 from anew.engine.timeouts import timed_out
@@ -88,7 +88,7 @@ class Caller:
             answer = outcome_of(error={"kind": "config", "message": str(refused)})
         except Exception as error:
             answer = outcome_of(error=_failure(ask.tool.kind, error))
-        if isinstance(answer, Parked):
+        if not isinstance(answer, Outcome):
             return answer
         return self._keychain.redactor.redact_outcome(answer, site.secrets)
 
@@ -187,10 +187,9 @@ def _failure(kind: str, error: Exception) -> Object:
 def _timeout(ask: Invoke) -> Timeout:
     """What the author said, of the task or of the workbook's; else the default of the kind."""
     said = ask.task.timeout if ask.task.timeout is not None else ask.tool.timeout
-    if isinstance(said, Mapping):
-        connect, read = said.get("connect"), said.get("read")
-        return Timeout(None, connect, read)
     if isinstance(said, (int, float)):
         return Timeout(float(said))
+    if said is not None and isinstance(said, Mapping):
+        return Timeout(None, said.get("connect"), said.get("read"))
     kind = find_kind(ask.tool.kind)
     return Timeout(kind.timeout_seconds if kind else None)

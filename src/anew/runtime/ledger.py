@@ -7,8 +7,8 @@ be read again. Knows nothing of tools.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from itertools import count
 from random import random
 from weakref import WeakValueDictionary
@@ -56,7 +56,9 @@ TURN_PAUSE_SECONDS_MAX = 0.1
 # Tells of which run another is the retry.
 RETRY_LABEL = "retry_of"
 _FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.SIGNAL, WaitReason.CHILD})
-_HEARD = (HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut)
+_HEARD = frozenset({HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut})
+# What a turn waits for where nobody else takes turns.
+_NOBODY: AbstractAsyncContextManager[None] = nullcontext()
 
 Listener = Callable[[RunId, Sequence[Event]], None]
 
@@ -95,6 +97,11 @@ class _Ending(Struct):
 
     future: asyncio.Future[RunState]
     waiters: int = 0
+
+    def fail(self, error: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+            self.future.exception()  # it is known, whether or not anyone still waits
 
 
 NOTHING = Applied([], has_moved=False)
@@ -137,6 +144,7 @@ class Ledger:
         self.on_stopped: Callable[[RunId, Sequence[Key]], None] = _ignore_stopped
         self.on_question: Callable[[], None] = _nothing
         self._given_up: dict[RunId, Exception] = {}
+        self._failure: BaseException | None = None
 
     async def start(self, order: Order) -> Started:
         """A new run, or the one its key names."""
@@ -238,7 +246,8 @@ class Ledger:
         happens once the run is not in the state that `is_meant`.
         """
         for attempt in self._attempts():
-            await self._pause(attempt)
+            if attempt > 1:
+                await self._pause(attempt)
             async with self._turn_of(run):
                 try:
                     return await self._try(
@@ -281,26 +290,24 @@ class Ledger:
         await self._commit(live, turn, holds_slot=lease is not None)
         return Applied(turn.errands, bool(turn.commit.events))
 
-    @asynccontextmanager
-    async def _turn_of(self, run: RunId) -> AsyncIterator[None]:
+    def _turn_of(self, run: RunId) -> AbstractAsyncContextManager[None]:
         """Where others move a run on too, decide upon what is in the store and nothing else.
 
         The store compares versions. A turn of ours that was decided upon another one, which was
         refused, could otherwise follow a turn of theirs that happens to be as long.
         """
         if self._lease_seconds is None:
-            yield
-            return
+            return _NOBODY
         lock = self._turns.get(run)
         if lock is None:
             lock = self._turns[run] = asyncio.Lock()
-        async with lock:
-            yield
+        return lock
 
     async def park(self, lease: Lease, park: Park) -> None:
         """Put a job aside in the middle of its call. Nothing happened that the log would tell."""
         for attempt in self._attempts():
-            await self._pause(attempt)
+            if attempt > 1:
+                await self._pause(attempt)
             async with self._turn_of(lease.job.run):
                 live = await self.live.get(lease.job.run)
                 try:
@@ -329,15 +336,18 @@ class Ledger:
 
     async def _pause(self, attempt: int) -> None:
         """Let others who share the run go on, before a turn they have refused more than once."""
-        if attempt > 1 and self._lease_seconds is not None:
+        if self._lease_seconds is not None:
             most = min(TURN_PAUSE_SECONDS_MAX, 0.001 * 2 ** min(attempt, 10))
             await asyncio.sleep(most * random())
 
     async def ending(self, run: RunId) -> RunState:
-        """The state of a run when it has ended, and its end is in the store."""
-        given_up = self._given_up.get(run)
-        if given_up is not None:
-            raise given_up
+        """The state of a run when it has ended, and its end is in the store.
+
+        Raises what keeps it from ending here.
+        """
+        obstacle = self._failure or self._given_up.get(run)
+        if obstacle is not None:
+            raise obstacle.with_traceback(None)
         ending = self._endings.get(run)
         if ending is None:
             ending = self._endings[run] = _Ending(asyncio.get_running_loop().create_future())
@@ -371,12 +381,18 @@ class Ledger:
         """This process cannot go on with a run: whoever waits for it, or for a parent, is told."""
         self._given_up[run] = error
         ending = self._endings.pop(run, None)
-        if ending is not None and not ending.future.done():
-            ending.future.set_exception(error)
-            ending.future.exception()  # it is known, whether or not anyone still waits
+        if ending is not None:
+            ending.fail(error)
         stored = await self._store.load(run)
         if stored is not None and stored.parent is not None:
             await self.give_up(stored.parent.run, error)
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing can go on here: whoever waits for any run is told."""
+        self._failure = error
+        for ending in self._endings.values():
+            ending.fail(error)
+        self._endings.clear()
 
     def try_again(self, run: RunId) -> None:
         """Someone wants to go on with a run that was given up."""
@@ -430,12 +446,13 @@ class Ledger:
 
 def _concerns_people(commit: Commit) -> bool:
     """Whether the run may now wait for nothing but others, or for one of them no longer."""
-    aside = [job.reason for job in commit.jobs]
-    aside += [commit.park.reason] if commit.park is not None else []
-    if not _FOR_OTHERS.isdisjoint(aside) or commit.drop_all:
+    if commit.drop_all or commit.head.status is RunStatus.WAITING:
         return True
-    is_heard = any(isinstance(event, _HEARD) for event in commit.events)
-    return is_heard or commit.head.status is RunStatus.WAITING
+    aside = [job.reason for job in commit.jobs]
+    if commit.park is not None:
+        aside.append(commit.park.reason)
+    is_aside = not _FOR_OTHERS.isdisjoint(aside)
+    return is_aside or not _HEARD.isdisjoint(map(type, commit.events))
 
 
 def _ignore(_: int) -> None:

@@ -29,7 +29,7 @@ class LiveRun(Struct):
 
     `is_stale`: the store refused a change, so memory is not the truth. `is_ended`: its end is in
     the store; `state.is_final` alone may mean an end that is not durable yet. `last_at` is the
-    moment of its newest event.
+    moment of its newest event. Its tasks work in `works_in`, once there was one, with `scratch`.
     """
 
     id: RunId
@@ -43,6 +43,7 @@ class LiveRun(Struct):
     is_stale: bool = False
     is_ended: bool = False
     scratch: Path | None = None
+    works_in: Path | None = None
     last_at: int = 0
 
     def wants_snapshot(self) -> bool:

@@ -51,9 +51,11 @@ SKEW_SECONDS_MAX = 1
 SKEW_NANOSECONDS = 1_000_000
 # What a store gives a job that its own commit leases; it counts up from here.
 FIRST_TOKEN = 1
+# What these hand out has been handed out before.
+_AGAIN = frozenset({Lost, Resumed, Answered, Signalled})
 
 
-class Errand(Struct, frozen=True):
+class Errand(Struct, frozen=True, gc=False):
     """Something to do once the turn is durable, and the right to do it."""
 
     ask: Invoke | Wait
@@ -103,8 +105,8 @@ def take_turn(
         park = draft.own_job(transition, lease)
         keeps_lease = bool(draft.errands)
     own = lease.job.key if lease else None
-    are_fresh = not isinstance(boundary, Lost | Resumed | Answered | Signalled)
-    draft.hand_out((key for key in transition.jobs if key != own), are_fresh=are_fresh)
+    are_fresh = type(boundary) not in _AGAIN
+    draft.hand_out([key for key in transition.jobs if key != own], are_fresh=are_fresh)
     draft.let_go_of_stopped()
     if own in draft.stopped:
         park, keeps_lease = None, False
@@ -207,7 +209,7 @@ class _Draft(Struct):
             self.errands = [one for one in self.errands if one.lease.job.key not in self.stopped]
 
     def _take(self, key: Key, ask: Invoke | Wait) -> None:
-        if isinstance(ask, Wait) and not self._is_short(ask):
+        if not isinstance(ask, Invoke) and not self._is_short(ask):
             self.jobs.append(self._parked(key, ask))
             return
         until, pool = self.desk.until, self._pool(key)
@@ -271,8 +273,12 @@ class _Draft(Struct):
 
     def _withdrawn(self) -> list[Key]:
         """Jobs that were handed out and are not wanted any more: the run or its branch is over."""
-        skipped = [e for e in self.events if isinstance(e, StepSkipped) and e.token is None]
-        return [*self.stopped, *(Key(e.step or "", e.visit or 0) for e in skipped)]
+        skipped = [
+            Key(event.step or "", event.visit or 0)
+            for event in self.events
+            if type(event) is StepSkipped and event.token is None
+        ]
+        return [*self.stopped, *skipped]
 
 
 def _due_of(wait: Wait) -> int | None:
@@ -298,6 +304,7 @@ def head_of(live: LiveRun, now: int) -> RunHead:
 
 
 def _next_due(commit: Commit) -> int | None:
-    left = [job.due_at for job in commit.jobs if job.taken_until is None]
-    left += [commit.park.due_at] if commit.park else []
-    return min((due for due in left if due is not None), default=None)
+    left = [job.due_at for job in commit.jobs if job.taken_until is None and job.due_at is not None]
+    if commit.park is not None and commit.park.due_at is not None:
+        left.append(commit.park.due_at)
+    return min(left, default=None)

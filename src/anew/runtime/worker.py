@@ -17,7 +17,8 @@ from msgspec import Struct
 from anew.clock import Clock
 from anew.engine.decide import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import NANOSECONDS
-from anew.engine.pipeline import Invoke, Wait, asked_of
+from anew.engine.outcome import Outcome
+from anew.engine.pipeline import Invoke, asked_of
 from anew.engine.state import Key, StepRunStatus
 from anew.runtime.calls import CALLED_AGAIN, Caller, Site
 from anew.runtime.feeding import Feeder
@@ -258,6 +259,7 @@ class Worker:
         """Tell whoever waits for anything here."""
         if not self.failure.done():
             self.failure.set_exception(error)
+            self._ledger.fail(error)
 
     async def _work(self, chain: _Chain, errand: Errand | None) -> None:
         if errand is not None or not await self._is_last_chance(chain):
@@ -315,7 +317,7 @@ class Worker:
             return None
         chain.is_at_work = True
         try:
-            if isinstance(ask, Wait):
+            if not isinstance(ask, Invoke):
                 await self._clock.sleep_until(ask.until)
                 return Due(ask.key)
             answer = await self._answer(ask, chain.lease.job.run)
@@ -327,7 +329,7 @@ class Worker:
             raise
         finally:
             chain.is_at_work = False
-        if not isinstance(answer, Parked):
+        if isinstance(answer, Outcome):
             return Reported(ask.key, answer, ask.started)
         reason = WaitReason(answer.reason)
         park = Park(answer.until, reason, ask.attempt, calls_again=True)
@@ -347,7 +349,7 @@ class Worker:
             if wanted is None or live.state.is_final:
                 return None
             answer = await self._caller.answer(ask, self._site(live))
-            if not isinstance(answer, Parked) or not self._is_short(answer):
+            if isinstance(answer, Outcome) or not self._is_short(answer):
                 return answer
             assert answer.until is not None
             await self._clock.sleep_until(answer.until)
@@ -360,11 +362,12 @@ class Worker:
     def _site(self, live: LiveRun) -> Site:
         if live.scratch is None:
             live.scratch = self._scratch / str(live.id)
-        folder = live.folder
-        if self._is_shared and not folder.is_dir():
-            # The document lies on another machine; so do the files it names.
-            folder = live.scratch
-            folder.mkdir(parents=True, exist_ok=True)
+            live.works_in = live.folder
+            if self._is_shared and not live.folder.is_dir():
+                # The document lies on another machine; so do the files it names.
+                live.works_in = live.scratch
+                live.scratch.mkdir(parents=True, exist_ok=True)
+        folder = live.works_in or live.folder
         return Site(str(live.id), live.program, folder, live.scratch, live.secrets)
 
     async def _hand_back(self, lease: Lease) -> None:

@@ -7,7 +7,7 @@ Knows bytes and rows. Does not know databases.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -68,7 +68,7 @@ class Replaced(Struct, frozen=True, array_like=True):
     checksum: str
 
 
-class EventRow(Struct, frozen=True):
+class EventRow(Struct, frozen=True, gc=False):
     """An event as stores keep it. `replaced` is JSON, None for an event that has all its values."""
 
     seq: int
@@ -80,7 +80,6 @@ class EventRow(Struct, frozen=True):
 
 _encode = msgspec.json.Encoder().encode
 _replaced_in = msgspec.json.Decoder(list[Replaced]).decode
-_snapshot = msgspec.msgpack.Decoder(RunState).decode
 
 
 def encode_events(events: Sequence[Event], *, after: int) -> tuple[list[EventRow], list[Blob]]:
@@ -146,7 +145,7 @@ def decode_snapshot(kept_format: str, data: bytes) -> RunState | None:
     if kept_format != snapshot_format():
         return None
     try:
-        return _snapshot(data)
+        return _snapshot_decoder()(data)
     except msgspec.DecodeError:
         return None
 
@@ -156,6 +155,12 @@ def snapshot_format() -> str:
     """Names the shape of the state: it differs as soon as any of its fields does."""
     shape = [(kind.__name__, sorted(kind.__annotations__.items())) for kind in _STATE_TYPES]
     return f"{FOLD_VERSION}-{crc32(repr(shape).encode()):08x}"
+
+
+@cache
+def _snapshot_decoder() -> Callable[[bytes], RunState]:
+    """Made when first needed, as those of events are: a run that begins reads no snapshot."""
+    return msgspec.msgpack.Decoder(RunState).decode
 
 
 @cache

@@ -62,6 +62,11 @@ class LocalNotices:
 
         return stop
 
+    @property
+    def are_heard(self) -> bool:
+        """Whether there is anybody to tell."""
+        return bool(self._listeners)
+
     def tell(self, notices: Sequence[Notice]) -> None:
         for notice in notices:
             for hear, wish in list(self._listeners):

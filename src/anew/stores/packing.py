@@ -39,7 +39,7 @@ class Snapshot(Struct, frozen=True):
     data: bytes
 
 
-class PackedCommit(Struct, frozen=True, omit_defaults=True):
+class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
     """A `Commit`, field by field, encoded. `error` is JSON."""
 
     run: RunId

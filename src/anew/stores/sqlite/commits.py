@@ -126,11 +126,11 @@ def write_commit(connection: apsw.Connection, commit: PackedCommit) -> None:
     """All of it, inside the transaction of the caller; or a refusal, and nothing written."""
     # One cursor for all of it: to make one takes as long as a small statement.
     db = connection.cursor()
-    known = _known(db, commit)
+    is_handed_over = _goes_on(commit)
+    known = _known(db, commit, checks_lease=not is_handed_over)
     if known is None:
         return
     jobs: Sequence[NewJob] = commit.jobs
-    is_handed_over = _goes_on(commit)
     if is_handed_over:
         _hand_over(db, commit)
         jobs = commit.jobs[1:]
@@ -176,23 +176,23 @@ def is_held(db: apsw.Cursor, lease: Lease) -> bool:
     return db.execute(_IS_HELD, (*key, lease.token)).fetchone() is not None
 
 
-def _known(db: apsw.Cursor, commit: PackedCommit) -> _Known | None:
+def _known(db: apsw.Cursor, commit: PackedCommit, *, checks_lease: bool) -> _Known | None:
     """What is there of the run; None if that is this very commit. Or a refusal."""
     found = db.execute(HEAD, (commit.run, commit.expected)).fetchone()
     is_stale = (found is None) != (commit.new is not None)
     if found is not None:
-        has_expected, has_next, log, *head = found
+        has_expected, has_next, log = found[:3]
         is_stale = is_stale or bool(has_next) or (not has_expected and commit.expected > 0)
         if is_stale and _is_written(db, commit, log):
             return None
     _check_key(db, commit)
     lease = commit.lease
-    if lease is not None and (is_stale or not _goes_on(commit)) and not is_held(db, lease):
+    if lease is not None and (is_stale or checks_lease) and not is_held(db, lease):
         raise lost_lease(lease)
     if is_stale:
         newest = db.execute(VERSION, (commit.run,)).fetchone()
         raise unexpected_version(commit, newest[0] if newest is not None else None)
-    return _Known(log, tuple(head)) if found is not None else _Known(_new_log(db), None)
+    return _Known(log, found[3:]) if found is not None else _Known(_new_log(db), None)
 
 
 def _is_written(db: apsw.Cursor, commit: PackedCommit, log: int) -> bool:

@@ -66,7 +66,8 @@ class SqliteStore:
     async def write(self, commit: PackedCommit) -> None:
         check_log(commit)
         await self._writer.do(lambda db: write_commit(db, commit))
-        self._notices.tell(notices_of(commit))
+        if self._notices.are_heard:
+            self._notices.tell(notices_of(commit))
 
     async def load(self, run: RunId) -> Stored | None:
         return await self._reader.ask(lambda db: archive.load(db, run))
