@@ -5,12 +5,14 @@ PYTHON ?= python3
 WORKERS ?= 2
 # Which parts of bench/ are measured; nothing means all of them.
 BENCHMARKS ?=
+# Which curves of bench/growth are measured; nothing means all of them.
+CURVES ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check soak soak-cluster bench bench-json clean
+.PHONY: help setup demo test check soak soak-cluster bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,11 +47,17 @@ soak: $(READY) ## kill random runs at random for SOAK_SECONDS (600 unless set)
 soak-cluster: $(READY) ## break a cluster on PostgreSQL at random for CLUSTER_SOAK_SECONDS (300 unless set)
 	@$(BIN)/python -m tests.cluster.soak
 
-bench: $(READY) ## measure, and print a table with the targets; BENCHMARKS=durable for one part
+bench: $(READY) ## measure (20 minutes), and print a table with the targets; BENCHMARKS=durable.steps for one part
 	@$(BIN)/python -m bench $(BENCHMARKS)
 
 bench-json: $(READY) ## measure, and print nothing but a JSON list on standard output
 	@$(BIN)/python -m bench --json $(BENCHMARKS)
+
+bench-growth: $(READY) ## measure how costs grow (15 minutes); CURVES="chain loop" for some
+	@$(BIN)/python -m bench.growth $(CURVES)
+
+bench-docs: $(READY) ## write docs/benchmarks.md and its plots from what was measured last
+	@$(BIN)/python -m bench.report
 
 clean: ## remove what the targets made, .venv included
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

@@ -15,7 +15,9 @@ from typing import Any
 from jinja2.sandbox import SandboxedEnvironment
 
 from anew.expressions import MappingScope, compile_expression, compile_template
+from bench.figures import Row, paired, row
 
+# How many times faster than the sandbox.
 RATIO_TARGET = 5.0
 ROUNDS = 15
 SECONDS_PER_ROUND = 0.01
@@ -50,7 +52,7 @@ TEMPLATES = {
 }
 
 
-def measure() -> list[dict[str, Any]]:
+def measure() -> list[Row]:
     """One row per case: nanoseconds per evaluation, Jinja2's, and the ratio."""
     sandbox = SandboxedEnvironment()
     scope = MappingScope(DATA)
@@ -80,7 +82,7 @@ def _call(function: Callable[..., Any], argument: Any) -> Callable[[int], float]
     return run
 
 
-def _row(name: str, ours: Callable[[int], float], theirs: Callable[[int], float]) -> dict[str, Any]:
+def _row(name: str, ours: Callable[[int], float], theirs: Callable[[int], float]) -> Row:
     our_times, their_times = _times(ours), _times(theirs)
     our_seconds, their_seconds = [], []
     gc.disable()
@@ -88,17 +90,16 @@ def _row(name: str, ours: Callable[[int], float], theirs: Callable[[int], float]
         our_seconds.append(ours(our_times) / our_times)
         their_seconds.append(theirs(their_times) / their_times)
     gc.enable()
-    value, peer = statistics.median(our_seconds) * 1e9, statistics.median(their_seconds) * 1e9
-    ratio = peer / value
-    return {
-        "name": name,
-        "value": round(value),
-        "unit": "ns",
-        "peer": round(peer),
-        "ratio": round(ratio, 1),
-        "target": RATIO_TARGET,
-        "met": ratio >= RATIO_TARGET,
-    }
+    ratio = paired(their_seconds, our_seconds)
+    return row(
+        name,
+        [1e9 * one for one in our_seconds],
+        "ns",
+        peer=f"Jinja2, {1e9 * statistics.median(their_seconds):,.0f} ns",
+        ratio=round(1 / ratio, 3),
+        target=f"ratio ≤ {1 / RATIO_TARGET:g}",
+        met=ratio >= RATIO_TARGET,
+    )
 
 
 def _times(run: Callable[[int], float]) -> int:
@@ -106,17 +107,3 @@ def _times(run: Callable[[int], float]) -> int:
     run(100)
     per_call = max(run(1000) / 1000, 1e-8)
     return max(int(SECONDS_PER_ROUND / per_call), 10)
-
-
-def main() -> None:
-    print(f"{'case':<32}{'anew ns':>10}{'jinja2 ns':>12}{'ratio':>8}  target")
-    for row in measure():
-        mark = "met" if row["met"] else "missed"
-        print(
-            f"{row['name']:<32}{row['value']:>10}{row['peer']:>12}{row['ratio']:>8}"
-            f"  {row['target']} {mark}"
-        )
-
-
-if __name__ == "__main__":
-    main()

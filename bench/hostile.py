@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 
 from anew.languages import load_text
+from bench.figures import Row, row
 
 ROUNDS = 5
 # Refusing must not cost more than reading a good document of the largest size.
@@ -50,7 +52,7 @@ def graphs() -> dict[str, str]:
     }
 
 
-def measure() -> list[dict[str, object]]:
+def measure() -> list[Row]:
     """One row per document; the ratio is to an honest one, for a graph with as many nodes."""
     honest = _seconds(_honest())
     rows = [_row(name, _seconds(text), honest) for name, text in documents().items()]
@@ -74,25 +76,29 @@ def _honest_graph() -> bytes:
     return f"digraph g {{ goal=ship; {ends}\n{''.join(nodes)} }}".encode()
 
 
-def _seconds(text: bytes, file: str = "hostile.yaml") -> float:
+def _seconds(text: bytes, file: str = "hostile.yaml") -> list[float]:
     taken = []
     for _ in range(ROUNDS):
         before = time.process_time()
         load_text(text, file)
         taken.append(time.process_time() - before)
-    return statistics.median(taken)
+    return taken
 
 
 def _row(
-    name: str, seconds: float, honest: float, *, peer: str = "an honest document of 1 MiB"
-) -> dict[str, object]:
-    ratio = seconds / honest
-    return {
-        "name": f"hostile: {name}",
-        "value": round(seconds * 1000, 2),
-        "unit": "ms",
-        "peer": peer,
-        "ratio": round(ratio, 4),
-        "target": RATIO_MAX,
-        "met": ratio <= RATIO_MAX,
-    }
+    name: str,
+    seconds: Sequence[float],
+    honest: Sequence[float],
+    *,
+    peer: str = "an honest document of 1 MiB",
+) -> Row:
+    ratio = statistics.median(seconds) / statistics.median(honest)
+    return row(
+        f"hostile: {name}",
+        [1000 * one for one in seconds],
+        "ms",
+        peer=f"{peer}, {1000 * statistics.median(honest):,.0f} ms",
+        ratio=round(ratio, 4),
+        target=f"ratio ≤ {RATIO_MAX:g}",
+        met=ratio <= RATIO_MAX,
+    )

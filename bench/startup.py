@@ -12,11 +12,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+
+from bench.figures import Row, paired, rounded, row
 
 ROUNDS = 15
 STEPS = 100
@@ -25,11 +27,11 @@ HELP_RATIO_MAX = 8.0
 CHECK_RATIO_MAX = 12.0
 
 
-def measure() -> list[dict[str, Any]]:
+def measure() -> list[Row]:
     with TemporaryDirectory() as folder:
         document = Path(folder, "hundred.yaml")
         document.write_text(playbook(STEPS), encoding="utf-8")
-        bare, asked_help, checked = medians(
+        bare, asked_help, checked = taken(
             [
                 [sys.executable, "-c", "pass"],
                 [*anew_command(), "--help"],
@@ -38,22 +40,24 @@ def measure() -> list[dict[str, Any]]:
             environment_with_cache(folder),
         )
     return [
-        row("anew --help", asked_help, bare, HELP_RATIO_MAX),
-        row(f"anew check, {STEPS} steps", checked, bare, CHECK_RATIO_MAX),
+        _row("anew --help", asked_help, bare, HELP_RATIO_MAX),
+        _row(f"anew check, {STEPS} steps", checked, bare, CHECK_RATIO_MAX),
     ]
 
 
-def row(name: str, seconds: float, bare_seconds: float, ratio_max: float) -> dict[str, Any]:
-    ratio = seconds / bare_seconds
-    return {
-        "name": name,
-        "value": round(seconds * 1000, 1),
-        "unit": "ms",
-        "peer": f"python -c pass, {bare_seconds * 1000:.1f} ms",
-        "ratio": round(ratio, 2),
-        "target": f"ratio ≤ {ratio_max:g}",
-        "met": ratio <= ratio_max,
-    }
+def _row(
+    name: str, seconds: Sequence[float], bare_seconds: Sequence[float], ratio_max: float
+) -> Row:
+    ratio = paired(seconds, bare_seconds)
+    return row(
+        name,
+        [1000 * one for one in seconds],
+        "ms",
+        peer=f"python -c pass, {1000 * median(bare_seconds):.1f} ms",
+        ratio=rounded(ratio),
+        target=f"ratio ≤ {ratio_max:g}",
+        met=ratio <= ratio_max,
+    )
 
 
 def anew_command() -> list[str]:
@@ -68,10 +72,10 @@ def environment_with_cache(folder: str) -> dict[str, str]:
     return inherited | {"PYTHONPYCACHEPREFIX": str(Path(folder, "cache"))}
 
 
-def medians(commands: list[list[str]], environment: dict[str, str]) -> list[float]:
-    """Seconds of each command. The first round fills the caches, and does not count."""
+def taken(commands: list[list[str]], environment: dict[str, str]) -> list[tuple[float, ...]]:
+    """Seconds of each command in each round. The first fills the caches, and does not count."""
     rounds = [[seconds(one, environment) for one in commands] for _ in range(ROUNDS + 1)][1:]
-    return [median(taken) for taken in zip(*rounds, strict=True)]
+    return list(zip(*rounds, strict=True))
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:

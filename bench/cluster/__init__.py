@@ -2,19 +2,5 @@
 
 PostgreSQL is durable (`fsync`, `synchronous_commit`), on the disk of the checkout. Workers reach
 the runs over HTTP or by a connection of their own; both are measured, and stand beside other
-engines on the same PostgreSQL, in turns. Three to four minutes.
+engines on the same PostgreSQL, in turns.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
-__all__ = ["measure"]
-
-
-def measure() -> Iterator[dict[str, Any]]:
-    """Rows for `make bench`."""
-    from bench.cluster import workloads
-
-    return workloads.measure()

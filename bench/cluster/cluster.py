@@ -7,7 +7,6 @@ does not work itself. Whatever is started is ended, and every wait is bounded.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -25,16 +24,16 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from bench.cluster import cpu, reading
-from bench.cluster.stamp_tool import register
-from bench.durable.contest import FOLDER, ROOT, environment
+from bench.contest import FOLDER, SideFailed
 from bench.startup import anew_command
+from bench.tool_package import register, settings
 
 Answer = TypeVar("Answer")
 Manner: TypeAlias = Literal["HTTP", "--db"]
 
 WORKERS = 2
 # As many as a program that starts hundreds of runs at once would open.
-CLIENT_CONNECTIONS = 16
+CLIENT_CONNECTIONS = 64
 READY_SECONDS_MAX = 60.0
 ANSWER_SECONDS_MAX = 60.0
 # The server closes a connection that nobody used for 5 seconds.
@@ -76,7 +75,7 @@ class Cluster(Struct):
         with reading.Reader(self.url) as reader:
             while (open_runs := reader.unfinished(runs)) > 0:
                 if time.monotonic() > until:
-                    raise RuntimeError(f"{open_runs} of {len(runs)} runs have not ended")
+                    raise SideFailed(f"{open_runs} of {len(runs)} runs have not ended")
                 time.sleep(POLL_SECONDS)
             return reader.ended_at(runs)
 
@@ -95,7 +94,7 @@ class Cluster(Struct):
         response = link.getresponse()
         text = response.read()
         if response.status not in (200, 201):
-            raise RuntimeError(f"POST {path}: {response.status} {text.decode(errors='replace')}")
+            raise SideFailed(f"POST {path}: {response.status} {text.decode(errors='replace')}")
         answer: dict[str, Any] = json.loads(text)
         return answer
 
@@ -143,16 +142,11 @@ class _Said(Struct):
                     return found
             time.sleep(POLL_SECONDS)
         self.lines.seek(0)
-        raise RuntimeError(f"anew {self.process.args!r} is not ready. It said: {self.lines.read()}")
+        raise SideFailed(f"anew {self.process.args!r} is not ready. It said: {self.lines.read()}")
 
 
 def _beginner(stack: ExitStack, folder: Path) -> Callable[..., _Said]:
     """Starts commands that end with the stack, the newest first."""
-    # Nothing of whoever measures: neither their database nor their settings.
-    kept = {k: v for k, v in environment().items() if not k.startswith(("ANEW_", "PG", "OTEL_"))}
-    found = os.pathsep.join(map(str, (ROOT, folder)))
-    settings = kept | {"PYTHONPATH": found, "ANEW_SCRATCH": str(folder / "scratch")}
-
     numbers = count()
 
     def begin(*words: str) -> _Said:
@@ -164,7 +158,7 @@ def _beginner(stack: ExitStack, folder: Path) -> Callable[..., _Said]:
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env=settings,
+            env=settings(folder),
             text=True,
         )
         stack.callback(_end, process)

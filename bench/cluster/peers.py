@@ -15,7 +15,7 @@ from threading import Timer
 from time import perf_counter
 from typing import IO
 
-from bench.durable.contest import FOLDER, ROOT, SAMPLE_SECONDS_MAX, Entry, Sample, environment
+from bench.contest import FOLDER, ROOT, SAMPLE_SECONDS_MAX, Entry, Sample, environment
 
 
 class PeerFailed(Exception):

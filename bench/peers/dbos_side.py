@@ -1,33 +1,42 @@
-"""DBOS doing the durable workloads: `dbos_side.py WORKLOAD SIZE PLACE [NUMBER]` prints JSON.
+"""DBOS doing the durable workloads: `dbos_side WORKLOAD SIZE PLACE [NUMBER]` prints JSON.
 
 A folder is the place of a SQLite file with its own settings: a rollback journal, synchronous=FULL.
-At a PostgreSQL address it is one of several processes: it says `ready` and waits for a line before
-it begins. Steps and workflows as its guide writes them, workflows started directly, without its
-queue (which polls once a second).
+At a PostgreSQL address it is one of several processes, begun together. Steps and workflows as its
+guide writes them; workflows started directly, without its queue (which polls once a second); plain
+functions, which it runs faster than coroutines.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import sys
-import time
-from collections.abc import Callable
 from importlib import import_module
-from itertools import pairwise
-from time import perf_counter, process_time
 from typing import Any
 
-DBOS: Any = import_module("dbos").DBOS
+from bench.peers import killing
+from bench.peers.measuring import (
+    BACKOFF_SECONDS,
+    FAILURES,
+    RUN_STEPS,
+    Attempts,
+    Sample,
+    is_address,
+    one_by_one,
+    play,
+    timed,
+    wait_for_word,
+)
 
-RUN_STEPS = 5
-FAILURES = 2
-BACKOFF_SECONDS = 1.0
+dbos: Any = import_module("dbos")
+DBOS = dbos.DBOS
+
 # Its pool has 20 connections; more steps at once fail when they have waited 30 s for one.
 AT_ONCE = 20
+KILLED = "killed"
+FILE = "dbos.sqlite"
 
-called_at: dict[str, list[float]] = {}
+attempts = Attempts()
+retried = {"retries_allowed": True, "max_attempts": FAILURES + 1, "backoff_rate": 1.0}
 
 
 def _noop(number: int) -> int:
@@ -38,20 +47,20 @@ async def _noop_async(number: int) -> int:
     return number
 
 
+# Two functions, because a step is known by its function's name.
 def _fail_at_once(run: str) -> None:
-    calls = called_at.setdefault(run, [])
-    calls.append(time.time())
-    if len(calls) <= FAILURES:
-        raise ConnectionError("not yet")
+    attempts.call(run)
 
 
 def _fail_slowly(run: str) -> None:
-    _fail_at_once(run)
+    attempts.call(run)
 
 
-noop = DBOS.step()(_noop)
-noop_async = DBOS.step()(_noop_async)
-retried = {"retries_allowed": True, "max_attempts": 3, "backoff_rate": 1.0}
+def _note(folder: str, number: int) -> None:
+    killing.step(folder, number)
+
+
+noop, noop_async, note = (DBOS.step()(one) for one in (_noop, _noop_async, _note))
 fail_at_once = DBOS.step(**retried, interval_seconds=0.0)(_fail_at_once)
 fail_slowly = DBOS.step(**retried, interval_seconds=BACKOFF_SECONDS)(_fail_slowly)
 
@@ -74,74 +83,108 @@ def _slow(run: str) -> None:
     fail_slowly(run)
 
 
-chain, loop, flaky, slow = (DBOS.workflow()(one) for one in (_chain, _loop, _flaky, _slow))
+def _noted(folder: str, steps: int) -> None:
+    for number in range(steps):
+        note(folder, number)
 
 
-def steps(size: int) -> None:
-    chain(size)
+chain, loop, flaky, slow, noted = (
+    DBOS.workflow()(one) for one in (_chain, _loop, _flaky, _slow, _noted)
+)
 
 
-def runs(size: int) -> None:
-    for started in [DBOS.start_workflow(chain, RUN_STEPS) for _ in range(size)]:
-        started.get_result()
+def steps(size: int, place: str) -> Sample:
+    _warm(place)
+    return timed(lambda: chain(size))
 
 
-def items(size: int) -> None:
-    asyncio.run(loop(size))
+def runs(size: int, place: str) -> Sample:
+    _warm(place)
+    return timed(lambda: _together(chain, [RUN_STEPS] * size))
 
 
-def retries(size: int) -> None:
-    for started in [DBOS.start_workflow(flaky, f"run {n}") for n in range(size)]:
-        started.get_result()
+def latency(size: int, place: str) -> Sample:
+    _warm(place)
+    return one_by_one(lambda: chain(RUN_STEPS), size)
 
 
-def backoff(size: int) -> None:
-    for started in [DBOS.start_workflow(slow, f"run {n}") for n in range(size)]:
-        started.get_result()
+def items(size: int, place: str) -> Sample:
+    _warm(place)
+    return timed(lambda: asyncio.run(loop(size)))
 
 
-def cold(size: int) -> None:
-    chain(size)
+def retries(size: int, place: str) -> Sample:
+    _warm(place)
+    started: list[Any] = []
+    sample = timed(lambda: started.extend(_together(flaky, [f"run {n}" for n in range(size)])))
+    kept = sum(len(DBOS.list_workflow_steps(one.get_workflow_id())) for one in started)
+    return {**sample, "attempts_in_log": kept >= size * (FAILURES + 1)}
 
 
-WORKLOADS: dict[str, Callable[[int], None]] = {
-    work.__name__: work for work in (steps, runs, items, retries, backoff, cold)
-}
+def backoff(size: int, place: str) -> Sample:
+    _warm(place)
+    _together(slow, [f"run {n}" for n in range(size)])
+    return {"late_ms": attempts.late_ms()}
 
 
-def sample(workload: str, size: int, *, is_told: bool) -> dict[str, Any]:
-    if workload != "cold":
-        chain(RUN_STEPS)  # the first workflow of a process is slower
-    if is_told:
-        print("ready", flush=True)
-        sys.stdin.readline()
-    wall, cpu = perf_counter(), process_time()
-    WORKLOADS[workload](size)
-    taken = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
-    late = [
-        (later - earlier - BACKOFF_SECONDS) * 1000
-        for calls in called_at.values()
-        for earlier, later in pairwise(calls)
-    ]
-    return {**taken, "late_ms": late} if workload == "backoff" else taken
+def cold(size: int, place: str) -> Sample:
+    _launch(place)
+    return timed(lambda: chain(size))
 
 
-def main(workload: str, size: str, place: str, number: str = "0") -> None:
-    is_shared = place.startswith("postgresql:")
+def resume(size: int, place: str) -> Sample:
+    """A process that is started again goes on with what its executor had begun."""
+    wait_for_word(place)
+    sample = killing.resumed_side("bench.peers.dbos_side", size, place, "recovered")
+    return {**sample, "is_automatic": True}
+
+
+def begun(size: int, place: str) -> Sample:
+    _launch(place)
+    with dbos.SetWorkflowID(KILLED):
+        noted(sys.argv[-1], size)
+    return {}
+
+
+def recovered(size: int, place: str) -> Sample:
+    del size
+    _launch(place)
+    DBOS.retrieve_workflow(KILLED).get_result()
+    return {}
+
+
+def _together(workflow: Any, inputs: list[Any]) -> list[Any]:
+    started = [DBOS.start_workflow(workflow, one) for one in inputs]
+    for one in started:
+        one.get_result()
+    return started
+
+
+def _warm(place: str) -> None:
+    """The first workflow of a process is slower."""
+    _launch(place)
+    chain(RUN_STEPS)
+    wait_for_word(place)
+
+
+def _launch(place: str) -> None:
     DBOS(
         config={
             "name": "bench",
-            "system_database_url": place if is_shared else f"sqlite:///{place}/dbos.sqlite",
+            "system_database_url": place if is_address(place) else f"sqlite:///{place}/{FILE}",
             "log_level": "CRITICAL",
             "application_version": "1",
-            "executor_id": number,
+            # By its number, so that none recovers another's workflows.
+            "executor_id": sys.argv[4] if len(sys.argv) > 4 else "0",
         }
     )
     DBOS.launch()
-    print(json.dumps(sample(workload, int(size), is_told=is_shared)), flush=True)
-    # Its threads would poll on for seconds.
-    os._exit(0)
 
+
+WORKLOADS = {
+    work.__name__: work
+    for work in (steps, runs, latency, items, retries, backoff, cold, resume, begun, recovered)
+}
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    play(WORKLOADS, {}, file=FILE)

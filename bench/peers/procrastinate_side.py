@@ -1,34 +1,65 @@
-"""Procrastinate on PostgreSQL: `procrastinate_side.py WORKLOAD SIZE URL NUMBER` prints JSON.
+"""Procrastinate on PostgreSQL: `procrastinate_side WORKLOAD SIZE URL NUMBER` prints JSON.
 
-One of several worker processes. It has jobs, but no runs of several steps: in `runs` each job puts
-the next of its run into the queue, in `jobs` all of them are there and may be done in any order.
-The first process fills the queue, in one batch and before anyone measures. Each says `ready` and
-waits for a line, then works until nothing is left.
+One of several worker processes, 10 jobs at once in each. It has jobs, but no runs of several steps:
+in `runs` each job puts the next of its run into the queue, in `jobs` all of them are there and may
+be done in any order. The first process fills the queue, in one batch and before anyone measures.
+Each works until nothing is left. In `backoff` it is told of new jobs by the database, but looks for
+those whose delay is over as often as it does by itself, every five seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 from importlib import import_module
 from time import perf_counter, process_time
 from typing import Any
 
-RUN_STEPS = 5
+from bench.peers.measuring import (
+    BACKOFF_SECONDS,
+    RUN_STEPS,
+    Attempts,
+    Sample,
+    is_address,
+    play,
+    wait_for_word,
+)
+
 # Jobs at once in a process, as in the measurements that our targets come from.
 CONCURRENCY = 10
 CONNECTIONS = 12
 LOOK_SECONDS = 0.005
+# A wait takes five seconds more than it should: one in each run is enough.
+BACKOFF_FAILURES = 1
 LEFT = "SELECT count(*) AS left FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"
 
 procrastinate: Any = import_module("procrastinate")
 
 
-async def sample(workload: str, size: int, url: str, number: int) -> dict[str, Any]:
-    connector = procrastinate.PsycopgConnector(conninfo=url, min_size=2, max_size=CONNECTIONS)
-    app = procrastinate.App(connector=connector)
+def runs(size: int, place: str) -> Sample:
+    return _played(place, [RUN_STEPS - 1] * size)
+
+
+def jobs(size: int, place: str) -> Sample:
+    return _played(place, [0] * size * RUN_STEPS)
+
+
+def backoff(size: int, place: str) -> Sample:
+    if not is_address(place):
+        return {"reason": "needs a PostgreSQL"}
+    return asyncio.run(_backoff(size, place))
+
+
+def _played(place: str, jobs: list[int]) -> Sample:
+    if not is_address(place):
+        return {"reason": "needs a PostgreSQL"}
+    return asyncio.run(_chains(place, jobs))
+
+
+async def _chains(url: str, jobs: list[int]) -> Sample:
+    """Each job says how many more are to follow it."""
+    connector, app = _app(url)
 
     @app.task(queue="bench", name="step")  # type: ignore[untyped-decorator]
     async def step(more: int) -> None:
@@ -36,32 +67,56 @@ async def sample(workload: str, size: int, url: str, number: int) -> dict[str, A
             await step.defer_async(more=more - 1)
 
     async with app.open_async():
-        if number == 0:
+        if sys.argv[4:] in ([], ["0"]):
             await app.schema_manager.apply_schema_async()
-            first = [RUN_STEPS - 1] * size if workload == "runs" else [0] * size * RUN_STEPS
-            await step.batch_defer_async(*({"more": more} for more in first))
-        print("ready", flush=True)
-        sys.stdin.readline()
+            await step.batch_defer_async(*({"more": more} for more in jobs))
+        wait_for_word(url)
         wall, cpu = perf_counter(), process_time()
-        await work(app, connector)
+        await _work(app, connector)
         return {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
 
 
-async def work(app: Any, connector: Any) -> None:
+async def _backoff(size: int, url: str) -> Sample:
+    connector, app = _app(url)
+    attempts = Attempts(BACKOFF_FAILURES)
+    retry = procrastinate.RetryStrategy(max_attempts=2, wait=int(BACKOFF_SECONDS))
+
+    @app.task(queue="bench", name="fail", retry=retry)  # type: ignore[untyped-decorator]
+    async def fail(run: str) -> None:
+        attempts.call(run)
+
+    async with app.open_async():
+        await app.schema_manager.apply_schema_async()
+        await fail.batch_defer_async(*({"run": f"run {number}"} for number in range(size)))
+        wait_for_word(url)
+        worker = asyncio.create_task(_worker(app, is_lasting=True))
+        while (await connector.execute_query_one_async(LEFT))["left"]:
+            await asyncio.sleep(LOOK_SECONDS)
+        worker.cancel()
+        await asyncio.wait([worker])
+        return {"late_ms": attempts.late_ms()}
+
+
+async def _work(app: Any, connector: Any) -> None:
     """A worker that finds nothing stops, though a job at work may still lead to another."""
     while True:
-        await app.run_worker_async(
-            queues=["bench"], wait=False, concurrency=CONCURRENCY, install_signal_handlers=False
-        )
+        await _worker(app, is_lasting=False)
         if not (await connector.execute_query_one_async(LEFT))["left"]:
             return
         await asyncio.sleep(LOOK_SECONDS)
 
 
-def main(workload: str, size: str, url: str, number: str) -> None:
+async def _worker(app: Any, *, is_lasting: bool) -> None:
+    await app.run_worker_async(
+        queues=["bench"], wait=is_lasting, concurrency=CONCURRENCY, install_signal_handlers=False
+    )
+
+
+def _app(url: str) -> tuple[Any, Any]:
     logging.disable(logging.CRITICAL)
-    print(json.dumps(asyncio.run(sample(workload, int(size), url, int(number)))), flush=True)
+    connector = procrastinate.PsycopgConnector(conninfo=url, min_size=2, max_size=CONNECTIONS)
+    return connector, procrastinate.App(connector=connector)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    play({"runs": runs, "jobs": jobs, "backoff": backoff}, {})
