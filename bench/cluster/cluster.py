@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 from itertools import count
@@ -24,6 +23,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from bench.cluster import cpu, reading
+from bench.cluster.asking import started
 from bench.contest import FOLDER, SideFailed
 from bench.startup import anew_command
 from bench.tool_package import register, settings
@@ -66,8 +66,8 @@ class Cluster(Struct):
 
     def start_many(self, program: str, number: int) -> list[int]:
         """Asked for at once, as far as the client's connections allow."""
-        with ThreadPoolExecutor(CLIENT_CONNECTIONS) as threads:
-            return list(threads.map(lambda _: self.start(program), range(number)))
+        body = json.dumps({"program": program, "workload": {}}).encode()
+        return started(self.address, body, number=number, connections=CLIENT_CONNECTIONS)
 
     def finish(self, runs: list[int]) -> float:
         """When the last of these runs ended, in seconds since 1970; all of them must succeed."""

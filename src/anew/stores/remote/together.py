@@ -8,7 +8,8 @@ Knows how questions are grouped. Does not know what they are about.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from msgspec import Raw, Struct
@@ -20,7 +21,9 @@ from anew.stores.remote.wire import TOGETHER_MAX, Refusal, error_of
 # Proxies often take a request of a million bytes and none that is larger. A question that has more
 # is asked alone.
 TOGETHER_BYTES_MAX = 512 * 1024
-# While one request is under way the next is on its way to the server, which has work at any time.
+# One request at a time makes the largest groups, and the least work. One that takes longer than
+# this may have fallen silent: another goes beside it.
+LATE_SECONDS = 0.1
 UNDER_WAY_MAX = 2
 
 T = TypeVar("T")
@@ -46,6 +49,7 @@ class Together(Generic[T]):
         self._waiting: list[_Asked] = []
         self._asked_about: set[RunId] = set()
         self._under_way = 0
+        self._late = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, run: RunId, question: bytes) -> T | None:
@@ -62,7 +66,7 @@ class Together(Generic[T]):
             await asyncio.wait(self._tasks)
 
     def _serve_on(self) -> None:
-        if self._under_way < UNDER_WAY_MAX:
+        if self._under_way < min(1 + self._late, UNDER_WAY_MAX):
             self._under_way += 1
             self._begin(self._serve())
 
@@ -74,9 +78,29 @@ class Together(Generic[T]):
     async def _serve(self) -> None:
         try:
             while group := self._next_group():
-                await self._settle(group)
+                async with self._watched():
+                    await self._settle(group)
         finally:
             self._under_way -= 1
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        """Another may be asked beside it once it is late."""
+        is_late = False
+
+        def tell() -> None:
+            nonlocal is_late
+            is_late = True
+            self._late += 1
+            if self._waiting:
+                self._serve_on()
+
+        timer = asyncio.get_running_loop().call_later(LATE_SECONDS, tell)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._late -= is_late
 
     def _next_group(self) -> list[_Asked]:
         """Those who have waited longest and still wait, one at least if one can be asked."""
