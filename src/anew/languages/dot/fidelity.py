@@ -5,7 +5,8 @@ Reads the run's own record of ended steps and its context. Calls no model and ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from anew.expressions import Scope
 from anew.languages.dot.compilation import Compilation
@@ -61,23 +62,34 @@ def preamble(scope: Scope, fidelity: str, *, goal: str) -> str:
         return ""
     if fidelity == "truncate":
         return "\n".join(filter(None, (f"Goal: {goal}" if goal else "", f"Run: {run}")))
-    lines = [f"Goal: {goal}"] if goal else []
-    lines += _stages(object_of(scope, "_verdicts"))
-    lines += _values(object_of(scope, "ctx"), _VALUE_CHARS[fidelity])
-    return _cut("\n".join(lines), _PREAMBLE_CHARS[fidelity])
+    lines = chain(
+        [f"Goal: {goal}"] if goal else [],
+        _stages(object_of(scope, "_verdicts")),
+        _values(object_of(scope, "ctx"), _VALUE_CHARS[fidelity]),
+    )
+    return _cut("\n".join(_first(lines, _PREAMBLE_CHARS[fidelity])), _PREAMBLE_CHARS[fidelity])
 
 
-def _stages(verdicts: Mapping[str, Value]) -> list[str]:
-    if not verdicts:
-        return []
-    return ["Stages so far:", *(f"- {step}: {verdict}" for step, verdict in verdicts.items())]
+def _first(lines: Iterable[str], chars: int) -> Iterator[str]:
+    """As many as have more than so many characters: a run has stages without end."""
+    for line in lines:
+        yield line
+        chars -= len(line)
+        if chars < 0:
+            return
 
 
-def _values(ctx: Mapping[str, Value], chars: int) -> list[str]:
+def _stages(verdicts: Mapping[str, Value]) -> Iterator[str]:
+    if verdicts:
+        yield "Stages so far:"
+        yield from (f"- {step}: {verdict}" for step, verdict in verdicts.items())
+
+
+def _values(ctx: Mapping[str, Value], chars: int) -> Iterator[str]:
     shown = {key: value for key, value in ctx.items() if not key.startswith(("_", "graph."))}
-    if not shown:
-        return []
-    return ["Context:", *(f"- {key}: {_cut(_plain(value), chars)}" for key, value in shown.items())]
+    if shown:
+        yield "Context:"
+        yield from (f"- {key}: {_cut(_plain(value), chars)}" for key, value in shown.items())
 
 
 def _plain(value: Value) -> str:
