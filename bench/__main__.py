@@ -59,7 +59,9 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
         padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         yield "  ".join(padded).rstrip()
     verdicts = [row["met"] for row in rows if row["met"] is not None]
-    yield f"{sum(verdicts)} of {len(verdicts)} targets are met"
+    unjudged = sum(row["target"] is not None and row["met"] is None for row in rows)
+    more = f", {unjudged} could not be judged" if unjudged else ""
+    yield f"{sum(verdicts)} of {len(verdicts)} targets are met{more}"
 
 
 def cell(value: object) -> str:

@@ -17,12 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, time
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
 from bench.machine import probe
+from bench.peers.measuring import BEGUN
 
 Sample: TypeAlias = dict[str, Any]
 
@@ -31,8 +32,6 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "bench"
 ROUNDS = 5
 SAMPLE_SECONDS_MAX = 60.0
-# What a side needs before it begins to work; a sample that is cut short has worked for the rest.
-BEGIN_SECONDS_MAX = 3.0
 _BEGUN = monotonic()
 
 
@@ -137,8 +136,8 @@ def by_command(entry: Entry, place: str) -> Sample:
     """One sample at a place, by a process that leaves nothing behind."""
     try:
         said = _said([*entry.side.command, entry.workload, str(entry.size), place], entry)
-    except subprocess.TimeoutExpired:
-        return _over_time(entry)
+    except subprocess.TimeoutExpired as over:
+        return _over_time(entry, over.output or b"")
     if said.returncode or not said.lines:
         return _failed(entry, (said.errors.strip().splitlines() or ["it printed nothing"])[-1])
     sample: Sample = json.loads(said.lines[-1])
@@ -172,9 +171,10 @@ def _said(command: Sequence[str], entry: Entry) -> _Said:
     return _Said(process.returncode, out.splitlines(), errors)
 
 
-def _over_time(entry: Entry) -> Sample:
-    if entry.is_cut:
-        return {"seconds": entry.seconds_max - BEGIN_SECONDS_MAX, "is_cut": True}
+def _over_time(entry: Entry, said: bytes) -> Sample:
+    begun = [line.split()[1] for line in said.decode().splitlines() if line.startswith(BEGUN)]
+    if entry.is_cut and begun:
+        return {"seconds": time() - float(begun[-1]), "is_cut": True}
     return _failed(entry, f"it took longer than {entry.seconds_max:g} s")
 
 

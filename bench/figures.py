@@ -104,6 +104,8 @@ class Workload(Struct):
         if best.is_bound and met is False:
             # It is slower than that, and nobody knows by how much.
             met, told = None, f"{told}; stopped too early to tell"
+        if best.reason is not None:
+            met, told = None, f"{told}; then {best.reason}"
         whom = best.side
         if len(others) > 1:
             names = dict.fromkeys(one.side.partition(" (")[0] for one in others)

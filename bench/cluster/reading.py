@@ -21,10 +21,7 @@ JOBS_PER_WAITING_RUN = 100
 BUSY_RUN = 1_000_000
 
 UNFINISHED = "SELECT count(*) FROM anew.runs WHERE run = ANY (%s) AND ended_at IS NULL"
-ENDED = """
-SELECT max(ended_at), count(*) FILTER (WHERE status <> 'done')
-FROM anew.runs WHERE run = ANY (%s)
-"""
+FAILED = "SELECT count(*) FROM anew.runs WHERE run = ANY (%s) AND status <> 'done'"
 # When the task that did not fail was called, by run.
 CALLED = """
 SELECT run, (data::json #>> '{outcome,result,called_at}')::bigint FROM anew.events
@@ -73,12 +70,11 @@ class Reader:
         """How many of these runs have not ended."""
         return int(self._row(UNFINISHED, runs)[0])
 
-    def ended_at(self, runs: Sequence[int]) -> float:
-        """When the last of these runs ended, in seconds since 1970. All must have succeeded."""
-        ended_at, failed = self._row(ENDED, runs)
+    def check(self, runs: Sequence[int]) -> None:
+        """SideFailed unless all of these have succeeded."""
+        (failed,) = self._row(FAILED, runs)
         if failed:
             raise SideFailed(f"{failed} of {len(runs)} runs failed")
-        return float(ended_at / NANOSECONDS)
 
     def called_at(self, runs: Sequence[int]) -> dict[int, int]:
         """When the call of the tool `stamp` that succeeded was made, by run."""

@@ -7,7 +7,7 @@ from functools import partial
 
 from bench.contest import ANEW, Entry, contend
 from bench.durable.documents import RUN_STEPS
-from bench.figures import Workload, compared, percentile
+from bench.figures import Workload, compared, figure, percentile
 from bench.stage import Stage
 
 RUNS = 500
@@ -32,6 +32,7 @@ CALM_RATIO = "< 1"
 def runs(stage: Stage) -> Iterator[Workload]:
     ours = stage.entry(ANEW, "runs", RUNS)
     entries = {"anew": ours, **stage.entries("runs", PEER_RUNS)}
+    tuned = entries["dbos-wal"] = stage.entry("dbos", "runs-wal", PEER_RUNS["dbos"])
     contend(entries.values())
     work = compared(
         "durable.runs",
@@ -40,8 +41,10 @@ def runs(stage: Stage) -> Iterator[Workload]:
         entries=entries,
         values=lambda entry: entry.rates(RUN_STEPS),
     )
+    name = f"{tuned.side.name} (write-ahead log)"
+    work.figures["dbos-wal"] = figure(tuned, tuned.rates(RUN_STEPS), name)
     work.alone().beside("restate", RESTATE_RATIO).beside("dbos", DBOS_RATIO)
-    yield work.beside_each("burr langgraph prefect noetl")
+    yield work.beside_each("burr langgraph prefect noetl dbos-wal")
 
 
 def latency(stage: Stage) -> Iterator[Workload]:

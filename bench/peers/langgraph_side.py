@@ -27,6 +27,7 @@ from bench.peers.measuring import (
     is_address,
     one_by_one,
     play,
+    say_begun,
     timed,
     wait_for_word,
 )
@@ -87,6 +88,7 @@ def items(size: int, place: str) -> Sample:
     _warm(saver, place)
     asked: Items = {"items": list(range(size)), "results": []}
     ended: list[Items] = []
+    say_begun()
     sample = timed(lambda: ended.append(_run(graph, asked, 1, max_concurrency=ITEMS_AT_ONCE)))
     assert len(ended[0]["results"]) == size
     return sample

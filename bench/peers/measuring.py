@@ -22,6 +22,7 @@ RUN_STEPS = 5
 COLD_STEPS = 3
 FAILURES = 2
 BACKOFF_SECONDS = 1.0
+BEGUN = "begun"
 
 
 class Attempts:
@@ -58,6 +59,11 @@ def wait_for_word(place: str) -> None:
     if is_address(place):
         print("ready", flush=True)
         sys.stdin.readline()
+
+
+def say_begun() -> None:
+    """For who may be stopped before the end: it tells how long the work itself has taken."""
+    print(f"{BEGUN} {time.time()}", flush=True)
 
 
 def timed(work: Callable[[], object], cpu: Callable[[], float] = process_time) -> Sample:

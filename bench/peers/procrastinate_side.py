@@ -2,8 +2,8 @@
 
 One of several worker processes, 10 jobs at once in each. It has jobs, but no runs of several steps:
 in `runs` each job puts the next of its run into the queue, in `jobs` all of them are there and may
-be done in any order. The first process fills the queue, in one batch and before anyone measures.
-Each works until nothing is left. In `backoff` it is told of new jobs by the database, but looks for
+be done in any order. Everyone is warm when the first process fills the queue, in one batch, and
+works until nothing is left. In `backoff` it is told of new jobs by the database, but looks for
 those whose delay is over as often as it does by itself, every five seconds.
 """
 
@@ -30,6 +30,7 @@ from bench.peers.measuring import (
 CONCURRENCY = 10
 CONNECTIONS = 12
 LOOK_SECONDS = 0.005
+WARM_JOBS = 20
 # A wait takes five seconds more than it should: one in each run is enough.
 BACKOFF_FAILURES = 1
 LEFT = "SELECT count(*) AS left FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"
@@ -66,14 +67,27 @@ async def _chains(url: str, jobs: list[int]) -> Sample:
         if more:
             await step.defer_async(more=more - 1)
 
+    async def begin(first: list[int]) -> None:
+        await step.batch_defer_async(*({"more": more} for more in first))
+
+    is_first = sys.argv[4:] in ([], ["0"])
     async with app.open_async():
-        if sys.argv[4:] in ([], ["0"]):
+        if is_first:
             await app.schema_manager.apply_schema_async()
-            await step.batch_defer_async(*({"more": more} for more in jobs))
+        worker = asyncio.create_task(_worker(app))
+        await begin([0] * WARM_JOBS)
+        await _until_done(connector)
         wait_for_word(url)
         wall, cpu = perf_counter(), process_time()
-        await _work(app, connector)
-        return {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
+        if is_first:
+            await begin(jobs)
+        else:
+            await _until_begun(connector)
+        await _until_done(connector)
+        sample = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
+        worker.cancel()
+        await asyncio.wait([worker])
+        return sample
 
 
 async def _backoff(size: int, url: str) -> Sample:
@@ -89,26 +103,27 @@ async def _backoff(size: int, url: str) -> Sample:
         await app.schema_manager.apply_schema_async()
         await fail.batch_defer_async(*({"run": f"run {number}"} for number in range(size)))
         wait_for_word(url)
-        worker = asyncio.create_task(_worker(app, is_lasting=True))
-        while (await connector.execute_query_one_async(LEFT))["left"]:
-            await asyncio.sleep(LOOK_SECONDS)
+        worker = asyncio.create_task(_worker(app))
+        await _until_done(connector)
         worker.cancel()
         await asyncio.wait([worker])
         return {"late_ms": attempts.late_ms()}
 
 
-async def _work(app: Any, connector: Any) -> None:
-    """A worker that finds nothing stops, though a job at work may still lead to another."""
-    while True:
-        await _worker(app, is_lasting=False)
-        if not (await connector.execute_query_one_async(LEFT))["left"]:
-            return
+async def _until_begun(connector: Any) -> None:
+    """Another process puts the jobs in."""
+    while not (await connector.execute_query_one_async(LEFT))["left"]:
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _worker(app: Any, *, is_lasting: bool) -> None:
+async def _until_done(connector: Any) -> None:
+    while (await connector.execute_query_one_async(LEFT))["left"]:
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _worker(app: Any) -> None:
     await app.run_worker_async(
-        queues=["bench"], wait=is_lasting, concurrency=CONCURRENCY, install_signal_handlers=False
+        queues=["bench"], concurrency=CONCURRENCY, install_signal_handlers=False
     )
 
 

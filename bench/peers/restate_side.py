@@ -19,6 +19,7 @@ from threading import local
 from time import process_time
 from typing import Any, NamedTuple
 
+from bench.asking import answers
 from bench.peers import killing
 from bench.peers.measuring import (
     BACKOFF_SECONDS,
@@ -27,6 +28,7 @@ from bench.peers.measuring import (
     Sample,
     one_by_one,
     play,
+    say_begun,
     timed,
 )
 from bench.peers.serving import (
@@ -93,7 +95,9 @@ def steps(size: int, place: str) -> Sample:
 
 def runs(size: int, place: str) -> Sample:
     with working(place) as (restate, cpu):
-        return timed(lambda: restate.together("chain", [RUN_STEPS] * size, CLIENTS), cpu)
+        asked = {"number": size, "connections": CLIENTS}
+        body = str(RUN_STEPS).encode()
+        return timed(lambda: answers(restate.ingress, "/bench/chain", body, **asked), cpu)
 
 
 def latency(size: int, place: str) -> Sample:
@@ -103,6 +107,7 @@ def latency(size: int, place: str) -> Sample:
 
 def items(size: int, place: str) -> Sample:
     with working(place) as (restate, cpu):
+        say_begun()
         return timed(lambda: restate.call("loop", size), cpu)
 
 

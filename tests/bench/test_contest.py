@@ -103,13 +103,19 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_a_side_that_is_cut_short_counts_as_done_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contest, "BEGIN_SECONDS_MAX", 0.25)
+def test_a_side_that_is_cut_short_counts_as_done_by_then() -> None:
+    said = "import time; print('begun', time.time() - 100, flush=True); time.sleep(60)"
+    entry = Entry(side(said), "items", 100, 1, seconds_max=0.5, is_cut=True)
+    contend([entry])
+    assert 0.5 < entry.rates()[0] < 1
+    assert entry.is_bound()
+
+
+def test_a_side_that_has_not_begun_by_then_has_no_rate() -> None:
     slow = side("import time; time.sleep(60)")
     entry = Entry(slow, "items", 100, 1, seconds_max=0.5, is_cut=True)
     contend([entry])
-    assert entry.rates() == [400.0]
-    assert entry.is_bound()
+    assert entry.reason == "failed: it took longer than 0.5 s"
 
 
 def test_modules_may_be_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -331,11 +331,11 @@ def through(proxy: Proxy, url: str) -> str:
 
 
 def lose(proxy: Proxy, *, is_http: bool, times: int) -> None:
-    """Lose answers of the server to a commit, or of PostgreSQL to any statement it has prepared."""
+    """Lose answers to commits, of the server or of PostgreSQL, which knows them by that name."""
     if is_http:
         proxy.lose_answers(b"store.commit", answered=b"HTTP/1.1 ", times=times, every=2)
     else:
-        proxy.lose_answers(b"_pg3_", answered=READY_FOR_QUERY, times=times, every=4)
+        proxy.lose_answers(b"\0anew_0\0", answered=READY_FOR_QUERY, times=times, every=3)
 
 
 def _reached(url: str) -> tuple[str, int] | str:

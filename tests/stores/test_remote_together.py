@@ -70,7 +70,7 @@ def test_commits_that_come_together_share_requests(tmp_path):
             assert counting.sizes["store.commit"] == [20]
             found = await asyncio.gather(*(remote.store.load(run) for run in RUNS))
             assert [stored.events[0].run for stored in found] == [str(run) for run in RUNS]
-            assert counting.sizes["store.load"] == [20]
+            assert counting.sizes["store.load"] == [10, 10]
             await remote.close()
 
     asyncio.run(go())

@@ -345,15 +345,17 @@ class Ledger:
 
         Raises what keeps it from ending here.
         """
-        obstacle = self._failure or self._given_up.get(run)
-        if obstacle is not None:
-            raise obstacle.with_traceback(None)
+        given_up = self._given_up.get(run)
+        if given_up is not None:
+            raise given_up.with_traceback(None)
         ending = self._endings.get(run)
         if ending is None:
             ending = self._endings[run] = _Ending(asyncio.get_running_loop().create_future())
         ending.waiters += 1
         try:
             await self.look(run)
+            if self._failure is not None and not ending.future.done():
+                raise self._failure.with_traceback(None)
             return await asyncio.shield(ending.future)
         finally:
             ending.waiters -= 1

@@ -29,7 +29,8 @@ class LiveRun(Struct):
 
     `is_stale`: the store refused a change, so memory is not the truth. `is_ended`: its end is in
     the store; `state.is_final` alone may mean an end that is not durable yet. `last_at` is the
-    moment of its newest event. Its tasks work in `works_in`, once there was one, with `scratch`.
+    moment of its newest event. `is_elsewhere`: the folder of its document is not on this machine,
+    as far as is known once it has a `scratch` folder.
     """
 
     id: RunId
@@ -43,7 +44,7 @@ class LiveRun(Struct):
     is_stale: bool = False
     is_ended: bool = False
     scratch: Path | None = None
-    works_in: Path | None = None
+    is_elsewhere: bool = False
     last_at: int = 0
 
     def wants_snapshot(self) -> bool:

@@ -185,7 +185,11 @@ class Programs:
 
     def of(self, stored: StoredProgram) -> Document:
         """A row of the catalog, compiled, with the file that its sender named."""
-        known = self._known.get(stored.digest) or self._compiled(stored)
+        known = self._known.get(stored.digest)
+        if known is None:
+            known = self._compiled(stored)
+        else:
+            self._remember(known)
         return known if known.file == stored.file else replace(known, file=stored.file)
 
     async def _look_up(self, which: tuple[str, int | None]) -> StoredProgram | None:

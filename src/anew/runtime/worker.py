@@ -362,12 +362,12 @@ class Worker:
     def _site(self, live: LiveRun) -> Site:
         if live.scratch is None:
             live.scratch = self._scratch / str(live.id)
-            live.works_in = live.folder
-            if self._is_shared and not live.folder.is_dir():
-                # The document lies on another machine; so do the files it names.
-                live.works_in = live.scratch
-                live.scratch.mkdir(parents=True, exist_ok=True)
-        folder = live.works_in or live.folder
+            # The document may lie on another machine; so do the files it names.
+            live.is_elsewhere = self._is_shared and not live.folder.is_dir()
+        folder = live.folder
+        if live.is_elsewhere:
+            folder = live.scratch
+            folder.mkdir(parents=True, exist_ok=True)
         return Site(str(live.id), live.program, folder, live.scratch, live.secrets)
 
     async def _hand_back(self, lease: Lease) -> None:

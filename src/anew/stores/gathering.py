@@ -23,7 +23,7 @@ class _Waiting(Struct, Generic[Question, Answer]):
 
 
 class Gathering(Generic[Question, Answer]):
-    """`ask` answers several questions in their order, or fails for all of them.
+    """`ask` answers several questions in their order, or fails; then each is asked alone.
 
     At most `most` are asked together, and at most `at_once` such groups are under way. The list of
     those who wait needs no bound of its own: every entry has a caller behind it.
@@ -40,32 +40,40 @@ class Gathering(Generic[Question, Answer]):
         self._most = most
         self._at_once = at_once
         self._waiting: list[_Waiting[Question, Answer]] = []
-        self._asking: set[asyncio.Task[None]] = set()
+        self._under_way = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, question: Question) -> Answer:
         """The answer to one."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(question, future))
-        if len(self._asking) < self._at_once:
+        if self._under_way < self._at_once:
+            self._under_way += 1
             task = asyncio.create_task(self._serve())
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await future
 
     async def _serve(self) -> None:
-        while self._waiting:
-            group = [one for one in self._waiting[: self._most] if not one.future.cancelled()]
-            del self._waiting[: self._most]
-            if group:
-                await self._answer(group)
+        try:
+            while self._waiting:
+                group = [one for one in self._waiting[: self._most] if not one.future.cancelled()]
+                del self._waiting[: self._most]
+                if group:
+                    await self._answer(group)
+        finally:
+            # Here, and not when the task is seen to be done: whoever asks in between would wait.
+            self._under_way -= 1
 
     async def _answer(self, group: Sequence[_Waiting[Question, Answer]]) -> None:
         try:
             answers = await self._ask([one.question for one in group])
         except Exception as error:
-            for one in group:
-                if not one.future.done():
-                    one.future.set_exception(error)
+            if len(group) > 1:
+                for one in group:
+                    await self._answer([one])
+            elif not group[0].future.done():
+                group[0].future.set_exception(error)
             return
         for one, answer in zip(group, answers, strict=True):
             if not one.future.done():

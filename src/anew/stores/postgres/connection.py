@@ -179,7 +179,8 @@ def _unreadable() -> ConfigError:
 
 async def connect(place: Place, *, is_reader: bool = False) -> Connection:
     """One that commits each statement by itself. Errors are psycopg's, but for an old server."""
-    settings: dict[str, Any] = {**_NETWORK, **place.parts}
+    # What is sent by hand is UTF-8, whatever the environment says.
+    settings: dict[str, Any] = {**_NETWORK, **place.parts, "client_encoding": "UTF8"}
     if not place.is_pooled:
         # A pooler does not pass them on. Those of the URL come last, and count.
         ours = _options(is_reader=is_reader, is_durable=place.is_durable)

@@ -184,7 +184,7 @@ class Connection:
                 "Is it an Anew server, and is it running?"
             )
             return _Trouble(away, isinstance(error, NotAnswered))
-        self.cursor = reply.headers.get(_CURSOR, self.cursor.encode()).decode()
+        self.cursor = reply.headers.get(_CURSOR, self.cursor.encode()).decode("latin-1")
         refusal = _refusal(reply)
         # Our own failures say so. What else fails is between us and the server, or is the server
         # as it stops; only who speaks to it for the first time may have the wrong address.

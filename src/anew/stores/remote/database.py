@@ -73,6 +73,8 @@ from anew.stores.remote.wire import (
 )
 from anew.values import Object
 
+# Runs that one request reads: the server holds all of them before it answers.
+LOADED_MAX = 10
 # To tell a server that nobody waits for a lease any more; it finds out by itself, only later.
 LEAVE_SECONDS_MAX = 2.0
 
@@ -88,7 +90,9 @@ class RemoteStore:
         self._clock = clock
         self._archive = RemoteArchive(connection)
         self._commits: Together[None] = Together(connection, "store.commit", COMMIT_ANSWERS)
-        self._loads: Together[Loaded] = Together(connection, "store.load", LOAD_ANSWERS)
+        self._loads: Together[Loaded] = Together(
+            connection, "store.load", LOAD_ANSWERS, most=LOADED_MAX
+        )
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def commit(self, commit: Commit) -> None:

@@ -48,7 +48,8 @@ class Line(asyncio.Protocol):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._parser = HttpResponseParser(self)
-        self._transport: asyncio.Transport
+        # Behind a proxy a connection can be lost before it was made.
+        self._transport: asyncio.Transport | None = None
         self._asked: asyncio.Future[Reply] | None = None
         self._seconds = 0.0
         self._deadline = 0.0
@@ -71,9 +72,8 @@ class Line(asyncio.Protocol):
         self._asked = asked
         self._begin()
         self._seconds = answer_seconds
-        self._transport.writelines(pieces)
-        self._expect()
         try:
+            self._write(pieces)
             return await asked
         finally:
             # Unless it is answered, an answer may yet come, and would be taken for the next one.
@@ -81,9 +81,15 @@ class Line(asyncio.Protocol):
                 self._asked = None
                 self.abort()
 
+    def _write(self, pieces: list[bytes]) -> None:
+        if self._transport is None or self._transport.is_closing():
+            raise NotAnswered("the connection was closed")
+        self._transport.writelines(pieces)
+        self._expect()
+
     @property
     def is_open(self) -> bool:
-        return not self._transport.is_closing()
+        return self._transport is not None and not self._transport.is_closing()
 
     @property
     def is_old(self) -> bool:
@@ -91,14 +97,18 @@ class Line(asyncio.Protocol):
 
     def is_fresh(self) -> bool:
         """Whether the server has neither closed it nor is about to, nor said something unasked."""
-        if not self.is_open or self.is_old:
+        if self._transport is None or not self.is_open or self.is_old:
             return False
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not poll.poll(0)
 
     def abort(self) -> None:
-        self._transport.abort()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _unsent_bytes(self) -> int:
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
 
     # --- what the transport says
 
@@ -154,8 +164,9 @@ class Line(asyncio.Protocol):
         asked, self._asked = self._asked, None
         if asked is not None and not asked.done():
             asked.set_result(Reply(status, self._headers, b"".join(self._pieces)))
-        if not self._parser.should_keep_alive():
-            self._transport.close()
+        # What is left of the request would be taken for the beginning of the next one.
+        if self._unsent_bytes() or not self._parser.should_keep_alive():
+            self.abort()
 
     @property
     def _ends_with_the_connection(self) -> bool:
@@ -167,7 +178,7 @@ class Line(asyncio.Protocol):
     def _expect(self) -> None:
         """A timer for each piece would be dear: it looks again by itself."""
         self._deadline = self._loop.time() + self._seconds
-        self._unsent = self._transport.get_write_buffer_size()
+        self._unsent = self._unsent_bytes()
         if self._watch is not None and self._watch.when() <= self._deadline:
             return
         if self._watch is not None:
@@ -178,7 +189,7 @@ class Line(asyncio.Protocol):
         self._watch = None
         if self._asked is None:
             return
-        if self._transport.get_write_buffer_size() < self._unsent:
+        if self._unsent_bytes() < self._unsent:
             self._expect()  # a large request is still on its way
         elif self._loop.time() < self._deadline:
             self._watch = self._loop.call_at(self._deadline, self._look)
@@ -250,7 +261,9 @@ class Client:
         return None
 
     def _keep(self, line: Line) -> None:
-        if line.is_open:
+        if self.is_closed:
+            line.abort()
+        elif line.is_open:
             line.used_at = asyncio.get_running_loop().time()
             self._idle.append(line)
             if self._idle[0].is_old:
@@ -264,6 +277,9 @@ class Client:
             raise NotSent(f"no connection within {SERVER_CONNECT_SECONDS_MAX:g} s") from error
         except OSError as error:
             raise NotSent(str(error)) from error
+        if self.is_closed:
+            line.abort()
+            raise NotSent("it is closed here")
         self._lines.add(line)
         line.lost.add_done_callback(lambda _: self._lines.discard(line))
         return line

@@ -24,7 +24,7 @@ TOGETHER_BYTES_MAX = 512 * 1024
 # One request at a time makes the largest groups, and the least work. One that takes longer than
 # this may have fallen silent: another goes beside it.
 LATE_SECONDS = 0.1
-UNDER_WAY_MAX = 2
+UNDER_WAY_MAX = 8
 
 T = TypeVar("T")
 
@@ -36,16 +36,19 @@ class _Asked(Struct, eq=False):
 
 
 class Together(Generic[T]):
-    """Asks one operation, of which `answers` is the type of the answers.
+    """Asks one operation, of which `answers` is the type of the answers; `most` in a request.
 
     Questions about one run are asked one after the other.
     The list of those who wait needs no bound of its own: every entry has a caller behind it.
     """
 
-    def __init__(self, connection: Connection, operation: str, answers: Any) -> None:
+    def __init__(
+        self, connection: Connection, operation: str, answers: Any, *, most: int | None = None
+    ) -> None:
         self._connection = connection
         self._operation = operation
         self._answers = answers
+        self._most = most or TOGETHER_MAX
         self._waiting: list[_Asked] = []
         self._asked_about: set[RunId] = set()
         self._under_way = 0
@@ -109,7 +112,7 @@ class Together(Generic[T]):
         size = 0
         for asked in self._waiting:
             size += len(asked.question)
-            is_full = len(group) == TOGETHER_MAX or (group and size > TOGETHER_BYTES_MAX)
+            is_full = len(group) == self._most or (group and size > TOGETHER_BYTES_MAX)
             if is_full or asked.run in self._asked_about:
                 left.append(asked)
             elif not asked.future.cancelled():

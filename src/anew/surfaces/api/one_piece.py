@@ -26,6 +26,8 @@ class OnePiece:
         if not self._has_begun:
             self._has_begun, self._head = True, data
             self._flushing = self._loop.call_soon(self.flush)
+        elif not data:
+            self.flush()
         elif self._head is None:
             self._transport.write(data)
         else:

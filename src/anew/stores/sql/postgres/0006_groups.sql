@@ -2,6 +2,48 @@
 --
 -- Takes the place of commit_v1, which stays for processes of an earlier version.
 
+-- What the trigger durable of the other tables does. A trigger is called with every statement, and a
+-- group has many.
+CREATE FUNCTION anew.make_durable_v1() RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF current_setting('synchronous_commit') = 'off'
+        AND current_setting('anew.synchronous_commit', true) IS DISTINCT FROM 'session'
+    THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+END
+$$;
+
+DROP TRIGGER durable ON anew.runs;
+
+-- What processes of an earlier version call sees to it as well.
+ALTER FUNCTION anew.commit_v1 RENAME TO commit_plain_v1;
+CREATE FUNCTION anew.commit_v1(
+    p_run bigint, p_expected bigint, p_at bigint,
+    p_status text, p_error text, p_ended_at bigint,
+    p_ats bigint[], p_names text[], p_datas text[], p_replaced text[],
+    p_step text, p_visit bigint, p_iteration bigint, p_token bigint, p_settle text,
+    p_to_step text, p_to_visit bigint, p_to_iteration bigint, p_pool text, p_until bigint,
+    p_due_at bigint, p_reason text, p_attempt bigint, p_calls_again boolean,
+    p_drop_all boolean, p_drops json, p_jobs json, p_wakes json,
+    p_new json, p_checksums text[], p_blobs bytea[], p_format text, p_snapshot bytea
+) RETURNS bigint[]
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM anew.make_durable_v1();
+    RETURN anew.commit_plain_v1(
+        p_run, p_expected, p_at, p_status, p_error, p_ended_at,
+        p_ats, p_names, p_datas, p_replaced, p_step, p_visit, p_iteration, p_token, p_settle,
+        p_to_step, p_to_visit, p_to_iteration, p_pool, p_until,
+        p_due_at, p_reason, p_attempt, p_calls_again, p_drop_all, p_drops, p_jobs, p_wakes,
+        p_new, p_checksums, p_blobs, p_format, p_snapshot
+    );
+END
+$$;
+
 -- Writes the commits of a group, in their order. What is refused is left out; the others are written.
 -- NULL: all were written, now or before. Otherwise three numbers for each that was refused: its place
 -- in the group, and the two that `refusal_v1` says of it, -1 for what is not there.
@@ -34,12 +76,7 @@ DECLARE
     v_answer bigint[];
     n bigint;
 BEGIN
-    -- As the trigger durable of the other tables does.
-    IF current_setting('synchronous_commit') = 'off'
-        AND current_setting('anew.synchronous_commit', true) IS DISTINCT FROM 'session'
-    THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM anew.make_durable_v1();
 
     FOR n IN 1 .. cardinality(p_runs) LOOP
         v_more := p_mores[n];
@@ -206,6 +243,3 @@ BEGIN
     RETURN v_answer;
 END
 $$;
-
--- commit_v2 sees to it itself, once for a whole group.
-DROP TRIGGER durable ON anew.runs;
