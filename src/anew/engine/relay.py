@@ -10,7 +10,10 @@ _VERDICTS = frozenset(Verdict)
 
 
 def relayed(inputs: Value) -> Outcome:
-    """A success, unless the inputs' `outcome` says otherwise."""
+    """A success, unless the inputs' `outcome` says otherwise.
+
+    A success may have the error of the failure it was made of.
+    """
     said = inputs.get("outcome") if isinstance(inputs, dict) else None
     if said is None:
         return outcome_of({})
@@ -18,9 +21,9 @@ def relayed(inputs: Value) -> Outcome:
         return outcome_of(error=error_of("config", "outcome must be a mapping, or null"))
     verdict = said.get("verdict")
     has_failed = verdict == Verdict.FAILURE or said.get("status") == "error"
-    error = (
-        (said.get("error") or error_of("failed", "a failure was passed on")) if has_failed else None
-    )
+    error = said.get("error") if has_failed or verdict == Verdict.SUCCESS else None
+    if has_failed and not error:
+        error = error_of("failed", "a failure was passed on")
     advice = Advice(
         verdict=Verdict(verdict) if verdict in _VERDICTS else None,
         word=_text(said.get("word")),

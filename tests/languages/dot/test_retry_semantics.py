@@ -403,6 +403,16 @@ def test_a_diamond_passes_label_and_error_through():
     assert run.way == "s a d f x"
 
 
+# 3.4 the same, where `on_failure=succeed` "keeps the error" of what counts as a success
+def test_a_diamond_passes_the_error_through_that_a_success_has_kept():
+    run = play_docs(
+        "graph [on_failure=succeed]; a; d [shape=diamond]; f; s->a->d; d->x; f->x;"
+        "d->f [condition=\"error.type == 'TERMINAL' AND status == 'SUCCESS'\"];",
+        a=[TERMINAL],
+    )
+    assert run.way == "s a d f x"
+
+
 # 3.4 the same, where a jump of the failure routing leads into the diamond
 @pytest.mark.parametrize("jump", ["graph [fallback=d]; a;", "a [retry_target=d];"])
 def test_a_diamond_passes_the_label_through_after_a_jump(jump: str):

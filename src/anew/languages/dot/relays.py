@@ -17,7 +17,7 @@ from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Work
 from anew.languages.dot.scoped import computed, constant, object_of, within, writes
 from anew.languages.dot.settings import given
-from anew.program.policy import Fail, Patch, Rule, Verdict
+from anew.program.policy import Continue, Fail, Patch, Rule, Verdict
 from anew.program.span import Span
 from anew.values import Object, Value
 
@@ -29,9 +29,21 @@ def build_pass(_: Compilation, __: Node) -> Work:
     return Work("relay", constant({}))
 
 
-def build_choice(_: Compilation, __: Node) -> Work:
+def build_choice(_: Compilation, node: Node) -> Work:
     """The outcome of the node before, as it was."""
-    return Work("relay", computed("(the outcome before)", _passed_on, "_origin"))
+    passed_on = computed("(the outcome before)", _passed_on, "_origin")
+    return Work("relay", passed_on, rules=(_made_good(node.span),))
+
+
+def _made_good(span: Span) -> Rule:
+    """A failure that counts as a success goes on as one, with the error that edges may ask for."""
+    when = Condition(computed("the failure before counts as a success", _is_good, "_origin"))
+    return Rule(Continue(Verdict.SUCCESS), when=when, name="passed on", span=span)
+
+
+def _is_good(scope: Scope) -> Value:
+    before = within(object_of(scope, "_origin"), "outcome")
+    return before.get("verdict") == Verdict.SUCCESS and bool(before.get("error"))
 
 
 def _passed_on(scope: Scope) -> Value:
