@@ -83,7 +83,7 @@ class Line(asyncio.Protocol):
 
     def _write(self, pieces: list[bytes]) -> None:
         if self._transport is None or self._transport.is_closing():
-            raise NotAnswered("the connection was closed")
+            raise NotSent("the connection was closed")
         self._transport.writelines(pieces)
         self._expect()
 
