@@ -45,5 +45,7 @@ def test_there_is_a_point_for_each_value(log_x: bool) -> None:
 
 @pytest.mark.parametrize("series", [{}, {"a": []}, {"a": [(1, 0.0)]}])
 def test_little_can_be_drawn_too(series: dict[str, list[tuple[float, float]]]) -> None:
-    ElementTree.fromstring(lines("Growth", "jobs", "µs", series))
-    ElementTree.fromstring(bars("Nothing", "s", {}))
+    drawn = ElementTree.fromstring(lines("Growth", "jobs", "µs", series))
+    assert len(list(drawn.iter(f"{SVG}circle"))) == sum(map(len, series.values()))
+    nothing = ElementTree.fromstring(bars("Nothing", "s", {}))
+    assert "Nothing" in ElementTree.tostring(nothing, encoding="unicode")
