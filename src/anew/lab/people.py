@@ -14,7 +14,7 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
 from anew.engine.signals import outcome_of_signal
 from anew.engine.state import Asked
-from anew.lab.script import BY_SCRIPT, Entry, Script, keys_of
+from anew.lab.script import BY_SCRIPT, Entry, Script
 from anew.program.program import Program, Step, Task
 from anew.values import Value
 from anew.views.routing_words import choices_text
@@ -39,8 +39,7 @@ def _played(step: Step, task: Task, script: Script) -> Task:
 def _gives_outcomes(step: Step, task: Task, script: Script) -> bool:
     if task.kind not in ("human", "wait"):
         return False
-    keys = (key for key in keys_of(step.name, task.label) if key in script.outcomes)
-    entries = script.outcomes.get(next(keys, ""), ())
+    entries = script.entries_of(step.name, task.label)
     if task.kind == "wait":
         return any(not entry.is_signal for entry in entries)
     return any(entry.answer is None for entry in entries)

@@ -6,8 +6,10 @@ The script plays the tools. It knows nothing of the engine; `lab.simulate` bring
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 
 from msgspec import Struct, field
 
@@ -22,6 +24,7 @@ from anew.engine.outcome import (
     wait_seconds,
 )
 from anew.engine.signals import NAME_FORM, is_name
+from anew.engine.state import Key
 from anew.engine.verdicts import ErrorType, spoken
 from anew.errors import ConfigError
 from anew.languages.document import read_yaml
@@ -38,7 +41,9 @@ START_DEFAULT = 946_684_800 * NANOSECONDS
 TAKES_SECONDS_MAX = 1e9
 OK_STATUSES = range(200, 300)
 
-_KEYS = ("workload", "outcomes", "signals", "random", "now", "expect")
+_KEYS = ("workload", "outcomes", "signals", "random", "now", "lags", "invariants", "expect")
+# What a draw gives that the script says nothing of: the middle.
+CHANCE_DEFAULT = 0.5
 _SIGNAL_KEYS = ("signal", "payload", "id", "at")
 # The words of an agent's status file, and the ones a script has for them.
 _ALIASES = {
@@ -117,23 +122,39 @@ class Sent(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """`outcomes` is keyed by `step.task`, task label or step name, in that precedence."""
+    """`outcomes` is keyed by `step#visit.task`, `step.task`, task label or step name, the first
+    that is there.
+
+    `drawn` are the random numbers that come first. `lags` has, by step-run, how long a worker takes
+    to come each time one is needed. `invariants` are conditions that hold for every run there can
+    be, whatever goes wrong.
+    """
 
     outcomes: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
     workload: Object = field(default_factory=dict)
-    chance: float | None = 0.5
+    chance: float | None = CHANCE_DEFAULT
     seed: int | None = None
+    drawn: tuple[float, ...] = ()
     now: int = START_DEFAULT
     expect: Object = field(default_factory=dict)
     signals: tuple[Sent, ...] = ()
+    lags: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    invariants: tuple[str, ...] = ()
 
     def draws(self, seed: int | None = None) -> Callable[[], float]:
-        """Where chance comes from: always the same fraction, or a seeded stream."""
+        """Where chance comes from: the numbers given, then the same fraction or a seeded stream."""
         chosen = self.seed if seed is None else seed
-        if chosen is None:
-            fraction = 0.5 if self.chance is None else self.chance
-            return lambda: fraction
-        return random.Random(chosen).random
+        if chosen is not None:
+            return random.Random(chosen).random
+        fraction = CHANCE_DEFAULT if self.chance is None else self.chance
+        return chain(self.drawn, repeat(fraction)).__next__
+
+    def entries_of(self, step: str, label: str) -> Iterator[Entry]:
+        """Everything that is said of a task, under whichever key."""
+        plain = next((key for key in keys_of(step, label) if key in self.outcomes), None)
+        for key, entries in self.outcomes.items():
+            if key == plain or _general(key) == f"{step}.{label}":
+                yield from entries
 
 
 class Tape(Struct):
@@ -169,9 +190,28 @@ SUCCESS = Entry({"result": {}}, 1, 0)
 BY_SCRIPT = "script"
 
 
+_EXACT = re.compile(r"#[1-9][0-9]*(\[[0-9]+\])?(?=\.|$)")
+
+
 def keys_of(step: str, label: str) -> tuple[str, str, str]:
-    """The keys a task answers to, the most exact first."""
+    """The keys a task answers to in every visit, the most exact first."""
     return f"{step}.{label}", label, step
+
+
+def place_of(key: Key) -> str:
+    """How a script names one step-run: `fetch#1`, and `fetch#1[3]` where it is an iteration."""
+    iteration = "" if key.iteration is None else f"[{key.iteration}]"
+    return f"{key.step}#{key.visit}{iteration}"
+
+
+def exact_key(key: Key, label: str) -> str:
+    """The key of a task in one step-run only."""
+    return f"{place_of(key)}.{label}"
+
+
+def _general(key: str) -> str:
+    """The key of the same task in any step-run."""
+    return _EXACT.sub("", key, count=1)
 
 
 def read_script(text: str | bytes, file: str) -> Script:
@@ -193,15 +233,18 @@ def script_of(said: Value, file: str = "script") -> Script:
     problem = problem_of(said)
     if problem is not None:
         raise ConfigError(f"{file}: a value of the script {problem}")
-    chance, seed = _chance(said.get("random", 0.5), file)
+    chance = _chance(said.get("random", CHANCE_DEFAULT), file)
     return Script(
         outcomes=_outcomes(said.get("outcomes"), file),
         workload=_mapping(said.get("workload"), f"{file}: workload"),
-        chance=chance,
-        seed=seed,
+        chance=chance.fraction,
+        seed=chance.seed,
+        drawn=chance.drawn,
         now=_moment(said.get("now"), file),
         expect=_mapping(said.get("expect"), f"{file}: expect"),
         signals=_signals(said.get("signals") or [], f"{file}: signals"),
+        lags=_lags(said.get("lags"), f"{file}: lags"),
+        invariants=_invariants(said.get("invariants") or [], f"{file}: invariants"),
     )
 
 
@@ -215,7 +258,11 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
     named = short | {f"{step}.{label}" for step, label in exact if step != label}
     what = "node" if program.language == "dot" else "task or step"
     silent, waiting = _silent(program), _waiting(program)
-    for key, entries in script.outcomes.items():
+    for place in script.lags:
+        if _general(place) not in program.steps:
+            yield f"lags.{place} names no {'node' if what == 'node' else 'step'}."
+    for exact, entries in script.outcomes.items():
+        key = exact if exact in known else _general(exact)
         if key not in known:
             yield f"outcomes.{key} names no {what}. {did_you_mean(key, named) or ''}".rstrip()
         if key in silent:
@@ -225,7 +272,7 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
             if entry.is_signal and key in known and key not in waiting:
                 doubt = "is a signal, and nothing of that name waits for one."
             if doubt is not None:
-                yield f"outcomes.{key}[{number}] {doubt}"
+                yield f"outcomes.{exact}[{number}] {doubt}"
 
 
 def _silent(program: Program) -> set[str]:
@@ -353,15 +400,49 @@ def _nanoseconds(takes: Value, where: str, *, key: str = "takes") -> int:
     return round(seconds * NANOSECONDS)
 
 
-def _chance(said: Value, file: str) -> tuple[float | None, int | None]:
-    if isinstance(said, dict):
-        seed = said.get("seed")
+class _Chance(Struct, frozen=True):
+    fraction: float | None = None
+    seed: int | None = None
+    drawn: tuple[float, ...] = ()
+
+
+def _chance(said: Value, file: str) -> _Chance:
+    if _is_fraction(said):
+        return _Chance(fraction=float(said))
+    if not isinstance(said, dict):
+        forms = "a fraction from 0 to 1, {seed: N} or {draws: [fractions]}"
+        raise ConfigError(f"{file}: random must be {forms}, not {said!r}")
+    _known(said, ("seed", "draws"), f"{file}: random")
+    seed, drawn = said.get("seed"), said.get("draws")
+    if drawn is None:
         if isinstance(seed, int) and not isinstance(seed, bool):
-            return None, seed
+            return _Chance(seed=seed)
         raise ConfigError(f"{file}: random.seed must be a whole number, not {seed!r}")
-    if isinstance(said, (int, float)) and not isinstance(said, bool) and 0 <= said <= 1:
-        return float(said), None
-    raise ConfigError(f"{file}: random must be a fraction from 0 to 1 or {{seed: N}}, not {said!r}")
+    if not isinstance(drawn, list) or not all(_is_fraction(one) for one in drawn):
+        raise ConfigError(f"{file}: random.draws must be a list of fractions from 0 to 1")
+    if seed is not None:
+        raise ConfigError(f"{file}: random has a seed or draws, not both")
+    return _Chance(CHANCE_DEFAULT, drawn=tuple(float(one) for one in drawn))
+
+
+def _is_fraction(said: Value) -> bool:
+    return isinstance(said, (int, float)) and not isinstance(said, bool) and 0 <= said <= 1
+
+
+def _lags(said: Value, where: str) -> dict[str, tuple[int, ...]]:
+    listed = _mapping(said, where)
+    found = {}
+    for place, lags in listed.items():
+        if not isinstance(lags, list):
+            raise ConfigError(f"{where}.{place} must be a list of seconds, not {lags!r}")
+        found[place] = tuple(_nanoseconds(lag, f"{where}.{place}", key="each") for lag in lags)
+    return found
+
+
+def _invariants(said: Value, where: str) -> tuple[str, ...]:
+    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+        raise ConfigError(f"{where} must be a list of conditions, not {said!r}")
+    return tuple(said)
 
 
 def _moment(said: Value, file: str) -> int:

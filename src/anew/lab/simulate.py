@@ -27,11 +27,12 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState, RunStatus, StepRunStatus
+from anew.engine.state import Key, RunState, RunStatus, StepRun, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
 from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripted_people
-from anew.lab.script import BY_SCRIPT, SUCCESS, Entry, Script, Tape, keys_of
+from anew.lab.playing import Asking, Played, Player, Tapes
+from anew.lab.script import BY_SCRIPT, SUCCESS, Entry, Script
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.summary import summary
@@ -66,10 +67,18 @@ class Simulation(Struct):
 
 
 def simulate(
-    program: Program, script: Script, *, seed: int | None = None, events_max: int = EVENTS_MAX
+    program: Program,
+    script: Script,
+    *,
+    seed: int | None = None,
+    events_max: int = EVENTS_MAX,
+    player: Player | None = None,
 ) -> Simulation:
-    """Play `script` against `program` to its end; ConfigError when it has none in sight."""
-    return _World(program, script, seed, events_max).play()
+    """Play `script` against `program` to its end; ConfigError when it has none in sight.
+
+    A `player` says in the place of the script what executions give.
+    """
+    return _World(program, script, seed, events_max, player or Tapes(script)).play()
 
 
 # When; how old the visit's first wish is; which iteration; a unique number; what.
@@ -77,15 +86,22 @@ _Pending: TypeAlias = tuple[int, int, int, int, Boundary]
 
 
 class _World:
-    """Unlimited workers around one run at a time, and the tapes they play."""
+    """Unlimited workers around one run at a time, and the player who tells what they get."""
 
-    def __init__(self, program: Program, script: Script, seed: int | None, events_max: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        script: Script,
+        seed: int | None,
+        events_max: int,
+        player: Player,
+    ) -> None:
         self._program = program
         # What is executed: a person's task that is scripted with outcomes asks nobody.
         self._played = scripted_people(program, script)
         self._events_max = events_max
         self._script = script
-        self._tapes = {key: Tape(entries, key) for key, entries in script.outcomes.items()}
+        self._player = player
         self._doubts: dict[str, None] = {}
         self._draw = script.draws(seed)
         self._state = RunState()
@@ -143,7 +159,12 @@ class _World:
             self._log.extend(transition.events)
             if transition.ask is not None:
                 self._plan(transition.ask)
-            todo.extend(self._taken(key) for key in transition.jobs)
+            for key in transition.jobs:
+                lag = self._player.lag(key)
+                if lag:
+                    self._at(min(self._now + lag, LAST_MOMENT), self._taken(key))
+                else:
+                    todo.append(self._taken(key))
 
     def _taken(self, key: Key) -> Taken | Due:
         """A step-run is begun once; one that was answered goes on."""
@@ -157,7 +178,8 @@ class _World:
         if ask.tool.kind == "restart":
             self._at(self._now, Reported(ask.key, self._restarted(ask), ask.started))
             return
-        entry = self._entry(ask)
+        played = self._played_call(ask)
+        entry = SUCCESS if played is None else played.entry
         due = min(self._now + entry.takes, LAST_MOMENT)
         limit, own_seconds = self._time_limit(ask)
         if due > limit:
@@ -165,22 +187,30 @@ class _World:
             error = timed_out(ask.tool.kind, step, own_seconds=own_seconds)
             self._at(limit, Reported(ask.key, outcome_of(error=error), ask.started))
             return
+        if played is not None and self._kind(ask.key, ask.task.label) == "human":
+            self._doubt(played, misfit_of_person(entry, ask.inputs, due))
         self._at(due, Reported(ask.key, self._outcome(ask, entry, due), ask.started))
 
+    def _played_call(self, ask: Invoke) -> Played | None:
+        kind = self._kind(ask.key, ask.task.label)
+        label, now, inputs = ask.task.label, self._now, ask.inputs
+        return self._player.next(Asking(ask.key, label, kind, ask.attempt, now, inputs))
+
+    def _kind(self, key: Key, label: str) -> str:
+        """The tool's kind as the author wrote it, whatever is played in its place."""
+        step = self._program.steps[key.step]
+        return step.tasks[step.index_of[label]].kind
+
     def _outcome(self, ask: Invoke, entry: Entry, due: int) -> Outcome:
-        step = self._program.steps[ask.key.step]
-        kind = step.tasks[step.index_of[ask.task.label]].kind
+        kind = self._kind(ask.key, ask.task.label)
         if kind not in ("human", "wait"):
             return entry.outcome(due)
-        if kind == "human":
-            tape = self._tape(ask.key.step, ask.task.label)
-            self._doubt(tape, misfit_of_person(entry, ask.inputs, due))
         return outcome_of_others(kind, entry, ask.inputs, due)
 
-    def _doubt(self, tape: Tape | None, why: str | None) -> None:
-        """Note, once, what is odd about the answer that was played last."""
-        if tape is not None and why is not None:
-            self._doubts[f"{tape.place}.answer {why}"] = None
+    def _doubt(self, played: Played, why: str | None) -> None:
+        """Note, once, what is odd about an answer that was played."""
+        if why is not None:
+            self._doubts[f"{played.place}.answer {why}"] = None
 
     def _plan_wait(self, wait: Wait) -> None:
         """Until its moment, or until the script's person answers or its signal comes."""
@@ -191,7 +221,11 @@ class _World:
         if answered is not None:
             self._at(*answered)
         elif wait.until < LAST_MOMENT or not wait.for_person:
-            self._at(wait.until, Due(wait.key))
+            self._at(self._lagging(wait), Due(wait.key))
+
+    def _lagging(self, wait: Wait) -> int:
+        """When a worker comes for a step-run whose wait is over."""
+        return min(wait.until + self._player.lag(wait.key), LAST_MOMENT)
 
     def _plan_signal(self, wait: Wait) -> None:
         """The signal of the script serves whoever has waited for its name longest."""
@@ -201,8 +235,8 @@ class _World:
         if run.started_seq in self._awaited:
             return
         self._awaited.add(run.started_seq)
-        tape = self._tape(wait.key.step, run.task or "")
-        entry = tape.next() if tape is not None else None
+        played = self._player.next(self._question(run))
+        entry = None if played is None else played.entry
         if entry is not None and entry.is_signal and self._now + entry.takes <= wait.until:
             came = Signalled(run.awaited.signal, entry.said["signal"], by=BY_SCRIPT)
             self._at(self._now + entry.takes, came, of=wait.key)
@@ -224,19 +258,23 @@ class _World:
         run = self._state.step_run(wait.key)
         assert run is not None
         assert run.asked is not None
-        tape, at = self._tape(wait.key.step, run.task or ""), self._now
-        while tape is not None:
-            entry = tape.next()
+        at = self._now
+        while (played := self._player.next(self._question(run))) is not None:
+            entry = played.entry
             at += entry.takes
             if at > wait.until or entry.answer is None:
                 return None
             why = misfit(run.asked.choices, entry.answer)
             if why is None:
                 return at, Answered(wait.key, entry.answer, BY_SCRIPT)
-            self._doubt(tape, why)
-            if tape.is_spent:
+            self._doubt(played, why)
+            if played.is_last:
                 return None
         return None
+
+    def _question(self, run: StepRun) -> Asking:
+        label = run.task or ""
+        return Asking(run.key, label, self._kind(run.key, label), run.attempt, self._now)
 
     def _restarted(self, ask: Invoke) -> Outcome:
         """The run that takes this one's place is played when this one has ended."""
@@ -271,7 +309,7 @@ class _World:
     def _at(
         self,
         moment: int,
-        boundary: Due | Reported | Answered | Signalled,
+        boundary: Taken | Due | Reported | Answered | Signalled,
         *,
         of: Key | None = None,
     ) -> None:
@@ -285,11 +323,3 @@ class _World:
         if key is not None and iteration is not None:
             age = self._ages.setdefault((key.step, key.visit), age)
         heappush(self._agenda, (moment, age, iteration or 0, self._asked, boundary))
-
-    def _entry(self, ask: Invoke) -> Entry:
-        tape = self._tape(ask.key.step, ask.task.label)
-        return SUCCESS if tape is None else tape.next()
-
-    def _tape(self, step: str, label: str) -> Tape | None:
-        keys = (self._tapes.get(key) for key in keys_of(step, label))
-        return next((tape for tape in keys if tape is not None), None)
