@@ -34,7 +34,7 @@ from anew.surfaces.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 
 # Commands that touch neither a database nor the network, and print the same every time.
-PURE = ("check", "simulate", "migrate", "--help", "--version")
+PURE = ("check", "simulate", "migrate", "bounds", "schema", "--help", "--version")
 COPIED = ("docs/examples", "examples")
 # What pages call the lab server's port, that of `anew serve`, the working folder and the home folder.
 SHOWN_PORT, SHOWN_SERVER = "127.0.0.1:8080", "127.0.0.1:8700"
@@ -279,6 +279,8 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
             r"(?<!retry after )(?<!retry in )(?<![\w.])[\d.]+ (ms|s|min|h)\b( \d+ (s|min))?",
             "<duration>",
         ),
+        (r"\btakes: [\d.]+", "takes: <number>"),  # in the scenario of a real run
+        (r"\b(draws|delays): \[[\d., ]+\]", r"\1: <numbers>"),
         (r"^\S*sh: .*\bKilled\b.*$", "Killed"),  # shells tell it in different words
         (r"\bprocess \d+", "process <id>"),
         (r"127\.0\.0\.1:\d+", "<address>"),

@@ -39,7 +39,7 @@ from anew.expressions.limits import DEFAULT_LIMITS
 from anew.expressions.methods import METHOD_NAMES, methods_named
 from anew.expressions.predicates import PREDICATES
 from anew.expressions.signature import Callee
-from anew.lab import script, simulate
+from anew.lab import expecting, scenario, script, simulate
 from anew.lab.server.routes import ROUTES
 from anew.languages import load_text
 from anew.languages import playbook as front_end
@@ -191,7 +191,8 @@ def test_an_excerpt_is_part_of_its_file() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=of)
 def test_an_example_of_the_docs_is_right_and_shown(example: Path) -> None:
-    if not example.name.endswith(".script.yaml") and "broken" not in example.name:
+    plays = example.name.endswith((".script.yaml", ".scenario.yaml"))
+    if not plays and "broken" not in example.name:
         assert errors_in(text(example), example.name) == []
     commands = [
         line
@@ -569,6 +570,8 @@ def test_scripts_and_reports_are_explained() -> None:
     assert missing(script._ENTRY_KEYS, page, "One outcome") == []
     report = simulate.simulate(a_program(), script.Script()).report()
     assert missing(report, page, "The JSON object") == []
+    assert missing(scenario.SCENARIO_KEYS, page, "Scenarios") == []
+    assert missing(expecting.EXPECT_KEYS, page, "What a scenario expects") == []
 
 
 def a_program() -> model.Program:

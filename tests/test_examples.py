@@ -1,7 +1,7 @@
 """Every example plays as the timeline beside it says, through the real `anew simulate`.
 
 `NAME.yaml` or `NAME.dot` is a document; `NAME.script.yaml` and `NAME.VARIANT.script.yaml` play it,
-and each has its own `….timeline.txt`. After a change that is meant to alter timelines, rewrite them with
+and each has its own `….timeline.txt`. `NAME.VARIANT.scenario.yaml` is for `anew test`. After a change that is meant to alter timelines, rewrite them with
 
     ANEW_UPDATE_TIMELINES=1 python -m pytest tests/test_examples.py
 
@@ -35,7 +35,10 @@ FILES = sorted(
 SCRIPTS = [path for path in FILES if path.name.endswith(SCRIPT_SUFFIX)]
 TIMELINES = [path for path in FILES if path.name.endswith(TIMELINE_SUFFIX)]
 SUFFIXES = (".yaml", ".dot")
-DOCUMENTS = [path for path in FILES if path.suffix in SUFFIXES and path not in SCRIPTS]
+SCENARIOS = [path for path in FILES if path.name.endswith(".scenario.yaml")]
+DOCUMENTS = [
+    path for path in FILES if path.suffix in SUFFIXES and path not in (*SCRIPTS, *SCENARIOS)
+]
 # Where a warning is the point: a variable that has to be given when it is run, and documents of the
 # specifications, which are kept as they were found.
 WARNED = {
@@ -107,6 +110,12 @@ def test_an_example_has_a_warning_only_where_that_is_the_point(
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_an_example_has_a_script(document: Path) -> None:
     assert document in map(document_of, SCRIPTS)
+
+
+def test_every_scenario_of_an_example_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(SCENARIOS) > 10
+    exit_status = main(["test", *map(str, SCENARIOS)])
+    assert exit_status == 0, capsys.readouterr().out
 
 
 def test_every_script_plays_a_document_and_every_timeline_has_a_script() -> None:

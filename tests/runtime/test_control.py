@@ -12,7 +12,8 @@ from anew.lab.replay import replay
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.runtime.embedded import Embedded, KeyInUse
+from anew.runtime.embedded import Embedded
+from anew.runtime.keys import KeyInUse
 from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
 from anew.runtime.retrying import whole_log

@@ -14,9 +14,9 @@ from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
+from anew.runtime.forking import Where
 from anew.runtime.orders import obey
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import reopened
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
@@ -311,7 +311,8 @@ workflow:
         run = await world.start(document)
         await _soon(lambda: len(world.gate.calls) == 2)
         await world.engine.cancel(run)
-        beginning = await reopened(world.database, world.engine.programs, run, "c")
+        plan = await world.engine.forks.plan(run, Where(step="c"))
+        beginning = plan.beginning(run, "again", labels={}, workload={})
         again = (await world.engine.ledger.reopen(beginning)).run
         live = {step.key for step in fold(await world.log(again)).live_step_runs()}
         assert {key.step for key in live} == {"a", "c"}

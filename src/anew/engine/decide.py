@@ -44,7 +44,8 @@ _WAITS = (
     StepRunStatus.ANSWERED,
 )
 _BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
-_UNDER_WAY = (RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+_GOES_ON = (RunStatus.RUNNING, RunStatus.WAITING)
+_UNDER_WAY = (*_GOES_ON, RunStatus.PAUSED)
 # Every transition asks for these, and Python 3.11 is slow to find a member in its enum.
 _PAUSED = RunStatus.PAUSED
 _EXECUTING = StepRunStatus.EXECUTING
@@ -113,10 +114,12 @@ class Cancelled(Struct, frozen=True):
 
 
 class Paused(Struct, frozen=True):
-    """Someone wants the run to start nothing for a while. For `shared_with` see `run.paused`."""
+    """Someone wants the run to start nothing for a while. For the rest see `run.paused`."""
 
     reason: str | None = None
     shared_with: str | None = None
+    decided_by: str | None = None
+    later_by: int | None = None
 
 
 class Resumed(Struct, frozen=True):
@@ -165,7 +168,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         case Cancelled():
             recorder.emit(e.RunCancelled(reason=boundary.reason))
         case Paused():
-            recorder.emit(e.RunPaused(reason=boundary.reason, shared_with=boundary.shared_with))
+            _pause(recorder, boundary)
         case Resumed():
             _resume(recorder)
         case _:
@@ -189,7 +192,9 @@ def _is_expected(recorder: Recorder, boundary: Boundary) -> bool:
         case Cancelled():
             return not state.is_final
         case Paused():
-            return state.status in (RunStatus.RUNNING, RunStatus.WAITING)
+            # Where a shared log is cut must be told, even if that run was paused there.
+            is_cut = boundary.shared_with is not None
+            return state.status in (_UNDER_WAY if is_cut else _GOES_ON)
         case Resumed():
             return state.status is RunStatus.PAUSED
         case Signalled():
@@ -236,7 +241,7 @@ def _is_awaited(
 
 def _begin_run(recorder: Recorder, request: Requested) -> None:
     program, secrets = recorder.program, recorder.moment.secrets
-    workload = merge_deep(_defaults(program, request.run), request.workload)
+    workload = merge_deep(workload_defaults(program, request.run), request.workload)
     recorder.emit(
         e.RunRequested(
             run=request.run,
@@ -254,7 +259,7 @@ def _begin_run(recorder: Recorder, request: Requested) -> None:
     recorder.emit(e.RunStarted(entry=entry, workload_is_ctx=program.workload_is_ctx))
 
 
-def _defaults(program: Program, run: str) -> Object:
+def workload_defaults(program: Program, run: str) -> Object:
     """The workload's defaults, with the run's own constants put in where they are named."""
     scope = MappingScope({"run_id": run, "execution_id": run, "job": job_of(run)})
     workload = program.workload
@@ -444,6 +449,17 @@ def _redeliver(recorder: Recorder, lost: Lost) -> Ended | None:
     )
     recorder.jobs.append(key)
     return None
+
+
+def _pause(recorder: Recorder, paused: Paused) -> None:
+    recorder.emit(
+        e.RunPaused(
+            reason=paused.reason,
+            shared_with=paused.shared_with,
+            decided_by=paused.decided_by,
+            later_by=paused.later_by,
+        )
+    )
 
 
 def _resume(recorder: Recorder) -> None:

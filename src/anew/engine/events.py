@@ -66,11 +66,17 @@ class RunPaused(Fact):
     """No new task starts until the run is resumed; one at work goes on to its outcome.
 
     `shared_with` names the run whose beginning this log shares: the events up to here are its.
+    `decided_by` is the digest of the program that decided them, where they do not follow from the
+    program and the workload of this log. `later_by` is how long (nanoseconds) after the last of
+    them the run goes on: limits of time are given what was left of them, and what was at work is
+    started with inputs that are rendered anew.
     """
 
     name: ClassVar[str] = "run.paused"
     reason: str | None = None
     shared_with: str | None = None
+    decided_by: str | None = None
+    later_by: int | None = None
 
 
 class RunResumed(Fact):

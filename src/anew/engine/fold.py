@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from anew.engine import events as e
+from anew.engine.cuts import go_on_later
 from anew.engine.state import (
     BRANCH_FAILS,
     FOR_OTHERS,
@@ -132,8 +133,7 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             state.forks, state.branches = {}, {}
         case e.RunPaused():
             if event.shared_with is not None:
-                # Someone wants to try again: what was spent before is not counted any more.
-                state.retries, state.redirects, state.repeated = {}, {}, {}
+                go_on_later(state, event.later_by)
         case e.RunResumed() | e.RunDone():
             pass
         case e.BranchForked():
@@ -260,7 +260,7 @@ def _task_started(run: StepRun, event: e.TaskStarted) -> None:
     run.started_at, run.started_seq = event.at, event.seq
     if run.is_lost:
         # The same attempt once more: a lost worker uses up nothing of the author's.
-        run.is_lost = False
+        run.is_lost, run.inputs, run.workbook = False, event.inputs, event.workbook
         return
     run.asked_at = event.at
     run.task_visit, run.inputs, run.workbook = event.task_visit, event.inputs, event.workbook

@@ -290,7 +290,7 @@ class Pipeline:
         again = run.is_lost or move.attempt > 1
         visit = run.task_visit if again else run.task_visit + 1
         rendered: _Rendered | Outcome
-        if run.is_lost:
+        if run.is_lost and run.inputs is not None:
             # What a lost worker was given, the next one is given again: draws and moments included.
             rendered = _Rendered(run.inputs, run.workbook)
         else:

@@ -84,6 +84,7 @@ RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
     (RunStatus.WAITING, e.RunCancelled): RunStatus.CANCELLED,
     (RunStatus.WAITING, e.RunDone): RunStatus.DONE,
     (RunStatus.WAITING, e.RunFailed): RunStatus.FAILED,
+    (RunStatus.PAUSED, e.RunPaused): RunStatus.PAUSED,  # the log it shares was cut in a pause
     (RunStatus.PAUSED, e.RunResumed): RunStatus.RUNNING,
     (RunStatus.PAUSED, e.RunCancelled): RunStatus.CANCELLED,
     # Whether it runs or waits for someone outside, the fold tells from what is live.

@@ -1,67 +1,259 @@
 """Derive every decision of a log again from what came from outside, and compare.
 
 From outside come the request, the outcomes, the moments and the random numbers. Everything else
-must follow from them and the program, event for event.
+must follow from them and the program, event for event. Whatever is wrong with a log is a
+`Difference`; nothing is raised. Knows no secret: see `lab.stand_ins`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import (
-    Answered,
-    Boundary,
-    Cancelled,
-    Due,
-    Lost,
-    Paused,
-    Reported,
-    Requested,
-    Resumed,
-    Signalled,
-    Taken,
-    decide,
-)
-from anew.engine.fold import fold
+from anew.engine.decide import Boundary, Transition, decide
+from anew.engine.fold import evolve
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState, StepRunStatus
-from anew.errors import EngineBug
+from anew.engine.secrets import MissingSecret
+from anew.engine.state import RunState
+from anew.lab.happening import Draws, happened
+from anew.lab.rounding import is_near, not_early
+from anew.lab.stand_ins import stand_ins
 from anew.program.program import Program
-
-_TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+from anew.values import Object
 
 
 class Difference(Struct, frozen=True):
-    """The first place where the log and the engine disagree."""
+    """The first place where the log and the engine disagree.
+
+    `problem` is what kept the engine from deriving anything there.
+    """
 
     seq: int
     recorded: e.Event | None
     derived: e.Event | None
+    problem: str | None = None
+
+
+class Turn(Struct, frozen=True):
+    """One decision of a log: what happened, when, and what followed from it."""
+
+    boundary: Boundary
+    at: int
+    transition: Transition
+
+
+class Replayed(Struct, frozen=True):
+    """How much of a log was derived again.
+
+    `events` and `decisions` are those found equal. `shared` events belong to a log whose beginning
+    this one shares, and were decided by another program. `trusted` decisions read a credential,
+    whose value nobody has here: they are taken as the log has them.
+    """
+
+    events: int
+    decisions: int
+    shared: int = 0
+    trusted: int = 0
+    difference: Difference | None = None
 
 
 def replay(program: Program, log: Sequence[e.Event]) -> Difference | None:
     """None when the engine derives exactly this log."""
-    state = RunState()
-    position = 0
-    while position < len(log):
-        first = log[position]
-        moment = Moment(first.at, _Draws(log, position))
-        transition = decide(program, state, _boundary(state, first), moment)
-        if not transition.events:
-            return Difference(first.seq, first, None)
-        for derived in transition.events:
-            recorded = log[position] if position < len(log) else None
-            if recorded != derived and _is_cut(recorded):
+    return replayed(program, log).difference
+
+
+def replayed(program: Program, log: Sequence[e.Event], *, is_rounded: bool = False) -> Replayed:
+    """`is_rounded`: the moments of this log were cut to microseconds, as rows have them."""
+    derivation = Derivation(program, log, is_rounded=is_rounded)
+    for _ in derivation.turns():
+        pass
+    return derivation.report()
+
+
+def posing_as(program: Program, first: e.Event) -> Program:
+    """`program` under the name of the one that decided a log, with the workload that run had."""
+    if not isinstance(first, e.RunRequested):
+        return program
+    return replace(
+        program,
+        name=first.program,
+        digest=first.digest,
+        dialect=first.dialect or program.dialect,
+        workload={},
+        workload_templates={},
+    )
+
+
+class Derivation:
+    """Goes through a log decision by decision. `position` counts the events behind it."""
+
+    def __init__(
+        self, program: Program, log: Sequence[e.Event], *, is_rounded: bool = False
+    ) -> None:
+        self.position = 0
+        self.difference: Difference | None = None
+        self._program = program
+        self._log = log
+        self._is_rounded = is_rounded
+        self._secrets = stand_ins(program, log)
+        self._state = RunState()
+        self._folded = _Folded(log)
+        self._owners = _owners(log)
+        self._decisions = self._shared = self._trusted = 0
+        self._trusted_events = 0
+
+    def report(self) -> Replayed:
+        derived = self.position - self._shared - self._trusted_events
+        return Replayed(derived, self._decisions, self._shared, self._trusted, self.difference)
+
+    def turns(self) -> Iterator[Turn]:
+        """Every decision up to the end, or to the first difference."""
+        self._pass_over(_foreign(self._log))
+        while self.difference is None and self.position < len(self._log):
+            turn = self._turn()
+            if turn is not None:
+                yield turn
+
+    def _turn(self) -> Turn | None:
+        first = self._log[self.position]
+        if len(self._owners) > 1 and self.position:
+            self._state.run = next(run for end, run in self._owners if self.position < end)
+        # A damaged log can lead the engine anywhere, and to every exception it has.
+        try:
+            return self._derived(first)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            return self._differs(first, None, f"the engine cannot follow ({problem})")
+
+    def _derived(self, first: e.Event) -> Turn | None:
+        boundary = happened(self._state, first)
+        if boundary is None:
+            return self._differs(first, None, "nothing that can happen here begins with this event")
+        if self._secrets is not None:
+            self._secrets.was_read = False
+        now = not_early(self._state, boundary, first.at) if self._is_rounded else first.at
+        moment = Moment(now, Draws(self._log, self.position), self._secrets)
+        try:
+            transition = decide(self._program, self._state, boundary, moment)
+        except MissingSecret:
+            return self._trust(boundary)
+        return self._compared(Turn(boundary, first.at, transition))
+
+    def _compared(self, turn: Turn) -> Turn | None:
+        derived = turn.transition.events
+        for offset, event in enumerate(derived):
+            place = self.position + offset
+            recorded = self._log[place] if place < len(self._log) else None
+            if self._is_same(recorded, event):
+                continue
+            if _is_cut(recorded):
                 # The beginning of another log may end in the middle of a transition.
-                state = fold(log[:position])
-                break
-            if recorded != derived:
-                return Difference(derived.seq, recorded, derived)
-            position += 1
-    return None
+                self._go_on_from(place)
+                return Turn(turn.boundary, turn.at, Transition(derived[:offset], [], None))
+            return self._doubted(turn.boundary, recorded, event)
+        if not derived:
+            return self._doubted(turn.boundary, self._log[self.position], None)
+        self.position += len(derived)
+        self._decisions += 1
+        return turn
+
+    def _doubted(
+        self, boundary: Boundary, recorded: e.Event | None, derived: e.Event | None
+    ) -> Turn | None:
+        """A difference, unless it may be that of a secret and its stand-in."""
+        if self._secrets is not None and self._secrets.was_read:
+            return self._trust(boundary)
+        return self._differs(recorded, derived)
+
+    def _is_same(self, recorded: e.Event | None, derived: e.Event) -> bool:
+        if recorded == derived:
+            return True
+        if recorded is None:
+            return False
+        told = _completed(recorded, derived)
+        return told == derived or (self._is_rounded and is_near(told, derived))
+
+    def _trust(self, boundary: Boundary) -> Turn | None:
+        """Take what the log has for this instant as it is: a credential was read."""
+        begin, at = self.position, self._log[self.position].at
+        end = begin
+        while end < len(self._log) and self._log[end].at == at:
+            end += 1
+        self._trusted += 1
+        self._trusted_events += end - begin
+        self._go_on_from(end)
+        return Turn(boundary, at, Transition(list(self._log[begin:end]), [], None))
+
+    def _pass_over(self, count: int) -> None:
+        """Events that another program decided are only folded."""
+        if count:
+            self._shared = count
+            self._go_on_from(count)
+
+    def _go_on_from(self, position: int) -> None:
+        """Fold the log itself up to `position`, and derive from there."""
+        try:
+            self._state = self._folded.upto(position)
+        except Exception as error:
+            seq = self._folded.position
+            broken = self._log[seq]
+            self._differs(broken, None, f"it cannot follow what is before it ({error})")
+            return
+        self.position = position
+
+    def _differs(
+        self, recorded: e.Event | None, derived: e.Event | None, problem: str | None = None
+    ) -> Turn | None:
+        """That was the last turn."""
+        known = recorded or derived
+        self.difference = Difference(known.seq if known else 0, recorded, derived, problem)
+        return None
+
+
+class _Folded:
+    """The state of a log itself, a little behind; each event is folded once."""
+
+    def __init__(self, log: Sequence[e.Event]) -> None:
+        self._log = log
+        self._state = RunState()
+        self.position = 0
+
+    def upto(self, position: int) -> RunState:
+        """The state after so many events, for the caller to keep and change."""
+        while self.position < position:
+            evolve(self._state, self._log[self.position])
+            self.position += 1
+        return deepcopy(self._state)
+
+
+def _completed(recorded: e.Event, derived: e.Event) -> e.Event:
+    """An event of an earlier version, with what that version did not write.
+
+    What follows from it is compared all the same, when something does.
+    """
+    match recorded, derived:
+        case e.RunRequested(dialect=None), e.RunRequested():
+            return replace(recorded, dialect=derived.dialect)
+        case e.NextEvaluated(tokens=[_, *_]), e.NextEvaluated() if _are_as_many(recorded, derived):
+            pairs = zip(recorded.tokens, derived.tokens, strict=True)
+            return replace(recorded, tokens=[_with_outcome(*pair) for pair in pairs])
+        case _:
+            return recorded
+
+
+def _are_as_many(recorded: e.NextEvaluated, derived: e.NextEvaluated) -> bool:
+    return len(recorded.tokens) == len(derived.tokens)
+
+
+def _with_outcome(recorded: Object, derived: Object) -> Object:
+    """A token of a failure that was handled once did not tell of what."""
+    if "outcome" in recorded or "outcome" not in derived:
+        return recorded
+    return {**recorded, "outcome": derived["outcome"]}
 
 
 def _is_cut(event: e.Event | None) -> bool:
@@ -69,63 +261,22 @@ def _is_cut(event: e.Event | None) -> bool:
     return isinstance(event, e.RunPaused) and event.shared_with is not None
 
 
-def _boundary(state: RunState, first: e.Event) -> Boundary:
-    """What must have happened outside for `first` to open a transition."""
-    match first:
-        case e.RunRequested():
-            return Requested(
-                first.run,
-                first.workload,
-                first.file,
-                entry=first.entry,
-                continues=first.continues,
-                generation=first.generation,
-            )
-        case e.RunCancelled():
-            return Cancelled(first.reason)
-        case e.RunPaused():
-            return Paused(first.reason, first.shared_with)
-        case e.RunResumed():
-            return Resumed()
-        case e.SignalReceived() if first.kept is None:
-            return Signalled(first.signal, first.payload, first.id, first.by)
-        case _:
-            return _boundary_of_step_run(state, first)
+def _foreign(log: Sequence[e.Event]) -> int:
+    """How many events at the beginning another program decided, or another workload."""
+    cuts = (
+        index
+        for index, event in enumerate(log)
+        if isinstance(event, e.RunPaused) and event.shared_with and event.decided_by
+    )
+    return max(cuts, default=0)
 
 
-def _boundary_of_step_run(state: RunState, first: e.Event) -> Boundary:
-    key = Key(first.step or "", first.visit or 0, first.iteration)
-    run = state.step_run(key)
-    if run is None:
-        raise EngineBug(f"{first.name} (seq {first.seq}) does not begin a transition")
-    if isinstance(first, e.HumanAnswered):
-        return Answered(key, first.answer, first.by)
-    # What a person's answer gives is derived; only what was at work reports an outcome.
-    if isinstance(first, e.TaskProcessed) and run.status is StepRunStatus.EXECUTING:
-        return Reported(key, first.outcome, run.started_seq)
-    if isinstance(first, e.StepRedelivered):
-        return Lost(key, was_handed_back=first.delivery == run.deliveries)
-    # Everything else follows from the step-run's own turn, or from the loss of its worker.
-    if run.status is StepRunStatus.EXECUTING:
-        return Lost(key)
-    return Taken(key) if run.status in _TAKEN else Due(key)
-
-
-class _Draws:
-    """The random numbers of a log from one position on, in the order they were drawn."""
-
-    def __init__(self, log: Sequence[e.Event], position: int) -> None:
-        self._drawn = self._from(log, position)
-
-    def __call__(self) -> float:
-        # A log that has no number left differs anyway, and the comparison says where.
-        return next(self._drawn, 0.0)
-
-    @staticmethod
-    def _from(log: Sequence[e.Event], position: int) -> Iterator[float]:
-        for index in range(position, len(log)):
-            event = log[index]
-            if isinstance(event, e.TaskRetryScheduled):
-                yield from () if event.draw is None else (event.draw,)
-            else:
-                yield from getattr(event, "draws", ())
+def _owners(log: Sequence[e.Event]) -> list[tuple[int, str]]:
+    """Up to which position the events are of which run: templates read its id."""
+    own = log[0].run if log and isinstance(log[0], e.RunRequested) else ""
+    shared = [
+        (index, event.shared_with)
+        for index, event in enumerate(log)
+        if isinstance(event, e.RunPaused) and event.shared_with
+    ]
+    return [*shared, (len(log), own)]

@@ -42,6 +42,8 @@ TAKES_SECONDS_MAX = 1e9
 OK_STATUSES = range(200, 300)
 
 _KEYS = ("workload", "outcomes", "signals", "random", "now", "lags", "invariants", "expect")
+# What a scenario says beside its script, so that one can be played like the other.
+_SCENARIO_KEYS = ("document", "dialect", "description")
 # What a draw gives that the script says nothing of: the middle.
 CHANCE_DEFAULT = 0.5
 _SIGNAL_KEYS = ("signal", "payload", "id", "at")
@@ -190,6 +192,7 @@ SUCCESS = Entry({"result": {}}, 1, 0)
 BY_SCRIPT = "script"
 
 
+_FRACTION = re.compile(r"[.,][0-9]{6}([0-9]{1,3})", re.ASCII)
 _EXACT = re.compile(r"#[1-9][0-9]*(\[[0-9]+\])?(?=\.|$)")
 
 
@@ -229,7 +232,7 @@ def script_of(said: Value, file: str = "script") -> Script:
         said = {}
     if not isinstance(said, dict):
         raise ConfigError(f"{file}: a script is a mapping with {', '.join(_KEYS)}")
-    _known(said, _KEYS, file)
+    _known(said, (*_KEYS, *_SCENARIO_KEYS), file)
     problem = problem_of(said)
     if problem is not None:
         raise ConfigError(f"{file}: a value of the script {problem}")
@@ -261,8 +264,8 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
     for place in script.lags:
         if _general(place) not in program.steps:
             yield f"lags.{place} names no {'node' if what == 'node' else 'step'}."
-    for exact, entries in script.outcomes.items():
-        key = exact if exact in known else _general(exact)
+    for said, entries in script.outcomes.items():
+        key = said if said in known else _general(said)
         if key not in known:
             yield f"outcomes.{key} names no {what}. {did_you_mean(key, named) or ''}".rstrip()
         if key in silent:
@@ -272,7 +275,7 @@ def doubts(script: Script, program: Program) -> Iterator[str]:
             if entry.is_signal and key in known and key not in waiting:
                 doubt = "is a signal, and nothing of that name waits for one."
             if doubt is not None:
-                yield f"outcomes.{exact}[{number}] {doubt}"
+                yield f"outcomes.{said}[{number}] {doubt}"
 
 
 def _silent(program: Program) -> set[str]:
@@ -455,7 +458,13 @@ def _moment(said: Value, file: str) -> int:
         raise ConfigError(f"{file}: now is {said!r}, which is no ISO 8601 moment; {hint}") from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
-    at = (since // timedelta(microseconds=1)) * 1000
+    at = (since // timedelta(microseconds=1)) * 1000 + _nanoseconds_past(str(said))
     if not FIRST_MOMENT <= at <= LAST_MOMENT:
         raise ConfigError(f"{file}: now is {said!r}; it must lie between 1678 and 2261")
     return at
+
+
+def _nanoseconds_past(moment: str) -> int:
+    """The digits after the microseconds, which Python's moments do not keep."""
+    found = _FRACTION.search(moment)
+    return int(found.group(1).ljust(3, "0")) if found else 0

@@ -27,13 +27,14 @@ from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.calls import Caller
 from anew.runtime.children import ChildTool
 from anew.runtime.families import families, unfinished_runs
+from anew.runtime.forking import ForkOrder, Forks
 from anew.runtime.interviewers import Interviewer
-from anew.runtime.ledger import RETRY_LABEL, Ledger, Listener, Order, Started
+from anew.runtime.keys import KeyInUse
+from anew.runtime.ledger import Ledger, Listener, Order, Started
 from anew.runtime.live import LiveRun
 from anew.runtime.people import People
 from anew.runtime.programs import Document, Programs
 from anew.runtime.restarting import RestartTool
-from anew.runtime.retrying import reopened
 from anew.runtime.sharing import Sharing
 from anew.runtime.signals import Signals
 from anew.runtime.sleeping import SleepTool
@@ -57,10 +58,6 @@ PAYLOAD_BYTES_MAX = 10 * 1024 * 1024
 SCRATCH_SECONDS = 24 * 3600
 # How long calls at work may go on when the process is asked to stop.
 GRACE_SECONDS = 5.0
-
-
-class KeyInUse(ConfigError):
-    """A start key names one run, and it is another than the one that is meant."""
 
 
 class WorkloadTooLarge(ConfigError):
@@ -142,6 +139,9 @@ class Embedded:
             self.ledger,
             redact=self.keychain.redactor.redact_outcome,
             payload_bytes_max=payload_bytes_max,
+        )
+        self.forks = Forks(
+            database, self.programs, self.ledger, adopt=self.adopt, cancel=self.cancel
         )
         self._is_stopped = False
         self.before_stop: Callable[[], Awaitable[None]] | None = None
@@ -394,17 +394,15 @@ class Embedded:
 
         The same key gives the same run; KeyInUse when it is not one that retries `run`.
         """
-        beginning = await reopened(self.database, self.programs, run, step)
-        started = await self.ledger.reopen(beginning, key)
-        if not started.is_new:
-            row = await self.database.archive.run(started.run)
-            if row is not None and row.labels.get(RETRY_LABEL) != str(run):
-                raise KeyInUse(
-                    f"the key {key!r} belongs to run {started.run}, which is no retry of "
-                    f"run {run}. Choose another key."
-                )
-        await self.adopt([started.run])
-        return started
+        return await self.forks.retry(run, step, key=key)
+
+    async def fork(self, order: ForkOrder) -> Started:
+        """A new run that shares the log of another up to an event, and goes on from there.
+
+        The same key gives the same run; KeyInUse when it is not a fork of that run.
+        """
+        check_workload(order.workload)
+        return await self.forks.fork(order)
 
     async def prune(self, ended_before: int) -> int:
         """Remove runs that ended before a moment, with all they left behind; how many."""

@@ -13,6 +13,10 @@ RESTART = "restart:"
 RESERVED_KEYS = ("child:", RESTART, ASKED)
 
 
+class KeyInUse(ConfigError):
+    """A start key names one run, and it is another than the one that is meant."""
+
+
 def check_key(key: str | None) -> str | None:
     """A start key a person may give."""
     if key is not None and not key.strip():

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 from msgspec import Struct
 
 from anew.clock import Clock
-from anew.engine.decide import Boundary, Paused, Requested
+from anew.engine.decide import Boundary, Requested
 from anew.engine.events import (
     Event,
     HumanAnswered,
@@ -29,10 +29,10 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import EngineBug
+from anew.runtime.beginnings import Beginning
 from anew.runtime.ids import RunIds
-from anew.runtime.live import LiveRun, LiveRuns, folder_of
+from anew.runtime.live import LiveRun, LiveRuns
 from anew.runtime.programs import Document, Programs
-from anew.runtime.retrying import Reopening, renamed
 from anew.runtime.slots import Slots
 from anew.runtime.turns import Desk, Errand, Turn, head_of, reopening_turn, take_turn
 from anew.store import (
@@ -53,8 +53,6 @@ from anew.values import Object
 # that share a run it is no mistake: whoever comes second decides again, after a pause that grows.
 TURN_ATTEMPTS_MAX = 100
 TURN_PAUSE_SECONDS_MAX = 0.1
-# Tells of which run another is the retry.
-RETRY_LABEL = "retry_of"
 _FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.SIGNAL, WaitReason.CHILD})
 _HEARD = frozenset({HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut})
 # What a turn waits for where nobody else takes turns.
@@ -206,20 +204,19 @@ class Ledger:
         )
         return take_turn(live, request, self._desk(holds_slot=False), new=new)
 
-    async def reopen(self, beginning: Reopening, key: str | None = None) -> Started:
+    async def reopen(self, beginning: Beginning, key: str | None = None) -> Started:
         """A new run that shares the beginning of another and goes on from there, in one commit."""
-        document, program = beginning.document, beginning.document.program
+        program, folder = beginning.document.program, beginning.folder
+        await self._programs.keep(beginning.document)
         for _ in range(TURN_ATTEMPTS_MAX):
             run = self._ids.next()
-            events = renamed(beginning.events, run)
-            state = fold(events)
-            live = LiveRun(run, program, folder_of(state, document), state)
-            await self.live.refresh_secrets(live)
-            cut = Paused(f"begins again at step {beginning.step}", str(beginning.run))
-            labels = {RETRY_LABEL: str(beginning.run)}
-            new = NewRun(program.name, program.digest, key, labels)
+            secrets = await self._programs.secrets(program, folder)
+            events = beginning.told_of(run, secrets)
+            live = LiveRun(run, program, folder, fold(events), secrets=secrets)
+            desk = self._desk(holds_slot=False)
+            new = NewRun(program.name, program.digest, key, beginning.labels)
             try:
-                turn = reopening_turn(live, events, cut, self._desk(holds_slot=False), new=new)
+                turn = reopening_turn(live, events, beginning.cut(desk.now), desk, new=new)
                 await self._begin(live, turn)
             except KeyTaken as taken:
                 return Started(taken.run, is_new=False)
@@ -229,7 +226,7 @@ class Ledger:
                 continue
             else:
                 return Started(run, is_new=True)
-        raise EngineBug(f"run {beginning.run} could not be reopened")
+        raise EngineBug(f"run {beginning.owner} could not be reopened")
 
     async def apply(
         self,

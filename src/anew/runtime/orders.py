@@ -16,7 +16,9 @@ import msgspec
 
 from anew.errors import AnewError, ConfigError
 from anew.runtime.embedded import Embedded
+from anew.runtime.forking import ForkOrder, Where
 from anew.runtime.ledger import Order
+from anew.runtime.moving import moves_row, moves_to
 from anew.runtime.ownership import socket_path
 from anew.runtime.programs import Document, read_document
 from anew.runtime.webhooks import open_webhooks
@@ -59,6 +61,9 @@ class Request(msgspec.Struct, omit_defaults=True):
     sealed: SealedCredential | None = None
     dialect: str | None = None
     files: dict[str, str] = {}
+    at: int | None = None
+    visit: int | None = None
+    is_cancelling: bool = False
 
 
 async def _start(engine: Embedded, asked: Request) -> Object:
@@ -124,9 +129,30 @@ async def _retry(engine: Embedded, asked: Request) -> Object:
     return {"run": str(started.run)}
 
 
+async def _fork(engine: Embedded, asked: Request) -> Object:
+    document = None
+    if asked.name is not None:
+        document = await engine.programs.find(asked.name, asked.version)
+    elif asked.source is not None:
+        document = _document(asked)
+    order = ForkOrder(
+        _run(asked),
+        Where(asked.at, asked.step, asked.visit),
+        document,
+        asked.workload,
+        asked.key,
+        asked.labels,
+        cancels=asked.is_cancelling,
+    )
+    started = await engine.fork(order)
+    return {"run": str(started.run), "is_new": started.is_new}
+
+
 async def _register(engine: Embedded, asked: Request) -> Object:
     document = _document(asked)
-    return {"name": document.program.name, "version": await engine.register(document)}
+    version = await engine.register(document)
+    moves = await moves_to(engine.database, engine.programs, document)
+    return {"name": document.program.name, "version": version, "runs": moves_row(moves)}
 
 
 async def _seal(engine: Embedded, asked: Request) -> Object:
@@ -171,6 +197,7 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
     "signal": _signal,
     "webhook": _webhook,
     "retry": _retry,
+    "fork": _fork,
     "register": _register,
     "prune": _prune,
     "seal": _seal,

@@ -39,7 +39,7 @@ def test_a_log_of_many_pages_is_printed_whole(run, anew, monkeypatch) -> None:
 
 def test_the_words_of_actions_are_a_view_of_the_same_log(run, anew) -> None:
     lines = anew("events", "last", "--words", "actions").lines
-    assert [line.split()[2] for line in lines][:3] == [
+    assert [line.split()[3] for line in lines][:3] == [
         "action_started",
         "action_error",
         "step_retry",

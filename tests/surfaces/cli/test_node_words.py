@@ -30,7 +30,7 @@ def test_json_rows_have_the_names_of_graphs(run, anew) -> None:
 def test_text_rows_say_where_and_what(run, anew) -> None:
     lines = anew("events", "last", "--words", "nodes").lines
     (join,) = [line for line in lines if "parallel.join" in line]
-    assert join.split()[1:3] == ["j", "parallel.join"]
+    assert join.split()[2:4] == ["j", "parallel.join"]
     assert 'status="SUCCESS"' in join
 
 

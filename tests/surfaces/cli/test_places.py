@@ -96,7 +96,8 @@ def test_a_failed_run_can_be_retried(at: At) -> None:
 
 def test_a_registered_document_can_be_started(at: At) -> None:
     file = at.desk.write("hello.yaml", HELLO)
-    assert at.json("register", file) == {"name": "hello", "version": 1}
+    told = at.json("register", file)
+    assert (told["name"], told["version"]) == ("hello", 1)
     assert "hello" in [row["name"] for row in at.rows("programs")]
     assert at.json("start", "hello", "--set", "who=us")["result"] == {"who": "us"}
 

@@ -12,7 +12,9 @@ def test_a_changed_document_becomes_the_next_version(desk: Desk) -> None:
     assert desk.call("register", file).out == "hello version 1\n"
     assert desk.call("register", file).out == "hello version 1\n"
     desk.write("hello.yaml", HELLO.replace("world", "moon"))
-    assert desk.call("register", file, "--json").json == {"name": "hello", "version": 2}
+    answer = desk.call("register", file, "--json").json
+    assert (answer["name"], answer["version"]) == ("hello", 2)
+    assert answer["runs"] == {"movable": [], "stuck": [], "has_more": False}
     (row,) = (json.loads(line) for line in desk.call("programs", "--json").out.splitlines())
     assert (row["name"], row["version"]) == ("hello", 2)
 

@@ -1,4 +1,4 @@
-"""What can be done to a run: cancel, pause, resume, retry, answer its questions."""
+"""What can be done to a run: cancel, pause, resume, retry, fork, answer its questions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from anew.errors import ConfigError
 from anew.runtime.questions import open_questions
 from anew.runtime.rows import question_row
 from anew.store import RunRow
-from anew.surfaces.api import shapes
+from anew.surfaces.api import forks, shapes
 from anew.surfaces.api.endpoint import Act, Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
-from anew.surfaces.api.runs import IDEMPOTENCY_KEY, one_key
 
 
 async def cancel(asked: Asked) -> Reply:
@@ -35,18 +34,6 @@ async def resume(asked: Asked) -> Reply:
 async def changed(asked: Asked, row: RunRow, *, is_changed: bool) -> Reply:
     now = await asked.run_row(str(row.run))
     return Reply({"run": str(row.run), "status": now.status.value, "changed": is_changed})
-
-
-async def retry(asked: Asked) -> Reply:
-    """A new run that goes on where a step of this one began."""
-    wanted = await asked.json(shapes.RetryWanted, shapes.RetryWanted())
-    key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
-    row = await asked.row()
-    started = await asked.engine.retry(row.run, wanted.step, key=key)
-    new = await asked.run_row(str(started.run))
-    where = {"Location": f"/api/v1/runs/{new.run}"}
-    answer = {"run": str(new.run), "status": new.status.value}
-    return Reply(answer, 201 if started.is_new else 200, where)
 
 
 async def list_questions(asked: Asked) -> Reply:
@@ -108,18 +95,7 @@ ENDPOINTS = (
     _change("cancel", cancel, "End a run and its children", shapes.Reason),
     _change("pause", pause, "Let a run start nothing more for now", shapes.Reason),
     _change("resume", resume, "Go on with a run", shapes.Nothing),
-    Endpoint(
-        "POST",
-        "/api/v1/runs/{run}/retry",
-        retry,
-        "Run again from a step, by default the one that failed",
-        _TAG,
-        {201: shapes.RunStarted, 200: shapes.RunStarted},
-        body=shapes.RetryWanted,
-        has_optional_body=True,
-        headers={IDEMPOTENCY_KEY: "the same as `key`"},
-        refusals=_REFUSALS,
-    ),
+    *forks.ENDPOINTS,
     Endpoint(
         "GET",
         "/api/v1/runs/{run}/questions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anew.runtime.moving import moves_row, moves_to
 from anew.runtime.rows import program_row
 from anew.store import StoredProgram
 from anew.surfaces.api import shapes
@@ -21,12 +22,13 @@ async def register(asked: Asked) -> Reply:
 async def register_source(asked: Asked, source: Source) -> Reply:
     compiled = await asked.service.compiler.document(source)
     assert compiled.document is not None
-    program = compiled.document.program
+    program, engine = compiled.document.program, asked.engine
     answer = {
         "name": program.name,
-        "version": await asked.engine.register(compiled.document),
+        "version": await engine.register(compiled.document),
         "digest": program.digest,
         "findings": [finding_row(found) for found in in_file_order(compiled.findings)],
+        "runs": moves_row(await moves_to(engine.database, engine.programs, compiled.document)),
     }
     return Reply(answer, 201)
 

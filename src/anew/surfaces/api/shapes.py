@@ -47,13 +47,14 @@ Json = dict[str, Any]
 
 
 class Problem(Struct):
-    """RFC 9457; `findings` where a document has errors."""
+    """RFC 9457; `findings` where a document has errors, `misfits` where a run does not fit it."""
 
     type: str
     title: str
     status: int
     detail: str
     findings: list[Finding] | UnsetType = UNSET
+    misfits: list[MisfitRow] | UnsetType = UNSET
 
 
 class Finding(Struct):
@@ -221,6 +222,97 @@ class Nothing(Struct, forbid_unknown_fields=True):
 class RetryWanted(Struct, forbid_unknown_fields=True):
     step: Name | None = None
     key: KeyText | None = None
+    dry_run: bool = False
+
+
+class ForkWanted(Struct, forbid_unknown_fields=True):
+    """Share the events up to `at`, or those before a `visit` of `step`; by default all.
+
+    `program` (registered) or `document` to go on under, the run's own by default. `workload` is
+    laid over the run's. `cancel` ends the old run once the new one is there.
+    """
+
+    at: Sequence | None = None
+    step: Name | None = None
+    visit: Sequence | None = None
+    program: Name | None = None
+    version: Version | None = None
+    document: str | None = None
+    file: Name | None = None
+    dialect: Dialect | None = None
+    files: dict[str, str] = {}
+    workload: Json = {}
+    key: KeyText | None = None
+    labels: Labels = {}
+    cancel: bool = False
+    dry_run: bool = False
+
+
+class MisfitRow(Struct):
+    """Why a run does not fit a document, and where in it."""
+
+    message: str
+    step: str | None
+    task: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+
+
+class ReusedRow(Struct):
+    step: str
+    visits: int
+    executions: int
+
+
+class AgainRow(Struct):
+    step: str
+    visit: int | None
+    iteration: int | None
+    task: str | None
+    does: str
+
+
+class UndoneRow(Struct):
+    step: str
+    task: str
+    executions: int
+
+
+class EffectRow(Struct):
+    """`key`: whether the call has no idempotency key, the document's own, or a new one."""
+
+    step: str
+    task: str
+    kind: str
+    what: str
+    times: int
+    key: Literal["none", "own", "new"]
+    is_certain: bool
+
+
+class PreviewShown(Struct):
+    """What a fork or a retry keeps and does again; as `anew fork --dry-run --json` prints it."""
+
+    run: RunText
+    at: int
+    asked: int
+    reused: list[ReusedRow]
+    again: list[AgainRow]
+    undone: list[UndoneRow]
+    effects: list[EffectRow]
+    more_effects: int
+    notes: list[str]
+    misfits: list[MisfitRow]
+    differs_at: int | None
+
+
+class RunForked(Struct):
+    """The run of this key, which was there already; with `dry_run` only the `preview`."""
+
+    run: RunText | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    preview: PreviewShown | UnsetType = UNSET
 
 
 class AnswerGiven(Struct, forbid_unknown_fields=True):
@@ -272,6 +364,20 @@ class Registered(Struct):
     version: int
     digest: str
     findings: list[Finding]
+    runs: RunMoves
+
+
+class StuckRun(Struct):
+    run: RunText
+    reasons: list[MisfitRow]
+
+
+class RunMoves(Struct):
+    """Which unfinished runs of the name could go on under this version, newest first."""
+
+    movable: list[RunText]
+    stuck: list[StuckRun]
+    has_more: bool
 
 
 class ProgramRow(Struct):

@@ -50,11 +50,19 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "check",
         purpose="Find every problem in documents, each with its line, its column and a remedy.\n"
-        "The exit status is 2 when there is an error, or a finding of --strict.",
-        example="anew check flow.yaml\nanew check --strict --json examples/*.yaml",
+        "The exit status is 2 when there is an error, or a finding of --strict. With --expand the\n"
+        "program that a document compiles to is printed as a playbook that says everything.",
+        example="anew check flow.yaml\nanew check --strict --json examples/*.yaml\n"
+        "anew check --expand flow.dot",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a document; - is standard input")
     parser.add_argument("--json", action="store_true", help="print the findings as a JSON list")
+    parser.add_argument(
+        "--expand",
+        action="store_true",
+        help="print what one document compiles to, every default written out; findings go to "
+        "standard error, and --json prints one object",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="also refuse spellings that are not canonical"
     )
@@ -67,7 +75,11 @@ def run(words: list[str]) -> int:
     add_dialect_option(parser)
     asked = parser.parse_args(words)
     checked = [_check(path, asked.dialect, strict=asked.strict) for path in asked.files]
-    if asked.json:
+    if asked.expand and len(checked) != 1:
+        parser.error("--expand takes one FILE")
+    if asked.expand and not checked[0].problem:
+        _expand(checked[0], asked.dialect, is_json=asked.json)
+    elif asked.json and not asked.expand:
         _print_json(checked)
     else:
         for one in checked:
@@ -92,6 +104,14 @@ def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
     return Checked(
         name, document, loaded.program, list(loaded.findings), list(loaded.strict) if strict else []
     )
+
+
+def _expand(checked: Checked, dialect: str | None, *, is_json: bool) -> None:
+    # Only those who ask for it pay for the translations.
+    from anew.surfaces.cli.expand import print_expansion
+
+    found = checked.all_findings
+    print_expansion(checked.document, checked.name, found, dialect=dialect, is_json=is_json)
 
 
 def _without_document(name: str, rule: str, problem: str, remedy: str) -> Checked:

@@ -23,6 +23,7 @@ from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.open_questions import asking_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.runs import COLOURS
+from anew.values import Object
 from anew.views.progress import progress_of
 from anew.views.report import report_of
 from anew.views.verdict import verdict
@@ -38,7 +39,7 @@ class Manner(Struct, frozen=True):
     """Where the runs are, how much to do at once, and how to tell about it.
 
     `waits`: a run that waits for a person is waited for. `approves`: its questions are answered
-    with their first choice.
+    with their first choice. `preview` was shown before the run began, where there is one.
     """
 
     place: str | None
@@ -48,6 +49,7 @@ class Manner(Struct, frozen=True):
     words: str | None = None
     waits: bool = False
     approves: bool = False
+    preview: Object | None = None
 
 
 async def print_ending(
@@ -60,6 +62,8 @@ async def print_ending(
     still = None if state.is_final else await what_is_open(database, run)
     if manner.is_json:
         report = report_of(progress, state, now=now) | more_of(log[0], still)
+        if manner.preview is not None:
+            report["preview"] = manner.preview
         print(json.dumps(report))
         return exit_status
     if manner.words is not None:

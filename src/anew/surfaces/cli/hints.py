@@ -12,7 +12,7 @@ from anew.surfaces.cli.place import is_usual, option_for
 
 # Those that have the options; the rest of a sentence in backquotes is left alone.
 _COMMANDS = (
-    "answer|cancel|events|export|pause|programs|prune|register|resume|retry|run|runs|show|signal|"
+    "answer|cancel|events|export|fork|pause|programs|prune|register|resume|retry|run|runs|show|signal|"
     "start|timeline|watch|worker"
 )
 _HINT = re.compile(rf"`(anew (?:{_COMMANDS})\b[^`]*)`")

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from shlex import quote
 
 from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.loading import load_program
 from anew.surfaces.cli.ordering import order
 from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.sending import warn_of_files
+from anew.values import Object
+from anew.views.wording import counted
+
+# Of each sort; the others are counted.
+RUNS_TOLD = 5
 
 
 def run(words: list[str]) -> int:
@@ -46,4 +54,36 @@ def run(words: list[str]) -> int:
         print(json.dumps(answer))
     else:
         print(f"{visible(answer['name'])} version {answer['version']}")
+        for line in moves_lines(answer, shown_name(asked.file)):
+            print(visible(hinted(line, asked.place)))
     return status.DONE
+
+
+def moves_lines(answer: Object, file: str) -> Iterator[str]:
+    """Which runs could go on under the new version, and why others cannot."""
+    moves, version = answer.get("runs") or {}, answer["version"]
+    movable, stuck = moves.get("movable") or [], moves.get("stuck") or []
+    total = len(movable) + len(stuck)
+    if not total:
+        return
+    newest = "the newest " if moves.get("has_more") else ""
+    could = f"{len(movable)} of {newest}{counted(total, 'unfinished run')}"
+    yield f"{could} could be moved to version {version}"
+    for run in movable[:RUNS_TOLD]:
+        yield f"  run {run}: `anew fork {run} --program {quote(answer['name'])} --cancel`"
+    yield from _rest(len(movable))
+    for one in stuck[:RUNS_TOLD]:
+        reasons = "; ".join(_reason(found, file) for found in one["reasons"])
+        yield f"  run {one['run']} cannot: {reasons}"
+    yield from _rest(len(stuck))
+
+
+def _rest(count: int) -> Iterator[str]:
+    if count > RUNS_TOLD:
+        yield f"  and {count - RUNS_TOLD} more (--json names them)"
+
+
+def _reason(found: Object, file: str) -> str:
+    if found.get("line") is None:
+        return str(found["message"])
+    return f"{found['message']} ({file}:{found['line']}:{found['column']})"

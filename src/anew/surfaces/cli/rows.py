@@ -18,19 +18,25 @@ VALUE_CHARACTERS_MAX = 60
 
 
 def row_lines(rows: Sequence[Object], start: str) -> Iterator[str]:
-    """Seconds since `start`, where, what, and then every other field that has a value."""
+    """Seconds since `start`, its number, where, what, then every other field that has a value."""
     began = datetime.fromisoformat(start)
     rows = [_in_columns(row) for row in rows]
+    seq_width = max((len(_seq(row)) for row in rows), default=0)
     step_width = max((len(_step(row)) for row in rows), default=0)
     name_width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         seconds = (datetime.fromisoformat(row["at"]) - began).total_seconds()
-        place = f"{_step(row):<{step_width}}  {row['name']:<{name_width}}"
+        place = f"{_seq(row):>{seq_width}}{_step(row):<{step_width}}  {row['name']:<{name_width}}"
         yield f"{seconds:9.3f}  {place}  {_fields(row)}".rstrip()
 
 
 def _in_columns(row: Object) -> Object:
     return {_SAME.get(key, key): value for key, value in row.items() if key not in _UNSAID}
+
+
+def _seq(row: Object) -> str:
+    """The number that `--at` and `--after` take, where the row has one."""
+    return f"{row['seq']}  " if "seq" in row else ""
 
 
 def _step(row: Object) -> str:

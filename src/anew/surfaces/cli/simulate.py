@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from anew.engine.moments import moment_text
 from anew.engine.state import RunStatus
+from anew.errors import ConfigError
 from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.surfaces.cli import status
@@ -26,6 +27,14 @@ from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
 from anew.views.words import WORDS
 
+# As `lab.faults.kinds` has them, which is too much to import for a help text; a test compares.
+FAULTS_HELP = """\
+  kill       the worker dies or is cut off in the middle of a call, sometimes its machine
+  duplicate  a report, a due time, a job, a signal or an answer comes twice, at once or later
+  slow       a call takes 5 times as long or far longer; a worker comes late
+  429        the other side is out for a while: 429 with Retry-After, or what fits its kind
+  clock      the clock is off: by parts of a second, or set forward or back by minutes
+  all        all of these"""
 COLOURS = {"done": "green", "failed": "red"}
 EXIT_STATUS = {
     RunStatus.DONE: status.DONE,
@@ -44,7 +53,15 @@ def run(words: list[str]) -> int:
         return status.BAD
     program = read.program
     _warn(asked, doubts(script, program))
-    simulation = simulate(program, script, seed=asked.seed, events_max=asked.events_max)
+    if any(one is not None for one in (asked.faults, asked.runs, asked.only)):
+        from anew.surfaces.cli.faulty import play_faults
+
+        return play_faults(asked, read, script)
+    if asked.save is not None or asked.j is not None:
+        raise ConfigError("--save and -j are for many runs; add --faults, --runs or --only")
+    simulation = simulate(
+        program, script, seed=asked.seed, events_max=asked.events_max or EVENTS_MAX
+    )
     _warn(asked, simulation.doubts)
     if asked.json:
         print(json.dumps(_report(simulation, asked.words)))
@@ -64,9 +81,15 @@ def _parser() -> ArgumentParser:
         purpose="Run a document with the real engine in virtual time. No tool is called: outcomes\n"
         "come from the script, and a task the script does not name succeeds with {}. A question\n"
         "to a person that the script does not answer waits for its deadline, or ends the\n"
-        "simulation waiting.",
+        "simulation waiting.\n"
+        "\n"
+        "With --faults, many runs are played in which things go wrong, each as its seed draws:\n"
+        f"{FAULTS_HELP}\n"
+        "What must hold whatever happens is checked in every run: by an auditor of the engine's\n"
+        "own invariants, and the conditions that the script has under `invariants`.",
         example="anew simulate flow.yaml --script flow.script.yaml\n"
-        "anew simulate flow.yaml --set region=eu --words actions",
+        "anew simulate flow.yaml --set region=eu --words actions\n"
+        "anew simulate flow.yaml --faults kill,429=0.3 --runs 1000 --seed 7",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     add_dialect_option(parser)
@@ -74,11 +97,27 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--seed", type=int, metavar="N", help="draw random numbers from this seed")
     add_workload_options(parser)
     parser.add_argument(
+        "--faults",
+        metavar="F",
+        help="play runs with these faults: names with commas, each with a rate or not (kill=0.1)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=count,
+        metavar="N",
+        help="how many runs (default 1,000); without --faults they differ in chance only",
+    )
+    parser.add_argument("--only", type=count, metavar="I", help="play run I of them, and show it")
+    parser.add_argument(
+        "--save", metavar="FILE", help="write the worst of them, or that one, as a scenario"
+    )
+    parser.add_argument("-j", type=count, metavar="N", help="at most N processes for --runs")
+    parser.add_argument(
         "--events-max",
         type=count,
-        default=EVENTS_MAX,
         metavar="N",
-        help=f"give up a run that passes this many events (default {EVENTS_MAX:,})",
+        help=f"give up a run that passes this many events (default {EVENTS_MAX:,}; 100,000 for\n"
+        "each of many runs)",
     )
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

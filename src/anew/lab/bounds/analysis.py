@@ -1,0 +1,113 @@
+"""Put the parts together: from one program to its bounds, those of its children included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from anew.lab.bounds.amounts import ZERO, Bound, Reason
+from anew.lab.bounds.dependencies import dependencies_of
+from anew.lab.bounds.given import ALL, TIME, WAITS, Call, Child, Given, Resolver
+from anew.lab.bounds.known import UNKNOWN, Workload
+from anew.lab.bounds.report import Bounds
+from anew.lab.bounds.rows import Rows
+from anew.lab.bounds.runs import Runs
+from anew.lab.bounds.visits import StepAnalysis
+from anew.lab.bounds.warnings import warnings_of
+from anew.program.program import Program
+from anew.runtime.children import DEPTH_MAX
+from anew.values import Object, merge_deep
+
+
+def unknown_child(_program: Program, _inputs: Object) -> Child:
+    """A resolver that finds nothing."""
+    return Child(None, "its document is not at hand")
+
+
+def bounds_of(
+    program: Program,
+    *,
+    workload: Object | None = None,
+    items: int | None = None,
+    child: Resolver = unknown_child,
+) -> Bounds:
+    """The worst case of a program from the document alone.
+
+    `workload` is laid over the program's own. A list that only a run knows is assumed to have
+    `items` items, or is unbounded without. `child` finds the programs that tasks call.
+    """
+    given = Workload(merge_deep(program.workload, workload or {}))
+    return _Families(items, child).bounds(program, given, ())
+
+
+class _Families(Struct):
+    """Analyses programs and those they call, each with the workload it is given."""
+
+    items: int | None
+    resolve: Resolver
+
+    def bounds(self, program: Program, workload: Workload, above: tuple[str, ...]) -> Bounds:
+        children: dict[str, Bounds | str] = {}
+
+        def find(call: Call) -> Bounds | str:
+            place = str(call.place)
+            if place not in children:
+                children[place] = self._find(call, given, (*above, program.digest))
+            return children[place]
+
+        given = Given(program, workload, self.items, find)
+        return _bounds(given, children)
+
+    def _find(self, call: Call, given: Given, above: tuple[str, ...]) -> Bounds | str:
+        found = self.resolve(given.program, call.inputs)
+        if found.program is None:
+            return found.why
+        if found.program.digest in above:
+            return f"it calls itself, up to {DEPTH_MAX} deep (child depth)"
+        if len(above) > DEPTH_MAX:
+            return f"child runs are nested more than {DEPTH_MAX} deep, the limit (child depth)"
+        return self.bounds(found.program, _workload_of(found.program, call.inputs), above)
+
+
+def _workload_of(program: Program, inputs: Object) -> Workload:
+    """What is known of a child's workload: its own, with the arguments of the call laid over."""
+    args = inputs.get("args")
+    if args is None:
+        return Workload(program.workload)
+    if not isinstance(args, dict):
+        return Workload(program.workload, is_open=True)
+    known = {key: value for key, value in args.items() if value is not UNKNOWN}
+    return Workload(merge_deep(program.workload, known), frozenset(args.keys() - known.keys()))
+
+
+def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
+    analyses = {step.name: StepAnalysis(given, step) for step in given.program.steps.values()}
+    counted = Runs(given, analyses).count()
+    rows = Rows(given, analyses, counted, children)
+    nested, most = list(rows.nested()), counted.walked.most
+    waits, time = most.get(WAITS, ZERO), most.get(TIME, ZERO)
+    open_parts = [waits, time, *(row.in_run for row in (*rows.tasks, *nested))]
+    open_parts += [bound for row in rows.steps for bound in (row.visits, row.waits, row.time)]
+    assumed = [analyses[name].visit().assumed for name in counted.visits]
+    assumed += [found.assumed for found in children.values() if isinstance(found, Bounds)]
+    return Bounds(
+        name=given.program.name,
+        executions=most.get(ALL, ZERO),
+        waits=waits,
+        time=time,
+        tasks=tuple(rows.tasks),
+        nested=tuple(nested),
+        steps=tuple(rows.steps),
+        dependencies=dependencies_of(given, rows.reached, rows.tasks, children),
+        path=tuple(rows.path()),
+        unbounded=_reasons(open_parts),
+        assumed=tuple(dict.fromkeys(reason for part in assumed for reason in part)),
+        warnings=warnings_of(given, rows.reached, [*rows.tasks, *nested], children),
+    )
+
+
+def _reasons(bounds: Iterable[Bound]) -> tuple[Reason, ...]:
+    """Why anything is open, each reason once, in the order of the file."""
+    found = dict.fromkeys(reason for bound in bounds for reason in bound.reasons)
+    return tuple(sorted(found, key=lambda one: (one.place.file, one.place.line, one.place.column)))

@@ -1,0 +1,329 @@
+"""One visit of a task: how often it can be executed, how long that takes, how it can be left.
+
+Conditions may be anything, except where the outcome's status decides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from msgspec import Struct
+
+from anew.engine.relay import relayed
+from anew.engine.retry import DELAY_SECONDS_MAX
+from anew.expressions import Template
+from anew.lab.bounds.amounts import ZERO, Bound, Reason, endless, largest, smaller
+from anew.lab.bounds.calling import Calling
+from anew.lab.bounds.delays import attempts_known, jump_delay, retry_range, seconds_known
+from anew.lab.bounds.given import Given
+from anew.lab.bounds.known import Facts, may_raise, truth_of
+from anew.program.policy import (
+    Break,
+    Budget,
+    Continue,
+    Directive,
+    Fail,
+    Jump,
+    OutcomeStatus,
+    Retry,
+    Rule,
+    Verdict,
+)
+from anew.program.program import Dialect, Task
+
+# Past this the delays of attempts are no longer added up one by one.
+EXACT_ATTEMPTS_MAX = 1_000
+# Past this, visits that share attempts count as if each of them had them all.
+SHARED_ATTEMPTS_MAX = 50
+# A moment is rounded to whole nanoseconds.
+_ROUNDING = 1e-9
+
+
+class Leave(Struct, frozen=True):
+    """How a visit of a task ends. `to` is a label for a jump, a step for a retry elsewhere."""
+
+    how: str
+    to: str | None = None
+    verdict: Verdict | None = None
+
+
+class TaskVisit(Struct, frozen=True):
+    """The worst of all visits that end in one of these ways; `waits` of a way come on top.
+
+    `spent` is what has been used of a budget that visits share.
+    """
+
+    executions: Bound
+    waits: Bound
+    seconds: Bound
+    leaves: tuple[tuple[Leave, Bound], ...]
+    spent: int = 0
+
+
+def statuses(task: Task) -> tuple[OutcomeStatus, ...]:
+    """What an execution may come to."""
+    if task.kind == "relay" and task.inputs.is_constant:
+        return (relayed(task.inputs.value(_Nothing())).status,)
+    return (OutcomeStatus.OK, OutcomeStatus.ERROR)
+
+
+class _Nothing:
+    def get(self, _name: str, /) -> None:
+        return None
+
+    def alias(self, _name: str, _key: str, /) -> None:
+        return None
+
+    def rand(self) -> float:
+        return 0.0
+
+    def now(self) -> str:
+        return ""
+
+
+class Met(Struct, frozen=True):
+    """A directive that an outcome of this status can meet, with the rule that has it."""
+
+    then: Directive
+    status: OutcomeStatus
+    rule: Rule | None = None
+
+
+def met(task: Task, allowed: tuple[OutcomeStatus, ...] | None = None) -> list[Met]:
+    """Every directive some outcome can meet."""
+    return [one for status in allowed or statuses(task) for one in _met_by(task, status)]
+
+
+def _met_by(task: Task, status: OutcomeStatus) -> Iterator[Met]:
+    facts = _facts(task, status)
+    may_fail = any(may_raise(patch.value) for patch in task.policy.patches)
+    for rule in task.policy.rules:
+        if rule.on is not None and rule.on is not status:
+            continue
+        holds = truth_of(rule.when, facts)
+        may_fail = may_fail or may_raise(rule.when)
+        if holds is False:
+            continue
+        yield Met(rule.then, status, rule)
+        may_fail = may_fail or any(may_raise(patch.value) for patch in rule.patches)
+        if holds:
+            break
+    else:
+        fails = status is OutcomeStatus.ERROR and task.policy.fail_unmatched_errors
+        yield Met(Fail() if fails else Continue(), status)
+    if may_fail:
+        yield Met(Fail(), status)
+
+
+def _facts(task: Task, status: OutcomeStatus) -> Facts:
+    is_ok = status is OutcomeStatus.OK
+    word = "success" if is_ok and task.dialect is Dialect.EVAL else status.value
+    facts: dict[tuple[str, ...], object] = {}
+    for name in ("outcome", "output"):
+        facts[name, "status"] = word
+        if is_ok:
+            facts[name, "error"] = None
+    if task.dialect is Dialect.OUTPUT:
+        return facts
+    facts = {path: value for path, value in facts.items() if path[0] == "outcome"}
+    if task.dialect is Dialect.RETRY:
+        facts["success",] = is_ok
+        if is_ok:
+            facts["error",] = None
+    return facts
+
+
+def task_visits(
+    given: Given,
+    task: Task,
+    call: Calling,
+    *,
+    spent: int = 0,
+    allowed: tuple[OutcomeStatus, ...] | None = None,
+) -> list[TaskVisit]:
+    """The visits a task can have, the worst for each amount of a shared budget that is used."""
+    found = met(task, allowed)
+    retries = _retries(given, found)
+    if any(one.retry.budget is Budget.STEP for one in retries):
+        return list(_sharing(given, task, call, found, retries, spent=spent))
+    most = max((one.attempts for one in retries if one.retry.to is None), default=1.0)
+    run = _run_of(given, call, retries, most, spent=0)
+    leaves = tuple(_leaves(given, task, found, retries, None))
+    return [TaskVisit(run.executions, run.waits, run.seconds, leaves)]
+
+
+class _Retries(Struct, frozen=True):
+    """A retry some outcome can meet; endless `attempts` are told by an expression."""
+
+    retry: Retry
+    attempts: float
+    elapsed: float | None
+
+
+def _retries(given: Given, found: list[Met]) -> list[_Retries]:
+    seen = dict.fromkeys(one.then for one in found if isinstance(one.then, Retry))
+    return [
+        _Retries(
+            retry,
+            inf if (known := attempts_known(retry.attempts, given.workload)) is None else known,
+            seconds_known(retry.max_elapsed, given.workload),
+        )
+        for retry in seen
+    ]
+
+
+class _Executed(Struct, frozen=True):
+    executions: Bound
+    waits: Bound
+    seconds: Bound
+
+
+def _run_of(
+    given: Given, call: Calling, retries: list[_Retries], most: float, *, spent: int
+) -> _Executed:
+    """So many executions one after the other, and the waits between them."""
+    here = [one for one in retries if one.retry.to is None]
+    elapsed = [one.elapsed for one in here]
+    limit = None if None in elapsed or not here else max(one for one in elapsed if one is not None)
+    executions, between = _between(given, here, most, spent=spent, limit=limit)
+    waits = between + call.waits * executions
+    seconds = between + call.seconds * executions
+    if limit is not None:
+        # The last attempt starts no later than that after the first.
+        waits = smaller(waits, Bound(limit) + call.waits)
+        seconds = smaller(seconds, Bound(limit) + call.seconds)
+    return _Executed(executions, waits, seconds)
+
+
+def _between(
+    given: Given, retries: list[_Retries], most: float, *, spent: int, limit: float | None
+) -> tuple[Bound, Bound]:
+    """How many executions there can be, and how long the waits between them at most."""
+    waits, shortest, drawn = ZERO, 0.0, None
+    for number in range(1, int(min(most, EXACT_ATTEMPTS_MAX))):
+        ranges = [
+            retry_range(one.retry, given.workload, after=number + spent, previous=drawn)
+            for one in retries
+            if one.attempts > number + spent
+        ]
+        shortest += min(one.least for one in ranges) - _ROUNDING
+        if limit is not None and shortest > limit:
+            return Bound(float(number)), waits
+        waits = waits + largest(one.most for one in ranges)
+        drawn = max(one.drawn for one in ranges)
+    if most <= EXACT_ATTEMPTS_MAX:
+        return Bound(float(most)), waits
+    executions = _many(given, retries, most)
+    return executions, waits + executions * largest(_longest_ever(given, one) for one in retries)
+
+
+def _many(given: Given, retries: list[_Retries], most: float) -> Bound:
+    if most != inf:
+        return Bound(most)
+    retry = next(one.retry for one in retries if one.attempts == inf)
+    what = "the attempts of this retry are an expression that only a run can tell"
+    ends, is_authors = given.tasks_most
+    if is_authors:
+        return Bound(float(ends))
+    reason = Reason("attempts", retry.span, what, f"limits.tasks_per_step_run, {ends:,}")
+    return endless(reason, float(ends))
+
+
+def _longest_ever(given: Given, one: _Retries) -> Bound:
+    """The longest delay of a retry, whatever the attempt: they grow or shrink all the way."""
+    last = int(one.attempts) - 1 if one.attempts != inf else EXACT_ATTEMPTS_MAX**2
+    numbers = (1, EXACT_ATTEMPTS_MAX, max(1, last))
+    return largest(
+        retry_range(one.retry, given.workload, after=number, previous=DELAY_SECONDS_MAX).most
+        for number in numbers
+    )
+
+
+# --- ways out ----------------------------------------------------------------------------------
+
+
+def _sharing(
+    given: Given,
+    task: Task,
+    call: Calling,
+    found: list[Met],
+    retries: list[_Retries],
+    *,
+    spent: int,
+) -> Iterator[TaskVisit]:
+    """Where visits share a budget, each number of executions leaves another rest of it."""
+    here = [one.attempts for one in retries if one.retry.to is None]
+    most = max(1.0, max(here, default=1) - spent)
+    if most > SHARED_ATTEMPTS_MAX:
+        run = _run_of(given, call, retries, most, spent=spent)
+        leaves = tuple(dict.fromkeys(_leaves(given, task, found, retries, None)))
+        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, spent)
+        return
+    for number in range(1, int(most) + 1):
+        run = _run_of(given, call, retries, number, spent=spent)
+        leaves = tuple(_leaves(given, task, found, retries, spent + number))
+        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, spent + number - 1)
+
+
+def _leaves(
+    given: Given, task: Task, found: list[Met], retries: list[_Retries], number: int | None
+) -> Iterator[tuple[Leave, Bound]]:
+    """Every way to leave the task; with a number, after the execution that counts so much."""
+    attempts = {one.retry: one.attempts for one in retries}
+    for one in found:
+        then = one.then
+        if not isinstance(then, Retry):
+            yield from _settled(given, task, then, one.status)
+            continue
+        if number is None or number >= attempts[then]:
+            wish = then.on_exhausted
+            # Attempts that are spent count as a success where the author goes on.
+            after = Fail() if wish is None else wish.then
+            yield from _settled(given, task, after, OutcomeStatus.ERROR)
+            if wish is not None and any(may_raise(patch.value) for patch in wish.patches):
+                yield Leave("fail"), ZERO
+        elif then.to is not None:
+            wait = retry_range(then, given.workload, after=number, previous=None).most
+            yield Leave("elsewhere", then.to), wait
+        if _may_be_refused(given, then):
+            yield Leave("fail"), ZERO
+
+
+def _may_be_refused(given: Given, retry: Retry) -> bool:
+    """Whether a number of the retry can turn out to be none."""
+    delays = (retry.backoff.first, retry.backoff.cap, retry.max_elapsed)
+    unknown = [one for one in delays if isinstance(one, Template)]
+    if isinstance(retry.attempts, Template):
+        return attempts_known(retry.attempts, given.workload) is None or bool(unknown)
+    return any(seconds_known(one, given.workload) is None for one in unknown)
+
+
+def _settled(
+    given: Given, task: Task, then: Directive, status: OutcomeStatus
+) -> Iterator[tuple[Leave, Bound]]:
+    match then:
+        case Continue():
+            for verdict in _verdicts(given, task, then.verdict, status):
+                yield Leave("next", verdict=verdict), ZERO
+        case Break():
+            for verdict in _verdicts(given, task, None, status):
+                yield Leave("done", verdict=verdict), ZERO
+        case Jump():
+            yield Leave("jump", then.to), jump_delay(then, given.workload)
+            if isinstance(then.delay, Template):
+                yield Leave("fail"), ZERO
+        case Fail() | Retry():
+            yield Leave("fail"), ZERO
+
+
+def _verdicts(
+    given: Given, task: Task, said: Verdict | None, status: OutcomeStatus
+) -> tuple[Verdict, ...]:
+    """How a step may have gone that ends here, where the difference leads anywhere."""
+    if said is not None:
+        return (said,)
+    is_plain = task.kind == "relay" and task.inputs.is_constant
+    if status is OutcomeStatus.ERROR or is_plain or not given.verdicts_matter:
+        return (Verdict.SUCCESS,)
+    return (Verdict.SKIPPED, Verdict.PARTIAL, Verdict.SUCCESS)

@@ -1,0 +1,152 @@
+"""How long one execution of a task can take: the call itself, and waits that are its work.
+
+A call is bounded by its timeout. A sleep, a question and a wait for a signal are waits; a child run
+is both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.engine.retry import DELAY_SECONDS_MAX
+from anew.lab.bounds.amounts import ZERO, Bound, Reason, endless, larger, largest, smaller
+from anew.lab.bounds.delays import plain_seconds
+from anew.lab.bounds.given import Call, Given
+from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
+from anew.program.kinds import find_kind
+from anew.program.program import Task
+from anew.values import Object
+
+# Kinds whose work is done in no time worth counting: the engine does it, or starts it.
+_INSTANT = frozenset({"noop", "relay", "restart"})
+
+
+class Calling(Struct, frozen=True):
+    """One execution, and those `inside` the child run it is.
+
+    `timeout` is the author's, or the tool's where `is_default`.
+    """
+
+    waits: Bound
+    seconds: Bound
+    timeout: float | None = None
+    is_default: bool = False
+    inside: Bound = ZERO
+
+
+def calling(given: Given, task: Task) -> Calling:
+    """The longest one execution of this task can wait and take."""
+    if task.kind != "workbook":
+        return _tool(given, task, task)
+    name = inputs_known(task.inputs, given.workload).get("name")
+    book = given.program.workbook
+    tools = [book[name]] if isinstance(name, str) and name in book else list(book.values())
+    found = [_tool(given, task, tool) for tool in tools]
+    if not found:
+        return Calling(ZERO, ZERO)
+    longest = max(found, key=lambda one: one.seconds.at_most)
+    waits, seconds = found[0].waits, found[0].seconds
+    for one in found[1:]:
+        waits, seconds = larger(waits, one.waits), larger(seconds, one.seconds)
+    inside = largest(one.inside for one in found)
+    return Calling(waits, seconds, longest.timeout, longest.is_default, inside)
+
+
+def _tool(given: Given, task: Task, tool: Task) -> Calling:
+    inputs = inputs_known(tool.inputs, given.workload)
+    match tool.kind:
+        case kind if kind in _INSTANT:
+            return Calling(ZERO, ZERO)
+        case "human" | "wait":
+            waits = _silence(tool, inputs)
+            return Calling(waits, waits)
+        case "sleep":
+            return _timed(task, tool, _slept(tool, inputs), _slept(tool, inputs))
+        case "playbook":
+            return _child(given, task, tool, inputs)
+        case _:
+            return _timed(task, tool, ZERO, None)
+
+
+def _timed(task: Task, tool: Task, waits: Bound, seconds: Bound | None) -> Calling:
+    """Cut off by the timeout, the author's before the tool's."""
+    said = tool.timeout if task.timeout is None else task.timeout
+    kind = find_kind(tool.kind)
+    if isinstance(said, (int, float)):
+        timeout, is_default = float(said), False
+    elif said is None and kind is not None and kind.timeout_seconds is not None:
+        timeout, is_default = kind.timeout_seconds, True
+    else:
+        return Calling(waits, _untimed(task, said) if seconds is None else seconds)
+    limit = Bound(timeout)
+    return Calling(
+        smaller(waits, limit),
+        limit if seconds is None else smaller(seconds, limit),
+        timeout,
+        is_default,
+    )
+
+
+def _untimed(task: Task, said: object) -> Bound:
+    what = f"{task.label} ({task.kind}) has no timeout"
+    if isinstance(said, Mapping):
+        what = f"the timeout of {task.label} limits connecting and reading, not the whole call"
+    return endless(Reason("no-timeout", task.span, what))
+
+
+def _silence(tool: Task, inputs: Object) -> Bound:
+    """How long nobody may answer."""
+    whom = "a person" if tool.kind == "human" else "a signal"
+    if inputs.get("timeout") is None:
+        what = f"{tool.label} waits for {whom} without a timeout"
+        return endless(Reason("wait", tool.span, what))
+    return _stated(tool, inputs["timeout"], f"the timeout of {tool.label}")
+
+
+def _slept(tool: Task, inputs: Object) -> Bound:
+    if inputs.get("until") is not None:
+        what = f"{tool.label} sleeps until a moment"
+        return endless(Reason("sleep", tool.span, what))
+    return _stated(tool, inputs.get("seconds"), f"how long {tool.label} sleeps")
+
+
+def _stated(tool: Task, value: object, what: str) -> Bound:
+    seconds = None if value is UNKNOWN else plain_seconds(value)
+    if seconds is not None:
+        return Bound(min(seconds, DELAY_SECONDS_MAX))
+    if value is not UNKNOWN and not isinstance(value, str):
+        return ZERO  # no run can wait with it: it is an error at once
+    why = f"{what} is an expression that only a run can tell"
+    return endless(Reason("wait", tool.span, why), DELAY_SECONDS_MAX)
+
+
+def _child(given: Given, task: Task, tool: Task, inputs: Object) -> Calling:
+    what = child_name(inputs)
+    bounds = given.child(Call(what, tool.span, {**inputs, "args": _args(given, tool, inputs)}))
+    if isinstance(bounds, str):
+        unknown = endless(Reason("child", tool.span, f"the child {what}: {bounds}"))
+        waits, seconds, inside = unknown, unknown, unknown
+    else:
+        waits, seconds, inside = bounds.waits, bounds.time, bounds.executions
+    if inputs.get("async") is True:
+        # It goes on by itself: nobody waits for it.
+        return Calling(ZERO, ZERO, inside=inside)
+    return replace(_timed(task, tool, waits, seconds), inside=inside)
+
+
+def _args(given: Given, tool: Task, inputs: Object) -> object:
+    """The arguments as far as they are known: one by one where not all of them are."""
+    said = tool.inputs.source
+    written = said.get("args") if isinstance(said, Mapping) else None
+    if inputs.get("args") is not UNKNOWN or not isinstance(written, Mapping):
+        return inputs.get("args")
+    return {key: part_known(value, given.workload) for key, value in written.items()}
+
+
+def child_name(inputs: Object) -> str:
+    """What a task calls its child."""
+    said = inputs.get("file") if inputs.get("file") is not None else inputs.get("path")
+    return said if isinstance(said, str) else "that only a run can tell"

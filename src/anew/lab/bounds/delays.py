@@ -1,0 +1,119 @@
+"""How long the waits between the attempts of one task can be, at least and at most.
+
+Every delay is the engine's own, with the draw of chance at either end: a delay grows or shrinks
+evenly with its draw, so that the ends are the extremes.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from anew.engine.outcome import outcome_of, wait_seconds
+from anew.engine.record import Moment, Recorder
+from anew.engine.retry import DELAY_SECONDS_MAX, Bounds, delay_of
+from anew.engine.state import Key, RunState, StepRun
+from anew.expressions import Template
+from anew.lab.bounds.amounts import Bound, Reason, endless
+from anew.lab.bounds.known import UNKNOWN, Workload, value_known
+from anew.program.policy import Jump, Retry
+from anew.program.program import Program
+from anew.program.retry import BackoffKind, Delay, JitterKind
+from anew.program.span import NOWHERE, Span
+
+_ENDS = f"the longest delay there is, {DELAY_SECONDS_MAX:,.0f} s"
+_NO_PROGRAM = Program("", "", "", "", {}, "")
+_NO_KEY = Key("", 1)
+_SILENT = outcome_of({})
+
+
+class Range(Struct, frozen=True):
+    """The shortest and the longest delay one decision can come to.
+
+    `drawn` is the longest before any wish of a server: what the next one may grow from.
+    """
+
+    least: float
+    most: Bound
+    drawn: float
+
+
+def seconds_known(delay: Delay | None, workload: Workload) -> float | None:
+    """The seconds every run will find; None when a run has to tell, or there are none."""
+    if delay is None or isinstance(delay, (int, float)):
+        return None if delay is None else float(delay)
+    value = value_known(delay, workload)
+    return None if value is UNKNOWN else plain_seconds(value)
+
+
+def plain_seconds(value: object) -> float | None:
+    """Seconds that do not depend on when they are asked for, as a date would."""
+    early, late = wait_seconds(value, 0), wait_seconds(value, 10**9)
+    return early if early is not None and early == late and early >= 0 else None
+
+
+def attempts_known(attempts: int | Template, workload: Workload) -> int | None:
+    """The number every run will find; None when a run has to tell."""
+    if isinstance(attempts, int):
+        return attempts
+    value = value_known(attempts, workload)
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value < 1:
+        return None
+    return int(value) if value == value // 1 else None
+
+
+def jump_delay(jump: Jump, workload: Workload) -> Bound:
+    """How long a jump waits before it is made."""
+    if jump.delay is None:
+        return Bound(0.0)
+    seconds = seconds_known(jump.delay, workload)
+    if seconds is None:
+        return _unknown(jump.span, "the delay of this jump")
+    return Bound(min(seconds, DELAY_SECONDS_MAX))
+
+
+def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float | None) -> Range:
+    """The delays after the execution of this number; `previous` is the longest drawn before it."""
+    backoff = retry.backoff
+    first, cap = seconds_known(backoff.first, workload), seconds_known(backoff.cap, workload)
+    is_growing = backoff.jitter.kind is JitterKind.DECORRELATED
+    if first is None and backoff.kind is BackoffKind.NONE and not is_growing:
+        first = 0.0
+    known = Bounds(DELAY_SECONDS_MAX if first is None else first, cap, None)
+    ends = [_drawn(retry, known, after, previous, draw=draw) for draw in (0.0, 1.0)]
+    # The delay before may have been shorter than the longest, down to nothing.
+    is_open = first is None or (is_growing and previous is not None)
+    least = 0.0 if is_open else min(seconds for seconds, _ in ends)
+    most = Bound(max(seconds for seconds, _ in ends))
+    if first is None and (cap is None or most.at_most > cap):
+        most = _unknown(_place(retry), "the delay of this retry")
+    if backoff.honor_retry_after:
+        most = _wished(retry, cap)
+    return Range(least, most, max(spread for _, spread in ends))
+
+
+def _drawn(
+    retry: Retry, bounds: Bounds, after: int, previous: float | None, *, draw: float
+) -> tuple[float, float]:
+    recorder = Recorder(_NO_PROGRAM, RunState(), Moment(0, lambda: draw))
+    run = StepRun(_NO_KEY, {}, {}, previous_seconds=previous)
+    delay = delay_of(retry, bounds, run, _SILENT, recorder, after=after)
+    return delay.seconds, delay.spread
+
+
+def _wished(retry: Retry, cap: float | None) -> Bound:
+    """A server may wish for any wait; only the cap comes after its wish."""
+    if cap is not None:
+        return Bound(min(cap, DELAY_SECONDS_MAX))
+    what = "the server says how long to wait (Retry-After), and no max_delay caps it"
+    return endless(Reason("retry-after", _place(retry), what, _ENDS), DELAY_SECONDS_MAX)
+
+
+def _place(retry: Retry) -> Span:
+    return retry.backoff.span if retry.backoff.span != NOWHERE else retry.span
+
+
+def _unknown(place: Span, what: str) -> Bound:
+    reason = Reason("delay", place, f"{what} is an expression that only a run can tell", _ENDS)
+    return endless(reason, DELAY_SECONDS_MAX)

@@ -1,0 +1,204 @@
+"""The worst of programs in which several tokens are under way at once, or too many to be walked.
+
+Without cycles, tokens are followed step by step. With them, only what limits the visits of a step
+bounds it: at every moment of a run some visit goes on, so that all visits together take longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from msgspec import Struct, field
+
+from anew.lab.bounds.amounts import ONE, ZERO, Bound, endless, larger, smaller
+from anew.lab.bounds.given import ALL, SHARED, TIME, WAITS, Cost, Given
+from anew.lab.bounds.limits import visits_limit
+from anew.lab.bounds.longest import Edge, components, longest
+from anew.lab.bounds.routing import Onward, Way, onward, rescue
+from anew.lab.bounds.visits import Ending, StepAnalysis
+from anew.lab.bounds.walking import END, State, Stop, Walked, cycle_reason, visits_of, within
+from anew.program.policy import Verdict
+from anew.program.program import Join, Program, RouteMode
+
+_ALL_TASKS = ""
+
+
+class Flow(Struct, dict=True):
+    """Follows the tokens of one program; `behind` has the visits that one of a step leads to."""
+
+    given: Given
+    analyses: dict[str, StepAnalysis]
+    entry: str
+    visits: dict[str, Bound] = field(default_factory=dict)
+    behind: dict[str, dict[str, Bound]] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        return self.given.program
+
+    def walk(self) -> Walked:
+        """The most that all tokens together can cost, by sort."""
+        parts = components(self.entry, self.program.ways)
+        self._count(parts)
+        is_plain = not self._has_forks and not any(map(self._is_cycle, parts))
+        if is_plain and not self.program.gates:
+            self._count_tokens([name for part in parts for name in part])
+        most = self._amounts()
+        known = self.behind.get(self.entry, {}).get(_ALL_TASKS)
+        # A token that is refused waits for others, whatever they do.
+        may_wait = any(self.program.steps[name].admit for name in self.visits)
+        if known is None or may_wait:
+            return Walked(most, tuple(self._all_in_turn()))
+        most[ALL] = smaller(most[ALL], known)
+        ways = longest(State(self.entry), list(self._edges()), lambda _, __: ZERO)
+        end = ways.most.get(END, {})
+        for sort in (WAITS, TIME):
+            most[sort] = smaller(most.get(sort, ZERO), end.get(sort, ZERO))
+        path = [edge.mark for edge in ways.path(END, TIME)]
+        return Walked(most, tuple(stop for stop in path if isinstance(stop, Stop)))
+
+    @cached_property
+    def _has_forks(self) -> bool:
+        steps = self.program.steps.values()
+        return any(step.router.mode is RouteMode.FORK for step in steps)
+
+    # --- visits ---------------------------------------------------------------------------------
+
+    def _is_cycle(self, part: list[str]) -> bool:
+        return len(part) > 1 or part[0] in self.program.ways[part[0]]
+
+    def _count(self, parts: list[list[str]]) -> None:
+        """How often each step can be visited: as often as tokens arrive, or as limits allow."""
+        arriving: dict[str, Bound] = {self.entry: ONE}
+        for part in parts:
+            for name in part:
+                self.visits[name] = self._visits(name, part, arriving.get(name, ZERO))
+            for name in part:
+                for target in self.program.ways[name]:
+                    if target not in part:
+                        arriving[target] = arriving.get(target, ZERO) + self.visits[name]
+
+    def _visits(self, name: str, part: list[str], arriving: Bound) -> Bound:
+        limit = visits_limit(self.program, name)
+        if not self._is_cycle(part):
+            is_merging = self._is_joining(name) and arriving.is_bounded
+            found = ONE if is_merging and arriving.at_most else arriving
+            return smaller(found, Bound(limit.most)) if limit.is_authors else found
+        if limit.is_authors:
+            return Bound(limit.most)
+        return endless(cycle_reason(self.program, set(part)), limit.most)
+
+    def _is_joining(self, name: str) -> bool:
+        """Whether tokens that come from everywhere start it once. Those of branches never meet."""
+        if self._has_forks or self.program.steps[name].join is not Join.ALL:
+            return False
+        return self.program.incoming[name] > 1
+
+    def _count_tokens(self, names: list[str]) -> None:
+        """Where a router chooses one arc, only one of the steps behind it is visited."""
+        for name in reversed(names):
+            found: dict[str, Bound] = {}
+            for following in self._followings(name):
+                for step, bound in following.items():
+                    found[step] = larger(found.get(step, ZERO), bound)
+            self.behind[name] = {**found, name: found.get(name, ZERO) + ONE}
+        for name in names:
+            self.visits[name] = smaller(self.visits[name], self.behind[self.entry].get(name, ZERO))
+
+    def _followings(self, name: str) -> Iterator[dict[str, Bound]]:
+        """The visits that follow one of this step, for everything that can come next.
+
+        Under the name of no step: the executions of all tasks, its own included.
+        """
+        endings = self.analyses[name].visit().endings
+        for ending, found in self._onward(name):
+            own = endings[ending].get(ALL, ZERO)
+            alone = [self.behind.get(way.to, {}) for way in self._ways(name, found)]
+            together: dict[str, Bound] = {}
+            for way in found.together:
+                for step, bound in self.behind.get(way.to, {}).items():
+                    together[step] = together.get(step, ZERO) + bound
+            for following in (*alone, together):
+                yield {**following, _ALL_TASKS: following.get(_ALL_TASKS, ZERO) + own}
+
+    def _onward(self, name: str) -> Iterator[tuple[Ending, Onward]]:
+        step = self.program.steps[name]
+        for ending in self.analyses[name].visit().endings:
+            yield ending, onward(self.program, step, ending)
+
+    def _ways(self, name: str, found: Onward) -> Iterator[Way]:
+        yield from found.choices
+        step = self.program.steps[name]
+        way_out = rescue(self.program, step, in_branch=False) if found.is_lost else None
+        if way_out is not None:
+            yield way_out
+
+    # --- amounts --------------------------------------------------------------------------------
+
+    def _amounts(self) -> dict[str, Bound]:
+        """What all visits cost together; one after the other, as far as time is concerned."""
+        most: dict[str, Bound] = {}
+        for name, visits in self.visits.items():
+            most[visits_of(name)] = visits
+            for sort, bound in self._worst(name).items():
+                if sort in SHARED:
+                    most[sort] = most.get(sort, ZERO) + bound * visits
+                else:
+                    most[within(name, sort)] = bound * visits
+        return most
+
+    def _all_in_turn(self) -> Iterator[Stop]:
+        """Every step: where nothing is known of their order, they take as long as one by one."""
+        for name in self.visits:
+            endings = self.analyses[name].visit().endings
+            slowest = max(endings, key=lambda one: endings[one].get(TIME, ZERO).at_most)
+            yield Stop(name, slowest, endings[slowest])
+
+    def _worst(self, name: str) -> Cost:
+        visit = self.analyses[name].visit()
+        sorts = {sort for cost in visit.endings.values() for sort in cost}
+        return {sort: visit.worst(sort) for sort in sorts}
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def _edges(self) -> Iterator[Edge[State]]:
+        """A step begins when a step before it has ended; one that joins, when all have."""
+        for name in self.visits:
+            here, endings = State(name), self.analyses[name].visit().endings
+            for ending, found in self._onward(name):
+                cost = self._in_turn(name, endings[ending])
+                stop = Stop(name, ending, endings[ending])
+                yield Edge(here, END, cost, stop)
+                for way in (*self._ways(name, found), *found.together):
+                    yield Edge(here, State(way.to), cost, stop)
+            worst = self._worst(name)
+            stop = Stop(name, Ending(Verdict.FAILURE), worst)
+            for target in self._awaiting(name):
+                yield Edge(here, State(target), self._in_turn(name, worst), stop)
+
+    def _in_turn(self, name: str, cost: Cost) -> Mapping[str, Bound]:
+        """Visits of one step wait for each other, unless each token has its own."""
+        turns = ONE if self.program.steps[name].join is Join.EACH else self.visits[name]
+        return {sort: cost[sort] * turns for sort in (WAITS, TIME) if sort in cost}
+
+    def _awaiting(self, name: str) -> Iterator[str]:
+        """The steps that wait for this one, although it may never lead there."""
+        for target in self.visits:
+            is_before = self._is_joining(target) and name in self.program.sources(target)
+            if is_before and self._are_side_by_side(name, target):
+                yield target
+
+    def _are_side_by_side(self, name: str, target: str) -> bool:
+        """Whether one token can be at the step while another is on its way to the target."""
+        for step in self.visits:
+            routed = [found.together for _, found in self._onward(step)]
+            for ways in routed:
+                near = {number for number, way in enumerate(ways) if self._leads(way.to, name)}
+                far = {number for number, way in enumerate(ways) if self._leads(way.to, target)}
+                if any(one != other for one in near for other in far):
+                    return True
+        return False
+
+    def _leads(self, start: str, target: str) -> bool:
+        return start == target or start in self.program.sources(target)

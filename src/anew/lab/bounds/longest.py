@@ -1,0 +1,145 @@
+"""The longest way through a graph whose edges cost something, for many sorts of cost at once.
+
+A cycle that costs something has no longest way; what ends it is asked of the caller. Knows graphs
+and amounts, and nothing of programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from msgspec import Struct, field
+
+from anew.lab.bounds.amounts import ZERO, Bound, larger
+
+N = TypeVar("N", bound=Hashable)
+
+
+class Edge(Struct, Generic[N], frozen=True):
+    """A way from node to node; `cost` has an amount by sort, those that are missing are nothing.
+
+    `mark` is the caller's.
+    """
+
+    source: N
+    target: N
+    cost: Mapping[str, Bound]
+    mark: object = None
+
+
+# What a cycle of these nodes amounts to in a sort that it costs something in.
+Endless = Callable[[frozenset[N], str], Bound]
+
+
+class Ways(Struct, Generic[N]):
+    """The most that each node can have cost when it is reached, and by which edge it did."""
+
+    most: dict[N, dict[str, Bound]]
+    came: dict[tuple[N, str], Edge[N]] = field(default_factory=dict)
+
+    def path(self, node: N, sort: str) -> list[Edge[N]]:
+        """The edges of the costliest way to a node, as far as it is one way: not into a cycle."""
+        found: list[Edge[N]] = []
+        seen = {node}
+        while (edge := self.came.get((node, sort))) is not None and edge.source not in seen:
+            found.append(edge)
+            node = edge.source
+            seen.add(node)
+        return found[::-1]
+
+
+def longest(start: N, edges: Sequence[Edge[N]], endless: Endless[N]) -> Ways[N]:
+    """The costliest ways from `start` to every node it leads to."""
+    leaving: dict[N, list[Edge[N]]] = {}
+    for edge in edges:
+        leaving.setdefault(edge.source, []).append(edge)
+    ways: Ways[N] = Ways({start: {}})
+    leads = {node: [edge.target for edge in ahead] for node, ahead in leaving.items()}
+    for members in components(start, leads):
+        group = frozenset(members)
+        if len(group) > 1 or any(edge.target in group for edge in leaving.get(members[0], ())):
+            _settle_cycle(ways, group, leaving, endless)
+        for node in members:
+            _extend(ways, node, (e for e in leaving.get(node, ()) if e.target not in group))
+    return ways
+
+
+def _settle_cycle(
+    ways: Ways[N], group: frozenset[N], leaving: Mapping[N, list[Edge[N]]], endless: Endless[N]
+) -> None:
+    """Every node of a cycle can have cost what any of them has, and what going round costs."""
+    inside = [edge for node in group for edge in leaving.get(node, ()) if edge.target in group]
+    reached: dict[str, Bound] = {}
+    for node in group:
+        for sort, bound in ways.most.get(node, {}).items():
+            reached[sort] = larger(reached.get(sort, ZERO), bound)
+    costly = {sort for edge in inside for sort, bound in edge.cost.items() if bound.at_most}
+    for sort in costly:
+        reached[sort] = reached.get(sort, ZERO) + endless(group, sort)
+    _keep_ways_in(ways, group, inside)
+    for node in group:
+        ways.most[node] = dict(reached)
+
+
+def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[Edge[N]]) -> None:
+    """A path into a cycle goes on, from where it was entered, to all of its nodes."""
+    leads: dict[N, list[Edge[N]]] = {}
+    for edge in inside:
+        leads.setdefault(edge.source, []).append(edge)
+    todo = [node for node in group if node in ways.most]
+    seen = set(todo)
+    while todo:
+        for edge in leads.get(todo.pop(), ()):
+            if edge.target not in seen:
+                seen.add(edge.target)
+                todo.append(edge.target)
+                for sort in edge.cost:
+                    ways.came.setdefault((edge.target, sort), edge)
+
+
+def _extend(ways: Ways[N], node: N, edges: Iterable[Edge[N]]) -> None:
+    before = ways.most.get(node, {})
+    for edge in edges:
+        known = ways.most.setdefault(edge.target, {})
+        for sort in before.keys() | edge.cost.keys():
+            bound = before.get(sort, ZERO) + edge.cost.get(sort, ZERO)
+            best = known.get(sort)
+            # Of ways that cost the same, the one that goes further says more.
+            if best is None or bound.at_most >= best.at_most:
+                ways.came[edge.target, sort] = edge
+            known[sort] = bound if best is None else larger(best, bound)
+
+
+def components(start: N, leads: Mapping[N, Sequence[N]]) -> list[list[N]]:
+    """The strongly connected parts that `start` leads to, each before those it leads to."""
+    order: dict[N, int] = {start: 0}
+    low = {start: 0}
+    stack, on_stack = [start], {start}
+    work = [(start, iter(leads.get(start, ())))]
+    found: list[list[N]] = []
+    while work:
+        node, rest = work[-1]
+        ahead = next(rest, None)
+        if ahead is None:
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[node])
+            if low[node] == order[node]:
+                found.append(_popped(stack, on_stack, node))
+        elif ahead not in order:
+            order[ahead] = low[ahead] = len(order)
+            stack.append(ahead)
+            on_stack.add(ahead)
+            work.append((ahead, iter(leads.get(ahead, ()))))
+        elif ahead in on_stack:
+            low[node] = min(low[node], order[ahead])
+    return found[::-1]
+
+
+def _popped(stack: list[N], on_stack: set[N], node: N) -> list[N]:
+    part: list[N] = []
+    while not part or part[-1] != node:
+        part.append(stack.pop())
+        on_stack.discard(part[-1])
+    return part

@@ -1,0 +1,155 @@
+"""The rows of a report: what is told of each task, each step, and each visit of the longest path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.lab.bounds.amounts import ZERO, Bound, largest, total
+from anew.lab.bounds.dependencies import tools_of
+from anew.lab.bounds.given import TIME, WAITS, Given, executions
+from anew.lab.bounds.longest import components
+from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
+from anew.lab.bounds.runs import Counted
+from anew.lab.bounds.visits import StepAnalysis, StepVisit
+from anew.lab.bounds.walking import within
+from anew.lab.bounds.warnings import sends_anew
+from anew.program.policy import Verdict
+from anew.program.program import Step, Task
+
+
+class Rows(Struct, dict=True):
+    """Makes the rows of one program from what its runs can come to."""
+
+    given: Given
+    analyses: dict[str, StepAnalysis]
+    counted: Counted
+    children: dict[str, Bounds | str]
+
+    @cached_property
+    def tasks(self) -> list[TaskBounds]:
+        return [row for step in self.reached for row in self._tasks(step)]
+
+    @cached_property
+    def reached(self) -> list[Step]:
+        """The steps that a run can come to, in the order of the file."""
+        steps = self.given.program.steps.values()
+        return [step for step in steps if step.name in self.counted.visits]
+
+    @cached_property
+    def steps(self) -> list[StepBounds]:
+        return [self._step(step) for step in self.reached]
+
+    def _visits_of(self, step: Step) -> list[StepVisit]:
+        analysis = self.analyses[step.name]
+        return list(analysis.known.values()) or [analysis.visit()]
+
+    def _tasks(self, step: Step) -> Iterator[TaskBounds]:
+        known, visits = self._visits_of(step), self.counted.visits[step.name]
+        for task in step.tasks:
+            sort = executions(task.label)
+            worst = max(
+                (visit.parts[task.label] for visit in known), key=lambda one: one.executions.at_most
+            )
+            call = known[0].calls[task.label]
+            per_visit = largest(visit.worst(sort) for visit in known)
+            in_run = self.counted.walked.most.get(within(step.name, sort))
+            yield TaskBounds(
+                step=step.name,
+                task=task.label,
+                kind=task.kind,
+                place=task.span,
+                per_visit=worst.executions,
+                per_step_run=largest(visit.one_run.get(sort, ZERO) for visit in known),
+                per_step_visit=per_visit,
+                in_run=per_visit * visits if in_run is None else in_run,
+                waits=worst.waits,
+                time=worst.seconds,
+                timeout=call.timeout,
+                timeout_is_default=call.is_default,
+                factors=tuple(self._factors(step, task, worst.executions, visits)),
+                call_waits=call.waits,
+                sends_anew=sends_anew(self.given, task),
+            )
+
+    def _factors(self, step: Step, task: Task, attempts: Bound, visits: Bound) -> Iterator[Factor]:
+        """What multiplies the executions of a task: going round, items, attempts."""
+        name = step.name if task.label == step.name else f"{step.name}.{task.label}"
+        items = self._visits_of(step)[0].items
+        if visits.at_most > 1 and self._goes_back(step.name):
+            yield Factor(f"visits of {step.name}", visits, step.span, is_retry=True)
+        if items.at_most > 1:
+            yield Factor(f"items of {step.name}", items, step.span, is_retry=False)
+        if attempts.at_most > 1:
+            yield Factor(f"attempts of {name}", attempts, task.span, is_retry=True)
+
+    def _goes_back(self, name: str) -> bool:
+        """Whether it is a failure, or a gate, that leads to the step again, not only an arc."""
+        reached = {one for part in components(name, self.given.program.ways) for one in part}
+        around = self.given.program.sources(name) | {name}
+        return any(source in reached and to in around for source, to in self._ways_back)
+
+    @cached_property
+    def _ways_back(self) -> list[tuple[str, str]]:
+        """Ways that lead on without an arc, but for those of forks to their joins."""
+        program = self.given.program
+        ways = [(step.name, to) for step in program.steps.values() for to in step.rescues[:-1]]
+        exits = [step.name for step in program.steps.values() if step.is_exit]
+        ways += [(end, step.gate.to) for end in exits for step in program.gates if step.gate]
+        return [(source, to) for source, to in ways if to is not None]
+
+    def _step(self, step: Step) -> StepBounds:
+        known = self._visits_of(step)
+        return StepBounds(
+            step=step.name,
+            place=step.span,
+            visits=self.counted.visits[step.name],
+            items=known[0].items,
+            executions=total(task.in_run for task in self.tasks if task.step == step.name),
+            waits=largest(visit.worst(WAITS) for visit in known),
+            time=largest(visit.worst(TIME) for visit in known),
+            deadline=step.deadline_seconds,
+            is_loop=step.loop is not None,
+        )
+
+    def path(self) -> Iterator[PathStep]:
+        """The visits of the longest path."""
+        for stop in self.counted.walked.path:
+            visit, cost = self.analyses[stop.step].visit(), stop.cost
+            labels = dict.fromkeys(visit.path) or visit.parts
+            counts = tuple((label, cost.get(executions(label), ZERO)) for label in labels)
+            yield PathStep(
+                step=stop.step,
+                ends="failed" if stop.ending.verdict is Verdict.FAILURE else "done",
+                tasks=tuple((label, count) for label, count in counts if count.at_most),
+                items=visit.items,
+                waits=cost.get(WAITS, ZERO),
+                time=cost.get(TIME, ZERO),
+            )
+
+    def nested(self) -> Iterator[TaskBounds]:
+        """The tasks of the programs that tasks call, as often as they are called."""
+        rows = {(row.step, row.task): row for row in self.tasks}
+        for step in self.reached:
+            for task in step.tasks:
+                for child in self._children_of(task):
+                    yield from _called(rows[step.name, task.label], child)
+
+    def _children_of(self, task: Task) -> Iterator[Bounds]:
+        for tool in tools_of(self.given, task):
+            found = self.children.get(str(tool.span)) if tool.kind == "playbook" else None
+            if isinstance(found, Bounds):
+                yield found
+
+
+def _called(row: TaskBounds, child: Bounds) -> Iterator[TaskBounds]:
+    for inner in (*child.tasks, *child.nested):
+        yield replace(
+            inner,
+            in_run=inner.in_run * row.in_run,
+            program=f"{child.name} > {inner.program}" if inner.program else child.name,
+            factors=(*row.factors, *inner.factors),
+        )

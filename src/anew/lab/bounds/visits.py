@@ -1,0 +1,287 @@
+"""One visit of a step: what it can cost by how it ends, over its pipeline and its loop.
+
+A deadline bounds the whole visit. Where the run goes from there is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, endless, larger, rounds, smaller
+from anew.lab.bounds.attempts import Leave, TaskVisit, task_visits
+from anew.lab.bounds.calling import Calling, calling
+from anew.lab.bounds.delays import attempts_known
+from anew.lab.bounds.given import ALL, TIME, WAITS, Cost, Given, executions
+from anew.lab.bounds.known import UNKNOWN, value_known
+from anew.lab.bounds.longest import Edge, Ways, components, longest
+from anew.program.policy import OutcomeStatus, Verdict
+from anew.program.program import Loop, LoopMode, RouteMode, Step
+
+
+class Ending(Struct, frozen=True):
+    """How a visit ends. With `to` it is retried by way of that step.
+
+    `spent` is what has been used of the retries that its visits share.
+    """
+
+    verdict: Verdict
+    to: str | None = None
+    spent: int = 0
+
+
+_STATUS = {True: OutcomeStatus.ERROR, False: OutcomeStatus.OK}
+# A label of the pipeline, or how the step-run ends.
+_Node: TypeAlias = str | Ending
+
+
+class StepVisit(Struct, frozen=True):
+    """What a visit can cost, by how it ends; `items` are the iterations, one without a loop.
+
+    `one_run` is the worst of a step-run, `parts` that of a visit of each task.
+    """
+
+    endings: dict[Ending, Cost]
+    items: Bound
+    one_run: Cost
+    parts: dict[str, TaskVisit]
+    calls: dict[str, Calling]
+    path: tuple[str, ...]
+    assumed: tuple[Reason, ...] = ()
+
+    def worst(self, sort: str) -> Bound:
+        found = ZERO
+        for cost in self.endings.values():
+            found = larger(found, cost.get(sort, ZERO))
+        return found
+
+
+class StepAnalysis(Struct, dict=True):
+    """Analyses the visits of one step; what a visit costs may depend on what was spent before."""
+
+    given: Given
+    step: Step
+    calls: dict[str, Calling] = field(default_factory=dict)
+    known: dict[tuple[int, Verdict | None], StepVisit] = field(default_factory=dict)
+
+    def visit(self, *, spent: int = 0, told: Verdict | None = None) -> StepVisit:
+        """A visit with so much spent; `told` is what a step that passes on outcomes was told."""
+        found = self.known.get((spent, told))
+        if found is None:
+            found = self.known[spent, told] = self._analyse(spent, told)
+        return found
+
+    def _analyse(self, spent: int, told: Verdict | None) -> StepVisit:
+        parts = self._parts(spent, told)
+        edges = [edge for label, visits in parts.items() for edge in self._edges(label, visits)]
+        first = self.step.tasks[0].label
+        ways = longest(first, edges, lambda group, sort: self._cycle(edges, group, sort))
+        ended = {node: cost for node, cost in ways.most.items() if isinstance(node, Ending)}
+        if told is not None:
+            ended = {node: cost for node, cost in ended.items() if node.verdict is told}
+        costs: dict[Ending, Cost] = {**ended}
+        if _is_cyclic(first, edges):
+            # The number of tasks a step-run may execute ends what goes round.
+            costs[_failed(costs)] = _worst(ways.most.values())
+        costs = self._limited(costs)
+        items, assumed = self._items()
+        one_run = _worst(costs.values())
+        costs = self._in_time(self._looped(costs, items) if self.step.loop is not None else costs)
+        return StepVisit(
+            {ending: costs[ending] for ending in sorted(costs, key=_plainness)},
+            items,
+            one_run,
+            {label: max(v, key=lambda one: one.executions.at_most) for label, v in parts.items()},
+            dict(self.calls),
+            _slowest(ways, ended),
+            assumed,
+        )
+
+    def _parts(self, spent: int, told: Verdict | None) -> dict[str, list[TaskVisit]]:
+        """The visits each task of the pipeline can have."""
+        allowed = None if told is None else (_STATUS[told is Verdict.FAILURE],)
+        found: dict[str, list[TaskVisit]] = {}
+        for task in self.step.tasks:
+            if task.label not in self.calls:
+                self.calls[task.label] = calling(self.given, task)
+            call = self.calls[task.label]
+            found[task.label] = task_visits(self.given, task, call, spent=spent, allowed=allowed)
+        return found
+
+    def _edges(self, label: str, visits: list[TaskVisit]) -> Iterator[Edge[_Node]]:
+        once = ONE + self.calls[label].inside
+        for visit in visits:
+            for leave, wait in dict.fromkeys(visit.leaves):
+                cost = {
+                    executions(label): visit.executions,
+                    WAITS: visit.waits + wait,
+                    TIME: visit.seconds + wait,
+                    ALL: visit.executions * once,
+                }
+                yield Edge(label, self._target(label, leave, visit.spent), cost)
+
+    def _target(self, label: str, leave: Leave, spent: int) -> _Node:
+        verdict = leave.verdict or Verdict.SUCCESS
+        match leave.how:
+            case "jump":
+                return leave.to or label
+            case "next":
+                following = self.step.index_of[label] + 1
+                if following < len(self.step.tasks):
+                    return self.step.tasks[following].label
+                return Ending(verdict, spent=spent)
+            case "done":
+                return Ending(verdict, spent=spent)
+            case "elsewhere":
+                return Ending(Verdict.FAILURE, leave.to, spent + 1)
+            case _:
+                return Ending(Verdict.FAILURE, spent=spent)
+
+    def _cycle(self, edges: list[Edge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
+        """Jumps that go round end with the number of tasks a step-run may execute."""
+        most, is_authors = self.given.tasks_most
+        inside = [edge for edge in edges if edge.source in group and edge.target in group]
+        once = max(edge.cost.get(sort, ZERO).at_most for edge in inside)
+        at_most = most * (1.0 if sort.startswith("executions ") else once)
+        if is_authors:
+            return Bound(at_most)
+        labels = [task.label for task in self.step.tasks if task.label in group]
+        what = f"jumps can go round for ever: {' -> '.join([*labels, labels[0]])}"
+        place = self.step.tasks[self.step.index_of[labels[0]]].span
+        reason = Reason("jump-cycle", place, what, f"limits.tasks_per_step_run, {most:,}")
+        return endless(reason, at_most)
+
+    def _limited(self, costs: dict[Ending, Cost]) -> dict[Ending, Cost]:
+        """No step-run executes more tasks than it may; it fails when it would."""
+        most, is_authors = self.given.tasks_most
+        one_run = _worst(costs.values())
+        sorts = [sort for sort in one_run if sort.startswith("executions ")]
+        if sum(one_run[sort].at_most for sort in sorts) <= most:
+            return costs
+        # An author's own limit bounds what the document leaves open.
+        inside = max(1.0 + call.inside.at_most for call in self.calls.values())
+        limits = {sort: float(most) for sort in sorts} | {ALL: most * inside}
+        kept = {
+            ending: {
+                sort: _cut(bound, limits.get(sort, inf), is_authors=is_authors)
+                for sort, bound in cost.items()
+            }
+            for ending, cost in costs.items()
+        }
+        return {**kept, _failed(kept): _worst(kept.values())}
+
+    def _items(self) -> tuple[Bound, tuple[Reason, ...]]:
+        loop = self.step.loop
+        if loop is None:
+            return ONE, ()
+        value = value_known(loop.source, self.given.workload)
+        if isinstance(value, (list, dict)):
+            return Bound(float(len(value))), ()
+        if value is not UNKNOWN:
+            return ZERO, ()
+        return _assumed_items(self.given, loop)
+
+    def _looped(self, costs: dict[Ending, Cost], items: Bound) -> dict[Ending, Cost]:
+        loop = self.step.loop
+        assert loop is not None
+        failed = Ending(Verdict.FAILURE)
+        is_list = value_known(loop.source, self.given.workload)
+        found: dict[Ending, Cost] = {}
+        if is_list is UNKNOWN or not isinstance(is_list, (list, dict)):
+            found[failed] = {}  # what it goes over may turn out to be no list
+        goes_well = [
+            cost for ending, cost in costs.items() if ending.verdict is not Verdict.FAILURE
+        ]
+        if items.at_most == 0 or goes_well:
+            found[Ending(Verdict.SUCCESS)] = self._repeated(_worst(goes_well), items)
+        if items.at_most and any(ending.verdict is Verdict.FAILURE for ending in costs):
+            found[failed] = self._repeated(_worst(costs.values()), items)
+        return found
+
+    def _repeated(self, cost: Cost, items: Bound) -> Cost:
+        loop = self.step.loop
+        assert loop is not None
+        width = 1
+        if loop.mode is LoopMode.PARALLEL:
+            width = attempts_known(loop.max_in_flight, self.given.workload) or 1
+        turns = rounds(items, width)
+        return {
+            sort: bound * (turns if sort in (WAITS, TIME) else items)
+            for sort, bound in cost.items()
+        }
+
+    def _in_time(self, costs: dict[Ending, Cost]) -> dict[Ending, Cost]:
+        """A deadline ends the visit, wherever it is."""
+        seconds = self.step.deadline_seconds
+        if seconds is None:
+            return costs
+        limit = Bound(seconds)
+        costs = {**costs, _failed(costs): _worst(costs.values())}
+        return {
+            ending: {
+                sort: smaller(bound, limit) if sort in (WAITS, TIME) else bound
+                for sort, bound in cost.items()
+            }
+            for ending, cost in costs.items()
+        }
+
+
+def passes_on(step: Step) -> bool:
+    """Whether the step goes as the step before it did, as the diamonds of graphs do."""
+    is_choice = step.is_relay and step.router.mode is RouteMode.PREFERRED
+    return is_choice and "_origin" in step.tasks[0].inputs.names
+
+
+def _assumed_items(given: Given, loop: Loop) -> tuple[Bound, tuple[Reason, ...]]:
+    most = given.program.limits.loop_iterations
+    what = "the number of items is known only to a run"
+    if given.items is not None:
+        assumed = f"{what}; {given.items:,} are assumed (--items)"
+        return Bound(float(given.items)), (Reason("items", loop.span, assumed),)
+    ends = f"limits.loop_iterations, {most:,}"
+    return endless(Reason("loop", loop.span, f"a loop over data: {what}", ends), float(most)), ()
+
+
+def _is_cyclic(first: str, edges: list[Edge[_Node]]) -> bool:
+    leads: dict[_Node, list[_Node]] = {}
+    for edge in edges:
+        leads.setdefault(edge.source, []).append(edge.target)
+    parts = components(first, leads)
+    return any(len(part) > 1 or part[0] in leads.get(part[0], ()) for part in parts)
+
+
+def _slowest(ways: Ways[_Node], ended: dict[Ending, dict[str, Bound]]) -> tuple[str, ...]:
+    """The labels of the pipeline's longest way."""
+    if not ended:
+        return ()
+    last = max(ended, key=lambda node: ended[node].get(TIME, ZERO).at_most)
+    return tuple(str(edge.source) for edge in ways.path(last, TIME))
+
+
+def _cut(bound: Bound, limit: float, *, is_authors: bool) -> Bound:
+    if bound.at_most <= limit:
+        return bound
+    return Bound(limit, () if is_authors else bound.reasons)
+
+
+def _plainness(ending: Ending) -> int:
+    """Of endings that cost the same, the plainest is told of: it comes last."""
+    return [Verdict.FAILURE, Verdict.SKIPPED, Verdict.PARTIAL, Verdict.SUCCESS].index(
+        ending.verdict
+    )
+
+
+def _failed(costs: Iterable[Ending]) -> Ending:
+    """A failure that comes at any time: the less was spent before it, the more is left."""
+    return Ending(Verdict.FAILURE, spent=min((one.spent for one in costs), default=0))
+
+
+def _worst(costs: Iterable[Cost]) -> Cost:
+    worst: dict[str, Bound] = {}
+    for cost in costs:
+        for sort, bound in cost.items():
+            worst[sort] = larger(worst.get(sort, ZERO), bound)
+    return worst

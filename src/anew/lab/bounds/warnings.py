@@ -1,0 +1,192 @@
+"""What is doubtful about the failure handling of a program, judged by its bounds.
+
+Retries that multiply, retries of calls that are not safe to repeat, waits that a deadline ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+from anew.lab.bounds.delays import retry_range, seconds_known
+from anew.lab.bounds.dependencies import tools_of
+from anew.lab.bounds.given import Given
+from anew.lab.bounds.known import inputs_known
+from anew.lab.bounds.wording import amount_text, seconds_text
+from anew.program.findings import Finding, Severity
+from anew.program.kinds import is_idempotent
+from anew.program.policy import Retry
+from anew.program.program import Step, Task
+from anew.program.span import Span
+
+if TYPE_CHECKING:
+    from anew.lab.bounds.report import Bounds, TaskBounds
+
+_WRITES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+_SQL = frozenset({"postgres", "duckdb", "sqlite"})
+
+
+def warnings_of(
+    given: Given,
+    steps: Iterable[Step],
+    tasks: Iterable[TaskBounds],
+    children: Mapping[str, Bounds | str],
+) -> tuple[Finding, ...]:
+    """All warnings of a program, in the order of the file; `tasks` has those of children too."""
+    listed = list(tasks)
+    rows = {(row.step, row.task): row for row in listed if not row.program}
+    found = [one for row in listed for one in _amplified(row)]
+    for step in steps:
+        for task in step.tasks:
+            row = rows[step.name, task.label]
+            found += _unsafe(given, task, row, children)
+            found += _too_long(given, step, task, row)
+    for inner in children.values():
+        found += () if isinstance(inner, str) else inner.warnings
+    unique = dict.fromkeys(found)
+    return tuple(sorted(unique, key=lambda one: (one.place.file, one.place.line, one.place.column)))
+
+
+def _warning(rule: str, place: Span, message: str, suggestion: str) -> Finding:
+    return Finding(Severity.WARNING, f"bounds.{rule}", message, place, suggestion)
+
+
+def _amplified(row: TaskBounds) -> Iterator[Finding]:
+    """Two retries or more that multiply."""
+    repeats = [factor for factor in row.factors if factor.is_retry]
+    if len(repeats) < 2:
+        return
+    factors = " × ".join(amount_text(factor.times) for factor in row.factors)
+    product = prod(factor.times.at_most for factor in row.factors)
+    why = ", ".join(factor.what for factor in row.factors)
+    name = f"{row.program}: {row.step}.{row.task}" if row.program else f"{row.step}.{row.task}"
+    most = amount_text(row.in_run)
+    shown = f"{factors} = {most}" if product == row.in_run.at_most else f"{factors}, at most {most}"
+    yield _warning(
+        "retry-amplification",
+        repeats[0].place,
+        f"retries multiply: {name} can be executed {shown} times ({why})",
+        "Retry in one place: at the call that fails, or around the whole, not both.",
+    )
+
+
+def _unsafe(
+    given: Given, task: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
+) -> Iterator[Finding]:
+    if row.per_visit.at_most <= 1:
+        return
+    times = amount_text(row.per_visit)
+    for tool in tools_of(given, task):
+        inputs = inputs_known(tool.inputs, given.workload)
+        if tool.kind == "http":
+            method = str(inputs.get("method") or "GET").upper()
+            if not is_idempotent(method) and not inputs.get("idempotency_key"):
+                yield _warning(
+                    "retried-write",
+                    task.span,
+                    f"{row.step}.{row.task} sends {method} up to {times} times, without a key by "
+                    "which the server could know it again",
+                    "Add `idempotency_key: true`, if the server honours it.",
+                )
+        is_piecemeal = tool.kind in _SQL and inputs.get("transaction") is False
+        if is_piecemeal and _WRITES.search(str(inputs.get("command"))):
+            yield _warning(
+                "retried-write",
+                task.span,
+                f"{row.step}.{row.task} writes outside a transaction and is executed up to "
+                f"{times} times: what was written before a failure is written again",
+                "Leave out `transaction: false`, or make the statements safe to repeat.",
+            )
+        if tool.kind == "playbook":
+            yield from _unsafe_inside(tool, row, children)
+
+
+def _unsafe_inside(
+    tool: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
+) -> Iterator[Finding]:
+    """Each attempt is a child run of its own, in which `idempotency_key: true` is another key."""
+    found = children.get(str(tool.span))
+    if found is None or isinstance(found, str):
+        return
+    sending = [inner for inner in (*found.tasks, *found.nested) if inner.sends_anew]
+    for inner in sending:
+        yield _warning(
+            "retried-write",
+            tool.span,
+            f"each attempt of {row.step}.{row.task} is a child run of its own, in which "
+            f"{inner.step}.{inner.task} sends {inner.sends_anew} again with another key",
+            "Retry inside the child, or give `idempotency_key` a value that the child is told.",
+        )
+
+
+def sends_anew(given: Given, task: Task) -> str:
+    """The method that a task sends as something new in each run; empty when it does not."""
+    for tool in tools_of(given, task):
+        inputs = inputs_known(tool.inputs, given.workload)
+        method = str(inputs.get("method") or "GET").upper()
+        has_own_key = inputs.get("idempotency_key") not in (None, False, True)
+        if tool.kind == "http" and not is_idempotent(method) and not has_own_key:
+            return method
+    return ""
+
+
+def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator[Finding]:
+    """Waits and timeouts that the step's deadline, or the retry's own limit, ends first."""
+    deadline = step.deadline_seconds
+    shown = "" if deadline is None else f"the step's deadline of {seconds_text(deadline)}"
+    if deadline is not None and not row.timeout_is_default and (row.timeout or 0.0) > deadline:
+        yield _warning(
+            "outlives-deadline",
+            task.span,
+            f"the timeout of {row.task}, {seconds_text(row.timeout or 0)}, is longer than {shown}",
+            "Shorten the timeout, or allow the step more time.",
+        )
+    if deadline is not None and row.call_waits.at_most > deadline and row.call_waits.is_bounded:
+        waits = seconds_text(row.call_waits.at_most)
+        yield _warning(
+            "outlives-deadline",
+            task.span,
+            f"{row.task} waits up to {waits}, longer than {shown}",
+            "Shorten the wait, or allow the step more time.",
+        )
+    retries = [rule.then for rule in task.policy.rules if isinstance(rule.then, Retry)]
+    found = [one for retry in retries for one in _delays_too_long(given, retry, row, deadline)]
+    yield from found
+    is_summed = row.waits.is_bounded and row.per_visit.at_most > 1 and not found
+    if deadline is not None and is_summed and row.waits.at_most > deadline:
+        yield _warning(
+            "outlives-deadline",
+            retries[0].span,
+            f"the waits of {row.task} add up to {seconds_text(row.waits.at_most)}, longer than "
+            f"{shown}: its last attempts are never made",
+            "Allow fewer attempts or shorter waits, or allow the step more time.",
+        )
+
+
+def _delays_too_long(
+    given: Given, retry: Retry, row: TaskBounds, deadline: float | None
+) -> Iterator[Finding]:
+    if row.per_visit.at_most <= 1:
+        return
+    last = max(1, int(min(row.per_visit.at_most, 1_000)) - 1)
+    elapsed = seconds_known(retry.max_elapsed, given.workload)
+    first = retry_range(retry, given.workload, after=1, previous=None)
+    longest = retry_range(retry, given.workload, after=last, previous=first.drawn).most
+    if deadline is not None and longest.is_bounded and longest.at_most > deadline:
+        yield _warning(
+            "outlives-deadline",
+            retry.span,
+            f"a wait of up to {seconds_text(longest.at_most)} between attempts of {row.task} is "
+            f"longer than the step's deadline of {seconds_text(deadline)}",
+            "Cap it with max_delay, or allow the step more time.",
+        )
+    if elapsed is not None and first.least > elapsed:
+        yield _warning(
+            "outlives-deadline",
+            retry.span,
+            f"the first wait, {seconds_text(first.least)}, is longer than max_elapsed, "
+            f"{seconds_text(elapsed)}: {row.task} is never retried",
+            "Shorten the delay, or lengthen max_elapsed.",
+        )

@@ -1,0 +1,270 @@
+"""Scenarios in code: load a document, play it on outcomes, and ask what happened.
+
+>>> flow = lab.load("flow.yaml")
+>>> played = lab.play(flow, outcomes={"fetch": [lab.error("server_error", times=2), lab.ok()]})
+>>> played.expect(status="done", attempts={"fetch": 3})
+
+Everything is done by the parts that `anew simulate` and `anew test` have.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from anew.engine.events import Event
+from anew.errors import ConfigError, ProgramError
+from anew.lab.expecting import Failure, Seen, checked, difference, unmet
+from anew.lab.scenario import (
+    documents_beside,
+    exit_status_of,
+    read_scenario,
+    timeline_beside,
+    timeline_text,
+)
+from anew.lab.scenario import play as play_read
+from anew.lab.script import CHANCE_DEFAULT, Script, doubts, script_of
+from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
+from anew.languages import Loaded, read_file
+from anew.languages import load as load_document
+from anew.languages import load_text as load_document_text
+from anew.program.findings import Severity
+from anew.program.program import Program
+from anew.values import Object, Value
+
+if TYPE_CHECKING:
+    from anew.languages.dot.extensions import Extensions
+
+PathLike: TypeAlias = str | os.PathLike[str]
+Outcomes: TypeAlias = Mapping[str, Object | Sequence[Object]]
+# A failed assertion is read in a terminal; the whole timeline is in `played.timeline`.
+_SHOWN_LINES_MAX = 200
+
+
+class Played(Struct, frozen=True, dict=True):
+    """A run that was played to its end, and what became of it.
+
+    `failures` are the expectations of its scenario that were not met. `name` is who is named when
+    an expectation fails.
+    """
+
+    simulation: Simulation
+    name: str
+    failures: tuple[Failure, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.status} after {self.elapsed:g} virtual seconds>"
+
+    def report(self) -> Object:
+        """The JSON object of `anew simulate --json`."""
+        return self._report
+
+    @cached_property
+    def _report(self) -> Object:
+        return self.simulation.report()
+
+    @property
+    def program(self) -> Program:
+        return self.simulation.program
+
+    @property
+    def status(self) -> str:
+        """`done`, `failed`, `cancelled` or `waiting`."""
+        return self.simulation.status.value
+
+    @property
+    def visits(self) -> list[str]:
+        """The steps, in the order they started."""
+        return list(self._report["visits"])
+
+    @property
+    def attempts(self) -> dict[str, int]:
+        """How often each task was executed, by its label."""
+        return dict(self._report["attempts"])
+
+    @property
+    def delays(self) -> list[float]:
+        """The seconds before every retry, zeros included, in order."""
+        return [delay["seconds"] for delay in self._report["delays"]]
+
+    @property
+    def elapsed(self) -> float:
+        """Virtual seconds from the first event to the last."""
+        return float(self._report["elapsed"])
+
+    @property
+    def ctx(self) -> Object:
+        """What the run wrote."""
+        return dict(self._report["ctx"])
+
+    @property
+    def result(self) -> Value:
+        return self._report["result"]
+
+    @property
+    def error(self) -> Object | None:
+        """The error the run failed with; None when it did not."""
+        error: Object | None = self._report["error"]
+        return error
+
+    @property
+    def handled(self) -> list[str]:
+        """The steps whose failure was handled, in order."""
+        return list(self._report["handled"])
+
+    @property
+    def unsatisfied(self) -> list[str]:
+        """The goal gates that were not satisfied."""
+        return list(self._report["unsatisfied"])
+
+    @property
+    def log(self) -> list[Event]:
+        """Every event, in order."""
+        return self.simulation.log
+
+    @property
+    def runs(self) -> list[list[Event]]:
+        """The log of each run: more than one where another run took the place of the first."""
+        return self.simulation.runs
+
+    @cached_property
+    def timeline(self) -> str:
+        """What `anew simulate` prints."""
+        return timeline_text(self.simulation)
+
+    def expect(self, **expected: Value) -> Played:
+        """Raise AssertionError unless all this came out, and all that its scenario expects.
+
+        The words are those of a scenario's `expect`; ConfigError names one that is unknown.
+        """
+        __tracebackhide__ = True  # pytest then shows the line of the test
+        seen = Seen(self._report, exit_status_of(self.simulation.status), self.timeline)
+        failures = [*self.failures, *unmet(checked(expected, "expect"), seen)]
+        if failures:
+            raise AssertionError("\n".join(self._told(failures)))
+        return self
+
+    def _told(self, failures: Sequence[Failure]) -> Iterator[str]:
+        yield f"{self.name}: {_counted(len(failures), 'expectation')} not met"
+        for failure in failures:
+            yield f"  {failure.message}"
+            yield from _bounded(difference(failure))
+        if all(failure.what != "timeline" for failure in failures):
+            yield "  what happened:"
+            yield from _bounded(self.timeline.splitlines())
+
+
+def load(
+    path: PathLike, *, dialect: str | None = None, extensions: Extensions | None = None
+) -> Program:
+    """The program in a file, playbook or graph; ProgramError has the findings when it has errors.
+
+    `dialect` and `extensions` are as in `anew.api`: that of a graph, and tools that code brings.
+    """
+    return _program(load_document(path, dialect=dialect, extensions=extensions))
+
+
+def load_text(
+    text: str, file: str, *, dialect: str | None = None, extensions: Extensions | None = None
+) -> Program:
+    """As `load`, for a text; the ending of `file` tells the language."""
+    return _program(load_document_text(text, file, dialect=dialect, extensions=extensions))
+
+
+def play(
+    flow: Program,
+    workload: Mapping[str, Value] | None = None,
+    *,
+    outcomes: Outcomes | None = None,
+    signals: Sequence[Object] = (),
+    random: float | Mapping[str, int | Sequence[float]] = CHANCE_DEFAULT,
+    now: str | None = None,
+    lags: Mapping[str, Sequence[float]] | None = None,
+    events_max: int = EVENTS_MAX,
+) -> Played:
+    """Play a program to its end in virtual time, with the real engine. No tool is called.
+
+    The arguments are the keys of a script. A task without outcomes succeeds with {}. ConfigError
+    says which of them is wrong; what is only doubtful is a warning.
+    """
+    script = written(
+        "lab.play",
+        workload=workload,
+        outcomes=outcomes,
+        signals=signals,
+        random=random,
+        now=now,
+        lags=lags,
+    )
+    simulation = simulate(flow, script, events_max=events_max)
+    warn((*doubts(script, flow), *simulation.doubts))
+    return Played(simulation, flow.name)
+
+
+def written(where: str, *, outcomes: Outcomes | None, **said: Value) -> Script:
+    """The script that the arguments of a call say; `where` is who is named when one is wrong."""
+    listed = {key: _plain(entries) for key, entries in (outcomes or {}).items()}
+    others = {key: _plain(value) for key, value in said.items()}
+    return script_of({"outcomes": listed, **others}, where)
+
+
+def play_scenario(path: PathLike) -> Played:
+    """Play a scenario file on its document; `expect()` then asserts what the file expects."""
+    file = os.fspath(path)
+    scenario = read_scenario(read_file(file), file)
+    program = load(_document(file, scenario.document), dialect=scenario.dialect)
+    beside = timeline_beside(file)
+    golden = read_file(beside).decode("utf-8", "replace") if os.path.isfile(beside) else None
+    played = play_read(scenario, program, timeline=golden)
+    warn(played.doubts)
+    return Played(played.simulation, file, tuple(played.failures))
+
+
+def _program(loaded: Loaded) -> Program:
+    if loaded.program is None:
+        raise ProgramError([found for found in loaded.findings if found.severity is Severity.ERROR])
+    return loaded.program
+
+
+def _document(file: str, said: str | None) -> str:
+    if said is not None:
+        return os.path.join(os.path.dirname(file), said)
+    for places in documents_beside(file):
+        found = [place for place in places if os.path.isfile(place)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = " and ".join(found)
+            raise ConfigError(f"{file}: its document may be {names}; say `document: PATH`")
+    raise ConfigError(f"{file}: there is no document beside it; say `document: PATH`")
+
+
+def _plain(value: Value) -> Value:
+    """What code says, as a script would have it: mappings and lists of any kind are plain ones."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return [_plain(part) for part in value] if is_list else value
+
+
+def warn(problems: Iterable[str]) -> None:
+    """Tell the author of a call what is doubtful about it."""
+    for problem in problems:
+        # Two calls up is the line of the author.
+        warnings.warn(problem, stacklevel=3)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what} is" if count == 1 else f"{count} {what}s are"
+
+
+def _bounded(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines[:_SHOWN_LINES_MAX]:
+        yield f"    {line}".rstrip()
+    if len(lines) > _SHOWN_LINES_MAX:
+        yield f"    … {len(lines) - _SHOWN_LINES_MAX} more lines"

@@ -1,0 +1,91 @@
+"""What must have happened outside for an event to begin a transition, and what chance then drew.
+
+Reads the log alone: of whatever an engine decides from, this is the part nobody can derive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from anew.engine import events as e
+from anew.engine.decide import (
+    Answered,
+    Boundary,
+    Cancelled,
+    Due,
+    Lost,
+    Paused,
+    Reported,
+    Requested,
+    Resumed,
+    Signalled,
+    Taken,
+)
+from anew.engine.state import Key, RunState, StepRunStatus
+
+_TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+
+
+def happened(state: RunState, first: e.Event) -> Boundary | None:
+    """What `first` answers to in this state; None when it can begin no transition."""
+    match first:
+        case e.RunRequested():
+            return Requested(
+                first.run,
+                first.workload,
+                first.file,
+                entry=first.entry,
+                continues=first.continues,
+                generation=first.generation,
+            )
+        case e.RunCancelled():
+            return Cancelled(first.reason)
+        case e.RunPaused():
+            return Paused(first.reason, first.shared_with, first.decided_by, first.later_by)
+        case e.RunResumed():
+            return Resumed()
+        case e.SignalReceived() if first.kept is None:
+            return Signalled(first.signal, first.payload, first.id, first.by)
+        case _:
+            return _happened_to_step_run(state, first)
+
+
+def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
+    key = Key(first.step or "", first.visit or 0, first.iteration)
+    run = state.step_run(key)
+    if run is None:
+        return None
+    if isinstance(first, e.HumanAnswered):
+        return Answered(key, first.answer, first.by)
+    # What a person's answer gives is derived; only what was at work reports an outcome.
+    if isinstance(first, e.TaskProcessed) and run.status is StepRunStatus.EXECUTING:
+        return Reported(key, first.outcome, run.started_seq)
+    if isinstance(first, e.StepRedelivered):
+        return Lost(key, was_handed_back=first.delivery == run.deliveries)
+    # Everything else follows from the step-run's own turn, or from the loss of its worker.
+    if run.status is StepRunStatus.EXECUTING:
+        return Lost(key)
+    return Taken(key) if run.status in _TAKEN else Due(key)
+
+
+def drawn_by(event: e.Event) -> Sequence[float]:
+    """The random numbers an event was decided with, in the order they were drawn."""
+    if isinstance(event, e.TaskRetryScheduled):
+        return () if event.draw is None else (event.draw,)
+    return getattr(event, "draws", ())
+
+
+class Draws:
+    """The random numbers of a log from one position on, in the order they were drawn."""
+
+    def __init__(self, log: Sequence[e.Event], position: int) -> None:
+        self._drawn = self._from(log, position)
+
+    def __call__(self) -> float:
+        # A log that has no number left differs anyway, and the comparison says where.
+        return next(self._drawn, 0.0)
+
+    @staticmethod
+    def _from(log: Sequence[e.Event], position: int) -> Iterator[float]:
+        for index in range(position, len(log)):
+            yield from drawn_by(log[index])

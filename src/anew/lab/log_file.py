@@ -1,0 +1,60 @@
+"""Read a log that was exported: one JSON object per line, as `anew events --json` prints them.
+
+Rows have moments to the microsecond; see `lab.rounding`. Knows no file and no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from anew.engine.events import EVENTS, Event
+from anew.errors import ConfigError
+from anew.values import Value
+
+_PLACE = ("seq", "step", "visit", "iteration", "task", "attempt")
+_MOMENTS = ("not_before", "deadline")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def read_rows(lines: Iterable[str | bytes], file: str) -> list[Event]:
+    """The events; ConfigError names the line that is none. Empty lines do not count."""
+    log = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                log.append(event_of(msgspec.json.decode(line)))
+            except (msgspec.DecodeError, msgspec.ValidationError, ValueError, KeyError) as error:
+                raise ConfigError(
+                    f"{file}:{number}: this is no event ({error}). "
+                    "A log has one JSON object per line, as `anew events RUN --json` prints it."
+                ) from error
+    if not log:
+        raise ConfigError(f"{file} holds no event.")
+    return log
+
+
+def event_of(row: Value) -> Event:
+    """The event a row tells of; ValueError or KeyError when it is none."""
+    if not (isinstance(row, dict) and isinstance(row.get("data"), dict)):
+        raise ValueError("it has no name and data")
+    name = row["name"]
+    if name not in EVENTS:
+        raise ValueError(f"there is no event {name!r}")
+    data = {
+        key: _nanoseconds(value) if key in _MOMENTS and value is not None else value
+        for key, value in row["data"].items()
+    }
+    place = {key: row[key] for key in _PLACE if row.get(key) is not None}
+    fields = {**data, **place, "at": _nanoseconds(row["at"])}
+    event: Event = msgspec.convert(fields, type=EVENTS[name])  # type: ignore[assignment]
+    return event
+
+
+def _nanoseconds(moment: object) -> int:
+    if not isinstance(moment, str):
+        raise ValueError(f"{moment!r} is no moment")
+    return ((datetime.fromisoformat(moment) - _EPOCH) // _MICROSECOND) * 1_000

@@ -1,0 +1,221 @@
+"""Make a scenario of a real run: the same outcomes, answers, durations and draws, and nothing else.
+
+Every scenario is played before it is handed out, and its decisions are compared with those of the
+log. Times are rounded and large values cut only as far as no decision changes by that. Secrets are
+taken out first and stay out. Reads programs and logs; writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.engine import events as e
+from anew.engine.fold import fold
+from anew.engine.state import RunState
+from anew.errors import ConfigError
+from anew.lab.decisions import Decision, Differing, first_difference
+from anew.lab.likeness import Likeness
+from anew.lab.material import Material, gathered
+from anew.lab.redacting import Redaction
+from anew.lab.replay import Difference
+from anew.lab.script import script_of
+from anew.lab.scripting import Part, Scripting, Timing, ignored, parts_of, scripted
+from anew.lab.shortening import shortened
+from anew.lab.simulate import RUN_ID, Simulation, simulate
+from anew.program.program import Program
+from anew.values import Object
+from anew.views.summary import attempts, delays, handled, unsatisfied, visits
+
+# How often a scenario is played at the most to find out what may not be cut.
+RECORD_TRIALS_MAX = 60
+# A longer list is no expectation that anybody reads.
+EXPECTED_ITEMS_MAX = 200
+# A play that has this many times the events of the log is another one.
+_EVENTS_FACTOR, _EVENTS_MORE = 2, 1_000
+_EXIT_STATUS = {"done": 0, "failed": 1}
+
+
+class Recorded(Struct, frozen=True):
+    """A scenario, and what there is to say about it.
+
+    `difference` is the first decision that is another one when the scenario is played; `undecided`
+    is where the log itself could not be derived. A scenario that is true to its run has neither.
+    """
+
+    scenario: Object
+    notes: tuple[str, ...] = ()
+    timing: Timing = Timing.ROUNDED
+    difference: Differing | None = None
+    undecided: Difference | None = None
+
+    @property
+    def is_true(self) -> bool:
+        return self.difference is None and self.undecided is None
+
+
+def record(
+    program: Program, runs: Sequence[Sequence[e.Event]], *, is_full: bool = False
+) -> Recorded:
+    """The scenario of a run that has ended; `runs` has more than one log where others took over.
+
+    With `is_full` nothing is cut.
+    """
+    last = fold(runs[-1])
+    if not last.is_final:
+        raise ConfigError(
+            f"run {last.run} has not ended, it is {last.status.value}; record it when it has"
+        )
+    found = gathered(program, runs)
+    redaction = Redaction(value for _, value in parts_of(found))
+    ids = {_run_id(run): str(int(RUN_ID) + number) for number, run in enumerate(runs)}
+    stage = _Stage(
+        program,
+        runs,
+        _cleaned(found, redaction),
+        list(chain.from_iterable(runs)),
+        last,
+        Likeness(redaction, found.people, ids),
+    )
+    return _made(stage, is_full=is_full)
+
+
+def _run_id(log: Sequence[e.Event]) -> str:
+    first = log[0]
+    return first.run if isinstance(first, e.RunRequested) else ""
+
+
+def _cleaned(material: Material, redaction: Redaction) -> Material:
+    """The material without secrets."""
+    return replace(
+        material,
+        workload=redaction.clean(material.workload),
+        told=[replace(told, said=redaction.clean(told.said)) for told in material.told],
+        signals=[replace(came, payload=redaction.clean(came.payload)) for came in material.signals],
+    )
+
+
+def _made(stage: _Stage, *, is_full: bool) -> Recorded:
+    notes = list(dict.fromkeys(stage.material.notes))
+    if stage.likeness.redaction.marks:
+        taken = len(stage.likeness.redaction.marks)
+        notes.append(f"texts that look like secrets and are taken out: {taken}")
+    way, trial = _timed(stage)
+    material = stage.material
+    if way.timing is not Timing.ROUNDED:
+        notes.append("times are exact, and workers come as late as they did")
+    if trial.difference is None and not is_full:
+        way, trial = _shortened(stage, way.timing)
+        notes += [f"{part.name} is whole: a decision depends on it" for part in way.whole or ()]
+        scripted(stage.program, material, way, notes.append)
+    said = {**trial.said, "expect": _expected(stage, trial)}
+    return Recorded(
+        {key: value for key, value in said.items() if value},
+        tuple(notes),
+        way.timing,
+        trial.difference,
+        material.difference,
+    )
+
+
+def _timed(stage: _Stage) -> tuple[Scripting, _Trial]:
+    """The least exact times that give the same decisions, nothing being cut."""
+    for timing in Timing:
+        if timing is Timing.ORDERED:
+            found = gathered(stage.program, stage.runs, is_spread=True)
+            stage.material = _cleaned(found, stage.likeness.redaction)
+        way = Scripting(timing)
+        trial = stage.play(way)
+        if trial.difference is None:
+            break
+    return way, trial
+
+
+def _shortened(stage: _Stage, timing: Timing) -> tuple[Scripting, _Trial]:
+    """Cut everything but what decisions turn out to need."""
+    large = [part for part, value in parts_of(stage.material) if shortened(value, ignored) != value]
+    whole: tuple[Part, ...] = ()
+    trial = stage.play(Scripting(timing, whole))
+    while trial.difference is not None:
+        if stage.trials >= RECORD_TRIALS_MAX:
+            way = Scripting(timing)
+            return way, stage.play(way)
+        needed = _needed(stage, Scripting(timing, whole), large, trial.difference)
+        whole = (*whole, needed)
+        large.remove(needed)
+        trial = stage.play(Scripting(timing, whole))
+    return Scripting(timing, whole), trial
+
+
+def _needed(stage: _Stage, way: Scripting, large: list[Part], first: Differing) -> Part:
+    """The part without which this difference stays, by halving."""
+    low, high = 0, len(large) - 1
+    while low < high:
+        middle = (low + high) // 2
+        whole = (*(way.whole or ()), *large[: middle + 1])
+        is_there = stage.play(Scripting(way.timing, whole)).difference == first
+        low, high = (middle + 1, high) if is_there else (low, middle)
+    return large[low]
+
+
+class _Trial(Struct, frozen=True):
+    """A script that was played, and where it was decided differently."""
+
+    said: Object
+    difference: Differing | None
+    simulation: Simulation | None = None
+
+
+class _Stage(Struct):
+    """Where scripts are played and compared with the log."""
+
+    program: Program
+    runs: Sequence[Sequence[e.Event]]
+    material: Material
+    log: list[e.Event]
+    end: RunState
+    likeness: Likeness
+    trials: int = 0
+
+    def play(self, way: Scripting) -> _Trial:
+        self.trials += 1
+        said = scripted(self.program, self.material, way)
+        most = _EVENTS_FACTOR * len(self.log) + _EVENTS_MORE
+        try:
+            simulation = simulate(self.program, script_of(said), events_max=most)
+        except ConfigError as error:
+            return _Trial(said, Differing("", None, None, Decision("", str(error), 0, {})))
+        is_part = self.material.is_cancelled
+        alike = self.likeness.holds
+        found = first_difference(self.log, simulation.log, alike=alike, is_part=is_part)
+        return _Trial(said, found, simulation)
+
+
+def _expected(stage: _Stage, trial: _Trial) -> Object:
+    """What `anew test` is to find: how the run ended, and by which way."""
+    if trial.simulation is None or stage.material.is_cancelled:
+        return {}
+    program, log, state = stage.program, trial.simulation.log, trial.simulation.state
+    if trial.difference is not None:
+        log, state = stage.log, stage.end
+    status = state.status.value
+    found: Object = {
+        "status": status,
+        "exit_status": _EXIT_STATUS.get(status),
+        "error_kind": (state.failure or {}).get("kind"),
+        "visits": visits(program, log),
+        "attempts": {label: count for label, count in attempts(program, log).items() if count},
+        "delays": [round(one["seconds"], 9) for one in delays(program, log)],
+        "handled": handled(program, log),
+        "unsatisfied": unsatisfied(log, state),
+    }
+    return {key: value for key, value in found.items() if _is_worth_saying(value)}
+
+
+def _is_worth_saying(value: object) -> bool:
+    if isinstance(value, (list, dict)):
+        return 0 < len(value) <= EXPECTED_ITEMS_MAX
+    return value is not None

@@ -1,0 +1,216 @@
+"""The JSON Schema of scenarios and scripts, for editors: made from the tables they are read by."""
+
+from __future__ import annotations
+
+from anew.engine.outcome import HELPERS, RETRYABLE
+from anew.engine.state import RunStatus
+from anew.engine.verdicts import ErrorType
+from anew.lab import script
+from anew.lab.expecting import EXPECT_KEYS
+from anew.lab.scenario import SCENARIO_KEYS
+from anew.languages.schema.forms import (
+    ANYTHING,
+    DRAFT,
+    Schema,
+    at_most_one,
+    by_type,
+    has,
+    nullable,
+    ref,
+    said,
+    table,
+    when,
+    word,
+)
+from anew.languages.schema.scalars import MAPPING, scalar_definitions
+
+_TEXT: Schema = {"type": "string"}
+_FRACTION: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_STEPS: Schema = {"type": "array", "items": _TEXT}
+_SCALAR: Schema = {"type": ["string", "number", "boolean", "null"]}
+_TAKES: Schema = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "exclusiveMaximum": script.TAKES_SECONDS_MAX},
+        ref("duration"),
+    ]
+}
+_HELPER_WORDS = {
+    "http": "What `outcome.http` holds: `status` and `headers`.",
+    "pg": "What `outcome.pg` holds: `code` and `sqlstate`.",
+    "py": "What `outcome.py` holds: `exception` and `exception_type`.",
+    "duckdb": "What `outcome.duckdb` holds.",
+    "shell": "What `outcome.shell` holds: `exit_code`.",
+}
+
+
+def scenario_schema() -> Schema:
+    """The schema of a scenario; a script is one that names no document."""
+    text = "Which outcomes the world gives a document, and what is expected to follow from them."
+    keys = (*SCENARIO_KEYS, *script._KEYS)
+    definitions = {"entry": _entry(), "error": _error(), "expect": _expect()}
+    scalars = scalar_definitions()
+    return {
+        "$schema": DRAFT,
+        "$id": "anew/scenario.schema.json",
+        "title": "A scenario of Anew",
+        **said(text, table(keys, _root())),
+        "definitions": {**definitions, "duration": scalars["duration"]},
+    }
+
+
+def _root() -> dict[str, Schema]:
+    name = {"type": "string", "pattern": r"\S"}
+    lags = {"type": "array", "items": _TAKES}
+    return {
+        "document": said(
+            "The playbook or graph, relative to this file; else the one beside.", name
+        ),
+        "dialect": said("For a graph: `docs` or `spec` instead of the one detected.", name),
+        "description": said("What the scenario shows.", name),
+        "workload": said("Laid over the document's own workload.", MAPPING),
+        "outcomes": said(
+            "What tasks give, by `step.task`, task label or step name; `fetch#2.call` names a "
+            "visit, `fetch#1[3].call` an iteration. A list is used up in order and its last entry "
+            "repeats. A task that is not named succeeds with {}.",
+            nullable({"type": "object", "additionalProperties": _entries()}),
+        ),
+        "signals": said(
+            "Signals that come whether or not anyone waits.",
+            nullable({"type": "array", "items": _signal()}),
+        ),
+        "random": said(
+            "What chance draws: a fraction that every draw gives, `{seed: N}`, or "
+            "`{draws: [fractions]}`. Default 0.5.",
+            _chance(),
+        ),
+        "now": said("The moment it starts. Default 2000-01-01T00:00:00Z.", _moment()),
+        "lags": said(
+            "How long a worker takes to come, by step-run (`fetch#1`): a list of seconds.",
+            nullable({"type": "object", "additionalProperties": lags}),
+        ),
+        "invariants": said(
+            "Conditions that hold for every run there can be, whatever goes wrong.",
+            nullable(_TEXTS),
+        ),
+        "expect": said("What the simulation has to give.", nullable(ref("expect"))),
+    }
+
+
+def _moment() -> Schema:
+    return {"type": ["string", "null"], "pattern": r"^\d{4}-?(\d\d|W\d\d)"}
+
+
+def _chance() -> Schema:
+    drawn = {"type": "array", "items": _FRACTION}
+    shapes = {
+        "seed": said("Where the stream of random numbers starts.", {"type": "integer"}),
+        "draws": said("The first numbers drawn.", drawn),
+    }
+    one = {"anyOf": [has("seed"), has("draws")], "allOf": at_most_one(shapes)}
+    return by_type(number=_FRACTION, object={**table(shapes, shapes), **one})
+
+
+def _signal() -> Schema:
+    shapes = {
+        "signal": said("The signal's name.", {"type": "string", "pattern": r"^[^\s/]+$"}),
+        "payload": said("What the signal brings.", ANYTHING),
+        "id": said("The same id is taken once.", {"type": ["string", "null"]}),
+        "at": said("After how many seconds it comes.", _TAKES),
+    }
+    return {**table(script._SIGNAL_KEYS, shapes), **has("signal")}
+
+
+# --- outcomes ------------------------------------------------------------------------------------
+
+
+def _entries() -> Schema:
+    listed = {"type": "array", "minItems": 1, "items": nullable(ref("entry"))}
+    return {"anyOf": [listed, ref("entry"), {"type": "null"}]}
+
+
+def _entry() -> Schema:
+    suggested = nullable(_TEXTS)
+    words = {
+        "result": said("What the tool gives; {} unless given.", ANYTHING),
+        "error": said("Makes it an error outcome.", nullable({"anyOf": [ref("error"), _TEXT]})),
+        "times": said("For how many executions. Default 1.", {"type": "integer", "minimum": 1}),
+        "takes": said("How many seconds each takes. Default 0.", _TAKES),
+        "answer": said("What a person answers.", _SCALAR),
+        "status": said("How it went, in the words of graphs: SUCCESS, FAILURE, RETRY…", _TEXT),
+        "label": said("Which arc the outcome prefers.", _SCALAR),
+        "context": said("Written to the run's context.", MAPPING),
+        "suggested": said("The steps that the outcome suggests.", suggested),
+        "notes": said("What an agent notes.", ANYTHING),
+        "signal": said("The signal that the task waits for: its payload.", ANYTHING),
+        **{name: said(_HELPER_WORDS[name], ANYTHING) for name in HELPERS},
+    }
+    for other, name in script._ALIASES.items():
+        words[other] = said(f"Another name for `{name}`.", words[name])
+    return {"title": "An outcome", **table(script._ENTRY_KEYS, words)}
+
+
+def _error() -> Schema:
+    kinds = f"What went wrong: {', '.join(RETRYABLE)}, or a word of a tool of your own."
+    return {
+        "type": "object",
+        "properties": {
+            "kind": said(kinds, _TEXT),
+            "message": said("What the error says.", ANYTHING),
+            "retryable": said("Whether trying again can help; else as its kind has it.", ANYTHING),
+            "code": said("The code of the error.", ANYTHING),
+            "retry_after": said("How many seconds the server asks to wait.", ANYTHING),
+            "type": said(f"In the words of graphs: {', '.join(ErrorType)}.", _TEXT),
+        },
+    }
+
+
+# --- expectations --------------------------------------------------------------------------------
+
+
+def _expect() -> Schema:
+    whole = {"type": "integer"}
+    number = {"type": "number"}
+    shapes = {
+        "status": said("How the run ends.", word(RunStatus)),
+        "exit_status": said("What `anew simulate` exits with.", whole),
+        "visits": said("The steps, in the order they start.", _STEPS),
+        "branches": said(
+            "With `parallel`: steps that come in this order.", {"type": "array", "items": _STEPS}
+        ),
+        "attempts": said(
+            "Executions by task label; labels that are not named are not compared.",
+            {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+        ),
+        "delays": said("The wait before every retry, in order.", _delays()),
+        "elapsed": said("Virtual seconds from beginning to end.", number),
+        "ctx": said("Keys that have these values; other keys are allowed.", {"type": "object"}),
+        "noctx": said("Keys that are absent from `ctx`.", _TEXTS),
+        "error": said("Part of the run's error, or null.", MAPPING),
+        "error_kind": said("The kind of the run's error, or null.", {"type": ["string", "null"]}),
+        "result": said("Part of the run's result.", ANYTHING),
+        "handled": said("The steps whose failure was handled, in order.", _STEPS),
+        "unsatisfied": said("The goal gates that were not satisfied.", _STEPS),
+        "language": said("playbook or dot.", _TEXT),
+        "dialect": said("The dialect of the document.", _TEXT),
+        "timeline": said("What `anew simulate` prints, line by line.", _TEXT),
+        "parallel": said(
+            "true: the order of visits and delays does not count.", {"type": "boolean"}
+        ),
+        "loops": said("Steps that are loops; for readers.", _STEPS),
+    }
+    # Delays that come in any order are told apart by their length alone.
+    is_parallel = {"properties": {"parallel": {"const": True}}, **has("parallel")}
+    sorted_delays = {"properties": {"delays": {"items": {"anyOf": [number, has("seconds")]}}}}
+    limit = when(is_parallel, sorted_delays)
+    return {"title": "What is expected", **table(EXPECT_KEYS, shapes), **limit}
+
+
+def _delays() -> Schema:
+    shapes = {
+        "task": said("The task's label.", ANYTHING),
+        "attempt": said("The attempt that just ended.", ANYTHING),
+        "seconds": said("How long the wait is.", {"type": "number"}),
+    }
+    mapping = {**table(shapes, shapes), "minProperties": 1}
+    return {"type": "array", "items": {"anyOf": [{"type": "number"}, mapping]}}

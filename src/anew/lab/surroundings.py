@@ -1,0 +1,105 @@
+"""What is around the engine in a simulation: clocks, workers that come or die, deliveries.
+
+In calm surroundings (`Calm`) clocks are right, workers live, and everything is delivered once;
+`lab.faults` has others. None of it changes what a program means, or what a call would have given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from anew.engine.decide import (
+    Answered,
+    Boundary,
+    Due,
+    Reported,
+    Requested,
+    Signalled,
+    Taken,
+    Transition,
+)
+from anew.engine.pipeline import Invoke
+from anew.engine.state import Key, StepRun
+
+
+class Missed(Struct, frozen=True):
+    """Someone notices that the worker is gone which began the execution `started`."""
+
+    key: Key
+    started: int
+
+
+class Crashed(Struct, frozen=True):
+    """A machine dies, and with it every worker that is at work."""
+
+
+Happening: TypeAlias = Requested | Taken | Due | Reported | Answered | Signalled | Missed | Crashed
+
+
+class Call(Struct, frozen=True):
+    """One call that begins at `now` and would report at `ends`, in `takes` if nobody stopped it."""
+
+    ask: Invoke
+    report: Reported
+    now: int
+    ends: int
+    takes: int
+
+
+class Surroundings(Protocol):
+    """Asked at each turn of a simulation. Moments are true ones, unless a clock `shows` them."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what is on its way at the end of a run is delivered all the same."""
+
+    def offset(self) -> int:
+        """How many nanoseconds the clock is off at the next thing that happens."""
+
+    def moment(self, shown: int, last: int) -> int:
+        """When something happens by the clock, after what happened `last`."""
+
+    def seconds_max(self, kind: str) -> float | None:
+        """How long a tool of this kind waits for an answer when its author does not say."""
+
+    def arrivals(self, call: Call) -> Iterable[tuple[int, Happening]]:
+        """What comes of a call, and when."""
+
+    def again(self, what: Happening) -> int | None:
+        """How many nanoseconds after it is delivered it comes once more; None: it does not."""
+
+    def crashed(self, lost: Iterable[StepRun], now: int) -> Iterable[tuple[int, Missed]]:
+        """The workers of these step-runs have died: when someone notices each."""
+
+    def saw(self, what: Boundary, transition: Transition, *, now: int, shown: int) -> None:
+        """The engine has decided."""
+
+
+class Calm:
+    """Nothing goes wrong."""
+
+    goes_on = False
+
+    def offset(self) -> int:
+        return 0
+
+    def moment(self, shown: int, last: int) -> int:  # noqa: ARG002
+        return shown
+
+    def seconds_max(self, kind: str) -> float | None:  # noqa: ARG002
+        return None
+
+    def arrivals(self, call: Call) -> Iterable[tuple[int, Happening]]:
+        return ((call.ends, call.report),)
+
+    def again(self, what: Happening) -> int | None:  # noqa: ARG002
+        return None
+
+    def crashed(self, lost: Iterable[StepRun], now: int) -> Iterable[tuple[int, Missed]]:  # noqa: ARG002
+        return ()
+
+    def saw(self, what: Boundary, transition: Transition, *, now: int, shown: int) -> None:
+        pass

@@ -1,0 +1,241 @@
+"""What the log of a past run holds of the world: outcomes, answers, signals, durations, draws.
+
+Everything that came from outside, found by the place it belongs to. Reads the log and the program
+the run had; decides nothing and plays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from anew.engine import events as e
+from anew.engine.moments import LAST_MOMENT
+from anew.engine.outcome import Outcome
+from anew.engine.state import Key
+from anew.lab.script import Entry, Sent
+from anew.lab.whatif.lags import lags_of
+from anew.program.program import Program
+from anew.values import Object, Value
+
+# What an outcome that went well and was asked for again counts as, beside the kinds of errors.
+NOT_ACCEPTED = "not accepted"
+ACCEPTED = "ok"
+FOR_OTHERS = ("human", "wait")
+# The engine gives these their outcome itself.
+_SILENT = ("relay", "restart")
+
+
+class PastRun(Struct, frozen=True):
+    """A run that ended: its id, the program it had, and its whole log."""
+
+    run: str
+    program: Program
+    log: Sequence[e.Event]
+
+
+class Place(Struct, frozen=True):
+    """Where executions happen: a task of one step-run. They are told apart by their order."""
+
+    key: Key
+    task: str
+
+
+class Recorded(Entry, frozen=True):
+    """An entry that gives an outcome of a log, as it is."""
+
+    recorded: Outcome
+
+    def outcome(self, now: int) -> Outcome:  # noqa: ARG002
+        return self.recorded
+
+
+class Execution(Struct):
+    """One execution of a log, the `index`-th that asked something of the world.
+
+    `kind` is the tool's. `entry` is what the world gave: None when that was silence, or when the
+    log does not say. `amounts_to` is the outcome in one word, `after` that of the execution just
+    before it, None for a first attempt. `has_ended`: its outcome is in the log. `is_shared`: it is
+    one of another run, whose beginning this log has.
+    """
+
+    index: int
+    place: Place
+    kind: str
+    attempt: int
+    at: int
+    after: str | None = None
+    entry: Entry | None = None
+    amounts_to: str = ""
+    has_ended: bool = False
+    is_shared: bool = False
+
+    @property
+    def is_call(self) -> bool:
+        return self.kind not in FOR_OTHERS
+
+    @property
+    def is_success(self) -> bool:
+        return self.amounts_to == ACCEPTED
+
+
+class Tape(Struct):
+    """The world of one run, the one in this `position` of those given.
+
+    `draws` are the random numbers, by the execution they came after.
+
+    `kept` are the places at which a signal was taken up that had come before; it is in `signals`,
+    with all that found nobody waiting. `silenced` are tasks that would ask others, and did not.
+    """
+
+    run: str
+    position: int = 0
+    places: dict[Place, list[Execution]] = field(default_factory=dict)
+    draws: dict[int, list[float]] = field(default_factory=dict)
+    lags: dict[Key, list[int]] = field(default_factory=dict)
+    signals: list[Sent] = field(default_factory=list)
+    kept: set[Place] = field(default_factory=set)
+    silenced: set[tuple[str, str]] = field(default_factory=set)
+    workload: Object = field(default_factory=dict)
+    now: int = 0
+
+    def executions(self) -> Iterable[Execution]:
+        for found in self.places.values():
+            yield from found
+
+    def at(self, place: Place, number: int) -> Execution | None:
+        """The execution of a place with this number, counted from 0."""
+        found = self.places.get(place, ())
+        return found[number] if number < len(found) else None
+
+
+def tape_of(past: PastRun, position: int) -> Tape:
+    """What the log of a past run holds of the world."""
+    return _Reading(past, position).read()
+
+
+class _Reading:
+    def __init__(self, past: PastRun, position: int) -> None:
+        self._past = past
+        self._tape = Tape(past.run, position, lags=lags_of(past.log))
+        self._open: dict[Key, Execution] = {}
+        self._latest: dict[Key, str] = {}
+        self._asked = 0
+        waits = (e.HumanWaiting, e.SignalWaiting)
+        self._heard = {(one.step, one.task) for one in past.log if isinstance(one, waits)}
+
+    def read(self) -> Tape:
+        for event in self._past.log:
+            self._feed(event)
+        return self._tape
+
+    def _feed(self, event: e.Event) -> None:
+        drawn = _draws_of(event)
+        if drawn:
+            self._tape.draws.setdefault(self._asked - 1, []).extend(drawn)
+        match event:
+            case e.RunRequested():
+                self._tape.workload = own_part(event.workload, self._past.program.workload)
+                self._tape.now = event.at
+            case e.TaskStarted():
+                self._start(event)
+            case e.TaskProcessed():
+                self._end(event)
+            case e.HumanWaiting() | e.SignalWaiting():
+                self._enter(self._open[_key(event)])
+            case e.HumanAnswered():
+                self._give(event, {"answer": event.answer})
+            case e.SignalReceived():
+                self._receive(event)
+            case e.RunPaused() if event.shared_with is not None:
+                for one in self._tape.executions():
+                    one.is_shared = True
+            case _:
+                pass
+
+    def _start(self, event: e.TaskStarted) -> None:
+        key, kind = _key(event), self._kind(event)
+        if key in self._open or event.inputs is None or kind in _SILENT:
+            # The same execution, handed out again; or one whose inputs never reached a tool.
+            return
+        attempt, named = event.attempt or 1, (event.step, event.task)
+        after = self._latest.get(key) if attempt > 1 else None
+        begun = Execution(-1, Place(key, event.task or ""), kind, attempt, event.at, after)
+        self._open[key] = begun
+        if kind in FOR_OTHERS and named in self._heard:
+            return  # it has asked once it waits
+        if kind in FOR_OTHERS:
+            self._tape.silenced.add((key.step, begun.place.task))
+        self._enter(begun)
+
+    def _enter(self, begun: Execution) -> None:
+        """It asks something of the world."""
+        begun.index = self._asked
+        self._asked += 1
+        self._tape.places.setdefault(begun.place, []).append(begun)
+
+    def _give(self, event: e.Fact, said: Object) -> None:
+        begun = self._open[_key(event)]
+        begun.entry = Entry(said, 1, event.at - begun.at)
+
+    def _receive(self, event: e.SignalReceived) -> None:
+        if event.step is None:
+            after = event.at - self._tape.now
+            self._tape.signals.append(Sent(event.signal, event.payload, event.id, after))
+        elif event.kept is None:
+            self._give(event, {"signal": event.payload})
+        else:  # the engine took it up by itself, and asked nobody
+            begun = self._open[_key(event)]
+            self._tape.places[begun.place].remove(begun)
+            self._tape.kept.add(begun.place)
+            self._asked -= 1
+
+    def _end(self, event: e.TaskProcessed) -> None:
+        key = _key(event)
+        self._latest[key] = amounts_to(event)
+        begun = self._open.pop(key, None)
+        if begun is None:
+            return
+        begun.has_ended, begun.amounts_to = True, amounts_to(event)
+        if begun.kind not in FOR_OTHERS or (key.step, event.task) not in self._heard:
+            begun.entry = Recorded({}, 1, event.at - begun.at, event.outcome)
+
+    def _kind(self, event: e.TaskStarted) -> str:
+        step = self._past.program.steps.get(event.step or "")
+        index = None if step is None else step.index_of.get(event.task or "")
+        return "" if step is None or index is None else step.tasks[index].kind
+
+
+def amounts_to(event: e.TaskProcessed) -> str:
+    """An outcome in one word: ok, the kind of its error, or that it was not accepted."""
+    if event.outcome.error is not None:
+        return str(event.outcome.error.get("kind"))
+    return NOT_ACCEPTED if event.directive == "retry" else ACCEPTED
+
+
+def never_ends() -> Entry:
+    """For an execution whose end the log does not have: it is still going on when all is over."""
+    return Entry({}, 1, LAST_MOMENT)
+
+
+def own_part(recorded: Object, defaults: Object) -> Object:
+    """What of a workload is not the document's own default: what the request must have given."""
+    own: Object = {}
+    for name, value in recorded.items():
+        default: Value = defaults.get(name)
+        if name not in defaults or value != default:
+            is_deep = isinstance(value, dict) and isinstance(default, dict)
+            own[name] = own_part(value, default) if is_deep else value
+    return own
+
+
+def _key(event: e.Fact) -> Key:
+    return Key(event.step or "", event.visit or 0, event.iteration)
+
+
+def _draws_of(event: e.Event) -> Sequence[float]:
+    if isinstance(event, e.TaskRetryScheduled):
+        return () if event.draw is None else (event.draw,)
+    found: Sequence[float] = getattr(event, "draws", ())
+    return found

@@ -1,0 +1,136 @@
+"""The answer of a what-if as one JSON object: the shape that `anew whatif --json` documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anew.lab.whatif.model import Rate
+from anew.lab.whatif.play import UNKNOWN, Named
+from anew.values import Object
+
+if TYPE_CHECKING:
+    from anew.lab.whatif.verdict import Rule, Verdict, Whatif
+
+DIGITS = 6
+
+
+def report_of(answer: Whatif) -> Object:
+    runs = answer.runs
+    return {
+        "program": answer.program.name,
+        "digest": answer.program.digest,
+        "samples": answer.samples,
+        "seed": answer.seed,
+        "counted": answer.counted,
+        "runs": len(runs),
+        "done": sum(one.was == "done" for one in runs),
+        "failed": sum(one.was == "failed" for one in runs),
+        "certain": sum(one.is_certain for one in runs),
+        "rescued": _moved(answer, "failed", "done"),
+        "broken": _moved(answer, "done", "failed"),
+        "unknown": answer.unknown.report(),
+        "calls": _calls(answer),
+        "waiting": {
+            "before": _rounded(answer.before(lambda figures: figures.waiting)),
+            "extra": answer.extra(lambda figures: figures.waiting).report(),
+            "most": _rounded(most_extra_waiting(answer)),
+        },
+        "elapsed": {
+            "before": _rounded(answer.before(lambda figures: figures.elapsed)),
+            "extra": answer.extra(lambda figures: figures.elapsed).report(),
+        },
+        "rules": [_rule(rule) for rule in answer.rules],
+        "rates": [_rate(rate, used) for rate, used in sorted_rates(answer)],
+        "doubtful": {name: _rounded(count) for name, count in answer.doubts.items()},
+        "draws": _rounded(answer.drawn),
+        "policies": answer.policies,
+        "changes": answer.changes,
+        "left_out": [{"run": one.run, "why": one.why} for one in answer.left],
+        "each": [_run(one) for one in runs],
+    }
+
+
+def most_extra_waiting(answer: Whatif) -> float:
+    """The longest any one run would have waited more, on average over the samples."""
+    found = (one.estimate(lambda figures: figures.waiting).mean for one in answer.runs)
+    return max(found, default=0.0)
+
+
+def sorted_rates(answer: Whatif) -> list[tuple[Rate, float]]:
+    """The rates the model used, the most used first."""
+    return sorted(answer.rates.items(), key=lambda item: (-item[1], item[0].cell.task))
+
+
+def calls_of(answer: Whatif, task: Named) -> Object:
+    before = int(answer.before(lambda figures: figures.calls[task]))
+    extra = answer.extra(lambda figures: figures.calls[task])
+    return {"step": task[0], "task": task[1], "before": before, "extra": extra.report()}
+
+
+def _calls(answer: Whatif) -> Object:
+    return {
+        "before": int(answer.before(lambda figures: figures.calls.total())),
+        "extra": answer.extra(lambda figures: figures.calls.total()).report(),
+        "tasks": [calls_of(answer, task) for task in answer.tasks],
+    }
+
+
+def _moved(answer: Whatif, was: str, to: str) -> Object:
+    return {
+        "certain": [one.run for one in answer.moved(was, to)],
+        "modelled": answer.moved_by_model(was, to).report(),
+        "maybe": {one.run: _rounded(one.share(to)) for one in answer.maybe(was, to)},
+    }
+
+
+def _rule(rule: Rule) -> Object:
+    return {
+        "step": rule.step,
+        "task": rule.task,
+        "rule": rule.number,
+        "place": rule.place,
+        "matched": rule.matched.report(),
+        "matched_before": rule.matched_before,
+        "exhausted": rule.exhausted.report(),
+        "exhausted_before": rule.exhausted_before,
+    }
+
+
+def _rate(rate: Rate, used: float) -> Object:
+    cell = rate.cell
+    return {
+        "step": cell.step,
+        "task": cell.task,
+        "attempt": cell.attempt,
+        "after": cell.after,
+        "basis": cell.basis.value,
+        "successes": rate.successes,
+        "observations": rate.observations,
+        "used": _rounded(used),
+    }
+
+
+def _run(one: Verdict) -> Object:
+    departs = one.departs
+    return {
+        "run": one.run,
+        "was": one.was,
+        "becomes": one.plays[0].status if one.is_certain else None,
+        "certain": one.is_certain,
+        "shares": {word: _rounded(one.share(word)) for word in ("done", "failed", UNKNOWN)},
+        "calls": one.estimate(lambda figures: figures.calls.total()).report(),
+        "waiting": one.estimate(lambda figures: figures.waiting).report(),
+        "unknown": one.reasons,
+        "differs": None
+        if departs is None
+        else {
+            "place": departs.place,
+            "seq": departs.seq,
+            "was": departs.was,
+            "becomes": departs.becomes,
+        },
+    }
+
+
+def _rounded(number: float) -> float:
+    return round(number, DIGITS)

@@ -1,0 +1,127 @@
+"""The JSON Schema of a whole playbook, for editors.
+
+Made from the tables the compiler reads by, so that it accepts and refuses what `anew check` does,
+as far as a shape can tell: it does not follow names, nor look into expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from anew.languages.playbook import playbook
+from anew.languages.playbook.playbook import CtxStart
+from anew.languages.schema.forms import (
+    ANYTHING,
+    DRAFT,
+    Schema,
+    by_type,
+    has,
+    nullable,
+    ref,
+    said,
+    table,
+    word,
+)
+from anew.languages.schema.routes import route_definitions
+from anew.languages.schema.rules import rule_definitions
+from anew.languages.schema.scalars import MAPPING, STEP, TEXT, WHOLE, scalar_definitions
+from anew.languages.schema.specs import failure_shape, spec_definitions
+from anew.languages.schema.steps import step_definitions
+from anew.languages.schema.tasks import task_definitions
+from anew.program.program import Limits
+
+_NO_EFFECT = "Accepted; has no effect."
+_LIMITS = {
+    "tasks_per_step_run": "How many tasks one step-run may execute, retries included.",
+    "deliveries": "How many workers a step-run may lose before it is given up.",
+    "loop_iterations": "How many items a loop may have.",
+    "steps_per_run": "How many visits a run may make in all.",
+    "visits_per_step": "How often a run may visit one step.",
+    "same_failures": "How often a step may fail with the same error before the run stops.",
+    "restarts": "How often a run may be begun anew.",
+}
+
+
+def playbook_schema(kinds: Collection[str] = ()) -> Schema:
+    """The schema of playbooks. `kinds` are installed tools beside those that are built in."""
+    root = table(playbook._ROOT_KEYS, _root())
+    return {
+        "$schema": DRAFT,
+        "$id": "anew/playbook.schema.json",
+        "title": "A playbook of Anew",
+        **said("A workflow of steps, whose tasks map their outcomes to what is done next.", root),
+        "patternProperties": {"^x-": said("Free for values that anchors share.", ANYTHING)},
+        **has("workflow"),
+        "definitions": {
+            **step_definitions(),
+            **spec_definitions(),
+            **task_definitions(kinds),
+            **rule_definitions(),
+            **route_definitions(),
+            **scalar_definitions(),
+        },
+    }
+
+
+def _root() -> dict[str, Schema]:
+    steps = {"type": "array", "minItems": 1, "items": ref("step")}
+    return {
+        "apiVersion": said(_NO_EFFECT, ANYTHING),
+        "kind": said(_NO_EFFECT, ANYTHING),
+        "metadata": said("For readers; `name` is the program's name.", _metadata()),
+        "executor": said("Settings of the run.", _executor()),
+        "workload": said("Defaults of the run's input; a request is laid over them.", MAPPING),
+        "keychain": said("Declared credentials: a list of `{name: …}`.", _keychain()),
+        "workflow": said("The steps.", steps),
+        "workbook": said("Tasks that tasks of kind workbook call.", _workbook()),
+        "vars": said("An older name for `workload`.", MAPPING),
+    }
+
+
+def _metadata() -> Schema:
+    name = said("The program's name; the file's unless given.", nullable(TEXT))
+    return nullable({"type": "object", "properties": {"name": name}})
+
+
+def _keychain() -> Schema:
+    named = {
+        "type": "object",
+        "properties": {"name": said("How tasks name it.", {"not": {"enum": ["", None, False, 0]}})},
+        **has("name"),
+    }
+    by_name = {"type": "object", "additionalProperties": {"type": "object"}}
+    return by_type("null", array={"items": named}, object=by_name)
+
+
+def _workbook() -> Schema:
+    tasks = {"type": "object", "additionalProperties": ref("labelled-task")}
+    wrapped = {"type": "object", "properties": {"tasks": tasks}, **has("tasks"), "maxProperties": 1}
+    listed = {"items": ref("pipeline-task")}
+    return by_type("null", array=listed, object={"anyOf": [tasks, wrapped]})
+
+
+def _executor() -> Schema:
+    shapes = {
+        "profile": said(_NO_EFFECT, ANYTHING),
+        "version": said(_NO_EFFECT, ANYTHING),
+        "requires": said(_NO_EFFECT, ANYTHING),
+        "spec": said("Where the run starts, its limits and its policy.", _executor_spec()),
+    }
+    return nullable(table(playbook._EXECUTOR_KEYS, shapes))
+
+
+def _executor_spec() -> Schema:
+    limits = {name: said(text, WHOLE) for name, text in _LIMITS.items()}
+    policy = {
+        "failure": said("What a failure does that no arc handles.", failure_shape("fallback"))
+    }
+    shapes = {
+        "entry_step": said("The first step; else `start`, else the first in the file.", STEP),
+        "final_step": said(_NO_EFFECT, ANYTHING),
+        "return_step": said("The step whose result is the run's.", STEP),
+        "no_next_is_error": said(_NO_EFFECT, ANYTHING),
+        "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(("failure",), policy))),
+        "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
+        "ctx": said("What `ctx` holds at first: empty (default) or the workload.", word(CtxStart)),
+    }
+    return nullable(table(playbook._SPEC_KEYS, shapes))

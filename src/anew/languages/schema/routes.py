@@ -1,0 +1,92 @@
+"""The schema of where a token goes next: `next` in all its forms, and its arcs."""
+
+from __future__ import annotations
+
+from anew.languages.playbook import arcs, routes
+from anew.languages.schema.forms import (
+    ANYTHING,
+    Schema,
+    at_most_one,
+    by_type,
+    has,
+    holds,
+    nullable,
+    ref,
+    said,
+    table,
+    when,
+    word,
+)
+from anew.languages.schema.scalars import CONDITION, FLAG, MAPPING, STEP, TEXT, WHOLE
+from anew.program.program import RouteMode
+
+# A policy that cannot say anything: only a task decides on outcomes.
+NO_POLICY: Schema = nullable(table((), {}))
+
+_NAME = ("string", "number", "boolean")
+
+
+def route_definitions() -> dict[str, Schema]:
+    return {"next": _next(), "router": _router(), "arc": _arc(), "arc-mapping": _arc_mapping()}
+
+
+def _next() -> Schema:
+    is_arc = {**holds("step"), "not": {"anyOf": [has("arcs"), has("spec")]}}
+    listed = {"items": ref("arc")}
+    mapping = when(is_arc, ref("arc-mapping"), ref("router"))
+    forms = by_type(*_NAME, "null", object=mapping, array=listed)
+    text = (
+        "Where tokens go when the step ends: `{spec: {mode: …}, arcs: [{step: …, when: …}]}`. Also "
+        "a name, a list of names or arcs, or one arc."
+    )
+    return {"title": "Where tokens go", "description": text, **forms}
+
+
+def _router() -> Schema:
+    spec = {
+        "mode": said(
+            "exclusive (default): the first arc that holds; inclusive: all that hold; preferred: "
+            "one, by what the outcome prefers; fork: all, as branches.",
+            word(RouteMode),
+        ),
+        "must_choose": said("true: a visit that ends well and finds no arc has failed.", FLAG),
+        "gives_up": said("true, with `must_choose`: that failure fails the run.", FLAG),
+        "join": said("For fork: the step at which the branches meet.", STEP),
+        "max_in_flight": said("For fork: branches at work at a time; all unless given.", WHOLE),
+        "policy": said("Has no effect here; a task decides on outcomes.", NO_POLICY),
+        "on_no_match": said("Accepted; has no effect.", ANYTHING),
+    }
+    shapes = {
+        "spec": said("How arcs are chosen.", nullable(table(routes._SPEC_KEYS, spec))),
+        "arcs": said("Asked in file order.", {"type": ["array", "null"], "items": ref("arc")}),
+    }
+    return {"title": "A router", **table(routes._ROUTER_KEYS, shapes), **has("arcs")}
+
+
+def _arc() -> Schema:
+    text = "`{step: …, when: …, args: {…}}`, or the name of a step."
+    return {"title": "An arc", **said(text, by_type(*_NAME, object=ref("arc-mapping")))}
+
+
+def _arc_mapping() -> Schema:
+    undotted = {"type": ["object", "null"], "propertyNames": {"pattern": r"^[^.]*$"}}
+    shapes = {
+        "step": said("The step it leads to.", TEXT),
+        "when": said(
+            "Whether it is taken; reads `event`. Without it the arc answers success only.",
+            CONDITION,
+        ),
+        "args": said("Arguments for the step it leads to, read there as `args`.", MAPPING),
+        "on_failure": said("true: an arc without `when` takes failures too.", FLAG),
+        "most": said("How often one run may take it.", WHOLE),
+        "label": said("For mode preferred: the label of outcomes that prefer it.", TEXT),
+        "weight": said("For mode preferred: the larger one is asked first.", {"type": "integer"}),
+        "input": said("Another name for `args`.", MAPPING),
+        "with": said("Another name for `args`.", MAPPING),
+        "set": said("Another name for `args`.", undotted),
+        "desc": said("What the arc is for.", ANYTHING),
+        "description": said("What the arc is for.", ANYTHING),
+        "spec": said("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),
+    }
+    one = {"allOf": at_most_one(arcs._ARGS_KEYS)}
+    return {"title": "An arc", **table(arcs._ARC_KEYS, shapes), **has("step"), **one}

@@ -1,0 +1,233 @@
+"""The schema of what a task does with its outcome: `spec.policy`, `eval`, and the `retry` block."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from anew.languages.playbook import directives, patches, policies, retries
+from anew.languages.playbook.directives import DIRECTIVE_KEYS, Counted, Do
+from anew.languages.playbook.policies import Unmatched
+from anew.languages.schema.forms import (
+    ANYTHING,
+    Schema,
+    at_most_one,
+    by_type,
+    has,
+    is_word,
+    nullable,
+    ref,
+    refused,
+    said,
+    table,
+    when,
+    word,
+)
+from anew.languages.schema.scalars import (
+    CONDITION,
+    DELAY,
+    FACTOR,
+    FLAG,
+    JITTER,
+    MAPPING,
+    STEP,
+    TEXT,
+    WHOLE_OR_LATER,
+)
+from anew.program.policy import Budget
+from anew.program.retry import BackoffKind
+
+_PATCHES = {
+    "set_ctx": "Written to the run's `ctx` when the rule matches, before the directive.",
+    "set_iter": "Written to `iter` of this iteration; outside loops to the step-run's own scratch.",
+    "set": "As `set_ctx` and `set_iter`, with the target in the key: `ctx.page`, `iter.tries`.",
+    "set_vars": "An older name for `set_ctx`.",
+}
+_RETRY_WORDS = {
+    "max_attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
+    "initial_delay": said("The wait before the second attempt. Default 1 s.", DELAY),
+    "max_delay": said("No wait is longer. Default 60 s.", DELAY),
+    "backoff_multiplier": said("The factor from wait to wait. Default 2.", FACTOR),
+    "jitter": said("How chance spreads the waits. Default true: d · U(0.5, 1.5).", JITTER),
+    "retry_when": said(
+        "Whether to try again; without it every error is retried. Reads `status_code`, `error`, "
+        "`success`, `data`, `result`, `attempt`.",
+        nullable(CONDITION),
+    ),
+    "stop_when": said("Asked before `retry_when`, and wins.", nullable(CONDITION)),
+}
+
+
+def _directive_shapes() -> dict[str, Schema]:
+    spent = by_type(object=ref("on_exhausted"), string=_bare({Do.RETRY}))
+    return {
+        "do": said(
+            "continue: the next task. retry: this task again. jump: the task `to`. break: end the "
+            "step, done. fail: end the step, failed.",
+            word(Do),
+        ),
+        "attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
+        "backoff": said(
+            "How the wait grows: none 0; fixed `delay`; linear delay·k; exponential delay·2^(k-1). "
+            "Default fixed where `delay` is given, else none.",
+            word(BackoffKind),
+        ),
+        "delay": said(
+            "Seconds, a duration (`500ms`, `2s`, `1m30s`) or a template of them. Default 1.", DELAY
+        ),
+        "multiplier": said("The factor of an exponential backoff. Default 2.", FACTOR),
+        "max_delay": said("No wait is longer.", DELAY),
+        "jitter": said(
+            "true: d·U(0.5, 1.5); a fraction f: d·(1+U(0, f)); full: U(0, d); equal: d/2+U(0, d/2);"
+            " decorrelated: U(delay, 3·previous).",
+            JITTER,
+        ),
+        "max_elapsed": said("No attempt starts later than this after the first.", DELAY),
+        "honor_retry_after": said("Wait at least as long as the server asks for.", FLAG),
+        "on_exhausted": said("What to do when the attempts are spent, instead of failing.", spent),
+        "budget": said(
+            "What the counter belongs to: this visit of the task, or the step over all visits.",
+            word(Budget),
+        ),
+        "to": said("jump: a label of this step. retry: the step to go on at.", STEP),
+        "verdict": said("As what the outcome counts that the task goes on with.", word(Counted)),
+        "message": said("The error's message, where the outcome was ok. A template.", ANYTHING),
+        **{key: said(text, MAPPING) for key, text in _PATCHES.items()},
+    }
+
+
+def _bare(without: Collection[Do] = ()) -> Schema:
+    """A directive as a word alone; `jump` has to say where to."""
+    return word([each for each in Do if each is not Do.JUMP and each not in without])
+
+
+def _closed(own: Mapping[str, Schema], keys: Collection[str]) -> Schema:
+    """A mapping with these keys, among them those of directives, which `does` describes."""
+    shared: dict[str, Schema] = {key: {} for key in sorted(DIRECTIVE_KEYS)}
+    return table(keys, {**own, **shared})
+
+
+def _limits_of_do() -> list[Schema]:
+    """Which settings each directive has; without one there are only patches."""
+    known = DIRECTIVE_KEYS - {"do", *patches.PATCH_KEYS}
+    rows = [when(is_word("do", do), refused(known - directives._SETTINGS[do])) for do in Do]
+    jump = when(is_word("do", Do.JUMP), {**has("to"), "properties": {"to": TEXT}})
+    return [*rows, jump, when({"not": has("do")}, refused(known))]
+
+
+def _any_of(keys: Iterable[str]) -> Schema:
+    return {"anyOf": [has(key) for key in dict.fromkeys(keys)]}
+
+
+def _then() -> Schema:
+    forms = by_type("null", object=ref("directive"), string=_bare())
+    return said("What the rule does: `{do: …}`, with the settings of that directive.", forms)
+
+
+def _rule() -> Schema:
+    own = {
+        "when": said("The rule matches when this holds; it reads `outcome`.", CONDITION),
+        "then": _then(),
+        "else": said("Always matches: `{then: {do: …}}`.", ANYTHING),
+        "expr": said("What `eval` calls `when`.", CONDITION),
+        "name": said("A name for people.", ANYTHING),
+        "desc": said("What the rule is for.", ANYTHING),
+        "description": said("What the rule is for.", ANYTHING),
+    }
+    assert own.keys() == policies._RULE_KEYS
+    is_else = {"properties": {"else": {"not": {"type": "null"}}}, **has("else")}
+    asks = _any_of(("when", "expr"))
+    return {
+        "title": "A rule",
+        "description": "`{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`.",
+        **_closed(own, policies._IN_RULE),
+        "allOf": [
+            ref("does"),
+            {"not": has("when", "expr")},
+            {"not": {"allOf": [has("else"), asks]}},
+            when(
+                is_else,
+                {"properties": {"else": ref("else"), **refused(policies._IN_ELSE)["properties"]}},
+                _body(),
+            ),
+        ],
+    }
+
+
+def _body() -> Schema:
+    """What a rule does stands in `then`, or beside the condition."""
+    return when(
+        has("then"), refused(DIRECTIVE_KEYS), _any_of(("then", "do", *sorted(DIRECTIVE_KEYS)))
+    )
+
+
+def _else() -> Schema:
+    mapping = _closed({"then": _then()}, policies._IN_ELSE)
+    full = {**mapping, "allOf": [ref("does"), _body()]}
+    return when({"type": "object"}, full, _bare())
+
+
+def _policy() -> Schema:
+    shapes = {
+        "rules": said("Tried in order; the first that matches decides.", _rules("array")),
+        "on_unmatched": said(
+            "What an error meets that no rule covers. Default continue.", word(Unmatched)
+        ),
+    }
+    return {
+        "title": "The policy of a task",
+        "description": "Ordered rules that map the task's outcome to a directive.",
+        **table(policies._POLICY_KEYS, shapes),
+        **has("rules"),
+    }
+
+
+def _rules(kind: str | list[str]) -> Schema:
+    return {"type": kind, "items": ref("rule")}
+
+
+def retry_shape() -> Schema:
+    """`retry` of a task or step, in all its forms."""
+    block = table(retries.RETRY_KEYS, _RETRY_WORDS)
+    number = {"not": {"type": ["boolean", "null"]}}
+    text = (
+        "An older form of `spec.policy`. true: 3 attempts, 1 s, ×2, at most 60 s, with jitter; a "
+        "number: that many attempts; or a block."
+    )
+    forms = when({"type": "object"}, block, when(number, WHOLE_OR_LATER))
+    return said(text, forms)
+
+
+def eval_shape() -> Schema:
+    """`eval` of a task or step."""
+    text = "An older form of `spec.policy.rules`; an error that no rule matches fails the step."
+    return said(text, _rules(["array", "null"]))
+
+
+def set_shape() -> Schema:
+    """`set` of a task or step."""
+    return said("Written with every outcome: `{ctx.page: …, iter.tries: …}`.", MAPPING)
+
+
+def rule_definitions() -> dict[str, Schema]:
+    directive = _closed({}, DIRECTIVE_KEYS)
+    spent = {"properties": {"do": word([each for each in Do if each is not Do.RETRY])}}
+    return {
+        "policy": _policy(),
+        "rule": _rule(),
+        "else": _else(),
+        "directive": {"title": "A directive", **directive, "allOf": [ref("does")]},
+        "on_exhausted": {**directive, "allOf": [ref("does"), spent]},
+        "does": {
+            "properties": table(DIRECTIVE_KEYS, _directive_shapes())["properties"],
+            "allOf": _limits_of_do(),
+        },
+        "retry": retry_shape(),
+        "eval": eval_shape(),
+    }
+
+
+def one_policy() -> list[Schema]:
+    """That a task says in one way only what to do with its outcome."""
+    in_spec = {"properties": {"spec": {"type": "object", **has("policy")}}, **has("spec")}
+    pairs = [{"not": {**in_spec, "required": ["spec", key]}} for key in ("eval", "retry")]
+    return [*at_most_one(("eval", "retry")), *pairs]

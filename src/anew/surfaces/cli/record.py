@@ -1,0 +1,198 @@
+"""`anew record`: make a scenario of a run that has ended, and play it to be sure it is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+
+from msgspec import Struct
+
+from anew.engine.events import Event, RunRequested
+from anew.engine.moments import moment_text
+from anew.errors import ConfigError
+from anew.lab.recording import Recorded, record
+from anew.lab.scenario_text import scenario_text
+from anew.program.program import Program
+from anew.runtime.records import read_log
+from anew.store import Archive, Database, RunId, RunRow, StoredProgram
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.documents import write_document
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
+from anew.surfaces.cli.place import add_place_options
+from anew.values import Object
+
+# Runs that took each other's place and are recorded together.
+LINE_RUNS_MAX = 1_000
+_DIGEST_CHARACTERS = 12
+
+
+class _Subject(Struct, frozen=True):
+    """What is recorded: a run, and those before and after it in its line."""
+
+    row: RunRow
+    program: Program
+    stored: StoredProgram
+    runs: list[list[Event]]
+    file: str | None
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    return read(asked.place, lambda database: _record(database, asked))
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "record",
+        purpose="Make a scenario of a run that has ended: its outcomes, answers, signals, times\n"
+        "and random numbers. The scenario is played at once and its decisions are compared with\n"
+        "the log; exit status 1 when they differ. Secrets are taken out, large values are cut.",
+        example="anew record last > flow.scenario.yaml\n"
+        "anew record 7351 -o tests/outage.scenario.yaml --full",
+    )
+    add_run_argument(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the scenario to this file")
+    parser.add_argument("--full", action="store_true", help="cut nothing, however large it is")
+    parser.add_argument(
+        "--document",
+        metavar="OUT",
+        help="also write the document that was run, which may have changed since, to this file",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_place_options(parser)
+    return parser
+
+
+async def _record(database: Database, asked: Namespace) -> int:
+    subject = await _subject(database, asked.run)
+    recorded = record(subject.program, subject.runs, is_full=asked.full)
+    beside, notes = _document(subject, asked)
+    scenario = {**beside, **recorded.scenario}
+    notes = [*notes, *recorded.notes]
+    text = scenario_text(scenario, [*_heading(subject), *notes])
+    if asked.output is not None:
+        write_document(asked.output, text)
+    if asked.json:
+        print(json.dumps(_object(subject, recorded, scenario, notes)))
+    elif asked.output is None:
+        sys.stdout.write(text)
+    return _tell(asked, subject, recorded, notes)
+
+
+async def _subject(database: Database, said: str) -> _Subject:
+    row = await find_run(database.archive, said)
+    program = await program_of(database.catalog, row.digest)
+    stored = await database.catalog.get(row.digest)
+    if program is None or stored is None:
+        raise ConfigError(
+            f"the program of run {row.run} ({row.program}) cannot be had, so the run cannot be "
+            "played again."
+        )
+    runs = await _line(database.archive, row.run)
+    first = runs[0][0]
+    file = first.file if isinstance(first, RunRequested) else None
+    return _Subject(row, program, stored, runs, file)
+
+
+async def _line(archive: Archive, run: RunId) -> list[list[Event]]:
+    """The logs of a run and of those that took each other's place before and after it."""
+    from anew.runtime.restarting import successor
+
+    logs = [await read_log(archive, run)]
+    while (before := _continued(logs[0])) is not None and len(logs) < LINE_RUNS_MAX:
+        log = await read_log(archive, before)
+        if not log:
+            break
+        logs.insert(0, log)
+    following = await successor(archive, run)
+    while following is not None and len(logs) < LINE_RUNS_MAX:
+        logs.append(await read_log(archive, following))
+        following = await successor(archive, following)
+    return logs
+
+
+def _continued(log: list[Event]) -> RunId | None:
+    first = log[0]
+    if not isinstance(first, RunRequested) or first.continues is None:
+        return None
+    return RunId(int(first.continues))
+
+
+def _heading(subject: _Subject) -> list[str]:
+    row, program = subject.row, subject.program
+    day = moment_text(row.created_at).partition("T")[0]
+    what = f"{program.name} ({row.digest[:_DIGEST_CHARACTERS]}) of {day}"
+    return [f"Recorded from run {row.run} of {what}: {row.status.value}."]
+
+
+def _document(subject: _Subject, asked: Namespace) -> tuple[Object, list[str]]:
+    """Which document the scenario names, as seen from its own folder."""
+    folder = os.path.dirname(asked.output or "") or "."
+    beside: Object = {}
+    if subject.stored.dialect is not None:
+        beside["dialect"] = subject.stored.dialect
+    if asked.document is not None:
+        write_document(asked.document, subject.stored.source)
+        return {"document": os.path.relpath(asked.document, folder), **beside}, []
+    file = subject.file or subject.stored.file
+    if not os.path.isfile(file):
+        note = (
+            f"the document {os.path.basename(file)} is not there any more; "
+            "--document OUT writes the one that was run"
+        )
+        return beside, [note]
+    notes = []
+    if not _is_same(file, subject.stored.source):
+        notes.append(
+            f"{os.path.basename(file)} has changed since the run; "
+            "--document OUT writes the one that was run"
+        )
+    return {"document": os.path.relpath(file, folder), **beside}, notes
+
+
+def _is_same(file: str, source: str) -> bool:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(len(source.encode()) + 1) == source.encode()
+    except OSError:
+        return False
+
+
+def _object(subject: _Subject, recorded: Recorded, scenario: Object, notes: list[str]) -> Object:
+    return {
+        "run": str(subject.row.run),
+        "runs": len(subject.runs),
+        "program": subject.program.name,
+        "digest": subject.row.digest,
+        "is_true": recorded.is_true,
+        "difference": _difference(recorded),
+        "timing": recorded.timing.value,
+        "notes": notes,
+        "scenario": scenario,
+    }
+
+
+def _difference(recorded: Recorded) -> str | None:
+    if recorded.undecided is not None:
+        return f"event {recorded.undecided.seq} of the log cannot be derived again"
+    return None if recorded.difference is None else str(recorded.difference)
+
+
+def _tell(asked: Namespace, subject: _Subject, recorded: Recorded, notes: list[str]) -> int:
+    for note in notes if not asked.json else ():
+        print(visible(f"note: {note}"), file=sys.stderr)
+    difference = _difference(recorded)
+    if difference is None:
+        if asked.output is not None and not asked.json:
+            print(visible(f"run {subject.row.run} is in {asked.output}"), file=sys.stderr)
+        return status.DONE
+    if not asked.json:
+        told = f"anew: the scenario is not true to the run. First difference: {difference}"
+        print(visible(told), file=sys.stderr)
+        if recorded.undecided is not None:
+            print(f"`anew replay {subject.row.run}` shows it", file=sys.stderr)
+    return status.FAILED

@@ -1,0 +1,230 @@
+"""Play scenario files, in this process or in several.
+
+Each document is compiled once per process. Nothing here prints; the golden timelines that someone
+asked to rewrite are all it writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from time import perf_counter
+
+from msgspec import Struct, field
+
+from anew.errors import ConfigError, ProgramError
+from anew.lab.coverage import Coverage, Tally
+from anew.lab.expecting import Failure
+from anew.lab.scenario import Played, play, read_scenario, timeline_beside
+from anew.languages import Loaded, load_text
+from anew.program.findings import Severity
+from anew.program.program import Program
+from anew.surfaces.cli.documents import read_document, write_document
+from anew.surfaces.cli.finding_files import document_of
+
+# To start a process takes half a second of work: it must have more than that to do.
+PROCESS_SECONDS = 1.0
+# So many at a time go to a process: few enough that all of them end at about the same time.
+_BATCH = 50
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    BAD = "bad"  # it could not be played
+
+
+class Result(Struct, frozen=True):
+    """What became of one scenario. `problem` says why it could not be played.
+
+    The timeline is that of a scenario that failed. `is_written`: its golden timeline was.
+    """
+
+    file: str
+    verdict: Verdict
+    seconds: float = 0.0
+    document: str | None = None
+    problem: str = ""
+    failures: list[Failure] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    timeline: str = ""
+    expects: bool = True
+    is_written: bool = False
+
+
+class Wish(Struct, frozen=True):
+    """What is wanted of scenarios besides playing them."""
+
+    coverage: bool = False
+    update: bool = False
+    stops_early: bool = False
+
+
+class Batch(Struct, frozen=True):
+    """Some scenarios that were played: results in order, and coverage by document."""
+
+    results: list[Result]
+    coverage: dict[str, Coverage]
+    used: set[str]
+
+    @property
+    def has_failed(self) -> bool:
+        return any(result.verdict is not Verdict.PASSED for result in self.results)
+
+
+class Documents:
+    """The programs of this process by file and dialect, each compiled once.
+
+    `used` has every file they were made of.
+    """
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+        self._loaded: dict[tuple[str, str | None], Loaded] = {}
+
+    def program(self, file: str, dialect: str | None = None) -> Program:
+        """ConfigError when there is no such file, or when it has errors."""
+        loaded = self._loaded.get((file, dialect))
+        if loaded is None:
+            self.used.add(file)
+            loaded = load_text(read_document(file), file, dialect=dialect)
+            self._loaded[file, dialect] = loaded
+            folder = os.path.dirname(file)
+            self.used.update(os.path.join(folder, name) for name in loaded.files)
+        if loaded.program is None:
+            raise ConfigError(_refused(file, loaded))
+        return loaded.program
+
+
+def _refused(file: str, loaded: Loaded) -> str:
+    errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
+    first = f"{errors[0].place}: {errors[0].message}" if errors else "it has no program"
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"its document has errors: {first}{more}. See `anew check {file}`"
+
+
+class Player:
+    """Plays scenarios one after the other, and adds up what they cover."""
+
+    def __init__(self, wish: Wish, documents: Documents) -> None:
+        self._wish = wish
+        self._documents = documents
+        self._tallies: dict[tuple[str, str | None], Tally] = {}
+
+    def batch(self, files: Sequence[str]) -> Batch:
+        results: list[Result] = []
+        for file in files:
+            results.append(self.result(file))
+            if self._wish.stops_early and results[-1].verdict is not Verdict.PASSED:
+                break
+        return Batch(results, self._taken_coverage(), self._documents.used)
+
+    def result(self, file: str) -> Result:
+        """Play one scenario file; whatever is wrong with it is its own affair."""
+        began = perf_counter()
+        document: str | None = None
+        try:
+            scenario = read_scenario(read_document(file), file)
+            document = document_of(file, scenario.document)
+            program = self._documents.program(document, scenario.dialect)
+            golden = _golden(file)
+            played = play(scenario, program, timeline=None if self._wish.update else golden)
+            is_written = self._wish.update and _keep(played, golden)
+        except (ConfigError, ProgramError) as error:
+            problem = str(error).removeprefix(f"{file}: ")
+            return Result(file, Verdict.BAD, perf_counter() - began, document, problem)
+        if self._wish.coverage:
+            self._count(document, program, played)
+        return Result(
+            file=file,
+            verdict=Verdict.PASSED if played.is_passed else Verdict.FAILED,
+            seconds=perf_counter() - began,
+            document=document,
+            failures=played.failures,
+            doubts=played.doubts,
+            timeline="" if played.is_passed else played.timeline,
+            expects=bool(scenario.expect) or golden is not None,
+            is_written=is_written,
+        )
+
+    def _count(self, document: str, program: Program, played: Played) -> None:
+        key = document, played.scenario.dialect
+        if key not in self._tallies:
+            self._tallies[key] = Tally(program)
+        self._tallies[key].add(played.simulation.log)
+
+    def _taken_coverage(self) -> dict[str, Coverage]:
+        """What the scenarios since the last time have covered."""
+        found: dict[str, Coverage] = {}
+        for (document, _), tally in self._tallies.items():
+            found[document] = found.get(document, Coverage()).plus(tally.coverage)
+        self._tallies.clear()
+        return found
+
+
+def _golden(file: str) -> str | None:
+    path = timeline_beside(file)
+    return read_document(path).decode("utf-8", "replace") if os.path.isfile(path) else None
+
+
+def _keep(played: Played, golden: str | None) -> bool:
+    """Write the timeline of a scenario that has one, or that expects nothing else."""
+    if golden == played.timeline or (golden is None and played.scenario.expect):
+        return False
+    write_document(timeline_beside(played.scenario.file), played.timeline)
+    return True
+
+
+# --- several processes ---------------------------------------------------------------------------
+
+
+def batches(files: Sequence[str], wish: Wish, *, processes: int) -> Iterator[Batch]:
+    """Play the scenarios, in their order. How long the first ones take says what the others need:
+    there are other processes only as far as they pay.
+    """
+    cut = [list(files[start : start + _BATCH]) for start in range(0, len(files), _BATCH)]
+    player, began = Player(wish, Documents()), perf_counter()
+    first = player.batch(cut[0])
+    yield first
+    left = (perf_counter() - began) / len(cut[0]) * (len(files) - len(cut[0]))
+    wanted = min(processes, int(left / PROCESS_SECONDS))
+    if wish.stops_early and first.has_failed:
+        return
+    others = map(player.batch, cut[1:]) if wanted < 2 else _elsewhere(cut[1:], wish, wanted)
+    for batch in others:
+        yield batch
+        if wish.stops_early and batch.has_failed:
+            return
+
+
+def _elsewhere(cut: list[list[str]], wish: Wish, processes: int) -> Iterator[Batch]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import active_children, get_context
+
+    others = set(active_children())
+    # A forked process would share this one's threads and locks, which only `spawn` makes anew.
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (wish,))
+    try:
+        yield from pool.map(_play, cut)
+    except BaseException:
+        for child in set(active_children()) - others:
+            child.terminate()  # nobody waits for what is left
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_player: list[Player] = []
+
+
+def _prepare(wish: Wish) -> None:
+    """In a new process: whoever started it hears Ctrl-C, and ends it."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _player.append(Player(wish, Documents()))
+
+
+def _play(files: list[str]) -> Batch:
+    return _player[0].batch(files)

@@ -1,0 +1,303 @@
+"""Say why each execution of a task was made, how it ended, and what was decided about it."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias, assert_never
+
+from msgspec import Struct
+
+from anew.engine import events as e
+from anew.engine.moments import NANOSECONDS
+from anew.program.span import Span
+from anew.values import Object
+from anew.views.explain.delays import delay_parts, delay_sentence
+from anew.views.explain.paragraph import About, Paragraph, paragraph_for
+from anew.views.explain.rules import RuleWords, outcome_text
+from anew.views.explain.sources import Sources
+from anew.views.routing_words import awaited_text, question_text, silence_text
+from anew.views.wording import exact_seconds, one_line, place_text
+
+StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
+TaskEvent: TypeAlias = (
+    e.TaskStarted
+    | e.TaskProcessed
+    | e.TaskRetryScheduled
+    | e.TaskRetryExhausted
+    | e.StepRedelivered
+    | e.HumanWaiting
+    | e.HumanAnswered
+    | e.HumanTimedOut
+    | e.SignalWaiting
+    | e.SignalReceived
+    | e.SignalTimedOut
+)
+
+
+class Teller(Protocol):
+    """Who keeps the paragraphs, and knows what stands beside an execution."""
+
+    sources: Sources
+
+    def add(self, paragraph: Paragraph, *, is_odd: bool = False) -> None:
+        """Keep a paragraph of a step-run."""
+
+    def mark_odd(self, event: e.Event) -> None:
+        """Note that an iteration is worth telling."""
+
+    def entry_of(self, event: e.Event) -> Paragraph | None:
+        """How the visit of an event began, if that was not told yet."""
+
+    def known(self, event: e.Event) -> Object:
+        """What a condition could read at this event."""
+
+
+class _Processed(Struct):
+    """An outcome that is told with what follows from it."""
+
+    event: e.TaskProcessed
+    matched: str
+
+
+class AttemptStory:
+    """Follows every step-run, and gives its paragraphs to `story`."""
+
+    def __init__(self, story: Teller) -> None:
+        self._story = story
+        self._rules = RuleWords(story.sources)
+        self._open: dict[StepRunPlace, Paragraph] = {}
+        self._next: dict[StepRunPlace, Paragraph] = {}  # why there will be one more execution
+        self._outcome: dict[StepRunPlace, _Processed] = {}
+        self._previous: dict[StepRunPlace, float] = {}  # the delay drawn last
+        self._ended_at: dict[StepRunPlace, int] = {}
+
+    def tell(self, event: TaskEvent) -> None:
+        match event:
+            case e.TaskStarted():
+                self._started(event)
+            case e.TaskProcessed():
+                self._processed(event)
+            case e.TaskRetryScheduled():
+                self._scheduled(event)
+            case e.TaskRetryExhausted():
+                self._exhausted(event)
+            case e.StepRedelivered():
+                self._redelivered(event)
+            case e.HumanWaiting() | e.HumanAnswered() | e.HumanTimedOut():
+                self._asked(event)
+            case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
+                self._signalled(event)
+            case _:
+                assert_never(event)
+
+    def settle(self, event: e.Event) -> None:
+        """A visit or an iteration has ended: whatever its step-runs left untold is told."""
+        for place in [place for place in self._next if self._is_over(place, event)]:
+            self._story.add(self._next.pop(place), is_odd=True)
+        for place in [place for place in self._open if self._is_over(place, event)]:
+            del self._open[place]
+
+    def _is_over(self, place: StepRunPlace, event: e.Event) -> bool:
+        is_here = place[:2] == (event.step, event.visit)
+        return is_here and (event.iteration is None or place[2] == event.iteration)
+
+    def close(self) -> None:
+        for waiting in self._next.values():
+            self._story.add(waiting, is_odd=True)
+        self._next.clear()
+
+    # --- executions ------------------------------------------------------------------------------
+
+    def _started(self, event: e.TaskStarted) -> None:
+        place = _place(event)
+        told = self._next.pop(place, None)
+        is_retry = told is not None and told.delay is not None
+        if told is None:
+            told = self._story.entry_of(event) or paragraph_for(About.ATTEMPT, "", event)
+        told.head = f"{_visit_text(event)}, attempt {event.attempt}"
+        told.at, told.task, told.attempt = event.at, event.task, event.attempt
+        told.iteration = event.iteration
+        ended = self._ended_at.get(place)
+        if ended is not None:
+            what = f"attempt {(event.attempt or 2) - 1}" if is_retry else "the outcome before"
+            told.relation = f"{exact_seconds((event.at - ended) / NANOSECONDS)} after {what}"
+        if event.attempt == 1:
+            self._previous.pop(place, None)
+        workbook = f"It executes {event.workbook} of the workbook." if event.workbook else ""
+        told.tell(event, workbook, *(f"Warning: {one_line(text)}." for text in event.warnings))
+        if not told.sentences:
+            is_first = event.iteration is not None and event.task_visit == 1
+            item = f"Item {event.iteration} of the loop begins."
+            told.tell_more(item if is_first else "It is the next task of the step-run.")
+        told.until = None
+        self._open[place] = told
+        self._story.add(told, is_odd=is_retry)
+
+    def _processed(self, event: e.TaskProcessed) -> None:
+        place = _place(event)
+        self._ended_at[place] = event.at
+        known = self._story.known(event)
+        if event.directive == "retry":  # told with the sequel, which follows at once
+            self._outcome[place] = _Processed(event, self._rules.matched(event, known))
+            return
+        told = self._told(event)
+        if event.error is not None and event.error.get("kind") == "expression":
+            told.tell(event, f"It {outcome_text(event)}.", *self._broken(event))
+        elif self._is_plain(event):
+            told.tell(event, "" if self._story.sources.is_relay(event.step) else "It ended well.")
+        else:
+            told.tell(event, f"It {outcome_text(event)}.", self._rules.decided(event, known))
+        told.tell_more(self._rules.writes(event.patches, event))
+        told.span = self._span(event, event.rule) or told.span
+        self._follow(event)
+
+    def _is_plain(self, event: e.TaskProcessed) -> bool:
+        """What went well and on, with nothing to be said about it."""
+        is_well = not event.outcome.is_error and event.directive == "continue"
+        is_usual = event.rule is None or (
+            self._story.sources.is_graph and event.rule_name == "done"
+        )
+        return is_well and is_usual and event.verdict is None and event.outcome.verdict is None
+
+    def _broken(self, event: e.TaskProcessed) -> list[str]:
+        error = event.error or {}
+        return [
+            f"Deciding about it failed, which fails the task: {one_line(str(error['message']))}."
+        ]
+
+    def _follow(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
+        """The next task of the step-run, if there is one, has this for its reason."""
+        if event.directive not in ("continue", "jump"):
+            return
+        place = _place(event)
+        self._open.pop(place, None)
+        step = self._story.sources.step(event.step)
+        is_last = step is None or event.task == step.tasks[-1].label
+        if event.directive == "continue" and is_last:
+            return
+        told = paragraph_for(About.ATTEMPT, place_text(event), event)
+        if event.directive == "jump":
+            self._story.mark_odd(event)
+            wait = "" if event.delay_seconds is None else " after its delay"
+            told.sentences.append(f"{event.task} jumped here{wait}.")
+            told.head, told.until = f"{event.step}, before {event.to}", event.not_before
+        else:
+            told.sentences.append(f"It follows {event.task}, which went on.")
+        self._next[place] = told
+
+    # --- retries ---------------------------------------------------------------------------------
+
+    def _scheduled(self, event: e.TaskRetryScheduled) -> None:
+        place = _place(event)
+        told = paragraph_for(About.ATTEMPT, f"{_visit_text(event)}, before the next attempt", event)
+        rule = self._story.sources.rule(event.step, event.task, event.rule)
+        told.delay = delay_parts(event, rule, self._previous.get(place))
+        told.span = rule.span if rule is not None else None
+        self._tell_outcome(told, event, f"; {self._rules.allowance(event)}.")
+        told.tell(event, delay_sentence(told.delay))
+        told.until = event.not_before
+        self._previous[place] = event.spread_seconds
+        self._open.pop(place, None)
+        if event.to is not None:
+            told.sentences.append(f"The next attempt comes by way of {event.to}.")
+        self._next[place] = told
+
+    def _exhausted(self, event: e.TaskRetryExhausted) -> None:
+        told = self._told(event)
+        self._tell_outcome(told, event, ".", is_this=True)
+        told.tell(event, self._rules.spent(event), self._rules.writes(event.patches))
+        told.span = self._span(event, event.rule) or told.span
+        self._story.mark_odd(event)
+        self._follow(event)
+
+    def _tell_outcome(
+        self,
+        told: Paragraph,
+        event: e.TaskRetryScheduled | e.TaskRetryExhausted,
+        rest: str,
+        *,
+        is_this: bool = False,
+    ) -> None:
+        """How the attempt ended that a retry rule answered, and which rule that was."""
+        processed = self._outcome.pop(_place(event), None)
+        if processed is None:
+            return
+        who = "It" if is_this else f"Attempt {event.attempt}"
+        ended = f"{who} {outcome_text(processed.event)}."
+        writes = self._rules.writes(processed.event.patches, processed.event)
+        told.tell(processed.event, ended, f"{processed.matched}{rest}", writes)
+
+    # --- lost workers, people, signals -----------------------------------------------------------
+
+    def _redelivered(self, event: e.StepRedelivered) -> None:
+        why = "handed it back" if event.delivery == 1 else "was lost"
+        sentence = (
+            f"Its worker {why}: another one goes on from the last outcome in the log, "
+            "which costs no attempt."
+        )
+        self._story.mark_odd(event)
+        waiting = self._next.get(_place(event))
+        if waiting is not None:
+            waiting.tell(event, sentence)
+            return
+        told = paragraph_for(About.ATTEMPT, place_text(event), event)
+        told.tell(event, sentence)
+        self._next[_place(event)] = told
+
+    def _asked(self, event: e.HumanWaiting | e.HumanAnswered | e.HumanTimedOut) -> None:
+        told = self._told(event)
+        self._story.mark_odd(event)
+        match event:
+            case e.HumanWaiting():
+                told.tell(event, f"It asks a person: {question_text(event)}.")
+                told.until = event.deadline
+            case e.HumanAnswered():
+                by = f"{event.by} answered" if event.by else "The answer was"
+                told.tell(event, f"{by}: {one_line(event.label or event.answer)}.")
+                told.until = None
+            case e.HumanTimedOut():
+                silence = silence_text(event.action, event.label)
+                told.tell(event, f"Nobody answered by the deadline, so it {silence}.")
+                told.until = None
+
+    def _signalled(self, event: e.SignalWaiting | e.SignalReceived | e.SignalTimedOut) -> None:
+        told = self._told(event)
+        self._story.mark_odd(event)
+        match event:
+            case e.SignalWaiting():
+                told.tell(event, f"It waits for the signal {awaited_text(event)}.")
+                told.until = event.deadline
+            case e.SignalReceived():
+                came = "had come before and was kept" if event.kept is not None else "came"
+                by = f" from {event.by}" if event.by else ""
+                told.tell(event, f"The signal {event.signal} {came}{by}.")
+                told.until = None
+            case e.SignalTimedOut():
+                told.tell(event, f"The signal {event.signal} did not come in time.")
+                told.until = None
+
+    # --- paragraphs ------------------------------------------------------------------------------
+
+    def _told(self, event: e.Event) -> Paragraph:
+        """The paragraph of the execution that is at work."""
+        found = self._open.get(_place(event))
+        if found is None:
+            found = self._story.entry_of(event)
+            if found is None:
+                found = paragraph_for(About.ATTEMPT, place_text(event), event)
+            self._open[_place(event)] = found
+            self._story.add(found)
+        return found
+
+    def _span(self, event: e.Event, number: int | None) -> Span | None:
+        rule = self._story.sources.rule(event.step, event.task, number)
+        return rule.span if rule is not None else None
+
+
+def _visit_text(event: e.Event) -> str:
+    """`fetch`, `fetch, visit 2`."""
+    again = f", visit {event.visit}" if event.visit not in (None, 1) else ""
+    return f"{place_text(event)}{again}"
+
+
+def _place(event: e.Event) -> StepRunPlace:
+    return event.step, event.visit, event.iteration

@@ -1,0 +1,134 @@
+"""Explain a run: paragraphs from its log and its program, for one step or for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from anew.engine.events import Event, RunPaused, RunRequested
+from anew.engine.state import RunState, RunStatus
+from anew.program.program import Program
+from anew.store import JobRow, RunRow
+from anew.views.explain.paragraph import About, Paragraph
+from anew.views.explain.sources import Sources
+from anew.views.explain.story import Story
+from anew.views.progress import progress_of
+from anew.views.verdict import verdict
+from anew.views.wording import counted
+
+# What a person reads at once; of a longer explanation the middle is left out.
+PARAGRAPHS_SHOWN_MAX = 200
+
+
+def explanation(
+    log: Sequence[Event],
+    program: Program | None = None,
+    *,
+    step: str | None = None,
+    now: int | None = None,
+    jobs: Sequence[JobRow] = (),
+    children: Sequence[RunRow] = (),
+) -> list[Paragraph]:
+    """Why a run did what it did, in the order it did it; with `step`, of that step alone.
+
+    With `now` a run that has not ended also says what it waits for. `jobs` and `children` are those
+    the store has of it.
+    """
+    stories = [_story(part, program) for part in _runs(log)]
+    found = [told for story in stories for told in _in_order(story)]
+    last = stories[-1] if stories else None
+    if now is not None and last is not None and not last.state.is_final:
+        found.append(_standing(log, program, last.state, now, jobs=jobs, children=children))
+    if step is None or last is None:
+        return found
+    own = [told for told in found if told.step == step or _is_for_all(told)]
+    if not any(told.step == step for told in own):
+        own.insert(0, _never_entered(step, last, at=log[-1].at))
+    return own
+
+
+def _runs(log: Sequence[Event]) -> list[Sequence[Event]]:
+    """A simulation has the log of a run and of those that took its place in one."""
+    starts = [n for n, event in enumerate(log) if isinstance(event, RunRequested)]
+    bounds = [*(starts or [0]), len(log)]
+    return [log[begin:end] for begin, end in pairwise(bounds) if begin < end]
+
+
+def _story(log: Sequence[Event], program: Program | None) -> Story:
+    own = _own_events(log, program)
+    sources = Sources(program if own == 0 else None)
+    story = Story(sources)
+    for number, event in enumerate(log):
+        if number == own:
+            sources.program = program
+        story.feed(event)
+    story.close()
+    return story
+
+
+def _own_events(log: Sequence[Event], program: Program | None) -> int:
+    """Where the events begin that this program decided: a run may share the log of another."""
+    digest = program.digest if program is not None else None
+    shared = [
+        number
+        for number, event in enumerate(log)
+        if isinstance(event, RunPaused) and event.decided_by not in (None, digest)
+    ]
+    return shared[-1] if shared else 0
+
+
+def _in_order(story: Story) -> list[Paragraph]:
+    return [told for told in sorted(story.paragraphs, key=_order) if told.sentences]
+
+
+def _order(told: Paragraph) -> int:
+    return told.seq or (told.events[0] if told.events else 0)
+
+
+def _is_for_all(told: Paragraph) -> bool:
+    return told.about is About.WAIT or (told.about is About.RUN and bool(told.sentences))
+
+
+def _standing(
+    log: Sequence[Event],
+    program: Program | None,
+    state: RunState,
+    now: int,
+    *,
+    jobs: Sequence[JobRow],
+    children: Sequence[RunRow],
+) -> Paragraph:
+    """What the run does or waits for now."""
+    told = verdict(progress_of(log, program), state, now=now, jobs=jobs, children=children)
+    first, *details = told.lines(now)
+    is_working = state.status is RunStatus.RUNNING and told.until is None
+    head = "now" if is_working else "it waits now"
+    return Paragraph(
+        about=About.WAIT, head=head, at=now, sentences=[f"{first}.", *details], until=told.until
+    )
+
+
+def _never_entered(step: str, story: Story, *, at: int) -> Paragraph:
+    """Why a step of the program does not occur in the log."""
+    reasons = list(dict.fromkeys(story.refusals.get(step, ())))
+    word = story.sources.arc_word
+    told = f"{step} was never entered."
+    none = f"No {word} that leads to it was looked at." if not reasons else ""
+    sentences = [sentence for sentence in (told, *reasons, none) if sentence]
+    return Paragraph(about=About.ROUTE, head=step, at=at, sentences=sentences, step=step)
+
+
+def shortened(paragraphs: Sequence[Paragraph], most: int = PARAGRAPHS_SHOWN_MAX) -> list[Paragraph]:
+    """The first and the last of many paragraphs, and one that stands for those between."""
+    if len(paragraphs) <= most:
+        return list(paragraphs)
+    head, tail = most // 2, most - most // 2 - 1
+    left = paragraphs[head : len(paragraphs) - tail]
+    rest = Paragraph(
+        about=About.REST,
+        head="left out",
+        at=left[0].at,
+        sentences=[f"{counted(len(left), 'more paragraph')}. Name a step, or use --json."],
+        events=[seq for told in left for seq in told.events],
+    )
+    return [*paragraphs[:head], rest, *paragraphs[len(paragraphs) - tail :]]

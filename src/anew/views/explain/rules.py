@@ -1,0 +1,151 @@
+"""Say which rule answered an outcome, why that one, and what it asked for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from anew.engine import events as e
+from anew.program.policy import Budget, OutcomeStatus, Retry, Rule
+from anew.values import Object, json_text
+from anew.views.explain.sources import Sources, condition_text, where
+from anew.views.explain.values import outcome_values, values_text
+from anew.views.wording import counted, error_text, exact_seconds, failure_text, one_line
+
+WRITES_SHOWN = 3
+# How a path writes a dot that belongs to a key.
+_DOT_IN_KEY = "\\."
+# The name of a rule for what went well.
+_PLAIN_RULE = "done"
+
+
+def outcome_text(event: e.TaskProcessed) -> str:
+    """`ended with HTTP 503 (server_error)`, `ended well`."""
+    outcome = event.outcome
+    if outcome.error is None:
+        said = f", saying {one_line(outcome.word)}" if outcome.word else ""
+        return f"ended {outcome.verdict or 'well'}{said}"
+    told = failure_text(outcome)
+    kind = str(outcome.error.get("kind"))
+    return f"ended with {told}" if told.startswith(kind) else f"ended with {told} ({kind})"
+
+
+class RuleWords(Struct, frozen=True):
+    sources: Sources
+
+    def matched(self, event: e.TaskProcessed, known: Object) -> str:
+        """Which rule took the outcome, and what it asked; `known` is what else it could read."""
+        label = event.task or ""
+        if event.rule is None:
+            return self._unmatched(event, label)
+        rule = self.sources.rule(event.step, event.task, event.rule)
+        if rule is None:
+            return f"Rule {event.rule} of {label} matches"
+        if self.sources.is_graph and rule.name:
+            return _node_rule(rule, label)
+        values = values_text(rule.when, {**known, **outcome_values(event.outcome, event.attempt)})
+        named = f", {rule.name}" if rule.name else ""
+        start = f"Rule {event.rule}{named} of {label}{where(rule.span)}"
+        if rule.when is None:
+            return f"{start} takes every {'other ' if event.rule > 1 else ''}{_kind(rule)}"
+        first = "is the first that matches" if event.rule > 1 else "matches"
+        return f"{start} {first}: {condition_text(rule.when)}{values}"
+
+    def _unmatched(self, event: e.TaskProcessed, label: str) -> str:
+        task = self.sources.task(event.step, event.task)
+        what = "an error" if event.outcome.is_error else "an ok outcome"
+        if task is None:
+            return f"No rule matches {what}"
+        if self.sources.is_graph and event.outcome.is_error:
+            has_retries = any(isinstance(rule.then, Retry) for rule in task.policy.rules)
+            return "The error is not retryable" if has_retries else f"{label} has no max_retries"
+        many = len(task.policy.rules)
+        if not many:
+            return f"{label} has no rule for {what}"
+        asked = "Its rule does not match" if many == 1 else f"None of its {many} rules matches"
+        return f"{asked} {what}"
+
+    def decided(self, event: e.TaskProcessed, known: Object) -> str:
+        """Which rule took an outcome that is not retried, and what follows from it."""
+        if self.sources.is_graph and event.rule_name == _PLAIN_RULE:
+            return ""
+        if event.rule is not None or event.directive == "continue":
+            return f"{self.matched(event, known)}, {self.directive(event)}."
+        return f"{self.matched(event, known)}, and so the {self.sources.step_word} fails."
+
+    def directive(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
+        """What follows: `so the step goes on`, `which fails the step`."""
+        step = self.sources.step_word
+        wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
+        match event.directive:
+            case "continue":
+                counts = f" and it counts as {event.verdict}" if event.verdict else ""
+                return f"so it goes on{counts}"
+            case "break":
+                return f"which ends the {step} here, done"
+            case "jump":
+                return f"which jumps to {event.to}{wait}"
+            case _:
+                # The error of an exhausted retry is the outcome's, which has been told.
+                own = event.error if isinstance(event, e.TaskProcessed) else None
+                why = f": {error_text(own)}" if own is not None else ""
+                return f"which fails the {step}{why}"
+
+    def allowance(self, event: e.TaskRetryScheduled) -> str:
+        """`it allows 5 attempts, 1 was made`."""
+        made = event.count or event.attempt or 1
+        rule = self.sources.rule(event.step, event.task, event.rule)
+        is_shared = event.count is not None or (
+            rule is not None and isinstance(rule.then, Retry) and rule.then.budget is Budget.STEP
+        )
+        over = f", counted over all visits of the {self.sources.step_word}" if is_shared else ""
+        were = "was" if made == 1 else "were"
+        return f"it allows {counted(event.attempts, 'attempt')}, {made} {were} made{over}"
+
+    def spent(self, event: e.TaskRetryExhausted) -> str:
+        """Why a retry rule that matches does not retry any more, and what happens instead."""
+        made = f"{event.attempt} {'was' if event.attempt == 1 else 'were'} made"
+        if event.reason == "attempts":
+            why = f"It allows {counted(event.attempts, 'attempt')} and {made}: they are spent"
+        else:
+            why = f"The next attempt would begin past its max_elapsed; {made}"
+        rule = self.sources.rule(event.step, event.task, event.rule)
+        retry = rule.then if rule is not None and isinstance(rule.then, Retry) else None
+        stated = "on_exhausted says so" if retry is not None and retry.on_exhausted else ""
+        told = f"{why}, {self.directive(event)}"
+        return f"{told} ({stated})." if stated else f"{told}."
+
+    def writes(self, patches: Object, event: e.TaskProcessed | None = None) -> str:
+        """`It writes ctx.page = 2.`; what nodes write by themselves is no news."""
+        is_automatic = self.sources.is_graph and event is not None
+        own = event.outcome.updates or {} if event is not None else {}
+        told = [
+            f"{place}.{key.replace(_DOT_IN_KEY, '.')} = {one_line(json_text(value))}"
+            for place, values in patches.items()
+            for key, value in values.items()
+            if not is_automatic or key.replace(_DOT_IN_KEY, ".") in own
+        ]
+        more = ", …" if len(told) > WRITES_SHOWN else ""
+        return f"It writes {', '.join(told[:WRITES_SHOWN])}{more}." if told else ""
+
+
+def _kind(rule: Rule) -> str:
+    match rule.on:
+        case OutcomeStatus.ERROR:
+            return "error"
+        case OutcomeStatus.OK:
+            return "ok outcome"
+        case None:
+            return "outcome"
+
+
+def _node_rule(rule: Rule, label: str) -> str:
+    """The rules of a node, in the words of its attributes."""
+    match rule.name:
+        case "retry":
+            return f"max_retries of node {label}{where(rule.span)} applies: the error is retryable"
+        case "asked":
+            return f"Node {label} asks to be retried{where(rule.span)}"
+        case "done":
+            return f"That is how node {label} is done"
+        case _:
+            return f"Rule {rule.name} of node {label}{where(rule.span)} applies"

@@ -1,0 +1,51 @@
+"""Say what happened to a run as a whole: it was asked for, paused, cancelled, it ended."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from anew.engine import events as e
+from anew.views.wording import error_text, one_line
+
+RunEvent: TypeAlias = (
+    e.RunRequested
+    | e.RunStarted
+    | e.RunPaused
+    | e.RunResumed
+    | e.RunDone
+    | e.RunFailed
+    | e.RunCancelled
+)
+
+
+def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
+    """The sentences of an event; `untaken` says why nobody took the failure a run ends with."""
+    match event:
+        case e.RunRequested():
+            after = f"It goes on in the place of run {event.continues}." if event.continues else ""
+            return f"Run {event.run} of {event.program} was asked for.", after
+        case e.RunStarted():
+            return (f"It begins at {event.entry}.",)
+        case e.RunPaused() if event.shared_with is not None:
+            shared = f"Up to here its log is that of run {event.shared_with}."
+            other = "Another program or workload decided it." if event.decided_by else ""
+            return shared, other, _sentence(event.reason)
+        case e.RunPaused():
+            return "It was paused: nothing new starts.", _sentence(event.reason)
+        case e.RunResumed():
+            return ("It goes on.",)
+        case e.RunDone():
+            return ("It is done: no token is left, and every failure was handled.",)
+        case e.RunFailed():
+            gates = f"Not satisfied: {', '.join(event.unsatisfied)}." if event.unsatisfied else ""
+            return f"It failed: {error_text(event.error)}.", untaken, gates
+        case e.RunCancelled():
+            return "It was cancelled.", _sentence(event.reason)
+        case _:
+            assert_never(event)
+
+
+def _sentence(text: str | None) -> str:
+    """What someone gave as a reason, as a sentence."""
+    line = one_line(text or "")
+    return f"{line[:1].upper()}{line[1:]}{'' if line.endswith('.') else '.'}" if line else ""

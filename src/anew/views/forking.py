@@ -1,0 +1,287 @@
+"""What a run that shares another's log will do: told before it is begun.
+
+A view over a log, where it is cut and the programs: what is kept, what is done again for certain,
+what the old run did after the cut and which effects on the world that had. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
+
+from anew.engine import events as e
+from anew.engine.fitting import Misfit
+from anew.engine.state import RunState, StepRun, StepRunStatus
+from anew.program.program import Program
+from anew.values import Object
+from anew.views.effects import CallKey, effect_of
+from anew.views.wording import one_line
+
+# A loop may have called as many addresses as it has items: these are told, the others counted.
+EFFECTS_TOLD_MAX = 50
+AGAIN_TOLD_MAX = 50
+NOTES_TOLD_MAX = 50
+_OWN_FILES = ("sqlite", "duckdb")
+
+
+class Reused(Struct, frozen=True):
+    """What is kept of a step: visits that ended, and executions whose outcomes are in the log."""
+
+    step: str
+    visits: int
+    executions: int
+
+
+class Again(Struct, frozen=True):
+    """A step-run, or a token, that is live where the log is cut, and what it does next."""
+
+    step: str
+    visit: int | None
+    iteration: int | None
+    task: str | None
+    does: str
+
+
+class Undone(Struct, frozen=True):
+    """What the old run executed after the cut: the new one probably does so too."""
+
+    step: str
+    task: str
+    executions: int
+
+
+class Effect(Struct, frozen=True):
+    """An effect on the world that is had again: for certain, or if the new run goes the same way.
+
+    `key` says whether the call has an idempotency key, and whether it is another one then.
+    """
+
+    step: str
+    task: str
+    kind: str
+    what: str
+    times: int
+    key: CallKey
+    is_certain: bool
+
+
+class Preview(Struct, frozen=True):
+    """What is shared and what follows. `at` is the last shared event, `asked` the one named."""
+
+    run: str
+    at: int
+    asked: int
+    reused: list[Reused]
+    again: list[Again]
+    undone: list[Undone]
+    effects: list[Effect]
+    more_effects: int
+    notes: list[str]
+    misfits: list[Object]
+    differs_at: int | None = None
+
+
+class Cut(Struct, frozen=True):
+    """Where a log is cut, and how the run stands there. For `asked` see Preview."""
+
+    log: Sequence[e.Event]
+    at: int
+    asked: int
+    state: RunState
+    old: Program
+    new: Program
+    misfits: Sequence[Misfit] = ()
+    workload: Object = field(default_factory=dict)
+    differs_at: int | None = None
+
+    @property
+    def shared(self) -> Sequence[e.Event]:
+        return self.log[: self.at]
+
+    @property
+    def later(self) -> Sequence[e.Event]:
+        return self.log[self.at :]
+
+
+def preview_of(cut: Cut) -> Preview:
+    """The preview of a fork or a retry."""
+    effects = _effects(cut)
+    return Preview(
+        run=cut.state.run,
+        at=cut.at,
+        asked=cut.asked,
+        reused=_reused(cut.shared),
+        again=_again(cut),
+        undone=_undone(cut.later),
+        effects=effects[:EFFECTS_TOLD_MAX],
+        more_effects=max(0, len(effects) - EFFECTS_TOLD_MAX),
+        notes=[*islice(_notes(cut), NOTES_TOLD_MAX)],
+        misfits=[misfit_row(found) for found in cut.misfits],
+        differs_at=cut.differs_at,
+    )
+
+
+def preview_row(preview: Preview) -> Object:
+    """The JSON of a preview."""
+    row: Object = to_builtins(preview)
+    return row
+
+
+def misfit_row(found: Misfit) -> Object:
+    """The JSON of a reason why a state does not fit a program, with its place in the document."""
+    span = found.span
+    return {
+        "message": found.message,
+        "step": found.step,
+        "task": found.task,
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+    }
+
+
+def _reused(shared: Iterable[e.Event]) -> list[Reused]:
+    visits: Counter[str] = Counter()
+    executions: Counter[str] = Counter()
+    for event in shared:
+        if isinstance(event, (e.StepDone, e.StepFailed)):
+            visits[event.step or ""] += 1
+        elif isinstance(event, e.TaskProcessed):
+            executions[event.step or ""] += 1
+    return [Reused(step, visits[step], executions[step]) for step in {**executions, **visits}]
+
+
+def _again(cut: Cut) -> list[Again]:
+    found = [
+        Again(run.key.step, run.key.visit, run.key.iteration, run.task, _next_of(run))
+        for run in cut.state.live_step_runs()
+    ]
+    found += [Again(token.step, None, None, None, "begins") for token in cut.state.tokens.values()]
+    return found[:AGAIN_TOLD_MAX]
+
+
+def _next_of(run: StepRun) -> str:
+    match run.status:
+        case StepRunStatus.SCHEDULED:
+            return "begins"
+        case StepRunStatus.ASKING:
+            return f"asks again: {one_line(run.asked.question if run.asked else '')}"
+        case StepRunStatus.AWAITING:
+            return f"waits again for signal {run.awaited.signal if run.awaited else ''}"
+        case StepRunStatus.ANSWERED:
+            return f"goes on with what task {run.task} was told"
+        case StepRunStatus.DELAYED:
+            return f"retries task {run.task}: attempt {run.attempt + 1}"
+        case StepRunStatus.DECIDED:
+            return _decided(run)
+        case _:
+            return f"executes task {run.task} again: attempt {run.attempt}"
+
+
+def _decided(run: StepRun) -> str:
+    match run.directive:
+        case "jump":
+            return f"goes on with task {run.to}"
+        case "fail":
+            return f"fails, as was decided on what task {run.task} gave"
+        case _:
+            return f"goes on after task {run.task}"
+
+
+def _undone(later: Iterable[e.Event]) -> list[Undone]:
+    started = Counter(
+        (event.step or "", event.task or "") for event in later if isinstance(event, e.TaskStarted)
+    )
+    return [Undone(step, task, times) for (step, task), times in started.items()]
+
+
+def _effects(cut: Cut) -> list[Effect]:
+    """Of what was at work at the cut for certain, of what came later probably."""
+    at_work = [
+        run.started_seq
+        for run in cut.state.live_step_runs()
+        if run.status in (StepRunStatus.EXECUTING, StepRunStatus.READY) and run.started_seq
+    ]
+    certain = Counter(_effects_of(cut, (cut.log[seq - 1] for seq in at_work), is_certain=True))
+    later = Counter(_effects_of(cut, cut.later, is_certain=False))
+    counted = [*certain.items(), *later.items()]
+    return [replace(effect, times=times) for effect, times in counted]
+
+
+def _effects_of(cut: Cut, events: Iterable[e.Event], *, is_certain: bool) -> Iterator[Effect]:
+    for event in events:
+        kind = _kind(cut.old, event) if isinstance(event, e.TaskStarted) else None
+        if kind is None or not isinstance(event, e.TaskStarted) or event.inputs is None:
+            continue
+        effect = effect_of(kind, event.inputs, cut.state.run)
+        if effect is not None:
+            step, task = event.step or "", event.task or ""
+            yield Effect(step, task, kind, effect.what, 1, effect.key, is_certain=is_certain)
+
+
+def _kind(program: Program, event: e.TaskStarted) -> str | None:
+    """The kind of the tool that was called; None for a task that the program does not have."""
+    if event.workbook is not None:
+        task = program.workbook.get(event.workbook)
+        return None if task is None else task.kind
+    step = program.steps.get(event.step or "")
+    kinds = [] if step is None else [task.kind for task in step.tasks if task.label == event.task]
+    return kinds[0] if kinds else None
+
+
+def _notes(cut: Cut) -> Iterator[str]:
+    if cut.asked != cut.at:
+        yield (
+            f"event {cut.asked} is in the middle of a decision, "
+            f"so the events up to {cut.at} are shared"
+        )
+    if cut.differs_at is not None:
+        yield (
+            f"the new program would have decided event {cut.differs_at} otherwise; "
+            "what is shared stays as it was decided"
+        )
+    if cut.workload:
+        yield _workload_note(cut)
+    if cut.state.failure is not None:
+        yield "a step has failed already: the new run ends failed, whatever else it does"
+    yield from _file_notes(cut)
+    yield from _missed(cut.later)
+
+
+def _workload_note(cut: Cut) -> str:
+    keys = ", ".join(sorted(cut.workload))
+    also = " and ctx, where no step has written them" if cut.new.workload_is_ctx else ""
+    return f"{keys}: changed in workload{also}, for what is decided from now on"
+
+
+def _file_notes(cut: Cut) -> Iterator[str]:
+    """Databases without a name are files of the run, and the new run has its own."""
+    steps = {
+        event.step: None
+        for event in cut.shared
+        if isinstance(event, e.TaskStarted) and _is_own_file(cut.old, event)
+    }
+    for step in steps:
+        yield f"step {step} kept tables in a file of the old run, which the new run does not have"
+
+
+def _is_own_file(program: Program, event: e.TaskStarted) -> bool:
+    inputs = event.inputs
+    is_nameless = isinstance(inputs, dict) and inputs.get("database") is None
+    return is_nameless and _kind(program, event) in _OWN_FILES
+
+
+def _missed(later: Iterable[e.Event]) -> Iterator[str]:
+    """What people and others said after the cut, which nobody will say again by itself."""
+    for event in later:
+        if isinstance(event, e.SignalReceived) and event.kept is None:
+            yield f"signal {event.signal} (event {event.seq}) is not received again: send it anew"
+        elif isinstance(event, e.HumanAnswered):
+            yield (
+                f"the answer {one_line(event.answer)!r} to step {event.step} "
+                f"(event {event.seq}) is not kept: the question is asked anew"
+            )

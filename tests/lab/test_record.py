@@ -1,0 +1,232 @@
+"""A scenario that is made of a run gives the decisions of that run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from anew.engine import events as e
+from anew.engine.decide import Boundary
+from anew.engine.events import Event
+from anew.errors import ConfigError
+from anew.lab.decisions import first_difference
+from anew.lab.recording import Recorded, record
+from anew.lab.replay import replay
+from anew.lab.scenario_text import scenario_text
+from anew.lab.script import read_script, script_of
+from anew.lab.shortening import CUT_LIST_ITEMS_MAX
+from anew.lab.simulate import Simulation, simulate
+from anew.languages import load_text
+from anew.program.program import Program
+from tests.engine.test_chaos import Chaos
+from tests.engine.test_graph_invariants import World, some_program
+from tests.example_world import EXAMPLES, document_file
+from tests.generated import playbooks, scripts
+from tests.test_conformance import CASES, source, suffix
+from tests.views.graphs import ASK, RACE, RACED, RESTARTS, drawn
+
+
+def program_of(document: str, file: str = "flow.yaml") -> Program:
+    program = load_text(document, file).program
+    assert program is not None
+    return program
+
+
+def played(program: Program, recorded: Recorded) -> Simulation:
+    """The scenario as someone would play it who has the file only."""
+    return simulate(program, read_script(scenario_text(recorded.scenario), "x.scenario.yaml"))
+
+
+def check(program: Program, runs: Sequence[Sequence[Event]]) -> Recorded:
+    """The scenario is true, and so is its text; nothing in these runs is cut or secret."""
+    recorded = record(program, runs)
+    assert recorded.is_true, (recorded.difference, recorded.undecided)
+    log = [event for run in runs for event in run]
+    assert first_difference(log, played(program, recorded).log) is None
+    return recorded
+
+
+def is_derived(simulation: Simulation) -> bool:
+    """A person's task that is scripted with outcomes is played as another one."""
+    return all(replay(simulation.program, log) is None for log in simulation.runs)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_conformance_case_is_recorded_and_played_alike(part: int) -> None:
+    count = 0
+    for case in CASES[part::4]:
+        program = program_of(source(case), f"doc{suffix(case)}")
+        simulation = simulate(program, script_of(case["script"]))
+        if simulation.state.is_final and is_derived(simulation):
+            count += 1
+            # To read the text takes longest, so not all are read.
+            if count % 5:
+                assert record(program, simulation.runs).is_true, case["id"]
+            else:
+                check(program, simulation.runs)
+    assert count > 100
+
+
+def scripted_examples() -> list[str]:
+    found = EXAMPLES.rglob("*.script.yaml")
+    return sorted(p.relative_to(EXAMPLES).as_posix().removesuffix(".script.yaml") for p in found)
+
+
+@pytest.mark.parametrize("name", scripted_examples())
+def test_every_example_is_recorded_and_played_alike(name: str) -> None:
+    document = document_file(name)
+    program = load_text(document.read_bytes(), str(document)).program
+    script = read_script((EXAMPLES / f"{name}.script.yaml").read_text(), name)
+    if program is None:
+        pytest.skip("needs extensions")
+    simulation = simulate(program, script)
+    if not simulation.state.is_final or not is_derived(simulation):
+        pytest.skip("is no run that has ended by itself")
+    recorded = record(program, simulation.runs)
+    assert recorded.is_true
+    again = played(program, recorded)
+    assert again.status == simulation.status
+    assert [x.name for x in again.log] == [x.name for x in simulation.log]
+
+
+@settings(max_examples=20)
+@given(document=playbooks(), script=scripts())
+def test_random_playbooks_are_recorded_and_played_alike(document: str, script: Any) -> None:
+    program = program_of(document)
+    try:
+        simulation = simulate(program, script_of(script), events_max=2_000)
+    except ConfigError:  # it goes round in circles
+        assume(False)
+    assume(simulation.state.is_final)
+    check(program, simulation.runs)
+
+
+@settings(max_examples=20)
+@given(document=playbooks(), script=scripts(), seed=st.integers(0, 10**6))
+def test_workers_that_come_late_and_get_lost_change_no_decision(
+    document: str, script: Any, seed: int
+) -> None:
+    chaos = Chaos(program_of(document), script_of(script), seed)
+    chaos.play()
+    assume(chaos.state.status.value in ("done", "failed"))
+    recorded = record(chaos.program, [chaos.log])
+    assume(not any("given up" in note for note in recorded.notes))
+    assert recorded.is_true, recorded.difference
+
+
+class Ticking(World):
+    """As with a real clock, no two things happen in one instant."""
+
+    def do(self, boundary: Boundary) -> None:
+        self.now += 1
+        super().do(boundary)
+
+
+@settings(max_examples=60)
+@given(chance=st.randoms(use_true_random=False))
+def test_random_graphs_are_recorded_and_played_alike(chance: Random) -> None:
+    program = some_program(Random(chance.randint(0, 10**9)))
+    world = Ticking(program, Random(chance.randint(0, 10**9)))
+    world.play()
+    assume(world.state.status.value in ("done", "failed"))
+    recorded = record(program, [world.log])
+    assume(not any("given up" in note for note in recorded.notes))
+    # What reports in a pause is held until its end, which a script cannot say.
+    assume(not any(isinstance(event, e.RunPaused) for event in world.log))
+    assert recorded.is_true, recorded.difference
+
+
+def test_a_line_of_runs_is_recorded_as_one() -> None:
+    failing = {"status": "fail", "error": {"type": "TERMINAL"}, "takes": 2}
+    run = drawn(RESTARTS, outcomes={"b": [failing, failing, {"status": "success", "takes": 3}]})
+    recorded = check(run.program, run.runs)
+    assert len(run.runs) == 3
+    assert len(recorded.scenario["outcomes"]["b#1.b"]) == 2  # one of them twice
+
+
+def test_a_branch_that_is_stopped_at_work_stays_slower_than_the_one_that_won() -> None:
+    run = drawn(RACE, outcomes=RACED)
+    recorded = check(run.program, run.runs)
+    assert recorded.scenario["outcomes"]["c2"][0]["takes"] > 1
+
+
+@pytest.mark.parametrize("script", [{}, {"outcomes": {"h": {"answer": "n", "takes": 3}}}])
+def test_answers_and_silence_are_recorded(script: Any) -> None:
+    run = drawn(ASK % "timeout=5 timeout_action=first", **script)
+    recorded = check(run.program, run.runs)
+    said = recorded.scenario.get("outcomes", {}).get("h")
+    assert said == ([{"answer": "n", "takes": 3}] if script else None)
+
+
+def test_only_what_the_request_laid_over_the_workload_is_recorded() -> None:
+    program = program_of(
+        "workload: {a: 1, b: {c: 2, d: 3}, id: '{{ execution_id }}'}\n"
+        "workflow: [{step: s, tool: {kind: noop}}]"
+    )
+    run = simulate(program, script_of({"workload": {"b": {"d": 4}}}))
+    assert check(program, run.runs).scenario["workload"] == {"b": {"d": 4}}
+
+
+POLLED = """
+workflow:
+  - step: s
+    tool:
+      - rows: {kind: noop}
+      - count:
+          kind: noop
+          spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {n: "{{ rows.all | length }}"}}}}]}}
+      - kept: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {text: "{{ outcome.result.text }}"}}}}]}}}
+"""
+
+
+def test_large_values_are_cut_but_for_those_that_decide() -> None:
+    program = program_of(POLLED)
+    outcomes = {
+        "rows": {"result": {"all": list(range(50)), "text": "x" * 5_000}},
+        "kept": {"result": {"text": "y" * 5_000, "rest": list(range(900))}},
+    }
+    run = simulate(program, script_of({"outcomes": outcomes}))
+    recorded = record(program, run.runs)
+    assert recorded.is_true
+    said = recorded.scenario["outcomes"]
+    assert said["rows"][0]["result"] == outcomes["rows"]["result"]
+    assert len(said["kept"][0]["result"]["rest"]) == CUT_LIST_ITEMS_MAX
+    assert len(said["kept"][0]["result"]["text"]) < 500
+    assert "s#1.rows is whole: a decision depends on it" in recorded.notes
+    assert "s#1.kept.result.rest: 20 of 900 items kept" in recorded.notes
+    whole = record(program, run.runs, is_full=True)
+    assert whole.scenario["outcomes"]["kept"][0]["result"] == outcomes["kept"]["result"]
+
+
+def test_a_run_that_has_not_ended_is_refused() -> None:
+    run = drawn(ASK % "")
+    with pytest.raises(ConfigError, match="has not ended, it is waiting"):
+        record(run.program, run.runs)
+
+
+def test_a_log_that_cannot_be_derived_is_not_called_true() -> None:
+    program = program_of(POLLED)
+    log = simulate(program, script_of({})).log
+    index = next(n for n, event in enumerate(log) if isinstance(event, e.TaskProcessed))
+    log[index] = replace(log[index], rule=7)
+    recorded = record(program, [log])
+    assert not recorded.is_true
+    assert recorded.undecided is not None
+    assert recorded.undecided.seq == index + 1
+
+
+def test_a_cancelled_run_is_recorded_up_to_there() -> None:
+    program = program_of(POLLED)
+    log = simulate(program, script_of({"outcomes": {"count": {"result": 1, "takes": 9}}})).log
+    index = max(n for n, event in enumerate(log) if isinstance(event, e.TaskStarted))
+    cancelled = e.RunCancelled(reason="enough", seq=index + 2, at=log[index].at)
+    recorded = record(program, [[*log[: index + 1], cancelled]])
+    assert recorded.is_true
+    assert recorded.scenario["outcomes"]["count"] == [{"result": 1, "takes": 9}]
+    assert "expect" not in recorded.scenario

@@ -1,0 +1,142 @@
+"""A scenario is read, finds its document by its name, and is played."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from anew.engine.state import RunStatus
+from anew.errors import ConfigError
+from anew.lab.scenario import (
+    documents_beside,
+    exit_status_of,
+    is_scenario,
+    play,
+    read_scenario,
+    timeline_beside,
+    timeline_text,
+)
+from anew.languages import load_text
+from anew.program.program import Program
+from anew.surfaces.cli import status
+from anew.surfaces.cli.main import main
+from anew.surfaces.cli.simulate import EXIT_STATUS
+
+FLOW = """\
+workflow:
+  - step: fetch
+    tool:
+      - page: {kind: http, url: "http://x", spec: {policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 2, delay: 1}}, {else: {then: {do: continue}}}]}}}
+"""
+DOWN = """\
+description: down once
+document: ../flows/flow.yaml
+outcomes: {page: [{error: {kind: server_error, message: down}}, {result: {}}]}
+expect: {status: done, delays: [1]}
+"""
+
+
+def program(text: str = FLOW, name: str = "flow.yaml") -> Program:
+    loaded = load_text(text, name)
+    assert loaded.program is not None, loaded.findings
+    return loaded.program
+
+
+def test_a_scenario_says_what_it_plays_and_expects() -> None:
+    scenario = read_scenario(DOWN, "x.scenario.yaml")
+    assert (scenario.document, scenario.dialect) == ("../flows/flow.yaml", None)
+    assert scenario.description == "down once"
+    assert scenario.expect == {"status": "done", "delays": [1]}
+    assert set(scenario.script.outcomes) == {"page"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[1]", "a scenario is a mapping"),
+        ("expect: {visit: []}", "x.scenario.yaml: expect: unknown key 'visit'"),
+        ("outcome: {}", "Did you mean 'outcomes'?"),
+        ("document: 1", "document must be a text, not 1"),
+        ("a: [", "x.scenario.yaml:1:"),
+        ("expect: [1]", "expect must be a mapping"),
+    ],
+)
+def test_what_is_wrong_with_a_scenario_is_told(text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read_scenario(text, "x.scenario.yaml")
+    assert told in str(refused.value)
+
+
+def test_an_empty_scenario_expects_nothing_and_passes() -> None:
+    played = play(read_scenario("", "x.scenario.yaml"), program())
+    assert played.is_passed
+    assert played.doubts == []
+
+
+def test_a_scenario_passes_or_says_what_was_not_met() -> None:
+    assert play(read_scenario(DOWN, "x"), program()).failures == []
+    wrong = read_scenario(DOWN.replace("[1]", "[2]"), "x")
+    (failure,) = play(wrong, program()).failures
+    assert failure.message == "delays: expected [2], found [1.0]"
+
+
+def test_a_timeline_beside_it_must_come_out() -> None:
+    scenario = read_scenario(DOWN, "x")
+    told = timeline_text(play(scenario, program()).simulation)
+    assert play(scenario, program(), timeline=told).is_passed
+    (failure,) = play(scenario, program(), timeline=told.replace("1.0 s", "2.0 s")).failures
+    assert failure.what == "timeline"
+
+
+def test_a_label_that_no_task_has_is_doubted() -> None:
+    scenario = read_scenario("expect: {attempts: {pgae: 0}}\noutcomes: {feth: {}}", "x")
+    doubts = play(scenario, program()).doubts
+    assert "expect.attempts.pgae names no task" in doubts
+    assert any("feth" in doubt for doubt in doubts)
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("flow.scenario.yaml", [("flow.yaml", "flow.yml", "flow.dot", "flow.gv")]),
+        (
+            "in/a.b.c.scenario.json",
+            [
+                tuple(f"in/a.b.c{end}" for end in (".yaml", ".yml", ".dot", ".gv")),
+                tuple(f"in/a.b{end}" for end in (".yaml", ".yml", ".dot", ".gv")),
+                tuple(f"in/a{end}" for end in (".yaml", ".yml", ".dot", ".gv")),
+            ],
+        ),
+    ],
+)
+def test_the_name_of_a_scenario_says_which_document_it_plays(
+    name: str, beside: list[tuple[str, ...]]
+) -> None:
+    assert is_scenario(name)
+    assert list(documents_beside(name)) == [tuple(map(os.path.normpath, one)) for one in beside]
+
+
+def test_the_timeline_of_a_variant_is_its_own() -> None:
+    assert timeline_beside("in/flow.down.scenario.yml") == "in/flow.down.timeline.txt"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [FLOW, 'workflow: [{step: "a\\e[31m\\tb", tool: {kind: noop}}]'],
+    ids=["plain", "hostile"],
+)
+def test_the_timeline_is_what_simulate_prints(
+    document: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = os.path.join(str(tmp_path), "flow.yaml")
+    with open(file, "w", encoding="utf-8") as stream:
+        stream.write(document)
+    main(["simulate", file])
+    played = play(read_scenario("", "x"), program(document))
+    assert played.timeline == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", RunStatus)
+def test_the_exit_status_is_that_of_simulate(word: RunStatus) -> None:
+    assert exit_status_of(word) == EXIT_STATUS.get(word, status.WAITING)

@@ -1,0 +1,180 @@
+"""What the model counts, which rate it takes, and what it refuses to say."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from anew.engine import events as e
+from anew.lab.script import script_of
+from anew.lab.whatif import whatif
+from anew.lab.whatif.model import OBSERVATIONS_MIN, Basis, Cell, Model, Rate, Sample, Wanted
+from anew.lab.whatif.past import tape_of
+from anew.lab.whatif.verdict import estimate
+from tests.lab.whatif.worlds import BUSY, DOWN, FINE, failing, past, retrying
+
+THREE = retrying("{do: retry, attempts: 3}")
+
+
+def worlds(*outcomes):
+    return [script_of({"outcomes": {"page": list(said)}}) for said in outcomes]
+
+
+def model_of(runs):
+    return Model(tape_of(run, n) for n, run in enumerate(runs))
+
+
+def rate(model, attempt, after):
+    return model.rate(Wanted("1", "fetch", "page", attempt, after))
+
+
+def test_a_rate_counts_the_attempt_and_what_came_just_before() -> None:
+    well = worlds(*[[DOWN, FINE]] * 6, *[[DOWN, DOWN, FINE]] * 5, *[[BUSY, BUSY, BUSY]] * 5)
+    model = model_of(past(THREE, well))
+    assert rate(model, 1, "") == Rate(Cell("fetch", "page", 1, ""), 0, 16)
+    assert rate(model, 2, "server_error") == Rate(Cell("fetch", "page", 2, "server_error"), 6, 11)
+    assert rate(model, 3, "server_error") == Rate(Cell("fetch", "page", 3, "server_error"), 5, 5)
+    assert rate(model, 2, "rate_limit") == Rate(Cell("fetch", "page", 2, "rate_limit"), 0, 5)
+
+
+def test_with_too_few_observations_a_rate_counts_less_exactly_in_the_stated_order() -> None:
+    model = model_of(past(THREE, worlds(*[[DOWN, FINE]] * 5, *[[BUSY, DOWN, FINE]] * 2)))
+    # Attempt 4 never happened: any attempt after such an error counts.
+    assert rate(model, 4, "server_error") == Rate(Cell("fetch", "page", None, "server_error"), 7, 7)
+    # After a rate limit there were too few: the attempt counts, whatever came before.
+    assert rate(model, 2, "rate_limit") == Rate(Cell("fetch", "page", 2), 5, 7)
+    # Neither: all executions of the task.
+    assert rate(model, 4, "timeout") == Rate(Cell("fetch", "page"), 7, 16)
+    bases = [rate(model, *which).cell.basis for which in ((4, "server_error"), (4, "timeout"))]
+    assert bases == [Basis.AFTER, Basis.TASK]
+
+
+def test_one_fewer_than_the_least_is_too_few() -> None:
+    enough, few = OBSERVATIONS_MIN, OBSERVATIONS_MIN - 1
+    exact = Cell("fetch", "page", 2, "server_error")
+    assert (
+        rate(model_of(past(THREE, worlds(*[[DOWN, FINE]] * enough))), 2, "server_error").cell
+        == exact
+    )
+    assert (
+        rate(model_of(past(THREE, worlds(*[[DOWN, FINE]] * few))), 2, "server_error").cell != exact
+    )
+
+
+def test_what_a_run_shares_with_another_is_counted_once() -> None:
+    (run,) = past(THREE, worlds([DOWN, FINE]))
+    shared = next(n for n, event in enumerate(run.log) if event.name == "task.retry_scheduled")
+    cut = e.RunPaused(seq=shared + 2, at=run.log[shared].at, shared_with="1")
+    retried = replace(run, run="2", log=[*run.log[: shared + 1], cut, *run.log[shared + 1 :]])
+    assert rate(model_of([run, retried]), 9, "") == Rate(Cell("fetch", "page"), 2, 3)
+
+
+def test_a_task_nobody_ever_called_has_no_rate() -> None:
+    model = model_of(past(THREE, worlds([FINE])))
+    assert model.rate(Wanted("1", "fetch", "other", 1, "")) is None
+    assert model.rate(Wanted("1", "elsewhere", "page", 1, "")) is None
+
+
+def test_a_success_is_taken_from_the_same_run_if_it_has_one() -> None:
+    runs = past(THREE, worlds(*[[{"result": n}] for n in range(20)], [DOWN, DOWN, DOWN]))
+    model, chance = model_of(runs), Random(1)
+    own = [model.success(Wanted("7", "fetch", "page", 2, ""), chance) for _ in range(20)]
+    assert {one.entry.recorded.result for one in own} == {6}
+    others = [model.success(Wanted("21", "fetch", "page", 2, ""), chance) for _ in range(60)]
+    assert len({one.entry.recorded.result for one in others}) > 5
+
+
+def test_a_failure_is_one_that_came_after_the_same_error() -> None:
+    model = model_of(past(THREE, worlds(*[[DOWN, BUSY, FINE]] * 3, *[[BUSY, DOWN, FINE]] * 3)))
+    wanted, chance = Wanted("1", "fetch", "page", 4, "rate_limit"), Random(1)
+    found = {model.failure(wanted, chance).amounts_to for _ in range(20)}
+    assert found == {"server_error"}
+
+
+def test_few_observations_make_a_rate_less_sure_than_many() -> None:
+    def drawn(successes, observations):
+        one = Rate(Cell("s", "t"), successes, observations)
+        return estimate(Sample(Model([]), 1, n).probability(one) for n in range(400))
+
+    few, many = drawn(2, 4), drawn(200, 400)
+    assert (few.mean, many.mean) == (pytest.approx(0.5, abs=0.03), pytest.approx(0.5, abs=0.03))
+    assert few.high - few.low > 0.6
+    assert many.high - many.low < 0.12
+
+
+def test_a_sample_has_one_value_of_a_rate_for_all_runs() -> None:
+    sample, one = Sample(Model([]), 1, 1), Rate(Cell("s", "t"), 1, 3)
+    assert sample.probability(one) == sample.probability(one)
+    assert sample.used == {one: 2}
+    assert sample.probability(one) != Sample(Model([]), 1, 2).probability(one)
+
+
+def test_an_interval_holds_95_of_100_samples() -> None:
+    found = estimate(range(1000))
+    assert (found.low, found.high, found.mean) == (25, 974, 499.5)
+
+
+# --- what is unknown stays unknown ----------------------------------------------------------------
+
+
+def test_a_step_no_run_ever_reached_leaves_a_run_unknown() -> None:
+    handles = retrying("{do: fail}", arcs="[{step: other, when: \"event.name == 'step.failed'\"}]")
+    answer = whatif(past(retrying("{do: fail}"), [failing(1), failing(0)]), handles)
+    assert (answer.unknown.mean, answer.unknown.is_certain) == (1, True)
+    assert answer.moved_by_model("failed", "done").mean == 0
+    assert answer.moved("failed", "done") == []
+    assert answer.runs[0].share("unknown") == 1
+    assert answer.runs[0].reasons == ["other attempt 1: no run has an outcome of this task"]
+    assert answer.runs[1].is_certain
+
+
+def test_a_success_nobody_ever_saw_is_not_made_up() -> None:
+    new = retrying("{do: retry, attempts: 4}")
+    answer = whatif(past(THREE, [failing(9)] * 10), new, samples=100)
+    assert answer.moved_by_model("failed", "done").high == 0
+    assert all(
+        "succeeded, which no run has an example of" in one.reasons[0]
+        for one in answer.runs
+        if one.reasons
+    )
+    shares = [one.share("failed") + one.share("unknown") for one in answer.runs]
+    assert shares == [1.0] * 10
+
+
+def test_polling_longer_counts_what_was_not_accepted_as_not_well() -> None:
+    def polling(times):
+        return retrying(
+            "{do: fail}",
+            f'{{when: "outcome.result.x != 1", then: {{do: retry, attempts: {times}, delay: 1}}}}',
+        )
+
+    pending = {"result": {"x": 0}}
+    runs = past(polling(2), worlds(*[[pending, FINE]] * 6, *[[pending, pending, FINE]] * 2))
+    answer = whatif(runs, polling(3), samples=50)
+    (used,) = answer.rates
+    assert (used.cell.after, used.successes, used.observations) == ("not accepted", 6, 8)
+    assert 0.5 < answer.moved_by_model("failed", "done").mean / 2 < 0.9
+
+
+def test_the_attempt_is_counted_where_runs_with_another_policy_made_it() -> None:
+    """Attempt 2 never goes well, attempt 3 always; half of the runs had one attempt only."""
+    long, short = retrying("{do: retry, attempts: 3}"), retrying("{do: fail}")
+    lived = past(long, [failing(2)] * 40)
+    cut = [type(run)(f"c{run.run}", run.program, run.log) for run in past(short, [failing(2)] * 10)]
+    two = whatif([*lived, *cut], retrying("{do: retry, attempts: 2}"), samples=100)
+    three = whatif([*lived, *cut], retrying("{do: retry, attempts: 3}"), samples=100)
+    assert len(two.moved("done", "failed")) == 40
+    assert two.moved_by_model("failed", "done").mean < 1
+    assert three.moved_by_model("failed", "done").mean > 9
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    runs, new = (
+        past(THREE, [failing(n) for n in (1, 2, 3, 3, 4)]),
+        retrying("{do: retry, attempts: 5}"),
+    )
+    first, again, other = (whatif(runs, new, samples=40, seed=seed).report() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other

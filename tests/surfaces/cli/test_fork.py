@@ -1,0 +1,159 @@
+"""`anew fork`: a new run that shares the log of an old one up to an event."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.surfaces.cli.terminals import HELD, Desk, Held, a_desk, a_held_run  # noqa: F401
+
+STEPS = """\
+metadata: {name: steps}
+workload: {who: world}
+workflow:
+  - step: one
+    tool: {kind: shell, command: "echo one >> done.txt; echo from one"}
+    next: [{step: two}]
+  - step: two
+    tool: {kind: shell, command: "echo two >> done.txt; exit 1"}
+    next: [{step: three}]
+  - step: three
+    tool: {kind: noop, result: ["{{ one.stdout | trim }}", "{{ workload.who }}"]}
+"""
+MENDED = STEPS.replace("exit 1", "exit 0")
+
+
+@pytest.fixture
+def failed(desk: Desk) -> str:
+    ran = desk.call("run", desk.write("steps.yaml", STEPS), "--json")
+    assert ran.status == 1
+    return str(ran.json["run"])
+
+
+def test_a_mended_document_goes_on_where_the_old_one_failed(desk: Desk, failed: str) -> None:
+    mended = desk.write("mended.yaml", MENDED)
+    forked = desk.call("fork", failed, "--from", "two", "--program", mended, "--json")
+    assert (forked.status, forked.err) == (0, "")
+    assert forked.json["result"] == ["from one", "world"]
+    assert forked.json["preview"]["at"] == 8
+    assert desk.done() == ["one", "two", "two"]
+    statuses = {row["run"]: row["status"] for row in desk.runs()}
+    assert statuses == {failed: "failed", forked.json["run"]: "done"}
+
+
+def test_what_will_happen_is_told_first_and_a_dry_run_does_no_more(desk: Desk, failed: str) -> None:
+    mended = desk.write("mended.yaml", MENDED)
+    told = desk.call("fork", failed, "--at", "8", "--program", mended, "--dry-run")
+    assert (told.status, told.out) == (0, "")
+    lines = told.err.splitlines()
+    assert lines[:5] == [
+        f"run {failed} up to event 8",
+        "  kept       one: 1 visit, 1 execution",
+        "  goes on    two begins",
+        "  did later  two.two: 1 execution",
+        "  effects    probably again: two.two (shell) echo two >> done.txt; exit 1",
+    ]
+    assert lines[5] == "  note       goes on under mended.yaml"
+    assert len(desk.runs()) == 1
+    as_json = desk.call("fork", failed, "--at", "8", "--dry-run", "--json").json
+    assert as_json["preview"]["effects"][0]["kind"] == "shell"
+
+
+def test_a_changed_workload_is_read_from_there_on(desk: Desk, failed: str) -> None:
+    words = ("--program", desk.write("mended.yaml", MENDED), "--set", "who=moon")
+    forked = desk.call("fork", failed, "--from", "two", *words)
+    assert forked.status == 0
+    assert "who: changed in workload" in forked.err
+    assert desk.log()[0]["data"]["workload"] == {"who": "moon"}
+    assert desk.log()[-1]["data"]["result"] == ["from one", "moon"]
+
+
+def test_a_registered_version_is_named(desk: Desk, failed: str) -> None:
+    desk.call("register", desk.write("mended.yaml", MENDED))
+    desk.call("register", "steps.yaml")
+    assert desk.call("fork", failed, "--from", "two", "--program", "steps").status == 1
+    assert desk.call("fork", failed, "--from", "two", "--program", "steps@1").status == 0
+    unknown = desk.call("fork", failed, "--from", "two", "--program", "steps@7")
+    assert unknown.status == 2
+    assert unknown.is_one_clear_line(), unknown.err
+
+
+def test_a_document_that_does_not_fit_is_refused_with_every_reason(desk: Desk, failed: str) -> None:
+    other = desk.write("other.yaml", STEPS.replace("step: two", "step: deux"))
+    refused = desk.call("fork", failed, "--at", "8", "--program", other, "--quiet")
+    assert (refused.status, refused.out) == (2, "")
+    first, last = refused.err.splitlines()
+    assert first == "anew: other.yaml:1:1: step 'two' is next, which is not there"
+    assert last.startswith(f"anew: run {failed} cannot go on there from event 8. ")
+    as_json = desk.call("fork", failed, "--at", "8", "--program", other, "--json")
+    assert [row["step"] for row in as_json.json["preview"]["misfits"]] == ["two"]
+    assert len(desk.runs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "`--at 8`, or `--from two`, goes on before step 'two'"),
+        (("--at", "99"), "there is no 99"),
+        (("--at", "1"), "nothing has begun by event 1"),
+        (("--from", "three"), "never came to step 'three'"),
+        (("--from", "two", "--visit", "2"), "never came to visit 2 of step 'two'"),
+        (("--visit", "2"), "--visit says which visit of the step that --from names"),
+        (("--at", "8", "--program", "none.yaml"), "cannot read none.yaml"),
+        (("--at", "8", "--set", "x"), "is not of the form name=value"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(
+    desk: Desk, failed: str, words: tuple[str, ...], told: str
+) -> None:
+    refused = desk.call("fork", failed, *words)
+    assert refused.status == 2
+    assert refused.is_one_clear_line(), refused.err
+    assert told in refused.err
+
+
+def test_the_same_key_is_the_same_run(desk: Desk, failed: str) -> None:
+    first = desk.call("fork", failed, "--at", "8", "--key", "k", "--json")
+    again = desk.call("fork", failed, "--at", "8", "--key", "k", "--json")
+    assert first.json["run"] == again.json["run"]
+    (row,) = (row for row in desk.runs() if row["run"] == first.json["run"])
+    assert row["labels"] == {"fork_of": failed}
+
+
+def test_a_run_that_another_terminal_works_on_is_moved_to_a_new_version(
+    desk: Desk, held: Held
+) -> None:
+    newer = desk.write("newer.yaml", HELD.replace("gate;", "gate2;").replace('{word: "', '{got: "'))
+    registered = desk.call("register", newer)
+    assert registered.out.splitlines()[:2] == [
+        "held version 1",
+        "1 of 1 unfinished run could be moved to version 1",
+    ]
+    old = desk.runs()[0]["run"]
+    assert f"`anew fork {old} --program held --cancel`" in registered.out
+    gate = desk.pipe("gate2")
+    gate.write("moved")
+    forked = desk.call("fork", old, "--program", "held", "--cancel", "--json")
+    assert (forked.status, forked.json["result"]) == (0, {"got": "moved"})
+    assert held.terminal.wait().status == 130
+    assert desk.done() == ["first", "hold", "hold"]
+    effect = forked.json["preview"]["effects"][0]
+    assert (effect["task"], effect["is_certain"]) == ("hold", True)
+
+
+def test_a_run_that_cannot_be_moved_is_told_at_register(desk: Desk, held: Held) -> None:
+    other = desk.write("other.yaml", HELD.replace("hold: {kind", "wait: {kind"))
+    told = desk.call("register", other).out
+    old = desk.runs()[0]["run"]
+    reason = "it is at task 'hold' of step 'hold', which is not there (other.yaml:6:11)"
+    assert f"  run {old} cannot: {reason}\n" in told
+    held.gate.write("go")
+    assert held.terminal.wait().status == 0
+
+
+def test_a_retry_tells_what_it_will_do_first(desk: Desk, failed: str) -> None:
+    told = desk.call("retry", failed, "--dry-run")
+    assert (told.status, told.out) == (0, "")
+    assert "  goes on    two begins\n" in told.err
+    assert len(desk.runs()) == 1
+    again = desk.call("retry", failed, "--json")
+    assert [row["step"] for row in again.json["preview"]["reused"]] == ["one"]
