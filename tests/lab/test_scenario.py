@@ -14,6 +14,7 @@ from anew.lab.scenario import (
     is_scenario,
     play,
     read_scenario,
+    scenario_of,
     timeline_beside,
     timeline_text,
 )
@@ -140,3 +141,20 @@ def test_the_timeline_is_what_simulate_prints(
 @pytest.mark.parametrize("word", RunStatus)
 def test_the_exit_status_is_that_of_simulate(word: RunStatus) -> None:
     assert exit_status_of(word) == EXIT_STATUS.get(word, status.WAITING)
+
+
+CHARGED = "workflow: [{step: pay, tool: {kind: http, method: POST, url: 'http://bank'}}]"
+
+
+@pytest.mark.parametrize(
+    ("invariant", "failures"),
+    [
+        ("effects.pay == 1 and status == 'done'", []),
+        ("effects.pay == 0", ["invariant effects.pay == 0 does not hold: effects.pay is 1"]),
+    ],
+)
+def test_the_invariants_of_a_scenario_hold_for_it(invariant: str, failures: list[str]) -> None:
+    program = load_text(CHARGED, "flow.yaml").program
+    assert program is not None
+    played = play(scenario_of({"invariants": [invariant]}), program)
+    assert [failure.message for failure in played.failures] == failures

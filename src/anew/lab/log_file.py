@@ -27,7 +27,7 @@ def read_rows(lines: Iterable[str | bytes], file: str) -> list[Event]:
         if line.strip():
             try:
                 log.append(event_of(msgspec.json.decode(line)))
-            except (msgspec.DecodeError, msgspec.ValidationError, ValueError, KeyError) as error:
+            except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
                     f"{file}:{number}: this is no event ({error}). "
                     "A log has one JSON object per line, as `anew events RUN --json` prints it."

@@ -134,15 +134,29 @@ def play(scenario: Scenario, program: Program, *, timeline: str | None = None) -
 
     ConfigError when the simulation has no end in sight.
     """
-    simulation = simulate(program, scenario.script)
+    simulation, broken = _simulated(program, scenario.script)
     is_compared = timeline is not None or "timeline" in scenario.expect
     told = timeline_text(simulation) if is_compared else ""
     seen = Seen(simulation.report(), exit_status_of(simulation.status), told)
-    failures = unmet(scenario.expect, seen)
+    failures = [*unmet(scenario.expect, seen), *broken]
     if timeline is not None:
         failures += timeline_failure(timeline, told)
     odd = [*doubts(scenario.script, program), *simulation.doubts, *_unknown(scenario, seen)]
     return Played(scenario, simulation, failures, odd)
+
+
+def _simulated(program: Program, script: Script) -> tuple[Simulation, list[Failure]]:
+    """What the script gives, and the invariants it states that do not hold for that."""
+    if not script.invariants:
+        return simulate(program, script), []
+    from anew.lab.faults.campaign import without_faults  # noqa: PLC0415 - few scenarios have any
+
+    run = without_faults(program, script)
+    told = [
+        Failure("invariants", f"invariant {one.invariant} does not hold: {one.why}")
+        for one in run.broken
+    ]
+    return run.simulation, told
 
 
 def exit_status_of(status: RunStatus) -> int:

@@ -32,8 +32,7 @@ class Way(Struct, frozen=True):
 class Onward(Struct, frozen=True):
     """What can follow a visit: one of `choices`, or all of `together`, or nothing at all.
 
-    `lost`: the failure, or the missing route, may find no arc and go where failures go. `sure` are
-    the numbers of arcs that only their limit can keep from being taken.
+    `is_lost`: the failure, or the missing route, may find no arc and go where failures go.
     """
 
     choices: tuple[Way, ...] = ()
@@ -41,7 +40,6 @@ class Onward(Struct, frozen=True):
     is_fork: bool = False
     may_end: bool = False
     is_lost: bool = False
-    sure: frozenset[int] = frozenset()
 
 
 def onward(program: Program, step: Step, ending: Ending) -> Onward:
@@ -78,16 +76,15 @@ def _after(program: Program, step: Step, event: str, verdict: Verdict) -> Onward
     if is_fork:
         ways = tuple(Way(arc.to, None, number) for number, arc, _ in open_arcs)
         return Onward(together=ways, is_fork=True)
-    sure = frozenset(number for number, _, holds in open_arcs if holds)
-    none = not sure or any(arc.most is not None for _, arc, _ in open_arcs)
+    none = not any(holds and arc.most is None for _, arc, holds in open_arcs)
     ways = tuple(Way(arc.to, None, number) for number, arc, _ in open_arcs)
     must_choose = not has_failed and router.must_choose and bool(router.arcs)
     ends = none and not has_failed and not must_choose
     is_lost = none and (has_failed or (must_choose and not router.gives_up))
     may_end = ends or (none and must_choose and router.gives_up)
     if router.mode is RouteMode.INCLUSIVE and len(ways) > 1:
-        return Onward((), ways, False, may_end, is_lost, sure)
-    return Onward(ways, (), False, may_end, is_lost, sure)
+        return Onward((), ways, False, may_end, is_lost)
+    return Onward(ways, (), False, may_end, is_lost)
 
 
 def _open(

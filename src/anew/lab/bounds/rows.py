@@ -1,4 +1,4 @@
-"""The rows of a report: what is told of each task, each step, and each visit of the longest path."""
+"""The rows of a report: what is told of each task, each step, each visit of the longest path."""
 
 from __future__ import annotations
 

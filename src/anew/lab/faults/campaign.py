@@ -218,6 +218,18 @@ def simulate_faults(
     return FaultReport(campaign, runs, [record_of(run) for run in played])
 
 
+def without_faults(program: Program, script: Script) -> FaultRun:
+    """The run of a script in which nothing goes wrong, and which invariants of its author break."""
+    chance = Chance(SEED_DEFAULT, {})
+    around = Disturbed(chance)
+    player = DisturbedPlayer(Tapes(script), chance, around)
+    world = World(program, script, player=player, surroundings=around)
+    world.play()
+    run = FaultRun(SEED_DEFAULT, 0, simulation_of(world), around.ledgers, [], [])
+    run.broken += broken_promises(promises_of(script.invariants, program), promised(run))
+    return run
+
+
 def record_of(run: FaultRun) -> Record:
     """What a report keeps of it."""
     simulation = run.simulation
