@@ -15,12 +15,12 @@ from anew.engine import events as e
 from anew.engine.decide import Boundary
 from anew.engine.events import Event
 from anew.errors import ConfigError
-from anew.lab.decisions import first_difference
 from anew.lab.recording import Recorded, record
+from anew.lab.recording.decisions import first_difference
+from anew.lab.recording.scenario_text import scenario_text
+from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX
 from anew.lab.replay import replay
-from anew.lab.scenario_text import scenario_text
 from anew.lab.script import read_script, script_of
-from anew.lab.shortening import CUT_LIST_ITEMS_MAX
 from anew.lab.simulate import Simulation, simulate
 from anew.languages import load_text
 from anew.program.program import Program

@@ -8,8 +8,8 @@ import pytest
 
 from anew.engine.secrets import reference_to
 from anew.lab.recording import record
-from anew.lab.redacting import Redaction, looks_secret
-from anew.lab.scenario_text import scenario_text
+from anew.lab.recording.redacting import Redaction, looks_secret
+from anew.lab.recording.scenario_text import scenario_text
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anew.lab.scenario_text import LINE_CHARS, scenario_text
+from anew.lab.recording.scenario_text import LINE_CHARS, scenario_text
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 

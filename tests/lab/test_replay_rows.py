@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.engine.events import EVENTS, to_row
 from anew.errors import ConfigError
-from anew.lab.log_file import event_of, read_rows
 from anew.lab.replay import replayed
+from anew.lab.replay.log_file import event_of, read_rows
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text

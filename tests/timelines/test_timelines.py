@@ -13,8 +13,8 @@ import pytest
 
 from anew.engine.events import EVENTS, Event
 from anew.engine.fold import fold
-from anew.lab.log_file import event_of, read_rows
 from anew.lab.replay import Replayed, posing_as, replayed
+from anew.lab.replay.log_file import event_of, read_rows
 from anew.languages import load_text
 from anew.program.program import Program
 from anew.surfaces.cli.main import main

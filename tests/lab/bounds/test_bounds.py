@@ -155,6 +155,15 @@ def test_a_deadline_bounds_the_whole_visit_of_a_loop() -> None:
     assert not bounds.executions.is_bounded
 
 
+def test_a_deadline_leaves_no_time_for_attempts_after_it() -> None:
+    document = call("{do: retry, attempts: 5, delay: 5, backoff: exponential}").replace(
+        "    tool:", "    spec: {policy: {lifecycle: {timeout_s: 60}}}\n    tool:"
+    )
+    bounds = of(document)
+    assert bounds.executions.at_most == 4  # the fifth would start after 75 s
+    assert bounds.waits.at_most == 60  # the wait for it is begun
+
+
 # --- cycles ---------------------------------------------------------------------------------------
 
 

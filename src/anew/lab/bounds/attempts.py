@@ -186,7 +186,8 @@ def _run_of(
     here = [one for one in retries if one.retry.to is None]
     elapsed = [one.elapsed for one in here]
     limit = None if None in elapsed or not here else max(one for one in elapsed if one is not None)
-    executions, between = _between(given, here, most, spent=spent, limit=limit)
+    ends = _Ends(inf if limit is None else limit, inf if call.deadline is None else call.deadline)
+    executions, between = _between(given, here, most, ends, spent=spent)
     waits = between + call.waits * executions
     seconds = between + call.seconds * executions
     if limit is not None:
@@ -196,8 +197,15 @@ def _run_of(
     return _Executed(executions, waits, seconds)
 
 
+class _Ends(Struct, frozen=True):
+    """How long after the first execution another may start: by max_elapsed, by the deadline."""
+
+    elapsed: float
+    deadline: float
+
+
 def _between(
-    given: Given, retries: list[_Retries], most: float, *, spent: int, limit: float | None
+    given: Given, retries: list[_Retries], most: float, ends: _Ends, *, spent: int
 ) -> tuple[Bound, Bound]:
     """How many executions there can be, and how long the waits between them at most."""
     waits, shortest, drawn = ZERO, 0.0, None
@@ -208,9 +216,12 @@ def _between(
             if one.attempts > number + spent
         ]
         shortest += min(one.least for one in ranges) - _ROUNDING
-        if limit is not None and shortest > limit:
+        if shortest > ends.elapsed:
             return Bound(float(number)), waits
         waits = waits + largest(one.most for one in ranges)
+        if shortest > ends.deadline:
+            # The wait is begun, and the deadline ends it.
+            return Bound(float(number)), waits
         drawn = max(one.drawn for one in ranges)
     if most <= EXACT_ATTEMPTS_MAX:
         return Bound(float(most)), waits

@@ -27,7 +27,8 @@ _INSTANT = frozenset({"noop", "relay", "restart"})
 class Calling(Struct, frozen=True):
     """One execution, and those `inside` the child run it is.
 
-    `timeout` is the author's, or the tool's where `is_default`.
+    `timeout` is the author's, or the tool's where `is_default`; `deadline` that of the step, past
+    which no further execution starts.
     """
 
     waits: Bound
@@ -35,6 +36,7 @@ class Calling(Struct, frozen=True):
     timeout: float | None = None
     is_default: bool = False
     inside: Bound = ZERO
+    deadline: float | None = None
 
 
 def calling(given: Given, task: Task) -> Calling:

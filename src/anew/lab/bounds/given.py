@@ -52,8 +52,10 @@ Resolver: TypeAlias = Callable[[Program, Object], Child]
 
 
 class Given(Struct, frozen=True):
-    """`items` is how many an unknown list is assumed to have. `child` analyses what a task calls,
-    or says why it cannot."""
+    """`items` is how many an unknown list is assumed to have.
+
+    `child` analyses what a task calls, or says why it cannot.
+    """
 
     program: Program
     workload: Workload

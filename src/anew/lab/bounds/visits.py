@@ -10,6 +10,7 @@ from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, endless, larger, rounds, smaller
 from anew.lab.bounds.attempts import Leave, TaskVisit, task_visits
@@ -106,7 +107,8 @@ class StepAnalysis(Struct, dict=True):
         found: dict[str, list[TaskVisit]] = {}
         for task in self.step.tasks:
             if task.label not in self.calls:
-                self.calls[task.label] = calling(self.given, task)
+                call = calling(self.given, task)
+                self.calls[task.label] = replace(call, deadline=self.step.deadline_seconds)
             call = self.calls[task.label]
             found[task.label] = task_visits(self.given, task, call, spent=spent, allowed=allowed)
         return found

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
-from anew.lab.bounds.delays import retry_range, seconds_known
+from anew.lab.bounds.attempts import EXACT_ATTEMPTS_MAX
+from anew.lab.bounds.delays import attempts_known, retry_range, seconds_known
 from anew.lab.bounds.dependencies import tools_of
 from anew.lab.bounds.given import Given
 from anew.lab.bounds.known import inputs_known
@@ -154,7 +155,8 @@ def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator
     retries = [rule.then for rule in task.policy.rules if isinstance(rule.then, Retry)]
     found = [one for retry in retries for one in _delays_too_long(given, retry, row, deadline)]
     yield from found
-    is_summed = row.waits.is_bounded and row.per_visit.at_most > 1 and not found
+    is_summed = bool(retries) and row.waits.is_bounded and not found
+    is_summed = is_summed and row.waits.at_most > row.call_waits.at_most
     if deadline is not None and is_summed and row.waits.at_most > deadline:
         yield _warning(
             "outlives-deadline",
@@ -168,9 +170,10 @@ def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator
 def _delays_too_long(
     given: Given, retry: Retry, row: TaskBounds, deadline: float | None
 ) -> Iterator[Finding]:
-    if row.per_visit.at_most <= 1:
+    attempts = attempts_known(retry.attempts, given.workload)
+    if attempts == 1:
         return
-    last = max(1, int(min(row.per_visit.at_most, 1_000)) - 1)
+    last = EXACT_ATTEMPTS_MAX if attempts is None else min(attempts - 1, EXACT_ATTEMPTS_MAX)
     elapsed = seconds_known(retry.max_elapsed, given.workload)
     first = retry_range(retry, given.workload, after=1, previous=None)
     longest = retry_range(retry, given.workload, after=last, previous=first.drawn).most

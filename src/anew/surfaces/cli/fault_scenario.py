@@ -12,7 +12,7 @@ from argparse import Namespace
 from anew.errors import ConfigError
 from anew.lab.faults.campaign import FaultRun
 from anew.lab.recording import record
-from anew.lab.scenario_text import scenario_text
+from anew.lab.recording.scenario_text import scenario_text
 from anew.surfaces.cli.documents import write_document
 from anew.surfaces.cli.excerpts import visible
 from anew.values import Object

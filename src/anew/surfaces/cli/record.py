@@ -13,7 +13,7 @@ from anew.engine.events import Event, RunRequested
 from anew.engine.moments import moment_text
 from anew.errors import ConfigError
 from anew.lab.recording import Recorded, record
-from anew.lab.scenario_text import scenario_text
+from anew.lab.recording.scenario_text import scenario_text
 from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import Archive, Database, RunId, RunRow, StoredProgram

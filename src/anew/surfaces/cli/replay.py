@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from anew.engine.events import Event
 from anew.errors import ConfigError
-from anew.lab.differing import Field, Spot, fields_of, spots_of
 from anew.lab.replay import Derivation, Difference, Replayed, posing_as
+from anew.lab.replay.differing import Field, Spot, fields_of, spots_of
 from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import Database
@@ -73,7 +73,7 @@ def _other_program(asked: Namespace) -> Program | None:
 
 
 def _replay_file(asked: Namespace, program: Program | None) -> int:
-    from anew.lab.log_file import read_rows
+    from anew.lab.replay.log_file import read_rows
 
     if program is None:
         raise ConfigError("a log of a file needs its document: add --program FILE.")

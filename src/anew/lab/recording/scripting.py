@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import Key
-from anew.lab.material import Came, Material, Told
+from anew.lab.recording.material import Came, Material, Told
+from anew.lab.recording.shortening import shortened
 from anew.lab.script import START_DEFAULT, exact_key, keys_of
-from anew.lab.shortening import shortened
 from anew.program.program import Program
 from anew.values import Object, Value
 

@@ -2,7 +2,7 @@
 
 From outside come the request, the outcomes, the moments and the random numbers. Everything else
 must follow from them and the program, event for event. Whatever is wrong with a log is a
-`Difference`; nothing is raised. Knows no secret: see `lab.stand_ins`.
+`Difference`; nothing is raised. Knows no secret: see `lab.replay.stand_ins`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
-from anew.lab.happening import Draws, happened
-from anew.lab.rounding import is_near, not_early
-from anew.lab.stand_ins import stand_ins
+from anew.lab.replay.happening import Draws, happened
+from anew.lab.replay.rounding import is_near, not_early
+from anew.lab.replay.stand_ins import stand_ins
 from anew.program.program import Program
 from anew.values import Object
 

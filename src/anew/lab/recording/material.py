@@ -28,8 +28,8 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.state import Key
-from anew.lab.happening import drawn_by
 from anew.lab.replay import Derivation, Difference, Turn
+from anew.lab.replay.happening import drawn_by
 from anew.lab.script import place_of
 from anew.program.program import Program
 from anew.values import Object, Value, merge_deep

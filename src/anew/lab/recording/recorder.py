@@ -17,14 +17,14 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunState
 from anew.errors import ConfigError
-from anew.lab.decisions import Decision, Differing, first_difference
-from anew.lab.likeness import Likeness
-from anew.lab.material import Material, gathered
-from anew.lab.redacting import Redaction
+from anew.lab.recording.decisions import Decision, Differing, first_difference
+from anew.lab.recording.likeness import Likeness
+from anew.lab.recording.material import Material, gathered
+from anew.lab.recording.redacting import Redaction
+from anew.lab.recording.scripting import Part, Scripting, Timing, ignored, parts_of, scripted
+from anew.lab.recording.shortening import shortened
 from anew.lab.replay import Difference
 from anew.lab.script import script_of
-from anew.lab.scripting import Part, Scripting, Timing, ignored, parts_of, scripted
-from anew.lab.shortening import shortened
 from anew.lab.simulate import RUN_ID, Simulation, simulate
 from anew.program.program import Program
 from anew.values import Object

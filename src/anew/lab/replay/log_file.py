@@ -1,6 +1,6 @@
 """Read a log that was exported: one JSON object per line, as `anew events --json` prints them.
 
-Rows have moments to the microsecond; see `lab.rounding`. Knows no file and no database.
+Rows have moments to the microsecond; see `lab.replay.rounding`. Knows no file and no database.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.lab.replay import Difference
-from anew.lab.rounding import is_same_moment
+from anew.lab.replay.derivation import Difference
+from anew.lab.replay.rounding import is_same_moment
 from anew.program.program import Program, Step
 from anew.program.span import NOWHERE, Span
 from anew.values import Value

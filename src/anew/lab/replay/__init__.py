@@ -1,0 +1,15 @@
+"""Derive every decision of a log again, and find the first one that the log has otherwise."""
+
+from __future__ import annotations
+
+from anew.lab.replay.derivation import (
+    Derivation,
+    Difference,
+    Replayed,
+    Turn,
+    posing_as,
+    replay,
+    replayed,
+)
+
+__all__ = ["Derivation", "Difference", "Replayed", "Turn", "posing_as", "replay", "replayed"]
