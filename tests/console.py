@@ -271,6 +271,7 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"^ +0 s( .*)?$", "<scale>"),
         (rf"(^ +[{MARKS}]\S* \w.*\n)+", "<legend>\n"),
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<moment>"),
+        (r"^(# Recorded from run .* of )\d{4}-\d\d-\d\d(?=: )", r"\1<day>"),
         (r"\b\d\d:\d\d:\d\d\b", "<clock>"),
         (r"\b\d{18,19}\b", "<run>"),
         (r"^ +\d+\.\d{3}(?=  )", "<second>"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.lab.script import Script, read_script, script_of
+from anew.lab.simulate import Simulation, simulate
 from anew.languages import load_text
 from anew.program.program import Program
 from tests.languages.documents import EVERYTHING, SEEDS
@@ -30,16 +31,38 @@ class Played(Struct, frozen=True):
     def program(self) -> Program | None:
         return _program(self.text, self.file)
 
+    @property
+    def simulation(self) -> Simulation:
+        """The program played once; several tests look at the same log and must not change it."""
+        if self.name not in _SIMULATIONS:
+            assert self.program is not None
+            _SIMULATIONS[self.name] = simulate(self.program, self.script)
+        return _SIMULATIONS[self.name]
+
+
+_SIMULATIONS: dict[str, Simulation] = {}
+
 
 @cache
 def _program(text: bytes, file: str) -> Program | None:
     return load_text(text, file).program
 
 
-def corpus() -> list[Played]:
-    """All of them that load without errors, in a fixed order."""
+@cache
+def corpus() -> tuple[Played, ...]:
+    """All of them that load without errors, in a fixed order, each with a name of its own."""
     found = [*_conformance(), *_examples(), *_seeds(), *_docs()]
-    return [played for played in found if played.program is not None]
+    assert len({played.name for played in found}) == len(found)
+    return tuple(played for played in found if played.program is not None)
+
+
+def corpus_parts() -> dict[str, list[Played]]:
+    """The corpus by kind, the first word or two of a name: what fails is still easy to find."""
+    parts: dict[str, list[Played]] = {}
+    for played in corpus():
+        words = played.name.replace("/", "-").split("-")
+        parts.setdefault("-".join(words[: min(2, len(words) - 1)]), []).append(played)
+    return parts
 
 
 def _conformance() -> list[Played]:
@@ -72,7 +95,8 @@ def _docs() -> list[Played]:
         is_document = path.suffix in (".yaml", ".dot") and ".s" not in path.stem
         scripts = sorted(DOCS.glob(f"{path.stem}.*script.yaml")) if is_document else []
         for script in scripts:
-            name = str(script.relative_to(ROOT))
+            # One script may play a playbook and a graph of the same name.
+            name = f"{path.relative_to(ROOT)}+{script.name}"
             found.append(Played(name, str(path), path.read_bytes(), _script(script)))
         if is_document and not scripts:
             name = str(path.relative_to(ROOT))

@@ -51,6 +51,11 @@ def stopped_at(task):
     return drive.state
 
 
+def test_a_program_that_never_had_what_is_live_does_not_fit_itself():
+    state, other = stopped_at("b"), program(FLOW.replace("step: start", "step: begin"))
+    assert [found.step for found in misfits_of(state, other, other)] == ["start"]
+
+
 def test_a_program_that_changes_only_what_has_ended_or_not_begun_fits():
     state = stopped_at("b")
     assert messages(state, FLOW) == []

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 from anew.errors import ConfigError
 from anew.lab.coverage import Coverage, PointKind, coverage_of, percent_of
@@ -17,6 +17,7 @@ from anew.program.program import Program
 from tests.generated import playbooks, scripts
 
 EVENTS_MAX = 400
+FEW = max(1, settings().max_examples // 4)
 DOWN = {"error": {"kind": "server_error", "message": "down"}}
 
 RULES = """\
@@ -245,10 +246,10 @@ digraph g {
 def test_a_graph_has_its_edges_retries_gates_and_rescues_and_nothing_else() -> None:
     compiled = program(GRAPH, "g.dot")
     assert missed(covered(compiled)) == [
-        "1:1 the retries of nodes by default never matched",
-        "1:1 the fallback to clean was never taken",
-        "5:5 the way from a failed b to a was never taken",
+        "2:21 the fallback to clean was never taken",
+        "2:47 the retries of nodes by default never matched",
         "5:33 the retries of b never matched",
+        "5:48 the way from a failed b to a was never taken",
         "5:60 gate b was never satisfied",
         "5:60 gate b was never left unsatisfied",
         "8:5 edge start -> a was never taken",
@@ -289,11 +290,183 @@ def test_steps_that_no_author_wrote_are_no_points() -> None:
         ' meet -> start [condition="outcome=fail" loop_restart=true] }',
         "g.dot",
     )
-    names = [point.what for point in covered(compiled).hits]
-    assert len(names) == 7
-    assert all(name.startswith("edge ") for name in names)
+    assert sorted(point.what for point in covered(compiled).hits) == [
+        "edge a -> meet",
+        "edge b -> meet",
+        "edge fork -> a",
+        "edge fork -> b",
+        "edge meet -> end",
+        "edge meet -> start",
+        "edge start -> fork",
+    ]
 
 
+# --- ways back -----------------------------------------------------------------------------------
+
+GATE_OF_A_NODE = """\
+digraph g {
+    start [shape=Mdiamond]
+    build
+    check [goal_gate=true retry_target=build]
+    skip
+    exit  [shape=Msquare]
+    start -> build -> check -> exit
+    check -> skip [condition="outcome=fail"]
+    skip -> exit
+}
+"""
+GATES_OF_A_GRAPH = """\
+digraph g {
+    graph [retry_target=build]
+    start [shape=Mdiamond]
+    build
+    check [goal_gate=true]
+    other [goal_gate=true]
+    skip
+    exit  [shape=Msquare]
+    start -> build -> check -> other -> exit
+    check -> skip [condition="outcome=fail"]
+    other -> skip [condition="outcome=fail"]
+    skip -> exit
+}
+"""
+GATE_OF_A_STEP = """\
+workflow:
+  - step: build
+    tool: {kind: noop}
+    next: check
+  - step: check
+    spec:
+      gate:
+        accepts: [success]
+        to: build
+      policy: {failure: {mode: best_effort, goto: sorry}}
+    tool: {kind: noop}
+    next:
+      arcs:
+        - {step: exit, when: "{{ event.name in ['step.done', 'step.failed'] }}"}
+  - step: exit
+    spec: {exit: true}
+    tool: {kind: noop}
+  - step: sorry
+    tool: {kind: noop}
+"""
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "way"),
+    [
+        (GATE_OF_A_NODE, "g.dot", "4:40 the way from a failed check to build"),
+        (GATES_OF_A_GRAPH, "g.dot", "2:25 the way from an unsatisfied gate to build"),
+        (GATE_OF_A_STEP, "f.yaml", "9:9 the way from an unsatisfied gate to build"),
+    ],
+    ids=["node", "graph", "step"],
+)
+def test_a_gate_that_sends_the_run_back_takes_the_way_that_was_written(
+    document: str, name: str, way: str
+) -> None:
+    compiled = program(document, name)
+    failing = [{"status": "fail"}, {"status": "success"}] if name == "g.dot" else [DOWN, {}]
+    back = covered(compiled, {"outcomes": {"check": failing}})
+    told = f"{way} was never taken"
+    assert missed(covered(compiled, {})).count(told) == 1
+    assert told not in missed(back)
+    assert "build" in simulate(compiled, script_of({"outcomes": {"check": failing}})).report()["visits"][2:]  # fmt: skip
+
+
+def test_a_way_that_a_gate_went_is_not_the_one_of_failures_beside_it() -> None:
+    back = covered(program(GATE_OF_A_STEP), {"outcomes": {"check": [DOWN, {}]}})
+    assert "10:45 the way from a failed check to sorry was never taken" in missed(back)
+
+
+def test_a_gate_that_comes_back_to_itself_by_default_has_no_way_that_anybody_wrote() -> None:
+    compiled = program(GRAPH.replace("retry_target=a", ""), "g.dot")
+    gate = compiled.steps["b"].gate
+    assert gate is not None
+    assert gate.to == "b"
+    assert not [point for point in covered(compiled).hits if point.kind is PointKind.RESCUE]
+
+
+# --- what failures count as ----------------------------------------------------------------------
+
+FORGIVEN = """\
+digraph g {
+    start [shape=Mdiamond]
+    a     [on_failure=succeed max_retries=1]
+    b     [allow_partial=true]
+    exit  [shape=Msquare]
+    start -> a -> b -> exit
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "exercised"),
+    [
+        ({"a": DOWN}, {"what a failure of a counts as", "the retries of a"}),
+        ({"a": [DOWN, {}]}, {"the retries of a"}),
+        ({"a": {"error": {"type": "TERMINAL", "message": "no"}}}, {"what a failure of a counts as"}),
+        ({"b": {"status": "retry"}}, {"what a failure of b counts as"}),
+        ({}, set()),
+    ],
+)  # fmt: skip
+def test_what_a_failure_counts_as_is_exercised_with_and_without_retries(
+    outcomes: dict[str, object], exercised: set[str]
+) -> None:
+    compiled = program(FORGIVEN, "g.dot")
+    assert {point.what for point in covered(compiled).hits if point.kind is PointKind.RULE} == {
+        "what a failure of a counts as",
+        "what a failure of b counts as",
+        "the retries of a",
+    }
+    found = hit(covered(compiled, {"outcomes": outcomes}))
+    assert {name for name in found if not name.startswith("edge")} == exercised
+
+
+@pytest.mark.parametrize("said", ["graph [on_failure=succeed]", "on_failure = succeed"])
+def test_what_all_failures_count_as_is_one_point_where_it_is_written(said: str) -> None:
+    text = FORGIVEN.replace("digraph g {", f"digraph g {{\n    {said}")
+    compiled = program(text.replace("on_failure=succeed max", "max").replace("[allow_partial=true]", ""), "g.dot")  # fmt: skip
+    (one,) = [point for point in covered(compiled).hits if "counts as" in point.what]
+    assert (one.place.line, one.what) == (2, "what a failure of a node counts as")
+    assert one.what in hit(covered(compiled, {"outcomes": {"b": DOWN}}))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("fallback = sorry", "2:16 the fallback to sorry was never taken"),
+        ("default_max_retries = 2", "2:27 the retries of nodes by default never matched"),
+        ("node [retry_target=start]", "2:24 the way from a failed node to start was never taken"),
+    ],
+)
+def test_a_default_of_the_graph_stands_where_it_is_written(said: str, told: str) -> None:
+    text = f"digraph g {{\n    {said}\n    start [shape=ellipse] a b sorry done [shape=ellipse]\n start -> a -> b -> sorry -> done }}"  # fmt: skip
+    assert told in missed(covered(program(text, "g.dot")))
+
+
+def test_the_fallback_of_a_playbook_stands_where_it_is_written() -> None:
+    compiled = program("""\
+executor:
+  spec:
+    policy:
+      failure:
+        fallback: sorry
+workflow:
+  - {step: a, tool: {kind: noop}}
+  - {step: sorry, tool: {kind: noop}}
+""")
+    assert missed(covered(compiled)) == ["5:9 the fallback to sorry was never taken"]
+
+
+def test_where_something_stands_is_no_part_of_a_programs_identity() -> None:
+    """A digest is of the document; a document that only moves keeps its decisions."""
+    one, other = program(GATE_OF_A_NODE, "a.dot"), program(GATE_OF_A_NODE, "b.dot")
+    assert one.digest == other.digest
+    assert one.steps["check"].rescue_span != other.steps["check"].rescue_span
+
+
+@settings(max_examples=FEW)
 @given(playbooks(), scripts())
 def test_rules_and_arcs_are_counted_as_the_log_has_them(document: str, script: object) -> None:
     """Beside an account of the printed rows, which knows nothing of points and places."""

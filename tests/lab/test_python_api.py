@@ -8,6 +8,9 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,6 +18,7 @@ import pytest
 
 import anew
 from anew import lab
+from anew.engine.state import RunStatus
 from anew.lab import code, script, simulate
 from anew.lab.script import script_of
 from anew.languages.dot.extensions import Extensions
@@ -249,6 +253,10 @@ def test_what_a_script_refuses_is_refused_where_it_is_written(made: object, told
         made()
 
 
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -257,6 +265,11 @@ def test_what_a_script_refuses_is_refused_where_it_is_written(made: object, told
         ({"random": 2}, "lab.play: random must be"),
         ({"now": "soon"}, "lab.play: now is 'soon'"),
         ({"lags": {"fetch#1": ["x"]}}, "lab.play: lags.fetch#1"),
+        ({"outcomes": [1]}, "lab.play: outcomes must be a mapping, not [1]"),
+        ({"workload": {"a": {"b": b"x"}}}, "lab.play: workload.a.b has a bytes, which JSON"),
+        ({"workload": {"a": bytearray(2)}}, "lab.play: workload.a has a bytearray"),
+        ({"workload": {1: 2}}, "lab.play: workload has the key 1, which is not text"),
+        ({"workload": {"a": ENDLESS}}, "lab.play: a value is nested deeper than 200 levels"),
     ],
 )
 def test_an_argument_that_is_wrong_is_named(
@@ -295,6 +308,65 @@ def test_what_did_not_come_out_is_told_as_anew_test_does(
 def test_an_expectation_that_is_none_is_refused(flow: lab.Program) -> None:
     with pytest.raises(lab.ConfigError, match="Did you mean 'status'"):
         lab.play(flow).expect(statu="done")
+
+
+def test_what_is_expected_may_be_of_any_kind_that_a_script_may(flow: lab.Program) -> None:
+    played = lab.play(flow, outcomes={"call": lab.ok({"data": [1, {"a": 2}]})})
+    played.expect(
+        status=RunStatus.DONE,
+        visits=("fetch", "store"),
+        attempts=MappingProxyType({"call": 1}),
+        ctx=MappingProxyType({"got": (1, MappingProxyType({"a": 2}))}),
+        noctx=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "told"),
+    [
+        ({"noctx": {"a"}}, "expect: noctx has a set, which JSON does not know"),
+        ({"elapsed": Decimal(0)}, "expect: elapsed has a Decimal"),
+        ({"elapsed": 10**400}, "expect: elapsed has a whole number over 64 bits"),
+        ({"elapsed": float("nan")}, "expect: elapsed has a number that is not finite"),
+        ({"result": {"at": datetime(2000, 1, 1)}}, "expect: result.at has a datetime"),
+        ({"result": b"x"}, "expect: result has a bytes"),
+        ({"ctx": {1: 2}}, "expect: ctx has the key 1, which is not text"),
+        ({"result": ENDLESS}, "expect: a value is nested deeper than 200 levels"),
+    ],
+)
+def test_what_no_run_can_give_cannot_be_expected(
+    flow: lab.Program, expected: dict[str, object], told: str
+) -> None:
+    with pytest.raises(lab.ConfigError, match=re.escape(told)):
+        lab.play(flow).expect(**expected)
+
+
+def test_nobody_changes_a_play_by_what_it_told(flow: lab.Program) -> None:
+    played = lab.play(flow, outcomes={"call": lab.ok({"data": [1]})})
+    played.report()["ctx"]["got"].append(2)
+    played.report().clear()
+    played.ctx["got"].append(3)
+    assert played.expect(ctx={"got": [1]}).report()["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda _: lab.play("x.yaml"), "lab.play: a program comes first, not 'x.yaml'; lab.load"),
+        (lambda _: lab.faults_of(None), "lab.faults_of: a program comes first, not None"),
+        (lambda _: lab.coverage_of("x", []), "lab.coverage_of: a program comes first"),
+        (lambda flow: lab.coverage_of(flow, lab.play(flow)), "plays is a list of plays or logs"),
+        (lambda flow: lab.coverage_of(flow, [3]), "each of plays is what lab.play gave"),
+        (lambda flow: lab.coverage_of(flow, [[]]), "each of plays is what lab.play gave"),
+        (lambda flow: lab.record(flow, []), "there is no log to record"),
+        (lambda flow: lab.record(flow, [[]]), "there is no log to record"),
+    ],
+)
+def test_what_is_no_program_play_or_log_is_refused(
+    flow: lab.Program, call: Callable[[lab.Program], object], told: str
+) -> None:
+    with pytest.raises(lab.ConfigError, match=re.escape(told)):
+        call(flow)
 
 
 def test_a_long_timeline_is_cut_in_the_message() -> None:
@@ -357,6 +429,36 @@ def test_coverage_says_what_no_play_has_exercised(flow: lab.Program) -> None:
     more = lab.coverage_of(flow, [well, refused.log])
     assert more.covered > some.covered
     assert [point.what for point in more.uncovered] == ["rule 1 of call"]
+    assert more.report() == {
+        "percent": more.percent,
+        "covered": more.covered,
+        "points": more.points,
+        "uncovered": [
+            {
+                "kind": "rule",
+                "line": 12,
+                "column": 17,
+                "what": "rule 1 of call",
+                "lack": "never matched",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(("text", "file"), [(FLOW, "flow.yaml"), (GRAPH, "page.dot")])
+def test_a_play_of_another_document_covers_nothing(text: str, file: str) -> None:
+    flow, edited = lab.load_text(text, file), lab.load_text(f"{text}\n", file)
+    assert lab.coverage_of(flow, [lab.play(lab.load_text(text, f"other_{file}"))]).covered > 0
+    for play in (lab.play(edited), lab.play(edited).log):
+        with pytest.raises(lab.ConfigError, match="a log is of another document"):
+            lab.coverage_of(flow, [play])
+
+
+def test_a_play_in_another_dialect_covers_nothing() -> None:
+    text = "digraph g { start a exit start -> a -> exit }"
+    spec, docs = (lab.load_text(text, "g.dot", dialect=word) for word in ("spec", "docs"))
+    with pytest.raises(lab.ConfigError, match="a log is of another document"):
+        lab.coverage_of(spec, [lab.play(docs)])
 
 
 @pytest.mark.parametrize(("text", "file"), [(FLOW, "flow.yaml"), (GRAPH, "page.dot")])
@@ -372,8 +474,16 @@ def test_a_play_can_be_replayed_and_recorded(text: str, file: str) -> None:
     again = lab.replayed(flow, played.log)
     assert again.difference is None
     assert again.events == len(played.log)
+    told = again.report()
+    assert (told["is_equal"], told["difference"]) == (True, None)
+    assert (told["events"], told["decisions"]) == (len(played.log), again.decisions)
+    cut = lab.replayed(flow, played.log[:-2]).report()
+    assert cut["is_equal"] is False
+    assert json.loads(json.dumps(cut))["difference"]["seq"] == len(played.log) - 1
     recorded = lab.record(flow, played.runs)
     assert recorded.is_true
+    assert recorded.report()["scenario"] == recorded.scenario
+    assert recorded.report()["difference"] is None
     said = {
         key: recorded.scenario[key] for key in ("outcomes", "random") if key in recorded.scenario
     }

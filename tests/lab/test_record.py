@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary
+from anew.engine.decide import Boundary, Paused, Reported, Resumed, Taken, decide
 from anew.engine.events import Event
+from anew.engine.fold import fold
+from anew.engine.outcome import outcome_of
+from anew.engine.record import Moment
+from anew.engine.state import Key
 from anew.errors import ConfigError
+from anew.lab.playing import Tapes
 from anew.lab.recording import Recorded, record
 from anew.lab.recording.decisions import first_difference
 from anew.lab.recording.scenario_text import scenario_text
@@ -22,10 +27,12 @@ from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX
 from anew.lab.replay import replay
 from anew.lab.script import read_script, script_of
 from anew.lab.simulate import Simulation, simulate
+from anew.lab.world import Endless
+from anew.lab.world import World as World_
 from anew.languages import load_text
 from anew.program.program import Program
 from tests.engine.test_chaos import Chaos
-from tests.engine.test_graph_invariants import World, some_program
+from tests.engine.test_graph_invariants import Sketch, World, some_program
 from tests.example_world import EXAMPLES, document_file
 from tests.generated import playbooks, scripts
 from tests.test_conformance import CASES, source, suffix
@@ -142,6 +149,112 @@ def test_random_graphs_are_recorded_and_played_alike(chance: Random) -> None:
     # What reports in a pause is held until its end, which a script cannot say.
     assume(not any(isinstance(event, e.RunPaused) for event in world.log))
     assert recorded.is_true, recorded.difference
+
+
+def test_a_wait_that_is_not_over_decides_nothing_else() -> None:
+    """Here someone looks at a question before its time, while a join could be skipped."""
+    chance = Random(21315)
+    found = (load_text(Sketch(chance).text(), "g.dot").program for _ in range(20))
+    program = next(program for program in found if program is not None)
+    world = Ticking(program, Random(21315 * 7 + 1))
+    world.play()
+    assert any(isinstance(event, e.StepSkipped) for event in world.log)
+    assert replay(program, world.log) is None
+
+
+TIMED = """
+workflow:
+  - step: s
+    tool: {kind: noop, timeout: 200ms, spec: {policy: {rules: [{when: "{{ outcome.error.kind == 'timeout' }}", then: {do: retry, attempts: 50, backoff: none, max_elapsed: 1s}}]}}}
+"""
+
+
+@pytest.mark.parametrize("late", [0, 0.0266, 0.09])
+def test_a_timeout_that_is_noticed_late_is_recorded_so(late: float) -> None:
+    program = program_of(TIMED)
+    slow = {"error": {"kind": "timeout", "message": "no answer"}, "takes": 0.2, "late": late}
+    run = simulate(program, script_of({"outcomes": {"s": slow}}))
+    assert isinstance(run.log[-1], e.RunFailed)
+    check(program, run.runs)
+
+
+def test_a_result_that_is_known_after_its_limit_is_still_that_result() -> None:
+    program = program_of(TIMED.replace("1s", "100ms"))
+    entry = {"error": {"kind": "server_error", "message": "x"}, "takes": 0.2, "late": 0.03}
+    run = simulate(program, script_of({"outcomes": {"s": entry}}))
+    assert record(program, run.runs).is_true
+
+
+SHARED = """
+workload: {k: 1}
+workflow:
+  - step: a
+    tool: {kind: noop, x: %s}
+    next: [{step: b}]
+  - step: b
+    tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {x: "{{ a.n + workload.k }}"}}}}]}}}
+"""
+
+
+def test_a_beginning_that_another_program_decided_is_recorded_with_the_rest() -> None:
+    before, edited = program_of(SHARED % 1), program_of(SHARED % 2)
+    script = {"outcomes": {"a": {"result": {"n": 5}, "takes": 2}}, "workload": {"k": 3}}
+    log = simulate(before, script_of({**script, "now": "2026-01-02T03:04:05Z"})).log
+    cut = next(n for n, event in enumerate(log) if event.step == "b" and event.visit)
+    state, shared = fold(log[:cut]), [replace(log[0], digest=edited.digest), *log[1:cut]]
+    at = Moment(log[-1].at, lambda: 0.5)
+    key = Key("b", 1)
+    for boundary in (Paused("again", "1", before.digest), Resumed(), Taken(key)):
+        shared += decide(edited, state, boundary, at).events
+    report = Reported(key, outcome_of({"done": 1}), len(shared))
+    shared += decide(edited, state, report, at).events
+    recorded = record(edited, [shared])
+    assert recorded.is_true, recorded.difference
+    assert recorded.scenario["now"] == "2026-01-02T03:04:05Z"
+    assert recorded.scenario["workload"] == {"k": 3}
+    assert recorded.scenario["outcomes"]["a"] == [{"result": {"n": 5}, "takes": 2}]
+
+
+ENDLESS = """
+workflow:
+  - step: s
+    tool:
+      - get: {kind: noop}
+      - judge: {kind: noop, spec: {policy: {rules: [{when: "{{ not get.ready }}", then: {do: jump, to: get, delay: 1}}]}}}
+"""
+
+
+def test_a_poll_that_was_cancelled_is_recorded_up_to_there() -> None:
+    program = program_of(ENDLESS)
+    world = World_(program, script := script_of({}), player=Tapes(script), events_max=60)
+    with pytest.raises(Endless):
+        world.play()
+    log = world.runs[0]
+    cancelled = e.RunCancelled(reason="enough", seq=len(log) + 1, at=log[-1].at)
+    assert record(program, [[*log, cancelled]]).is_true
+
+
+def test_a_scenario_that_is_not_true_is_as_short_as_others() -> None:
+    program = program_of(POLLED)
+    outcomes = {"rows": {"result": {"all": [1], "text": "x" * 900}, "takes": 0.123456789}}
+    log = simulate(program, script_of({"outcomes": outcomes})).log
+    index = next(n for n, event in enumerate(log) if isinstance(event, e.TaskProcessed))
+    log[index] = replace(log[index], directive="fail")
+    recorded = record(program, [log])
+    assert not recorded.is_true
+    said = record(program, [simulate(program, script_of({"outcomes": outcomes})).log]).scenario
+    assert recorded.timing == "rounded"
+    assert "lags" not in recorded.scenario
+    assert len(said["outcomes"]["rows"][0]["result"]["text"]) < 500
+
+
+def test_of_many_things_that_were_cut_a_few_are_told() -> None:
+    document = "workflow: [{step: s, loop: {in: '{{ range(40) | list }}', iterator: n}, tool: {kind: noop}}]"
+    program = program_of(document)
+    run = simulate(program, script_of({"outcomes": {"s": {"result": "x" * 900}}}))
+    notes = record(program, run.runs).notes
+    assert len(notes) == 6
+    assert notes[-1] == "and 35 more like these"
 
 
 def test_a_line_of_runs_is_recorded_as_one() -> None:

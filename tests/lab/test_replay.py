@@ -65,7 +65,7 @@ workflow:
           spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {again: "{{ keychain.api.token }}"}}}}]}}
       - pass_on: {kind: noop, x: "{{ ctx.again }}"}
     next:
-      arcs: [{step: long, when: "{{ (%s | length) > %d }}"}, {step: short}]
+      arcs: [{step: long, when: "{{ %s }}"}, {step: short}]
   - step: long
     tool: {kind: noop}
   - step: short
@@ -74,9 +74,9 @@ workflow:
 SECRET = "open-sesame-0123456789-0123456789-0123456789"
 
 
-def private_log(most: int, read: str = "keychain.api.token") -> tuple[Program, list[e.Event]]:
+def private_log(when: str) -> tuple[Program, list[e.Event]]:
     """A run that was given a credential, as the engine writes it down."""
-    program = program_of(PRIVATE % (read, most))
+    program = program_of(PRIVATE % when)
     secrets = asyncio.run(keychain_of({"api": {"token": SECRET}}).secrets_for(program))
     state, log, todo, at = RunState(), [], [Requested("1", {})], 0
     while todo:
@@ -91,16 +91,24 @@ def private_log(most: int, read: str = "keychain.api.token") -> tuple[Program, l
 
 
 def test_what_only_passes_a_secret_on_is_derived_without_it() -> None:
-    program, log = private_log(10)
+    program, log = private_log("(keychain.api.token | length) > 10")
     assert SECRET not in str(log)
     assert "api.token" in str(log)
     found = replayed(program, log)
     assert (found.difference, found.trusted, found.events) == (None, 0, len(log))
 
 
-@pytest.mark.parametrize("read", ["keychain.api.token", "ctx.again"])
-def test_what_is_decided_by_a_secret_is_taken_as_the_log_has_it(read: str) -> None:
-    program, log = private_log(40, read)
+@pytest.mark.parametrize(
+    "when",
+    [
+        "(keychain.api.token | length) > 40",
+        "(ctx.again | length) > 40",
+        f"keychain.api.token == '{SECRET}'",
+        "'sesame' in keychain.api.token",
+    ],
+)
+def test_what_is_decided_by_a_secret_is_taken_as_the_log_has_it(when: str) -> None:
+    program, log = private_log(when)
     found = replayed(program, log)
     assert (found.difference, found.trusted) == (None, 1)
     assert found.events < len(log)
@@ -108,12 +116,22 @@ def test_what_is_decided_by_a_secret_is_taken_as_the_log_has_it(read: str) -> No
 
 
 def test_a_difference_beside_a_secret_is_still_found() -> None:
-    program, log = private_log(40)
+    program, log = private_log("(keychain.api.token | length) > 40")
     index = next(n for n, event in enumerate(log) if event.step == "long" and event.task)
     log[index] = changed(log[index], task_visit=7)
     found = replay(program, log)
     assert found is not None
     assert found.seq == index + 1
+
+
+def test_a_difference_in_a_decision_that_only_passes_a_secret_on_is_found() -> None:
+    program, log = private_log("true")
+    for kind, wrong in ((e.TaskStarted, {"task_visit": 7}), (e.TaskProcessed, {"rule": 5})):
+        index = next(n for n, event in enumerate(log) if type(event) is kind)
+        damaged = [*log[:index], changed(log[index], **wrong), *log[index + 1 :]]
+        found = replay(program, damaged)
+        assert found is not None
+        assert found.seq == index + 1
 
 
 def test_the_events_a_run_shares_are_derived_under_the_id_they_were_decided_with() -> None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.lab.scenario import (
-    documents_beside,
-    exit_status_of,
-    is_scenario,
-    play,
-    read_scenario,
-    scenario_of,
-    timeline_beside,
-    timeline_text,
-)
+from anew.lab.beside import documents_beside, is_scenario, timeline_beside
+from anew.lab.scenario import play, read_scenario, scenario_of, timeline_text
 from anew.languages import load_text
 from anew.program.program import Program
 from anew.surfaces.cli import status
 from anew.surfaces.cli.main import main
-from anew.surfaces.cli.simulate import EXIT_STATUS
+from anew.views.exit_status import exit_status_of
 
 FLOW = """\
 workflow:
@@ -139,8 +132,9 @@ def test_the_timeline_is_what_simulate_prints(
 
 
 @pytest.mark.parametrize("word", RunStatus)
-def test_the_exit_status_is_that_of_simulate(word: RunStatus) -> None:
-    assert exit_status_of(word) == EXIT_STATUS.get(word, status.WAITING)
+def test_the_exit_status_is_one_of_those_of_commands(word: RunStatus) -> None:
+    said = {"done": status.DONE, "failed": status.FAILED, "cancelled": status.CANCELLED}
+    assert exit_status_of(word) == said.get(word, status.WAITING)
 
 
 CHARGED = "workflow: [{step: pay, tool: {kind: http, method: POST, url: 'http://bank'}}]"
@@ -154,7 +148,27 @@ CHARGED = "workflow: [{step: pay, tool: {kind: http, method: POST, url: 'http://
     ],
 )
 def test_the_invariants_of_a_scenario_hold_for_it(invariant: str, failures: list[str]) -> None:
-    program = load_text(CHARGED, "flow.yaml").program
-    assert program is not None
-    played = play(scenario_of({"invariants": [invariant]}), program)
+    played = play(scenario_of({"invariants": [invariant]}), program(CHARGED))
     assert [failure.message for failure in played.failures] == failures
+
+
+@pytest.mark.parametrize(
+    ("invariant", "told"),
+    [
+        ("effects.pay ==", "the invariant 'effects.pay ==' cannot be evaluated: "),
+        ("efects.pay == 1", "it reads 'efects', which no report has. Did you mean 'effects'?"),
+        ("attempts.pya == 1", "attempts.pya names no task. Did you mean 'pay'?"),
+    ],
+)
+def test_an_invariant_that_cannot_be_meant_is_named(invariant: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        play(scenario_of({"invariants": [invariant]}), program(CHARGED))
+
+
+def test_a_value_that_no_log_can_hold_is_named_by_its_place() -> None:
+    text = "outcomes: {page: [{}, {result: {id: 99999999999999999999}}]}"
+    with pytest.raises(ConfigError) as caught:
+        read_scenario(text, "f.scenario.yaml")
+    assert str(caught.value) == (
+        "f.scenario.yaml: outcomes.page[1].result.id has a whole number over 64 bits"
+    )

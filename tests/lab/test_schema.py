@@ -152,6 +152,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         {"document": 3},
         {"expect": {"stats": "done"}},
         {"expect": {"status": "ok"}},
+        {"expect": {"status": "new"}},
         {"expect": {"attempts": {"fetch": "three"}}},
         {"expect": {"delays": ["1"]}},
         {"expect": {"visits": "a"}},

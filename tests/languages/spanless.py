@@ -5,8 +5,6 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from anew.program.span import NOWHERE
-
 Part = TypeVar("Part")
 
 
@@ -16,7 +14,8 @@ def spanless(part: Part) -> Part:
         return tuple(spanless(item) for item in part)  # type: ignore[return-value]
     if not isinstance(part, Struct):
         return part
-    changes = {f.name: spanless(getattr(part, f.name)) for f in fields(part) if f.name != "span"}
-    if any(f.name == "span" for f in fields(part)):
-        changes["span"] = NOWHERE
+    changes = {
+        f.name: f.default if f.name.endswith("span") else spanless(getattr(part, f.name))
+        for f in fields(part)
+    }
     return replace(part, **changes)

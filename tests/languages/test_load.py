@@ -32,6 +32,13 @@ def test_json_is_a_playbook_too() -> None:
     assert load_text('{"workflow": [{"step": "a"}]}', "p.json").program is not None
 
 
+def test_a_message_quotes_only_the_beginning_of_a_text() -> None:
+    (finding,) = load_text("x" * 400_000, "p.yaml").findings
+    assert finding.message.startswith("a playbook must be a mapping; found 'xxx")
+    assert finding.message.endswith("…'")
+    assert len(finding.message) < 200
+
+
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [

@@ -356,7 +356,7 @@ def test_a_retry_from_a_step_that_was_never_reached_says_so(tmp_path):
             await world.engine.retry(run, "second")
         with pytest.raises(ConfigError, match="no step 'nowhere'"):
             await world.engine.retry(run, "nowhere")
-        with pytest.raises(ConfigError, match="--from STEP"):
+        with pytest.raises(ConfigError, match="Say from which step to begin"):
             await world.engine.retry(run)
 
     in_a_world(work, tmp_path)

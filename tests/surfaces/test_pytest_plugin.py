@@ -70,6 +70,16 @@ def test_the_options_of_pytest_and_its_plugins_work(folder: Path) -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
 
 
+def test_no_scenario_changes_the_terminal(folder: Path) -> None:
+    (folder / "esc.yaml").write_text(FLOW)
+    (folder / "esc.scenario.yaml").write_text('outcomes: {"\\e[31mb": {}}\nexpect: {visits: [b]}')
+    (folder / "bad.scenario.yaml").write_text('document: "\\e[31mx.yaml"')
+    told = pytest_in(folder, "esc.scenario.yaml", "bad.scenario.yaml")
+    assert "names no task or step" in told.stdout
+    assert "x.yaml does not exist" in told.stdout
+    assert "\x1b[31m" not in told.stdout
+
+
 def test_a_scenario_that_cannot_be_played_fails_with_a_sentence(folder: Path) -> None:
     (folder / "lost.scenario.yaml").write_text("")
     told = pytest_in(folder, "lost.scenario.yaml")

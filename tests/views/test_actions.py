@@ -83,6 +83,6 @@ def test_every_row_but_the_execution_says_where_it_happened(
 def test_the_text_form_has_the_same_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate("s4_three.exhausted.script.yaml", "--words", "actions") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[2] for line in lines[:-1]] == [name for name, _ in EXHAUSTION]
+    assert [line.split()[3] for line in lines[:-1]] == [name for name, _ in EXHAUSTION]
     assert "attempt=1" in lines[2]
     assert f'max_attempts=3 delay_seconds=1.0 last_error="{DOWN}"' in lines[2]

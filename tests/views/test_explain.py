@@ -16,19 +16,21 @@ from anew.errors import ConfigError
 from anew.lab.script import read_script, script_of
 from anew.lab.simulate import Simulation, simulate
 from anew.languages import load_text
+from anew.program.program import Program
 from anew.values import Object
 from anew.views.explain.explaining import PARAGRAPHS_SHOWN_MAX, explanation, shortened
 from anew.views.explain.loops import ITERATIONS_TOLD_MAX
 from anew.views.explain.paragraph import About, DelayParts, Paragraph, paragraph_row
+from anew.views.explain.ways import ARCS_SHOWN
 from anew.views.wording import exact_seconds
-from tests.corpus import Played, corpus
+from tests.corpus import Played, corpus, corpus_parts
 from tests.generated import playbooks, scripts
 from tests.play import BOOM, simulated
 from tests.views.recorded import BUSY, DOWN, LOOP, RETRY, upto
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "explanations"
-CORPUS = corpus()
+CORPUS, PARTS = corpus(), corpus_parts()
 EVENTS_MAX = 200
 # Rewritten with ANEW_UPDATE_EXPLANATIONS=1; read the difference before committing it.
 IS_UPDATING = os.environ.get("ANEW_UPDATE_EXPLANATIONS") == "1"
@@ -47,6 +49,18 @@ GOLDEN_SCRIPTS = (
 )
 
 
+_EXPLAINED: dict[tuple[str, bool], list[Paragraph]] = {}
+
+
+def explanation_of(played: Played, program: Program | None) -> list[Paragraph]:
+    """What is told at the end of its log; made once, and not to be changed."""
+    key = (played.name, program is None)
+    if key not in _EXPLAINED:
+        log = played.simulation.log
+        _EXPLAINED[key] = explanation(log, program, now=log[-1].at)
+    return _EXPLAINED[key]
+
+
 def accounted(paragraphs: list[Paragraph]) -> Counter[int]:
     return Counter(seq for told in paragraphs for seq in told.events)
 
@@ -62,23 +76,26 @@ def explained(simulation: Simulation, **more: object) -> str:
 # --- every log -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("played", CORPUS, ids=lambda played: played.name)
-def test_every_event_of_a_log_is_accounted_for_once(played: Played) -> None:
-    assert played.program is not None
-    log = simulate(played.program, played.script).log
-    for program in (played.program, None):
-        paragraphs = explanation(log, program, now=log[-1].at)
-        assert accounted(paragraphs) == Counter(event.seq for event in log)
-        assert all(told.sentences and all(told.sentences) for told in paragraphs)
-        retries = [told for told in paragraphs if told.delay is not None]
-        loops = [told for told in paragraphs if told.about is About.LOOP]
-        scheduled = sum(isinstance(event, e.TaskRetryScheduled) for event in log)
-        assert len(retries) == scheduled or loops
-        assert all("Delay: " in " ".join(told.sentences) for told in retries)
-        _check_ways(log, paragraphs)
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_every_event_of_a_log_is_accounted_for_once(part: list[Played]) -> None:
+    for played in part:
+        for program in (played.program, None):
+            _check_log(played, program)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def _check_log(played: Played, program: Program | None) -> None:
+    log, paragraphs = played.simulation.log, explanation_of(played, program)
+    assert accounted(paragraphs) == Counter(event.seq for event in log), played.name
+    assert all(told.sentences and all(told.sentences) for told in paragraphs), played.name
+    retries = [told for told in paragraphs if told.delay is not None]
+    loops = [told for told in paragraphs if told.about is About.LOOP]
+    scheduled = sum(isinstance(event, e.TaskRetryScheduled) for event in log)
+    assert len(retries) == scheduled or loops, played.name
+    assert all("Delay: " in " ".join(told.sentences) for told in retries), played.name
+    _check_ways(log, paragraphs)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(playbooks(), scripts(), st.floats(0, 1))
 def test_any_part_of_a_generated_log_is_explained(
     document: str, script: Object, share: float
@@ -119,9 +136,7 @@ def _check_ways(log: list[e.Event], paragraphs: list[Paragraph]) -> None:
 def test_the_numbers_of_every_delay_make_it() -> None:
     seen: Counter[str] = Counter()
     for played in CORPUS:
-        assert played.program is not None
-        log = simulate(played.program, played.script).log
-        for told in explanation(log, played.program):
+        for told in explanation_of(played, played.program):
             if told.delay is not None:
                 seen[f"{told.delay.backoff} {told.delay.jitter}"] += 1
                 assert told.delay.seconds == pytest.approx(recomputed(told.delay), abs=1e-9)
@@ -224,6 +239,55 @@ def test_spent_attempts_say_so_and_why_nobody_handles_the_failure() -> None:
     assert told.splitlines()[-1].startswith("the run: It failed: server_error: 503.")
 
 
+def test_a_budget_that_all_visits_share_is_told_in_retries() -> None:
+    """An execution that begins a visit costs nothing of it."""
+    graph = """digraph g {
+      start [shape=Mdiamond]; plan [prompt=p]; exit [shape=Msquare]
+      build [shape=parallelogram tool_command=x max_retries=1 retry_target=plan max_visits=3]
+      start -> plan -> build -> exit
+    }"""
+    program = load_text(graph, "g.dot").program
+    assert program is not None
+    simulation = simulate(program, script_of({"outcomes": {"build": [DOWN]}}))
+    for told_by in (program, None):
+        paragraphs = explanation(simulation.log, told_by, step="build")
+        tried = [told for told in paragraphs if told.about is About.ATTEMPT]
+        word = "node" if told_by is not None else "step"
+        allowed = f"t allows 1 retry over all visits of the {word}, and"
+        assert [(told.visit, told.attempt) for told in tried] == [(1, 1), (1, 2), (2, 1), (3, 1)]
+        assert f"i{allowed} this is number 1." in " ".join(tried[1].sentences)
+        for told in tried[1:]:
+            spent = f"I{allowed} 1 was made: none is left, which fails the {word}."
+            assert spent in told.sentences
+
+
+def test_the_budget_of_a_visit_is_told_in_attempts_whatever_another_rule_shares() -> None:
+    flow = """
+workflow:
+  - step: a
+    tool:
+      kind: noop
+      spec:
+        policy:
+          rules:
+            - {when: "{{ outcome.error.kind == 'x' }}", then: {do: retry, attempts: 9, budget: step}}
+            - {when: "{{ outcome.error.kind == 'y' }}", then: {do: retry, attempts: 2}}
+"""
+    outcomes = [{"error": {"kind": kind}} for kind in "xxy"]
+    told = explained(simulated(flow, outcomes={"a": outcomes}))
+    assert "it allows 8 retries over all visits of the step, and this is number 2." in told
+    assert "It allows 2 attempts and 3 were made: they are spent" in told
+
+
+def test_an_error_is_told_up_to_its_cause() -> None:
+    message = f"{'a long way to say ' * 10}that the disk is full."
+    boom = {"error": {"kind": "python_error", "message": message}}
+    told = explained(simulated(RETRY, outcomes={"page": [boom]})).splitlines()
+    # Three attempts have an outcome for their reason, then the step and the run fail of the last.
+    assert sum("that the disk is full." in line for line in told) == 5
+    assert not any("full.." in line or "…" in line for line in told)
+
+
 def test_a_condition_shows_the_values_it_read() -> None:
     flow = """
 workload: {most: 3}
@@ -279,6 +343,57 @@ workflow:
     assert "No arc that leads to it was looked at." in explained(simulation, step="d")
 
 
+def test_a_step_that_was_not_entered_says_which_arc_could_not_be_asked() -> None:
+    flow = """
+workflow:
+  - step: a
+    tool: {kind: noop}
+    next: {arcs: [{step: b, when: "{{ workload.go }}"}, {step: c, when: "{{ 1 + no.x > 1 }}"}]}
+  - {step: b, tool: {kind: noop}}
+  - {step: c, tool: {kind: noop}}
+"""
+    simulation = simulated(flow)
+    for step in "bc":
+        told = explained(simulation, step=step)
+        assert (
+            f"{step} was never entered. After a: Its arcs could not be asked: expression: " in told
+        )
+        assert "when of the arc a -> c" in told
+        assert "was looked at" not in told
+    assert ". Step a failed. Nobody handles it: " in explained(simulation)  # of what has been told
+
+
+def test_every_arc_that_was_not_taken_has_its_reason() -> None:
+    """Also those that are too many to be told after the step."""
+    count = ARCS_SHOWN + 2
+    arcs = ", ".join(f'{{step: b{n}, when: "{{{{ workload.go == {n} }}}}"}}' for n in range(count))
+    steps = "".join(f"  - {{step: b{n}, tool: {{kind: noop}}}}\n" for n in range(count))
+    flow = (
+        f"workflow:\n  - step: a\n    tool: {{kind: noop}}\n    next: {{arcs: [{arcs}]}}\n{steps}"
+    )
+    told = explained(simulated(flow, workload={"go": 99}), step=f"b{count - 1}")
+    assert f"`workload.go == {count - 1}` is false (workload.go is 99)." in told
+
+
+def test_what_was_not_entered_is_told_after_the_run_and_before_what_is_waited_for() -> None:
+    flow = """
+workflow:
+  - step: a
+    tool: {kind: human, question: "Go?"}
+    next: [b]
+  - {step: b, tool: {kind: noop}}
+"""
+    simulation = simulated(flow)
+    log = upto(simulation, e.HumanWaiting)
+    told = explanation(log, simulation.program, step="b", now=log[-1].at)
+    assert [one.about for one in told] == [About.RUN, About.ROUTE, About.WAIT]
+    assert told[1].sentences[0] == "b is not entered yet."
+    done = simulated(RETRY, outcomes={"page": [DOWN]})
+    ended = explanation(done.log, done.program, step="store", now=done.log[-1].at)
+    assert [one.about for one in ended] == [About.RUN, About.RUN, About.ROUTE]
+    assert [one.at for one in ended] == sorted(one.at for one in ended)
+
+
 def test_an_explanation_of_a_step_leaves_the_others_out() -> None:
     simulation = simulated(RETRY)
     own = explanation(simulation.log, simulation.program, step="store")
@@ -308,6 +423,52 @@ def test_of_many_odd_iterations_only_some_are_told() -> None:
     assert "35 more iterations had trouble, 35 failed: 5, 6, 7," in text_of(paragraphs)
 
 
+def test_the_iterations_of_a_loop_are_told_one_after_another_and_the_rest_at_its_end() -> None:
+    """However they ran: at the same time, each retried when the others had begun."""
+    flow = """
+workflow:
+  - step: each
+    loop: {in: "{{ range(8) | list }}", iterator: n, spec: {mode: parallel}}
+    tool:
+      kind: noop
+      spec: {policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 2}}]}}
+    next: [after]
+  - {step: after, tool: {kind: noop}}
+"""
+    simulation = simulated(flow, outcomes={"each": [BOOM, BOOM, {"result": 1}]})
+    heads = [told.head for told in explanation(simulation.log, simulation.program)]
+    assert heads == [
+        "the run",
+        "each, its loop",
+        "each[0], attempt 1",
+        "each[0], attempt 2",
+        "each[1], attempt 1",
+        "each[1], attempt 2",
+        "each, the other iterations",
+        "after each",
+        "after, attempt 1",
+        "after after",
+        "the run",
+    ]
+
+
+def test_in_a_loop_an_iteration_fails_and_not_the_step() -> None:
+    for rules in ("[{when: '{{ outcome.error }}', then: {do: retry, attempts: 2}}]", "[]"):
+        flow = f"""
+workflow:
+  - step: each
+    loop: {{in: [1, 2], iterator: n}}
+    tool: {{kind: noop, spec: {{policy: {{on_unmatched: fail, rules: {rules}}}}}}}
+    next: {{arcs: [{{step: after, when: "{{{{ event.failed > 0 }}}}"}}]}}
+  - {{step: after, tool: {{kind: noop}}}}
+"""
+        told = explained(simulated(flow, outcomes={"each": [BOOM]}))
+        assert "the iteration" in told
+        assert "fails the step" not in told
+        assert "the step fails" not in told
+        assert "The iteration failed" not in told  # the outcome and what it does have been told
+
+
 def test_the_middle_of_a_long_explanation_is_left_out_and_counted() -> None:
     flow = """
 workflow:
@@ -326,6 +487,11 @@ workflow:
     short = shortened(paragraphs)
     assert len(short) == PARAGRAPHS_SHOWN_MAX < len(paragraphs)
     assert accounted(short) == accounted(paragraphs)
+    left = len(paragraphs) - PARAGRAPHS_SHOWN_MAX + 1
+    (rest,) = [told for told in short if told.about is About.REST]
+    assert rest.sentences == [f"{left} more paragraphs. Name a step, or use --json."]
+    (of_step,) = [t for t in shortened(paragraphs, step="a") if t.about is About.REST]
+    assert of_step.sentences == [f"{left} more paragraphs. --json has them all."]
 
 
 # --- runs that are under way, or were changed from outside ----------------------------------------
@@ -339,6 +505,13 @@ def test_a_run_under_way_says_what_it_waits_for() -> None:
     assert (waiting.head, waiting.until) == ("fetch.page, before the next attempt", now.until)
     assert now.about is About.WAIT
     assert now.sentences[0].startswith("Waiting to retry fetch (attempt 2 of 4) in 1.5 s: HTTP 503")
+
+
+def test_a_log_that_ends_with_a_step_has_no_event_untold() -> None:
+    log = upto(simulated(RETRY), e.StepDone)
+    paragraphs = explanation(log)
+    assert accounted(paragraphs) == Counter(event.seq for event in log)
+    assert paragraphs[-1].sentences == ["Where the run goes from here is not decided yet."]
 
 
 def test_pauses_forks_and_cancels_are_told_with_their_reason() -> None:

@@ -1,14 +1,47 @@
-"""What becomes of a state where a run goes on from the beginning of another one's log.
+"""Where a run goes on from the beginning of another one's log: whose that is, what becomes of it.
 
-Knows a state and how much later it is now. Does not know which events may be shared: that is
+Knows logs, states and how much later it is now. Does not know which events may be shared: that is
 `engine.resting`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import Struct
 from msgspec.structs import replace
 
+from anew.engine import events as e
 from anew.engine.state import FOR_OTHERS, RunState, StepRun
+
+
+class Share(Struct, frozen=True):
+    """Whose an event of a log is, and the program that decided it; None is the log's own.
+
+    The events up to `until` were decided by the same program.
+    """
+
+    owner: str | None
+    decided_by: str | None
+    until: int
+
+
+def share_at(log: Sequence[e.Event], at: int) -> Share:
+    """Whose the event `at` is: every cut tells of all that is before it."""
+    later = (event for event in log[at:] if isinstance(event, e.RunPaused))
+    cuts = [event for event in later if event.shared_with is not None]
+    owner = cuts[0].shared_with if cuts else None
+    foreign = next((cut for cut in cuts if cut.decided_by is not None), None)
+    if foreign is None:
+        return Share(owner, None, len(log))
+    return Share(owner, foreign.decided_by, foreign.seq)
+
+
+def sharers_of(log: Sequence[e.Event]) -> set[str]:
+    """Every run whose events are in a log, its own run among them."""
+    runs = {event.run for event in log[:1] if isinstance(event, e.RunRequested)}
+    cuts = (event.shared_with for event in log if isinstance(event, e.RunPaused))
+    return runs.union(run for run in cuts if run is not None)
 
 
 def go_on_later(state: RunState, later_by: int | None) -> None:
@@ -18,6 +51,8 @@ def go_on_later(state: RunState, later_by: int | None) -> None:
     inputs anew: they may read another program, another workload, and the id of another run.
     """
     state.retries, state.redirects, state.repeated = {}, {}, {}
+    for branch in state.branches.values():
+        branch.retries, branch.repeated = {}, {}
     if later_by is None:
         return
     for visit in state.active.values():

@@ -176,7 +176,10 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
     if type(ask) is Ended:
         end_step_run(recorder, ask)
         ask = None
-    _settle(recorder)
+    if recorder.events:
+        # What changes nothing, such as a wait that is not over yet, must not decide anything else:
+        # the log could not tell that it came.
+        _settle(recorder)
     return Transition(recorder.events, recorder.jobs, ask, recorder.stopped)
 
 

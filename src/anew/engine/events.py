@@ -67,9 +67,10 @@ class RunPaused(Fact):
 
     `shared_with` names the run whose beginning this log shares: the events up to here are its.
     `decided_by` is the digest of the program that decided them, where they do not follow from the
-    program and the workload of this log. `later_by` is how long (nanoseconds) after the last of
-    them the run goes on: limits of time are given what was left of them, and what was at work is
-    started with inputs that are rendered anew.
+    program and the workload of this log. `later_by` is by how much (nanoseconds)
+    limits of time and sleeps are moved, so that they have left what they had at that event; 0 where
+    the run goes on from where the other stands. What was at work is started with inputs that are
+    rendered anew.
     """
 
     name: ClassVar[str] = "run.paused"

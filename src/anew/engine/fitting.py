@@ -41,9 +41,7 @@ class Misfit(Struct, frozen=True):
 
 
 def misfits_of(state: RunState, old: Program, new: Program) -> list[Misfit]:
-    """Why a run of `old` that stands like this cannot go on as a run of `new`; none when it can."""
-    if old.digest == new.digest:
-        return []
+    """Why a run that `old` brought here cannot go on as a run of `new`; none when it can."""
     found = [*_of_program(old, new), *_of_tokens(state, new)]
     for visit in state.active.values():
         found += _of_visit(visit, old, new)

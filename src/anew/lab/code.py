@@ -10,8 +10,10 @@ Everything is done by the parts that `anew simulate` and `anew test` have.
 from __future__ import annotations
 
 import os
+import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,15 +21,11 @@ from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.errors import ConfigError, ProgramError
+from anew.lab.beside import document_of, golden_beside
 from anew.lab.expecting import Failure, Seen, checked, difference, unmet
-from anew.lab.scenario import (
-    documents_beside,
-    exit_status_of,
-    read_scenario,
-    timeline_beside,
-    timeline_text,
-)
+from anew.lab.plain_values import fitting, plain
 from anew.lab.scenario import play as play_read
+from anew.lab.scenario import read_scenario, timeline_text
 from anew.lab.script import CHANCE_DEFAULT, Script, doubts, script_of
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import Loaded, read_file
@@ -36,6 +34,7 @@ from anew.languages import load_text as load_document_text
 from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.values import Object, Value
+from anew.views.exit_status import exit_status_of
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
@@ -62,7 +61,7 @@ class Played(Struct, frozen=True, dict=True):
 
     def report(self) -> Object:
         """The JSON object of `anew simulate --json`."""
-        return self._report
+        return deepcopy(self._report)
 
     @cached_property
     def _report(self) -> Object:
@@ -100,16 +99,17 @@ class Played(Struct, frozen=True, dict=True):
     @property
     def ctx(self) -> Object:
         """What the run wrote."""
-        return dict(self._report["ctx"])
+        found: Object = deepcopy(self._report["ctx"])
+        return found
 
     @property
     def result(self) -> Value:
-        return self._report["result"]
+        return deepcopy(self._report["result"])
 
     @property
     def error(self) -> Object | None:
         """The error the run failed with; None when it did not."""
-        error: Object | None = self._report["error"]
+        error: Object | None = deepcopy(self._report["error"])
         return error
 
     @property
@@ -144,7 +144,8 @@ class Played(Struct, frozen=True, dict=True):
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
         seen = Seen(self._report, exit_status_of(self.simulation.status), self.timeline)
-        failures = [*self.failures, *unmet(checked(expected, "expect"), seen)]
+        said = checked(fitting(plain(expected, "expect"), "expect"), "expect")
+        failures = [*self.failures, *unmet(said, seen)]
         if failures:
             raise AssertionError("\n".join(self._told(failures)))
         return self
@@ -192,6 +193,7 @@ def play(
     The arguments are the keys of a script. A task without outcomes succeeds with {}. ConfigError
     says which of them is wrong; what is only doubtful is a warning.
     """
+    expect_program(flow, "lab.play")
     script = written(
         "lab.play",
         workload=workload,
@@ -208,19 +210,26 @@ def play(
 
 def written(where: str, *, outcomes: Outcomes | None, **said: Value) -> Script:
     """The script that the arguments of a call say; `where` is who is named when one is wrong."""
-    listed = {key: _plain(entries) for key, entries in (outcomes or {}).items()}
-    others = {key: _plain(value) for key, value in said.items()}
-    return script_of({"outcomes": listed, **others}, where)
+    return script_of(plain({"outcomes": outcomes, **said}, where), where)
+
+
+def expect_program(flow: object, where: str) -> None:
+    """ConfigError for what is no program, which is most often the path to one."""
+    if not isinstance(flow, Program):
+        hint = "lab.load(path) gives one"
+        raise ConfigError(f"{where}: a program comes first, not {reprlib.repr(flow)}; {hint}")
 
 
 def play_scenario(path: PathLike) -> Played:
     """Play a scenario file on its document; `expect()` then asserts what the file expects."""
     file = os.fspath(path)
     scenario = read_scenario(read_file(file), file)
-    program = load(_document(file, scenario.document), dialect=scenario.dialect)
-    beside = timeline_beside(file)
-    golden = read_file(beside).decode("utf-8", "replace") if os.path.isfile(beside) else None
-    played = play_read(scenario, program, timeline=golden)
+    try:
+        document = document_of(file, scenario.document)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
+    program = load(document, dialect=scenario.dialect)
+    played = play_read(scenario, program, timeline=golden_beside(file))
     warn(played.doubts)
     return Played(played.simulation, file, tuple(played.failures))
 
@@ -229,27 +238,6 @@ def _program(loaded: Loaded) -> Program:
     if loaded.program is None:
         raise ProgramError([found for found in loaded.findings if found.severity is Severity.ERROR])
     return loaded.program
-
-
-def _document(file: str, said: str | None) -> str:
-    if said is not None:
-        return os.path.join(os.path.dirname(file), said)
-    for places in documents_beside(file):
-        found = [place for place in places if os.path.isfile(place)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = " and ".join(found)
-            raise ConfigError(f"{file}: its document may be {names}; say `document: PATH`")
-    raise ConfigError(f"{file}: there is no document beside it; say `document: PATH`")
-
-
-def _plain(value: Value) -> Value:
-    """What code says, as a script would have it: mappings and lists of any kind are plain ones."""
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return [_plain(part) for part in value] if is_list else value
 
 
 def warn(problems: Iterable[str]) -> None:

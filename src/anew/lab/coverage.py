@@ -19,14 +19,16 @@ from anew.engine import events as e
 from anew.engine.gates import PENDING
 from anew.engine.router import Reason
 from anew.program.policy import Retry, Rule
-from anew.program.program import Program, Step, Task
+from anew.program.program import Gate, Program, Step, Task
 from anew.program.span import NOWHERE, Span
+from anew.values import Object
 from anew.views.context import GRAPHS
 from anew.views.summary import shown_labels
 
 # Rules the front end of graphs makes for what no author can see.
 _MADE_UP_RULES = ("done", "passed on", "branches")
 _DEFAULT_RETRIES = "the retries of nodes by default"
+_NEVER_TAKEN = "was never taken"
 _MET, _UNMET = "met", "unmet"
 _GATE_ANSWERS = {_MET: "was never satisfied", _UNMET: "was never left unsatisfied"}
 
@@ -48,6 +50,15 @@ class Point(Struct, frozen=True):
     place: Span
     what: str
     lack: str
+
+    def report(self) -> Object:
+        return {
+            "kind": self.kind.value,
+            "line": self.place.line,
+            "column": self.place.column,
+            "what": self.what,
+            "lack": self.lack,
+        }
 
 
 class Coverage(Struct, frozen=True):
@@ -71,6 +82,15 @@ class Coverage(Struct, frozen=True):
     def percent(self) -> float:
         """Of a document that decides nothing, all is covered."""
         return percent_of(self.covered, self.points)
+
+    def report(self) -> Object:
+        """What `anew test --coverage --json` says of a document."""
+        return {
+            "percent": self.percent,
+            "covered": self.covered,
+            "points": self.points,
+            "uncovered": [point.report() for point in self.uncovered],
+        }
 
     def plus(self, other: Coverage) -> Coverage:
         """That of both together."""
@@ -124,16 +144,18 @@ class _Chart:
         self._program = program
         self._is_graph = program.language == GRAPHS
         self._labels = shown_labels(program)
-        self._retried_at = Counter(place for s in program.steps.values() for place in _retries(s))
+        self._uses = Counter(place for step in program.steps.values() for place in _places(step))
+        self._written = _written(program)
         self._named: dict[_Name, Point] = {}
         self._known: dict[tuple[PointKind, Span, str], Point] = {}
         for name, task in program.workbook.items():
             self._add_rules(f"the workbook's {name}", task, ())
-        for step in self._written():
-            self._add_step(step)
+        for step in program.steps.values():
+            if self._written[step.name] == step.name:
+                self._add_step(step)
         if program.fallback is not None:
             what = f"the fallback to {program.fallback}"
-            self._add(PointKind.FALLBACK, program.span, what, "was never taken", ())
+            self._add(PointKind.FALLBACK, program.fallback_span, what, _NEVER_TAKEN, ())
 
     @property
     def points(self) -> Iterable[Point]:
@@ -145,20 +167,14 @@ class _Chart:
         names = () if read is None else read(event)
         yield from {self._named[name]: None for name in names if name in self._named}
 
-    def _written(self) -> Iterator[Step]:
-        """The steps that stand in the document: those of the front end repeat a node's place."""
-        seen: set[Span] = set()
-        for step in self._program.steps.values():
-            if not self._is_graph or step.span not in seen:
-                yield step
-            seen.add(step.span)
-
     def _add(
         self, kind: PointKind, place: Span, what: str, lack: str, name: _Name, *, key: str = ""
     ) -> None:
-        """One point for each thing that was written, under however many names it is known."""
-        point = self._known.setdefault((kind, place, key), Point(kind, place, what, lack))
-        self._named[kind, *name] = point
+        self._named[kind, *name] = self._point(kind, place, what, lack, key=key)
+
+    def _point(self, kind: PointKind, place: Span, what: str, lack: str, *, key: str = "") -> Point:
+        """One for each thing that was written, under however many names it is known."""
+        return self._known.setdefault((kind, place, key), Point(kind, place, what, lack))
 
     def _add_step(self, step: Step) -> None:
         for task in step.tasks:
@@ -169,50 +185,75 @@ class _Chart:
             self._add(PointKind.ADMISSION, rule.span, what, "never decided", (step.name, number))
         word = "edge" if self._is_graph else "arc"
         for number, arc in enumerate(step.router.arcs, 1):
-            what = f"{word} {step.name} -> {arc.to}"
-            name = (step.name, number)
-            self._add(PointKind.ARC, arc.span, what, "was never taken", name, key=what)
-        self._add_gate(step)
+            what = f"{word} {step.name} -> {self._written[arc.to]}"
+            own = (step.name, number)
+            self._add(PointKind.ARC, arc.span, what, _NEVER_TAKEN, own, key=what)
         if step.rescue is not None:
-            what = f"the way from a failed {step.name} to {step.rescue}"
-            self._add(PointKind.RESCUE, step.span, what, "was never taken", (step.name,))
+            place, name = step.rescue_span, (step.name, step.rescue)
+            all_of_them = "node" if self._is_graph else "step"
+            who = all_of_them if self._uses[place] > 1 else step.name
+            what = f"the way from a failed {who} to {step.rescue}"
+            self._add(PointKind.RESCUE, place, what, _NEVER_TAKEN, name)
+        if step.gate is not None:
+            self._add_gate(step.name, step.gate)
 
-    def _add_gate(self, step: Step) -> None:
-        """A gate has two answers, and both must have been given."""
-        if step.gate is None:
-            return
+    def _add_gate(self, step: str, gate: Gate) -> None:
+        """A gate has two answers, and both must have been given; where it sends the run may be
+        what also takes the failures of its step."""
         for answer, lack in _GATE_ANSWERS.items():
-            what, name = f"gate {step.name}", (step.name, answer)
-            self._add(PointKind.GATE, step.gate.span, what, lack, name, key=answer)
+            what, name = f"gate {step}", (step, answer)
+            self._add(PointKind.GATE, gate.span, what, lack, name, key=answer)
+        if gate.to is not None and gate.to_span is not None:
+            what = f"the way from an unsatisfied gate to {gate.to}"
+            way = (step, gate.to, _UNMET)
+            self._add(PointKind.RESCUE, gate.to_span, what, _NEVER_TAKEN, way)
 
     def _add_rules(self, label: str, task: Task, name: _Name, step: Step | None = None) -> None:
         for number, rule in enumerate(task.policy.rules, 1):
             if self._is_graph and rule.name in _MADE_UP_RULES:
                 continue
-            own = (*name, task.label, number)
-            what, place = self._rule(rule, number, label, step)
-            self._add(PointKind.RULE, place, what, "never matched", own)
-            sequel = _sequel_of(rule)
+            own, sequel = (*name, task.label, number), _sequel_of(rule)
+            if self._is_graph and step is not None:
+                self._add_node_rule(label, rule, own, sequel)
+                continue
+            what = f"{rule.name or f'rule {number}'} of {label}"
+            self._add(PointKind.RULE, rule.span, what, "never matched", own)
             if sequel is not None:
                 said = f"on_exhausted of {what}"
                 self._add(PointKind.SEQUEL, sequel, said, "was never reached", own)
 
-    def _rule(self, rule: Rule, number: int, label: str, step: Step | None) -> tuple[str, Span]:
-        """How a rule is called, and where it stands."""
-        if not self._is_graph or step is None:
-            return f"{rule.name or f'rule {number}'} of {label}", rule.span
-        if not isinstance(rule.then, Retry):
-            return f"what a failure of {label} counts as", step.span
-        if rule.span == step.span:  # nothing of the node says so: it is a default of the graph
-            return _DEFAULT_RETRIES, self._program.span
-        is_default = self._retried_at[rule.span] > 1
-        return _DEFAULT_RETRIES if is_default else f"the retries of {label}", rule.span
+    def _add_node_rule(self, label: str, rule: Rule, own: _Name, sequel: Span | None) -> None:
+        """What a failure counts as is one thing, with and without retries before it."""
+        is_retry = isinstance(rule.then, Retry)
+        if is_retry:
+            is_default = self._uses[rule.span] > 1
+            what = _DEFAULT_RETRIES if is_default else f"the retries of {label}"
+            self._add(PointKind.RULE, rule.span, what, "never matched", own)
+        place = sequel if is_retry else rule.span
+        if place is not None:
+            who = "a node" if self._uses[place] > 1 else label
+            what = f"what a failure of {who} counts as"
+            name = PointKind.SEQUEL if is_retry else PointKind.RULE, *own
+            self._named[name] = self._point(PointKind.RULE, place, what, "was never asked")
 
 
-def _retries(step: Step) -> set[Span]:
-    """Where the retries of a step are written."""
-    rules = (rule for task in step.tasks for rule in task.policy.rules)
-    return {rule.span for rule in rules if isinstance(rule.then, Retry)}
+def _written(program: Program) -> Mapping[str, str]:
+    """By step, the one the author wrote: a step of the front end stands at the place of a node
+    before it, and either leads on to the node it is for or is one that begins there anew."""
+    found: dict[str, str] = {}
+    first: dict[Span, str] = {}
+    for step in program.steps.values():
+        known = first.setdefault(step.span, step.name) if program.language == GRAPHS else step.name
+        is_on_the_way = known != step.name and len(step.router.arcs) == 1
+        found[step.name] = step.router.arcs[0].to if is_on_the_way else known
+    return found
+
+
+def _places(step: Step) -> set[Span]:
+    """Where its retries, what its failure counts as and where it leads are written."""
+    rules = [rule for task in step.tasks for rule in task.policy.rules]
+    sequels = {place for rule in rules if (place := _sequel_of(rule)) is not None}
+    return {rule.span for rule in rules} | sequels | {step.rescue_span}
 
 
 def _sequel_of(rule: Rule) -> Span | None:
@@ -242,11 +283,11 @@ def _of_routing(event: e.NextEvaluated) -> Iterator[_Name]:
         # What was chosen may be dropped, and a gate may send the run elsewhere.
         if said["verdict"] and said["to"] in by_arc:
             yield PointKind.ARC, step, said["arc"]
-    ways = {token.get("via") for token in event.tokens}
-    if Reason.RETRY_TARGET in ways:
-        yield PointKind.RESCUE, step
-    if Reason.FALLBACK in ways:
-        yield (PointKind.FALLBACK,)
+    for token in event.tokens:
+        if token.get("via") == Reason.RETRY_TARGET:
+            yield PointKind.RESCUE, step, token["to"]
+        if token.get("via") == Reason.FALLBACK:
+            yield (PointKind.FALLBACK,)
 
 
 def _of_gate(event: e.GateChecked) -> Iterator[_Name]:
@@ -259,6 +300,8 @@ def _of_gate(event: e.GateChecked) -> Iterator[_Name]:
             yield PointKind.GATE, name, _UNMET
         elif verdict != PENDING:
             yield PointKind.GATE, name, _MET
+    if event.gate is not None and event.to is not None:
+        yield PointKind.RESCUE, event.gate, event.to, _UNMET
 
 
 def _of_failure(event: e.StepFailed) -> Iterator[_Name]:

@@ -5,24 +5,41 @@ One text that needs nothing else: no request leaves it. Whatever a document says
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from msgspec import Struct
 
 from anew.lab.coverage import Coverage, Point, percent_of
 
-# A sign as well as a colour: not everybody sees both.
-_COVERED, _PARTLY, _UNCOVERED = ("yes", "✓"), ("part", "◐"), ("no", "✗")
+
+class _Mark(Struct, frozen=True):
+    """A sign as well as a colour, and a word as well as a sign: not everybody sees all of them."""
+
+    kind: str
+    sign: str
+    word: str
+
+
+_COVERED = _Mark("yes", "✓", "exercised")
+_PARTLY = _Mark("part", "◐", "partly exercised")
+_UNCOVERED = _Mark("no", "✗", "not exercised")
 
 
 class CoveredSource(Struct, frozen=True):
-    """A document: its lines, as places count them, and what was covered of it."""
+    """A document: its lines, as places count them, what was covered of it, and by how many."""
 
     file: str
     lines: Sequence[str]
     coverage: Coverage
-    percent: float
+    scenarios: int = 1
+
+    @property
+    def told(self) -> str:
+        """How much of it is covered, in words."""
+        if not self.scenarios:
+            return "no scenario plays it"
+        return f"{self.coverage.percent:g} %" if self.coverage.points else "decides nothing"
 
 
 def page_of(documents: Sequence[CoveredSource]) -> str:
@@ -38,51 +55,73 @@ def page_of(documents: Sequence[CoveredSource]) -> str:
 
 
 def _row(number: int, one: CoveredSource) -> str:
-    cover, percent = one.coverage, f"{one.percent:g}"
+    cover = one.coverage
+    lines = sorted({point.place.line for point in cover.uncovered})
+    links = " ".join(f'<a href="#{_line_id(number, line)}">{line}</a>' for line in lines)
     return (
-        f'<tr><td><a href="#d{number}">{_safe(one.file)}</a></td><td>{cover.points}</td>'
-        f"<td>{cover.covered}</td><td>{len(cover.uncovered)}</td>"
-        f'<td><progress max="100" value="{percent}"></progress> {percent} %</td></tr>'
+        f'<tr><th scope="row"><a href="#d{number}">{_safe(one.file)}</a></th>'
+        f"<td>{cover.points}</td><td>{cover.covered}</td><td>{len(cover.uncovered)}</td>"
+        f"<td>{_bar(one)}{one.told}</td><td>{links}</td></tr>"
     )
+
+
+def _bar(one: CoveredSource) -> str:
+    if not one.coverage.points:
+        return ""
+    percent = f"{one.coverage.percent if one.scenarios else 0:g}"
+    name = f"covered of {_safe(one.file)}"
+    return f'<progress max="100" value="{percent}" aria-label="{name}"></progress> '
+
+
+def _line_id(number: int, line: int) -> str:
+    return f"d{number}l{line}"
 
 
 def _section(number: int, one: CoveredSource) -> str:
     by_line: dict[int, list[tuple[Point, int]]] = {}
     for point, count in one.coverage.hits.items():
         by_line.setdefault(point.place.line, []).append((point, count))
-    lines = "\n".join(_lines(one.lines, by_line))
+    lines = "\n".join(_line(number, *told, by_line) for told in enumerate(one.lines, 1))
     return (
-        f'<section id="d{number}"><h2>{_safe(one.file)} <small>{one.percent:g} %</small>'
-        f"</h2>\n<table class=source>\n{lines}\n</table></section>"
+        f'<section id="d{number}"><h2>{_safe(one.file)} <small>{one.told}</small></h2>\n'
+        f"<table class=source><caption>The source of {_safe(one.file)}</caption>\n{_HEAD}\n"
+        f"<tbody>\n{lines}\n</tbody></table></section>"
     )
 
 
-def _lines(lines: Sequence[str], by_line: Mapping[int, list[tuple[Point, int]]]) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
-        points = by_line.get(number, [])
-        kind, sign = _mark(points)
-        told = "".join(f"<div class={_kind(count)}>{_note(p, count)}</div>" for p, count in points)
-        yield (
-            f'<tr class="{kind}"><td class=n>{number}</td><td class=s>{sign}</td>'
-            f"<td><pre>{_safe(line)}</pre>{told}</td></tr>"
-        )
+def _line(
+    document: int, number: int, line: str, by_line: Mapping[int, list[tuple[Point, int]]]
+) -> str:
+    points = by_line.get(number, [])
+    mark = _mark(points)
+    notes = "".join(f"<div class={_of(n).kind}>{_note(point, n)}</div>" for point, n in points)
+    kind, sign = ("", "") if mark is None else (mark.kind, _sign(mark))
+    return (
+        f'<tr id="{_line_id(document, number)}" class="{kind}"><td class=n>{number}</td>'
+        f"<td class=s>{sign}</td><td><pre>{_safe(line)}</pre>{notes}</td></tr>"
+    )
 
 
-def _mark(points: Sequence[tuple[Point, int]]) -> tuple[str, str]:
+def _sign(mark: _Mark) -> str:
+    """For those who hear the page, a word."""
+    return f'<span role="img" aria-label="{mark.word}" title="{mark.word}">{mark.sign}</span>'
+
+
+def _mark(points: Sequence[tuple[Point, int]]) -> _Mark | None:
     if not points:
-        return "", ""
+        return None
     counts = [count for _, count in points]
     if all(counts):
         return _COVERED
     return _PARTLY if any(counts) else _UNCOVERED
 
 
-def _kind(count: int) -> str:
-    return (_COVERED if count else _UNCOVERED)[0]
+def _of(count: int) -> _Mark:
+    return _COVERED if count else _UNCOVERED
 
 
 def _note(point: Point, count: int) -> str:
-    sign = (_COVERED if count else _UNCOVERED)[1]
+    sign = _of(count).sign
     if not count:
         return f"{sign} {_safe(point.what)} {_safe(point.lack)}"
     return f"{sign} {_safe(point.what)} · {count}×"
@@ -112,7 +151,15 @@ tr.yes { background: var(--yes); } tr.no { background: var(--no); }
 tr.part { background: var(--part); }
 div.yes { color: var(--yes-ink); } div.no { color: var(--no-ink); }
 small { color: var(--dim); font-weight: normal; }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.source thead { font-size: 12px; color: var(--dim); text-align: left; }
+.summary tbody th { font-weight: normal; }
+tr:target { outline: 2px solid var(--no-ink); }
 """
+_HEAD = (
+    '<thead><tr><th scope="col">line</th><th scope="col"><abbr title="exercised">✓</abbr></th>'
+    '<th scope="col">source</th></tr></thead>'
+)
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -127,7 +174,10 @@ _PAGE = """<!doctype html>
 <p>{covered} of {points} rules, arcs, gates and ways out of failures were exercised by a scenario.
 ✓ exercised, ✗ not, ◐ some of those on the line.</p>
 <table class="summary">
-<thead><tr><th>document</th><th>points</th><th>exercised</th><th>not</th><th>share</th></tr></thead>
+<caption>What was exercised of each document</caption>
+<thead><tr><th scope="col">document</th><th scope="col">points</th><th scope="col">exercised</th>
+<th scope="col">not</th><th scope="col">share</th><th scope="col">lines not exercised</th>
+</tr></thead>
 <tbody>
 {rows}
 </tbody>

@@ -275,7 +275,7 @@ def _named_delays(expect: Object) -> Sequence[Object]:
 
 
 def _is_status(value: Value) -> bool:
-    return value in _STATUSES
+    return value in STATUSES
 
 
 _Asks = Callable[[Value, Seen, bool], Iterator[Failure]]
@@ -290,10 +290,10 @@ class _Key(Struct, frozen=True):
 
 
 # A run that is played has begun.
-_STATUSES = [word for word in RunStatus if word is not RunStatus.NEW]
+STATUSES = [word for word in RunStatus if word is not RunStatus.NEW]
 _STEPS, _TEXT = "a list of step names", "a text"
 _KEYS: Mapping[str, _Key] = {
-    "status": _Key(_is_status, f"one of {', '.join(_STATUSES)}", _equal("status")),
+    "status": _Key(_is_status, f"one of {', '.join(STATUSES)}", _equal("status")),
     "exit_status": _Key(forms.is_whole, "a whole number", _exit_status),
     "visits": _Key(forms.are_texts, _STEPS, _visits),
     "branches": _Key(forms.are_lists, "a list of lists of step names", _branches),

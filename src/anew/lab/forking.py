@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anew.engine.cuts import share_at
 from anew.engine.events import Event
 from anew.lab.replay import Difference, posing_as, replay
 from anew.program.program import Program
@@ -26,11 +27,14 @@ def fork_preview(plan: Plan, workload: Object | None = None) -> Preview:
             at=plan.at,
             asked=plan.asked,
             state=plan.state,
+            own=plan.own.program,
             old=plan.old.program,
+            old_until=share_at(plan.log, plan.at).until,
             new=plan.new.program,
+            is_latest=plan.where.is_latest,
             misfits=plan.misfits,
             workload=workload or {},
-            differs_at=differs_at(plan) if plan.is_moved else None,
+            differs_at=differs_at(plan),
         )
     )
 
@@ -38,12 +42,14 @@ def fork_preview(plan: Plan, workload: Object | None = None) -> Preview:
 def differs_at(plan: Plan) -> int | None:
     """The first shared event that the new program would have decided otherwise, if it is known.
 
-    It is not where the log does not even follow from its own program.
+    It is not where the log does not even follow from the program that decided it.
     """
-    shared = plan.log[: plan.at]
-    if len(shared) > _DERIVED_EVENTS_MAX or _difference(plan.old.program, shared) is not None:
+    old, new, shared = plan.old.program, plan.new.program, plan.log[: plan.at]
+    if old.digest == new.digest or len(shared) > _DERIVED_EVENTS_MAX:
         return None
-    found = _difference(posing_as(plan.new.program, shared[0]), shared)
+    if _difference(posing_as(old, shared[0]), shared) is not None:
+        return None
+    found = _difference(posing_as(new, shared[0]), shared)
     return None if found is None else found.seq
 
 

@@ -43,7 +43,8 @@ class Player(Protocol):
     """Asked once for each execution, in the order in which they begin."""
 
     def next(self, asking: Asking) -> Played | None:
-        """None: nothing is said of it. A call then succeeds with {}; nobody answers, none comes.
+        """None: nothing is said of it. A call then succeeds with {}, and a sleep takes its time;
+        nobody answers, none comes.
 
         A person is asked again while the answer fits no choice.
         """

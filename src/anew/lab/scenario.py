@@ -6,33 +6,23 @@ are is the business of whoever calls.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec import Struct, field
 
-from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.expecting import Failure, Seen, checked, timeline_failure, unmet
-from anew.lab.script import Script, doubts, script_of
+from anew.lab.script import Script, doubts, read_value, script_of
 from anew.lab.simulate import Simulation, simulate
-from anew.languages.document import read_yaml
-from anew.languages.nodes import plain
-from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.values import Object, Value
+from anew.views.exit_status import exit_status_of
 from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
+from anew.views.visible import visible
 
-SCENARIO_SUFFIXES = (".scenario.yaml", ".scenario.yml", ".scenario.json")
-DOCUMENT_SUFFIXES = (".yaml", ".yml", ".dot", ".gv")
-TIMELINE_SUFFIX = ".timeline.txt"
 # What a scenario says beside its script.
 SCENARIO_KEYS = ("document", "dialect", "description")
-# As `anew simulate` exits; a run that has not ended waits.
-EXIT_STATUS = {RunStatus.DONE: 0, RunStatus.FAILED: 1, RunStatus.CANCELLED: 130}
-_WAITING = 3
 
 
 class Scenario(Struct, frozen=True):
@@ -68,41 +58,9 @@ class Played(Struct, frozen=True, dict=True):
         return not self.failures
 
 
-def is_scenario(name: str) -> bool:
-    """Whether a file of this name is a scenario."""
-    return name.endswith(SCENARIO_SUFFIXES)
-
-
-def stem_of(file: str) -> str:
-    """The path of a scenario without its ending: NAME or NAME.VARIANT."""
-    ending = next((suffix for suffix in SCENARIO_SUFFIXES if file.endswith(suffix)), "")
-    return file.removesuffix(ending)
-
-
-def documents_beside(file: str) -> Iterator[tuple[str, ...]]:
-    """Where the document of a scenario may lie that names none, the best places first.
-
-    NAME.VARIANT is a document of that name, else a variant of NAME; each with every known ending.
-    """
-    folder, name = os.path.split(stem_of(file))
-    while name:
-        beside = os.path.join(folder, name)
-        yield tuple(beside + suffix for suffix in DOCUMENT_SUFFIXES)
-        name = name.rpartition(".")[0]
-
-
-def timeline_beside(file: str) -> str:
-    """Where the timeline lies that a scenario must give."""
-    return stem_of(file) + TIMELINE_SUFFIX
-
-
 def read_scenario(text: str | bytes, file: str) -> Scenario:
     """The scenario in a YAML or JSON text; ConfigError says what is wrong and where."""
-    node, findings = read_yaml(text, file)
-    for finding in findings:
-        if finding.severity is Severity.ERROR:
-            raise ConfigError(f"{finding.place}: {finding.message}")
-    return scenario_of(plain(node) if node is not None else {}, file)
+    return scenario_of(read_value(text, file), file)
 
 
 def scenario_of(said: Value, file: str = "scenario") -> Scenario:
@@ -159,24 +117,12 @@ def _simulated(program: Program, script: Script) -> tuple[Simulation, list[Failu
     return run.simulation, told
 
 
-def exit_status_of(status: RunStatus) -> int:
-    """What `anew simulate` exits with when a run ends like this."""
-    return EXIT_STATUS.get(status, _WAITING)
-
-
 def timeline_text(simulation: Simulation) -> str:
     """What `anew simulate` prints of a simulation."""
-    lines = map(_visible, timeline_lines(simulation.log, simulation.program))
+    lines = map(visible, timeline_lines(simulation.log, simulation.program))
     seconds = elapsed_seconds(simulation.log)
     end = f"{simulation.status.value} after {seconds:.3f} virtual seconds"
     return "".join(f"{line}\n" for line in (*lines, end))
-
-
-def _visible(line: str) -> str:
-    """The line as a terminal is shown it: no character that would move the cursor."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line)
 
 
 def _unknown(scenario: Scenario, seen: Seen) -> list[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from anew.engine.outcome import HELPERS, RETRYABLE
-from anew.engine.state import RunStatus
 from anew.engine.verdicts import ErrorType
 from anew.lab import script
-from anew.lab.expecting import EXPECT_KEYS
+from anew.lab.expecting import EXPECT_KEYS, STATUSES
 from anew.lab.scenario import SCENARIO_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -136,6 +135,7 @@ def _entry() -> Schema:
         "error": said("Makes it an error outcome.", nullable({"anyOf": [ref("error"), _TEXT]})),
         "times": said("For how many executions. Default 1.", {"type": "integer", "minimum": 1}),
         "takes": said("How many seconds each takes. Default 0.", _TAKES),
+        "late": said("How many seconds later its outcome is known. Default 0.", _TAKES),
         "answer": said("What a person answers.", _SCALAR),
         "status": said("How it went, in the words of graphs: SUCCESS, FAILURE, RETRY…", _TEXT),
         "label": said("Which arc the outcome prefers.", _SCALAR),
@@ -172,7 +172,7 @@ def _expect() -> Schema:
     whole = {"type": "integer"}
     number = {"type": "number"}
     shapes = {
-        "status": said("How the run ends.", word(RunStatus)),
+        "status": said("How the run ends.", word(STATUSES)),
         "exit_status": said("What `anew simulate` exits with.", whole),
         "visits": said("The steps, in the order they start.", _STEPS),
         "branches": said(

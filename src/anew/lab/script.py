@@ -27,18 +27,20 @@ from anew.engine.signals import NAME_FORM, is_name
 from anew.engine.state import Key
 from anew.engine.verdicts import ErrorType, spoken
 from anew.errors import ConfigError
+from anew.lab.plain_values import fitting
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
 from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object, Value, json_text
-from anew.weight import problem_of
 
 # 2000-01-01T00:00:00Z
 START_DEFAULT = 946_684_800 * NANOSECONDS
 
 TAKES_SECONDS_MAX = 1e9
+# What is recorded of a run with thousands of step-runs is far larger than what anybody writes.
+SCRIPT_BYTES_MAX = 8 << 20
 OK_STATUSES = range(200, 300)
 
 _KEYS = ("workload", "outcomes", "signals", "random", "now", "lags", "invariants", "expect")
@@ -55,17 +57,21 @@ _ALIASES = {
     "context_updates": "context",
 }
 _ENTRY_KEYS = (
-    *("result", "error", "times", "takes", "answer", "status", "label", "context", "suggested"),
-    *("notes", "signal", *_ALIASES, *HELPERS),
+    *("result", "error", "times", "takes", "late", "answer", "status", "label", "context"),
+    *("suggested", "notes", "signal", *_ALIASES, *HELPERS),
 )
 
 
 class Entry(Struct, frozen=True):
-    """One scripted outcome, for `times` executions that take `takes` nanoseconds each."""
+    """One scripted outcome, for `times` executions that take `takes` nanoseconds each.
+
+    A call's outcome is known `late` nanoseconds after that: a timeout is not noticed in no time.
+    """
 
     said: Object
     times: int
     takes: int
+    late: int = 0
 
     @property
     def answer(self) -> str | None:
@@ -219,11 +225,16 @@ def _general(key: str) -> str:
 
 def read_script(text: str | bytes, file: str) -> Script:
     """The script in a YAML or JSON text; ConfigError says what is wrong and where."""
-    node, findings = read_yaml(text, file)
+    return script_of(read_value(text, file), file)
+
+
+def read_value(text: str | bytes, file: str) -> Value:
+    """The plain value in a YAML or JSON text."""
+    node, findings = read_yaml(text, file, bytes_max=SCRIPT_BYTES_MAX)
     for finding in findings:
         if finding.severity is Severity.ERROR:
             raise ConfigError(f"{finding.place}: {finding.message}")
-    return script_of(plain(node) if node is not None else {}, file)
+    return plain(node) if node is not None else {}
 
 
 def script_of(said: Value, file: str = "script") -> Script:
@@ -233,9 +244,7 @@ def script_of(said: Value, file: str = "script") -> Script:
     if not isinstance(said, dict):
         raise ConfigError(f"{file}: a script is a mapping with {', '.join(_KEYS)}")
     _known(said, (*_KEYS, *_SCENARIO_KEYS), file)
-    problem = problem_of(said)
-    if problem is not None:
-        raise ConfigError(f"{file}: a value of the script {problem}")
+    fitting(said, file)
     chance = _chance(said.get("random", CHANCE_DEFAULT), file)
     return Script(
         outcomes=_outcomes(said.get("outcomes"), file),
@@ -380,7 +389,8 @@ def _entry(said: Value, where: str) -> Entry:
         if not isinstance(named.get(key, ""), str):
             raise ConfigError(f"{where}: error.{key} must be a word, not {named[key]!r}")
     _check_advice(entry, where)
-    return Entry(entry, times, _nanoseconds(entry.get("takes", 0), where))
+    takes = _nanoseconds(entry.get("takes", 0), where)
+    return Entry(entry, times, takes, _nanoseconds(entry.get("late", 0), where, key="late"))
 
 
 def _check_advice(entry: Object, where: str) -> None:

@@ -83,6 +83,7 @@ class World:
         self._ends: dict[int, int] = {}  # when they wait no more, by number of the agenda
         self._by_clock: dict[int, int] = {}  # what the clock must show, by number of the agenda
         self._gone: set[int] = set()  # the executions whose machine has died
+        self._asleep: set[int] = set()  # the executions that are parked, on no machine
         self._now = self._last_at = script.now
         self._offset = 0
 
@@ -101,8 +102,8 @@ class World:
         self.runs.append(self._log)
         for memory in (self._ages, self._ends, self._by_clock):
             memory.clear()
-        self._awaited.clear()
-        self._gone.clear()
+        for executions in (self._awaited, self._gone, self._asleep):
+            executions.clear()
         self._do(request)
         self._deliver_again(request)
         while self._agenda and not self.state.is_final:
@@ -140,7 +141,11 @@ class World:
 
     def _crash(self) -> None:
         runs = self.state.live_step_runs()
-        lost = [run for run in runs if run.status is StepRunStatus.EXECUTING]
+        lost = [
+            run
+            for run in runs
+            if run.status is StepRunStatus.EXECUTING and run.started_seq not in self._asleep
+        ]
         self._gone.update(run.started_seq for run in lost)
         for at, missed in self._around.crashed(lost, self._now):
             self._at(at, missed)
@@ -218,26 +223,41 @@ class World:
         elif ask.tool.kind == "restart":
             self._at(self._now, Reported(ask.key, self._restarted(ask), ask.started))
         else:
-            for at, what in self._around.arrivals(self._call(ask)):
-                self._at(at, what)
+            self._plan_call(ask)
 
-    def _call(self, ask: Invoke) -> Call:
-        """What the call would come to if its worker lives."""
+    def _plan_call(self, ask: Invoke) -> None:
         kind = self._kind(ask.key, ask.task.label)
         asking = Asking(ask.key, ask.task.label, kind, ask.attempt, self._now, ask.inputs)
         played = self._player.next(asking)
+        if played is None and ask.tool.kind == "sleep":
+            self._plan_sleep(ask)
+            return
+        for at, what in self._around.arrivals(self._call(ask, kind, played)):
+            self._at(at, what)
+
+    def _plan_sleep(self, ask: Invoke) -> None:
+        """As the real tool: it is parked, so that nobody is at work meanwhile."""
+        from anew.lab.sleeping import slept  # noqa: PLC0415 - few documents have any
+
+        self._asleep.add(ask.started)
+        until, outcome = slept(ask, self.state.run)
+        ends, (limit, own_seconds) = self._true(until), self._time_limit(ask)
+        if ends > limit:
+            ends, outcome = limit, self._given_up(ask, own_seconds)
+        self._at_clock(ends + self._offset, Reported(ask.key, outcome, ask.started))
+
+    def _call(self, ask: Invoke, kind: str, played: Played | None) -> Call:
+        """What the call would come to if its worker lives."""
         entry = SUCCESS if played is None else played.entry
         ends = min(self._now + entry.takes, LAST_MOMENT)
         limit, own_seconds = self._time_limit(ask)
         if ends > limit:
-            step = self.program.steps[ask.key.step]
-            error = timed_out(ask.tool.kind, step, own_seconds=own_seconds)
-            late = Reported(ask.key, outcome_of(error=error), ask.started)
-            return Call(ask, late, self._now, limit, entry.takes)
+            late = Reported(ask.key, self._given_up(ask, own_seconds), ask.started)
+            return Call(ask, late, self._now, limit + entry.late, entry.takes)
         if played is not None and kind == "human":
             self._doubt(played, misfit_of_person(entry, ask.inputs, ends))
         report = Reported(ask.key, self._outcome(kind, entry, ask, ends), ask.started)
-        return Call(ask, report, self._now, ends, entry.takes)
+        return Call(ask, report, self._now, ends + entry.late, entry.takes)
 
     def _kind(self, key: Key, label: str) -> str:
         """The tool's kind as the author wrote it, whatever is played in its place."""
@@ -337,6 +357,10 @@ class World:
         )
         return outcome_of({"run_id": run})
 
+    def _given_up(self, ask: Invoke, own_seconds: float | None) -> Outcome:
+        step = self.program.steps[ask.key.step]
+        return outcome_of(error=timed_out(ask.tool.kind, step, own_seconds=own_seconds))
+
     def _time_limit(self, ask: Invoke) -> tuple[int, float | None]:
         """When the author's own limits stop the call: defaults of tools are for real tools.
 
@@ -353,7 +377,7 @@ class World:
                 return end, timeout
         return limit, None
 
-    def _at_clock(self, shown: int, due: Due) -> int:
+    def _at_clock(self, shown: int, due: Due | Reported) -> int:
         """When the clock shows this moment; its number on the agenda."""
         shown = min(shown, LAST_MOMENT)
         moment = self._true(shown)

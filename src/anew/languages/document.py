@@ -31,10 +31,15 @@ _ALIASES = (yaml.AliasEvent,)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(text: str | bytes, file: str) -> tuple[Node | None, list[Finding]]:
-    """The document's root and every problem. No root: nothing is there or could be read."""
+def read_yaml(
+    text: str | bytes, file: str, *, bytes_max: int = 0
+) -> tuple[Node | None, list[Finding]]:
+    """The document's root and every problem. No root: nothing is there or could be read.
+
+    `bytes_max`: what the caller reads may be this large, even where a document may not.
+    """
     findings: list[Finding] = []
-    decoded = _decode(text, file, findings)
+    decoded = _decode(text, file, findings, most=max(bytes_max, document_bytes_max()))
     if decoded is None:
         return None, findings
     reader = _Reader(decoded, file, findings)
@@ -47,10 +52,9 @@ def read_yaml(text: str | bytes, file: str) -> tuple[Node | None, list[Finding]]
         return None, findings
 
 
-def _decode(text: str | bytes, file: str, findings: list[Finding]) -> str | None:
+def _decode(text: str | bytes, file: str, findings: list[Finding], *, most: int) -> str | None:
     start = Span(file, 1, 1)
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    most = document_bytes_max()
     if len(data) > most:
         message = f"the document is larger than {most:,} bytes"
         findings.append(finding("yaml.size", start, message, "Split it, or load data at run time."))

@@ -137,7 +137,7 @@ class Gate(Struct, frozen=True):
 
     `accepts` are the verdicts that satisfy it; one that `is_owed` must also have been visited. An
     unsatisfied gate sends the run to `to`, at most `most` times, which come out of the step's retry
-    budget when `shares_budget`.
+    budget when `shares_budget`. `to_span` is where the author says so, if it is not a default.
     """
 
     accepts: tuple[Verdict, ...] = (Verdict.SUCCESS,)
@@ -145,6 +145,7 @@ class Gate(Struct, frozen=True):
     to: str | None = None
     most: int = 0
     shares_budget: bool = True
+    to_span: Span | None = None
     span: Span = NOWHERE
 
 
@@ -172,6 +173,7 @@ class Step(Struct, frozen=True, dict=True):
     is_exit: bool = False  # the gates are asked when it is done, and may send the run back
     rescue: str | None = None  # where a failure goes that no arc handles
     visits_max: int | None = None  # how often a run may visit it; the program's limit when None
+    rescue_span: Span = NOWHERE
     span: Span = NOWHERE
 
     @cached_property
@@ -226,6 +228,7 @@ class Program(Struct, frozen=True, dict=True):
     workload_is_ctx: bool = False
     workbook: Mapping[str, Task] = field(default_factory=dict)
     keychain: tuple[Object, ...] = ()
+    fallback_span: Span = NOWHERE
     span: Span = NOWHERE
 
     @cached_property

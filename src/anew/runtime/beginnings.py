@@ -23,8 +23,9 @@ from anew.values import Object, merge_deep
 class Beginning(Struct, frozen=True):
     """The events a new run shares, the document it goes on with, and what is told of both.
 
-    `owner` is the run whose events these are. `is_moved`: the document is not the one they were
-    decided with. `workload` is laid over the old one. For `decided_by` see `run.paused`.
+    `owner` is the run whose events these are. `is_moved`: the document is not the one of the run
+    that is forked. `workload` is laid over the old one. For `decided_by` see `run.paused`.
+    `is_latest`: that run stands there now, so no time has passed in between.
     """
 
     events: Sequence[e.Event]
@@ -35,6 +36,7 @@ class Beginning(Struct, frozen=True):
     is_moved: bool = False
     workload: Object = field(default_factory=dict)
     decided_by: str | None = None
+    is_latest: bool = False
 
     @property
     def folder(self) -> Path:
@@ -64,7 +66,7 @@ class Beginning(Struct, frozen=True):
 
     def cut(self, now: int) -> Paused:
         """The boundary that ends the shared part."""
-        later_by = max(0, now - self.events[-1].at)
+        later_by = 0 if self.is_latest else max(0, now - self.events[-1].at)
         return Paused(self.reason, self.owner, self.decided_by, later_by)
 
     def _workload(self, run: RunId, secrets: Secrets | None) -> Object:

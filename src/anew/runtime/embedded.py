@@ -388,13 +388,13 @@ class Embedded:
         return True
 
     async def retry(
-        self, run: RunId, step: str | None = None, *, key: str | None = None
+        self, run: RunId, step: str | None = None, *, at: int | None = None, key: str | None = None
     ) -> Started:
         """A new run that goes on where a step of `run` began, as if it had not been visited.
 
         The same key gives the same run; KeyInUse when it is not one that retries `run`.
         """
-        return await self.forks.retry(run, step, key=key)
+        return await self.forks.retry(run, step, at=at, key=key)
 
     async def fork(self, order: ForkOrder) -> Started:
         """A new run that shares the log of another up to an event, and goes on from there.

@@ -1,18 +1,22 @@
 """Make a new run out of the beginning of another: plan where it is cut, then begin it.
 
 A fork shares the log up to an event and may go on under another program or with a changed workload;
-a retry is a fork before a step. The old run stays as it is. `plan_of` is pure, so that whoever asks
-can be shown what a fork will do before there is one.
+a retry is a fork before a step. The old run stays as it is. `planned` only reads, so that whoever
+asks can be shown what a fork will do before there is one.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.engine import events as e
+from anew.engine.cuts import share_at
 from anew.engine.fitting import Misfit, misfits_of
 from anew.engine.fold import fold
 from anew.engine.resting import resting_point
@@ -24,12 +28,15 @@ from anew.runtime.ledger import Ledger, Started
 from anew.runtime.programs import Document, Programs
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
 from anew.runtime.retrying import events_before, failed_step, whole_log
-from anew.store import Database, RunId
+from anew.store import Archive, Database, RunId
 from anew.values import Object
+
+Documents: TypeAlias = Callable[[str], Awaitable[Document]]  # by digest
 
 # Tell of which run another is the retry, or the fork.
 RETRY_LABEL = "retry_of"
 FORK_LABEL = "fork_of"
+UNFIT_REMEDY = "Fork it at an earlier event, or under a document that has what is live."
 
 
 class Unfit(ConfigError):
@@ -38,18 +45,28 @@ class Unfit(ConfigError):
     def __init__(self, run: RunId, seq: int, misfits: Sequence[Misfit]) -> None:
         reasons = "; ".join(told_misfit(found) for found in misfits)
         super().__init__(
-            f"run {run} cannot go on under the new program from event {seq}: {reasons}. "
-            "Fork it at an earlier event, or keep what is live in the new document."
+            f"run {run} cannot go on there from event {seq}: {reasons}. {UNFIT_REMEDY}"
         )
         self.misfits = tuple(misfits)
 
 
 class Where(Struct, frozen=True):
-    """Where a log is cut: after event `at`, or before a visit of `step`; else after the last."""
+    """Where a log is cut: after event `at`, or before a visit of `step`; else after the last.
+
+    `seen` is how many events the log had for whoever wants the last. `is_failure`: before the step
+    that failed the run, unless `step` is given.
+    """
 
     at: int | None = None
     step: str | None = None
     visit: int | None = None
+    seen: int | None = None
+    is_failure: bool = False
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether the new run goes on from where the old one stands, at its own moment."""
+        return self.at is None and self.step is None and not self.is_failure
 
 
 class ForkOrder(Struct, frozen=True):
@@ -70,13 +87,17 @@ class ForkOrder(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """A fork before there is one: the events it shares, and how the run stands after them.
 
-    `asked` is the event that was named; `at` the one that the shared part ends with.
+    `asked` is the event that was named; `at` the one that the shared part ends with. `own` is the
+    document of the run, `old` the one that decided the last shared event: the run may share the log
+    of another itself.
     """
 
     log: Sequence[e.Event]
+    where: Where
     asked: int
     at: int
     state: RunState
+    own: Document
     old: Document
     new: Document
     misfits: list[Misfit]
@@ -84,7 +105,7 @@ class Plan(Struct, frozen=True):
     @property
     def is_moved(self) -> bool:
         """Whether it goes on under another program."""
-        return self.old.program.digest != self.new.program.digest
+        return self.own.program.digest != self.new.program.digest
 
     def beginning(
         self, run: RunId, reason: str, *, labels: Mapping[str, str], workload: Object
@@ -92,63 +113,77 @@ class Plan(Struct, frozen=True):
         """What the new run begins with; Unfit when the new program cannot go on from there."""
         if self.misfits:
             raise Unfit(run, self.at, self.misfits)
-        owner, decided_by = self._decided()
+        share = share_at(self.log, self.at)
+        decided_by = share.decided_by
         if decided_by is None and (self.is_moved or workload):
-            decided_by = self.old.program.digest
+            decided_by = self.own.program.digest
         return Beginning(
             self.log[: self.at],
             self.new,
-            owner or str(run),
+            share.owner or str(run),
             reason,
             labels,
             is_moved=self.is_moved,
             workload=workload,
             decided_by=decided_by,
+            is_latest=self.where.is_latest,
         )
 
-    def _decided(self) -> tuple[str | None, str | None]:
-        """Whose the last shared events are and who decided them, where not the run itself."""
-        later = [event for event in self.log[self.at :] if isinstance(event, e.RunPaused)]
-        cuts = [event for event in later if event.shared_with is not None]
-        foreign = (cut.decided_by for cut in cuts if cut.decided_by is not None)
-        return (cuts[0].shared_with if cuts else None), next(foreign, None)
 
-
-def plan_of(
-    log: Sequence[e.Event], run: RunId, old: Document, where: Where, new: Document | None = None
+async def planned(
+    archive: Archive,
+    documents: Documents,
+    run: RunId,
+    *,
+    where: Where,
+    new: Document | None = None,
 ) -> Plan:
-    """Where the log is cut and how the run stands there; ConfigError when it cannot go on."""
-    asked = _asked(log, run, old, where)
+    """Where a fork of the run would be cut; ConfigError when it cannot be."""
+    row = await archive.run(run)
+    if row is None:
+        raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+    own, log = await documents(row.digest), await whole_log(archive, run)
+    if where.is_failure and where.step is None:
+        where = replace(where, step=failed_step(log, run, own.program))
+    asked = _asked(log, run, own, where)
+    decided_by = share_at(log, asked).decided_by
+    old = own if decided_by is None else await documents(decided_by)
+    plan = partial(_plan, log, run, where, asked=asked, own=own, old=old, new=new or own)
+    if len(log) <= EVENTS_FOLDED_AT_ONCE:
+        return plan()
+    return await asyncio.to_thread(plan)  # others wait for the event loop
+
+
+def _plan(
+    log: Sequence[e.Event],
+    run: RunId,
+    where: Where,
+    *,
+    asked: int,
+    own: Document,
+    old: Document,
+    new: Document,
+) -> Plan:
+    """How the run stands where the log is cut; ConfigError when it cannot go on."""
     at = resting_point(log, asked)
     if not at:
         raise ConfigError(
-            f"nothing has begun by event {asked} of run {run}. `anew run` starts it from the "
-            "beginning; a fork shares 2 events or more."
+            f"nothing has begun by event {asked} of run {run}. Start it from the beginning; "
+            "a fork shares 2 events or more."
         )
     state = fold(log[:at])
     if state.is_final or state.is_stopping:
         raise _too_late(log, run, asked, state)
-    document = new or old
-    return Plan(
-        log, asked, at, state, old, document, misfits_of(state, old.program, document.program)
-    )
+    misfits = misfits_of(state, old.program, new.program)
+    return Plan(log, where, asked, at, state, own, old, new, misfits)
 
 
-async def _planned(
-    log: Sequence[e.Event], run: RunId, old: Document, where: Where, new: Document | None = None
-) -> Plan:
-    """`plan_of`, beside the event loop where the log is long: others wait for that."""
-    if len(log) <= EVENTS_FOLDED_AT_ONCE:
-        return plan_of(log, run, old, where, new)
-    return await asyncio.to_thread(plan_of, log, run, old, where, new)
-
-
-def _asked(log: Sequence[e.Event], run: RunId, old: Document, where: Where) -> int:
-    if where.step is not None:
-        return events_before(log, run, old.program, step=where.step, visit=where.visit)
+def _asked(log: Sequence[e.Event], run: RunId, own: Document, where: Where) -> int:
+    if where.at is None and where.step is not None:
+        return events_before(log, run, own.program, step=where.step, visit=where.visit)
     if where.at is not None and not 1 <= where.at <= len(log):
         raise ConfigError(f"run {run} has the events 1 to {len(log)}; there is no {where.at}.")
-    return where.at or len(log)
+    return where.at or min(where.seen or len(log), len(log))
 
 
 def _too_late(log: Sequence[e.Event], run: RunId, asked: int, state: RunState) -> ConfigError:
@@ -156,13 +191,12 @@ def _too_late(log: Sequence[e.Event], run: RunId, asked: int, state: RunState) -
     how = f"had ended ({state.status.value})" if state.is_final else "was failing"
     told = f"run {run} {how} by event {asked}: there is nothing left to go on with"
     if isinstance(log[asked - 1], e.RunCancelled):
-        return ConfigError(f"{told}. `--at {asked - 1}` is where it was cancelled.")
+        return ConfigError(f"{told}. It was cancelled after event {asked - 1}: fork it there.")
     for index in range(asked - 1, 0, -1):
         event = log[index]
         if isinstance(event, e.StepScheduled):
             at = resting_point(log, index)
-            where = f"`--at {at}`, or `--from {event.step}`"
-            return ConfigError(f"{told}. {where}, goes on before step {event.step!r}.")
+            return ConfigError(f"{told}. Fork it at event {at}, or from step {event.step!r}.")
     return ConfigError(f"{told}.")
 
 
@@ -191,14 +225,7 @@ class Forks:
 
     async def plan(self, run: RunId, where: Where, new: Document | None = None) -> Plan:
         """What a fork would begin with."""
-        old, log = await self._read(run)
-        return await _planned(log, run, old, where, new)
-
-    async def plan_retry(self, run: RunId, step: str | None) -> Plan:
-        """What a retry would begin with: before `step`, or the step that failed the run."""
-        old, log = await self._read(run)
-        where = Where(step=step or failed_step(log, run, old.program))
-        return await _planned(log, run, old, where)
+        return await planned(self._archive, self._programs.get, run, where=where, new=new)
 
     async def fork(self, order: ForkOrder) -> Started:
         """A new run that shares the beginning of another. The same key gives the same run.
@@ -209,6 +236,8 @@ class Forks:
         started = await self._known(run, order.key, FORK_LABEL)
         if started is None:
             plan = await self.plan(run, order.where, order.document)
+            if order.cancels:
+                _check_unmoved(plan, run)
             labels = {**order.labels, FORK_LABEL: str(run)}
             reason = f"forked at event {plan.at}"
             beginning = plan.beginning(run, reason, labels=labels, workload=order.workload)
@@ -218,46 +247,56 @@ class Forks:
         await self._adopt([started.run])
         return started
 
-    async def retry(self, run: RunId, step: str | None, *, key: str | None) -> Started:
-        """A new run that goes on before a step of `run`, as if it had not been visited."""
+    async def retry(
+        self, run: RunId, step: str | None, *, at: int | None = None, key: str | None
+    ) -> Started:
+        """A new run that goes on before a step of `run`, as if it had not been visited.
+
+        `at` is where that was when whoever asks has seen it.
+        """
         started = await self._known(run, key, RETRY_LABEL)
         if started is None:
-            old, log = await self._read(run)
-            name = step or failed_step(log, run, old.program)
-            plan = await _planned(log, run, old, Where(step=name))
-            labels, reason = {RETRY_LABEL: str(run)}, f"begins again at step {name}"
+            plan = await self.plan(run, Where(at, step, is_failure=True))
+            labels, reason = {RETRY_LABEL: str(run)}, f"begins again at step {plan.where.step}"
             beginning = plan.beginning(run, reason, labels=labels, workload={})
             started = await self._begin(beginning, run, key, label=RETRY_LABEL)
         await self._adopt([started.run])
         return started
 
-    async def _read(self, run: RunId) -> tuple[Document, list[e.Event]]:
-        row = await self._archive.run(run)
-        if row is None:
-            raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
-        return await self._programs.get(row.digest), await whole_log(self._archive, run)
-
     async def _known(self, run: RunId, key: str | None, label: str) -> Started | None:
         """The run that the key names already: asked again, the old one may have moved on."""
-        known = None if key is None else await self._archive.run_of_key(key)
-        if known is None:
-            return None
-        await self._check(known, run, key, label=label)
-        return Started(known, is_new=False)
+        known = None if key is None else await made_before(self._archive, run, key, label=label)
+        return None if known is None else Started(known, is_new=False)
 
     async def _begin(
         self, beginning: Beginning, run: RunId, key: str | None, *, label: str
     ) -> Started:
         started = await self._ledger.reopen(beginning, key)
-        if not started.is_new:
-            await self._check(started.run, run, key, label=label)
+        if not started.is_new and key is not None:
+            await made_before(self._archive, run, key, label=label)
         return started
 
-    async def _check(self, known: RunId, run: RunId, key: str | None, *, label: str) -> None:
-        row = await self._archive.run(known)
-        if row is not None and row.labels.get(label) != str(run):
-            what = label.partition("_")[0]
-            raise KeyInUse(
-                f"the key {key!r} belongs to run {known}, which is no {what} of run {run}. "
-                "Choose another key."
-            )
+
+async def made_before(
+    archive: Archive, run: RunId, key: str, *, label: str = FORK_LABEL
+) -> RunId | None:
+    """The run that was made of `run` with this key; KeyInUse when the key is another's."""
+    known = await archive.run_of_key(key)
+    row = None if known is None else await archive.run(known)
+    if row is not None and row.labels.get(label) != str(run):
+        what = label.partition("_")[0]
+        raise KeyInUse(
+            f"the key {key!r} belongs to run {known}, which is no {what} of run {run}. "
+            "Choose another key."
+        )
+    return known
+
+
+def _check_unmoved(plan: Plan, run: RunId) -> None:
+    """What a run did since it was looked at would be done again, and its other half cancelled."""
+    seen = plan.where.seen
+    if seen is not None and len(plan.log) > seen:
+        raise ConfigError(
+            f"run {run} has moved on meanwhile, from event {seen} to event {len(plan.log)}. Look "
+            "at what a fork would do now, or pause the run first."
+        )

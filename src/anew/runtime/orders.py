@@ -63,6 +63,7 @@ class Request(msgspec.Struct, omit_defaults=True):
     files: dict[str, str] = {}
     at: int | None = None
     visit: int | None = None
+    seen: int | None = None
     is_cancelling: bool = False
 
 
@@ -125,7 +126,7 @@ async def _webhook(_: Embedded, asked: Request) -> Object:
 
 
 async def _retry(engine: Embedded, asked: Request) -> Object:
-    started = await engine.retry(_run(asked), asked.step, key=asked.key)
+    started = await engine.retry(_run(asked), asked.step, at=asked.at, key=asked.key)
     return {"run": str(started.run)}
 
 
@@ -137,7 +138,7 @@ async def _fork(engine: Embedded, asked: Request) -> Object:
         document = _document(asked)
     order = ForkOrder(
         _run(asked),
-        Where(asked.at, asked.step, asked.visit),
+        Where(asked.at, asked.step, asked.visit, seen=asked.seen),
         document,
         asked.workload,
         asked.key,

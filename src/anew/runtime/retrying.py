@@ -29,22 +29,23 @@ def failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
         if isinstance(event, e.StepFailed) and not event.handled and event.step:
             return event.step
         if isinstance(event, e.GateChecked) and event.gate is not None:
-            gate = program.steps[event.gate].gate
+            step = program.steps.get(event.gate)
+            gate = None if step is None else step.gate
             return (gate.to if gate else None) or event.gate
-    raise ConfigError(f"no step of run {run} failed. Say where to begin with `--from STEP`.")
+    raise ConfigError(f"no step of run {run} failed. Say from which step to begin.")
 
 
 def events_before(
     log: Sequence[e.Event], run: RunId, program: Program, *, step: str, visit: int | None = None
 ) -> int:
     """How many events come before a visit of a step, the latest unless one is named."""
-    if step not in program.steps:
-        known = ", ".join(program.steps)
-        raise ConfigError(f"the program has no step {step!r}; it has {known}.")
     for index in range(len(log) - 1, -1, -1):
         event = log[index]
         is_it = isinstance(event, e.StepScheduled) and event.step == step
         if is_it and visit in (None, event.visit):
             return index
+    if step not in program.steps:
+        known = ", ".join(program.steps)
+        raise ConfigError(f"the program has no step {step!r}; it has {known}.")
     which = f"step {step!r}" if visit is None else f"visit {visit} of step {step!r}"
     raise ConfigError(f"run {run} never came to {which}.")

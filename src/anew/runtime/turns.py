@@ -130,16 +130,20 @@ def reopening_turn(
 
 
 def _not_before(desk: Desk, live: LiveRun) -> Desk:
+    live.last_at = moment_after(live.last_at, desk.now)
+    return desk if live.last_at == desk.now else replace(desk, now=live.last_at)
+
+
+def moment_after(last: int, now: int, *, draw: Callable[[int, int], int] = randrange) -> int:
     """Clocks of two machines never agree wholly: the log must not go back in time for that.
 
     A clock that was set back by more is believed, or whatever waits would wait as much longer.
     """
-    if 0 < live.last_at - desk.now <= SKEW_SECONDS_MAX * NANOSECONDS:
-        # Two processes that are both behind must not come to the same moment: the store takes the
-        # very same events for one commit that is made twice.
-        desk = replace(desk, now=live.last_at + randrange(1, SKEW_NANOSECONDS))
-    live.last_at = desk.now
-    return desk
+    if not 0 < last - now <= SKEW_SECONDS_MAX * NANOSECONDS:
+        return now
+    # Two processes that are both behind must not come to the same moment: the store takes the
+    # very same events for one commit that is made twice.
+    return last + draw(1, SKEW_NANOSECONDS)
 
 
 class _Draft(Struct):

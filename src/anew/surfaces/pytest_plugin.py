@@ -46,7 +46,7 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         result = _player_of(self.config).result(self._shown)
         for doubt in result.doubts:
-            self.add_report_section("call", "warnings of the script", doubt)
+            self.add_report_section("call", "warnings of the script", _visible(doubt))
         if result.verdict != "passed":
             raise NotMet(result)
 
@@ -70,7 +70,7 @@ class ScenarioItem(pytest.Item):
         result = excinfo.value.result
         is_whole = self.config.get_verbosity() > 0
         lines = failure_lines(result, _plain, is_whole=is_whole)
-        return result.problem or dedent("\n".join(lines))
+        return _visible(result.problem) or dedent("\n".join(lines))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"scenario {self.path.name}"
@@ -83,6 +83,13 @@ def _player_of(config: pytest.Config) -> Player:
 
         config.stash[_PLAYER] = Player(Wish(), Documents())
     return config.stash[_PLAYER]
+
+
+def _visible(text: str) -> str:
+    """A scenario may say what would change the terminal."""
+    from anew.views.visible import visible
+
+    return visible(text)
 
 
 def _plain(_: str, text: str) -> str:

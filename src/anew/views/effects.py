@@ -7,18 +7,29 @@ always named. Knows the inputs of `program/kinds.py`, and no tool.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 
-from anew.program.kinds import is_idempotent
 from anew.values import Object, Value, json_text
 from anew.views.wording import one_line
 
 WHAT_CHARACTERS_MAX = 80
 _HARMLESS = frozenset({"noop", "relay", "sleep", "secrets", "wait", "workbook"})
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+# What looks like a comment inside a text is none, and the other way round: whichever begins first.
+_NO_CODE = re.compile(
+    r"""
+    \b[eE]'(?:\\.|''|[^'\\])*' | '(?:''|[^'])*' | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
+    | --[^\n]* | /\*.*?\*/
+    | (?P<name> "(?:""|[^"])*" | `[^`]*` | \[[\w\s-]*\] )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_SIGN = re.compile(r"\W")
+# Quotes that never end make looking slow; more than this is told without having been looked at.
+_SQL_CHARACTERS_MAX = 10_000
 _READING = re.compile(r"\s*(select|show|explain|values|describe|summarize|table)\b", re.IGNORECASE)
 _WRITING = re.compile(
     r"\b(insert|update|delete|merge|replace|into|nextval|setval|copy|call|analyze)\b", re.IGNORECASE
@@ -43,39 +54,55 @@ class CallEffect(Struct, frozen=True):
     key: CallKey = CallKey.NONE
 
 
-def effect_of(kind: str, inputs: Value, run: str) -> CallEffect | None:
-    """What making a call of `run` once more does again; None when that changes nothing."""
+def effect_of(kind: str, inputs: Value, runs: Iterable[str]) -> CallEffect | None:
+    """What making a call of one of `runs` once more does again; None when that changes nothing."""
     if kind in _HARMLESS:
         return None
     given: Object = inputs if isinstance(inputs, dict) else {}
     told = _TELLERS.get(kind, _unknown)(given)
     if told is None:
         return None
-    return CallEffect(one_line(told, characters_max=WHAT_CHARACTERS_MAX), _key(given, run))
+    return CallEffect(one_line(told, characters_max=WHAT_CHARACTERS_MAX), _key(given, runs))
 
 
-def _key(inputs: Object, run: str) -> CallKey:
+def _key(inputs: Object, runs: Iterable[str]) -> CallKey:
     """A key that Anew makes is made of the run; one of the document may be made of it too."""
     key = inputs.get("idempotency_key")
     if key is None or key is False or key == "":
         return CallKey.NONE
-    is_of_run = key is True or (isinstance(key, str) and run in key)
+    is_of_run = key is True or (isinstance(key, str) and any(run in key for run in runs))
     return CallKey.NEW if is_of_run else CallKey.OWN
 
 
 def _http(inputs: Object) -> str | None:
     method = str(inputs.get("method") or "GET").strip().upper()
-    return None if is_idempotent(method) else f"{method} {_text(inputs.get('url'))}"
+    return None if method in _READING_METHODS else f"{method} {_text(inputs.get('url'))}"
 
 
 def _sql(inputs: Object) -> str | None:
     said = inputs.get("command")
     texts = said if isinstance(said, list) else [said]
-    for text in texts:
-        for statement in _COMMENT.sub(" ", str(text or "")).split(";"):
-            if statement.strip() and not _is_reading(statement):
-                return statement
+    for text in [str(one or "") for one in texts]:
+        if len(text) > _SQL_CHARACTERS_MAX:
+            return text
+        for statement, code in _statements(text):
+            if code.strip() and not _is_reading(code):
+                return statement.strip()
     return None
+
+
+def _statements(text: str) -> Iterator[tuple[str, str]]:
+    """Each statement as it is written, and the code in it alone."""
+    begin = 0
+    for code in _NO_CODE.sub(_blank, text).split(";"):
+        end = begin + len(code)
+        yield text[begin:end], code
+        begin = end + 1
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many spaces; of a quoted name its words stay, for it may be that of a function."""
+    return " " * len(found[0]) if found["name"] is None else _SIGN.sub(" ", found[0])
 
 
 def _is_reading(statement: str) -> bool:

@@ -14,8 +14,9 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from anew.engine import events as e
+from anew.engine.cuts import sharers_of
 from anew.engine.fitting import Misfit
-from anew.engine.state import RunState, StepRun, StepRunStatus
+from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunStatus
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.effects import CallKey, effect_of
@@ -26,6 +27,7 @@ EFFECTS_TOLD_MAX = 50
 AGAIN_TOLD_MAX = 50
 NOTES_TOLD_MAX = 50
 _OWN_FILES = ("sqlite", "duckdb")
+_AT_WORK = frozenset({StepRunStatus.EXECUTING, StepRunStatus.READY})
 
 
 class Reused(Struct, frozen=True):
@@ -86,14 +88,21 @@ class Preview(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """Where a log is cut, and how the run stands there. For `asked` see Preview."""
+    """Where a log is cut, and how the run stands there. For `asked` see Preview.
+
+    `own` is the program of the run, `old` the one that decided the events up to `old_until`.
+    `is_latest`: the run stands there now.
+    """
 
     log: Sequence[e.Event]
     at: int
     asked: int
     state: RunState
+    own: Program
     old: Program
+    old_until: int
     new: Program
+    is_latest: bool = False
     misfits: Sequence[Misfit] = ()
     workload: Object = field(default_factory=dict)
     differs_at: int | None = None
@@ -200,31 +209,45 @@ def _undone(later: Iterable[e.Event]) -> list[Undone]:
 
 
 def _effects(cut: Cut) -> list[Effect]:
-    """Of what was at work at the cut for certain, of what came later probably."""
-    at_work = [
-        run.started_seq
-        for run in cut.state.live_step_runs()
-        if run.status in (StepRunStatus.EXECUTING, StepRunStatus.READY) and run.started_seq
-    ]
-    certain = Counter(_effects_of(cut, (cut.log[seq - 1] for seq in at_work), is_certain=True))
-    later = Counter(_effects_of(cut, cut.later, is_certain=False))
-    counted = [*certain.items(), *later.items()]
+    """Of what is executed from the cut on for certain, of what else came later probably."""
+    due = [run for run in cut.state.live_step_runs() if _is_executed_next(run)]
+    nexts = {_execution(cut.log[run.started_seq - 1], run.status) for run in due}
+    later = [event for event in cut.later if _execution(event) not in nexts]
+    certain = Counter(
+        _effects_of(cut, [cut.log[run.started_seq - 1] for run in due], is_certain=True)
+    )
+    probable = Counter(_effects_of(cut, later, is_certain=False))
+    counted = [*certain.items(), *probable.items()]
     return [replace(effect, times=times) for effect, times in counted]
 
 
+def _is_executed_next(run: StepRun) -> bool:
+    """Whether a task that has been started before is: in the same attempt, or as a retry."""
+    is_retried = run.status is StepRunStatus.DELAYED and run.redirect is None
+    return (run.status in _AT_WORK or is_retried) and run.started_seq > 0
+
+
+def _execution(event: e.Event, status: StepRunStatus | None = None) -> tuple[object, ...]:
+    """Names the execution that began with an event, or the retry of it that is due."""
+    attempt = (event.attempt or 1) + (status is StepRunStatus.DELAYED)
+    return (event.name, event.step, event.visit, event.iteration, event.task, attempt)
+
+
 def _effects_of(cut: Cut, events: Iterable[e.Event], *, is_certain: bool) -> Iterator[Effect]:
+    runs = sharers_of(cut.log)
     for event in events:
-        kind = _kind(cut.old, event) if isinstance(event, e.TaskStarted) else None
+        kind = _kind(cut, event) if isinstance(event, e.TaskStarted) else None
         if kind is None or not isinstance(event, e.TaskStarted) or event.inputs is None:
             continue
-        effect = effect_of(kind, event.inputs, cut.state.run)
+        effect = effect_of(kind, event.inputs, runs)
         if effect is not None:
             step, task = event.step or "", event.task or ""
             yield Effect(step, task, kind, effect.what, 1, effect.key, is_certain=is_certain)
 
 
-def _kind(program: Program, event: e.TaskStarted) -> str | None:
+def _kind(cut: Cut, event: e.TaskStarted) -> str | None:
     """The kind of the tool that was called; None for a task that the program does not have."""
+    program = cut.old if event.seq <= cut.old_until else cut.own
     if event.workbook is not None:
         task = program.workbook.get(event.workbook)
         return None if task is None else task.kind
@@ -246,10 +269,32 @@ def _notes(cut: Cut) -> Iterator[str]:
         )
     if cut.workload:
         yield _workload_note(cut)
+    if any(_is_timed(cut, run) for run in cut.state.live_step_runs()):
+        yield _time_note(cut)
     if cut.state.failure is not None:
         yield "a step has failed already: the new run ends failed, whatever else it does"
     yield from _file_notes(cut)
     yield from _missed(cut.later)
+
+
+def _is_timed(cut: Cut, run: StepRun) -> bool:
+    """Whether something ends it at a moment that counts from before the cut."""
+    if run.status in FOR_OTHERS and run.resume_at is not None:
+        return True
+    step = cut.new.steps.get(run.key.step)
+    has_begun = run.status is not StepRunStatus.SCHEDULED or run.key.iteration is not None
+    if step is not None and step.deadline_seconds is not None and has_begun:
+        return True
+    if run.status not in _AT_WORK or not run.started_seq:
+        return False
+    event = cut.log[run.started_seq - 1]
+    return isinstance(event, e.TaskStarted) and _kind(cut, event) == "sleep"
+
+
+def _time_note(cut: Cut) -> str:
+    if cut.is_latest:
+        return "deadlines and sleeps end when they were to end"
+    return f"deadlines and sleeps have the time left that they had at event {cut.at}"
 
 
 def _workload_note(cut: Cut) -> str:
@@ -263,16 +308,16 @@ def _file_notes(cut: Cut) -> Iterator[str]:
     steps = {
         event.step: None
         for event in cut.shared
-        if isinstance(event, e.TaskStarted) and _is_own_file(cut.old, event)
+        if isinstance(event, e.TaskStarted) and _is_own_file(cut, event)
     }
     for step in steps:
         yield f"step {step} kept tables in a file of the old run, which the new run does not have"
 
 
-def _is_own_file(program: Program, event: e.TaskStarted) -> bool:
+def _is_own_file(cut: Cut, event: e.TaskStarted) -> bool:
     inputs = event.inputs
     is_nameless = isinstance(inputs, dict) and inputs.get("database") is None
-    return is_nameless and _kind(program, event) in _OWN_FILES
+    return is_nameless and _kind(cut, event) in _OWN_FILES
 
 
 def _missed(later: Iterable[e.Event]) -> Iterator[str]:

@@ -118,6 +118,7 @@ class Progress:
                 self.reason = event.reason
                 if event.shared_with is not None:
                     self.first_at = event.at  # what is before belongs to another run
+                    self._go_on_later(event.later_by or 0)
             case e.RunDone():
                 self.result = event.result
             case e.RunFailed():
@@ -129,6 +130,14 @@ class Progress:
                         _end_all(step, StepStatus.CANCELLED, event.at)
             case _:
                 pass
+
+    def _go_on_later(self, later_by: int) -> None:
+        """As `engine.cuts` does: a wait for others is moved, one for a moment of its own is not."""
+        for activity in self.activities():
+            activity.asked_at += later_by
+            if activity.doing in _ASKING:
+                activity.since += later_by
+                activity.until = None if activity.until is None else activity.until + later_by
 
     def _feed_step(self, step: StepProgress, event: e.Event) -> None:
         visit = event.visit or 0
@@ -226,6 +235,7 @@ class Progress:
             activity.is_again = False
         else:
             step.attempts += 1
+            activity.asked_at = event.at
         activity.doing, activity.since, activity.until = Doing.WORKING, event.at, None
         activity.has_outcome = False
         activity.task, activity.attempt = event.task, event.attempt or 1
@@ -235,7 +245,7 @@ class Progress:
         if kind == "playbook":
             activity.doing = Doing.CHILD
         elif kind == "sleep":
-            activity.doing, activity.until = Doing.SLEEP, _sleep_end(event)
+            activity.doing, activity.until = Doing.SLEEP, _sleep_end(event, activity.asked_at)
 
     def kind_of(self, event: e.Event) -> str | None:
         """Of the event's task; None when the program is not known."""
@@ -372,8 +382,9 @@ def _end_all(step: StepProgress, status: StepStatus, at: int) -> None:
     step.ended, step.ended_at = status, at
 
 
-def _sleep_end(event: e.TaskStarted) -> int | None:
+def _sleep_end(event: e.TaskStarted, asked_at: int) -> int | None:
+    """It counts from its first start, however many workers it takes."""
     seconds = event.inputs.get("seconds") if isinstance(event.inputs, dict) else None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         return None
-    return event.at + round(seconds * NANOSECONDS)
+    return asked_at + round(seconds * NANOSECONDS)

@@ -71,6 +71,7 @@ class Activity(Struct):
     retry_after_seconds: float | None = None
     has_outcome: bool = False  # its execution has ended, and nothing follows yet
     is_again: bool = False  # a lost worker's execution, to be made once more
+    asked_at: int = 0  # when its attempt was first started, however many workers it takes
 
 
 class LoopProgress(Struct):

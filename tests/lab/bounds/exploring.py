@@ -87,7 +87,8 @@ class _Script(Script, frozen=True):
 
 
 class _Player:
-    def __init__(self, choices: Choices, options: Options, known: Known) -> None:
+    def __init__(self, program: Program, choices: Choices, options: Options, known: Known) -> None:
+        self._program = program
         self._choices = choices
         self._options = options
         self._known = known
@@ -113,7 +114,7 @@ class _Player:
         assert self.world is not None
         state = self.world.state
         mark = (asking.key.step, asking.key.iteration, _mark(state, asking.now, self._given))
-        counts, seconds = costs(self.world.runs)
+        counts, seconds = costs(self._program, self.world.runs)
         seconds = (asking.now - state.began_at) / NANOSECONDS
         before = self._known.setdefault(mark, [])
         for other_counts, other_seconds in before:
@@ -153,12 +154,18 @@ def _mark(state: RunState, now: int, given: dict[Key, int]) -> str:
     )  # fmt: skip
 
 
-def costs(runs: list[list[e.Event]]) -> tuple[Counter[tuple[str, str]], float]:
-    """The executions of each task so far, and the seconds."""
+def costs(program: Program, runs: list[list[e.Event]]) -> tuple[Counter[tuple[str, str]], float]:
+    """The executions of each task so far but relays, and the seconds."""
     log = [event for run in runs for event in run]
-    counts = Counter(
-        (event.step or "", event.task or "") for event in log if isinstance(event, e.TaskStarted)
-    )
+    relays = {
+        (step.name, task.label)
+        for step in program.steps.values()
+        for task in step.tasks
+        if task.kind == "relay"
+    }
+    begun = [event for event in log if isinstance(event, e.TaskStarted)]
+    counts = Counter((event.step or "", event.task or "") for event in begun)
+    counts = Counter({task: count for task, count in counts.items() if task not in relays})
     return counts, (log[-1].at - log[0].at) / NANOSECONDS if log else 0.0
 
 
@@ -174,12 +181,12 @@ def explore(
     while worst.runs < runs_max:
         worst.runs += 1
         choices = Choices(given)
-        player = _Player(choices, options, known)
+        player = _Player(program, choices, options, known)
         world = World(program, _Script(choices=choices, ends=ends), player=player)
         player.world = world
         with suppress(Seen):
             world.play()
-        worst.see(*costs(world.runs))
+        worst.see(*costs(program, world.runs))
         following = choices.following()
         if following is None:
             return worst

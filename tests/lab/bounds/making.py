@@ -33,8 +33,9 @@ def retries(draw: st.DrawFn, *, with_elapsed: bool = False) -> dict[str, object]
     then: dict[str, object] = {"do": "retry", "attempts": draw(st.integers(1, 3))}
     then["backoff"] = draw(st.sampled_from(["none", "fixed", "linear", "exponential"]))
     then["delay"] = draw(st.sampled_from([0.5, 1, 4]))
+    caps: list[object] = [1, 3, 9, *(["{{ outcome.result.pick }}"] if with_elapsed else [])]
     if draw(st.booleans()):
-        then["max_delay"] = draw(st.sampled_from([1, 3, 9]))
+        then["max_delay"] = draw(st.sampled_from(caps))
     jitter = draw(st.sampled_from([None, True, 0.25, "full", "equal", "decorrelated"]))
     if jitter is not None:
         then["jitter"] = jitter
@@ -112,7 +113,28 @@ def playbooks(draw: st.DrawFn, *, with_elapsed: bool = False) -> dict[str, objec
         if with_elapsed and draw(st.booleans()):
             step["spec"] = {"policy": {"lifecycle": {"timeout_s": draw(st.sampled_from([1, 5]))}}}
         steps.append(step)
-    return {"metadata": {"name": "made"}, "workflow": steps}
+    found: dict[str, object] = {"metadata": {"name": "made"}, "workflow": steps}
+    if with_elapsed and draw(st.booleans()):
+        found["executor"] = {"spec": {"limits": {"loop_iterations": 1}}}
+    return found
+
+
+@st.composite
+def tangles(draw: st.DrawFn) -> dict[str, object]:
+    """Steps that lead to any others, by one arc or by several at once."""
+    names = ["one", "two", "three"]
+    steps = [
+        {
+            "step": name,
+            "tool": [draw(tasks("a", []))] if draw(st.booleans()) else {"kind": "noop"},
+            "next": draw(arcs(names, of_loop=False)),
+        }
+        for name in names
+    ]
+    limits = {"visits_per_step": draw(st.integers(1, 2))}
+    first = draw(st.sampled_from(names))
+    executor = {"spec": {"entry_step": first, "limits": limits}}
+    return {"metadata": {"name": "made"}, "executor": executor, "workflow": steps}
 
 
 def answers(document: object, takes: tuple[float, ...]) -> Options:
@@ -135,21 +157,27 @@ def answers(document: object, takes: tuple[float, ...]) -> Options:
 
 
 @st.composite
-def forks(draw: st.DrawFn, policy: str) -> dict[str, object]:
-    """A fork of two branches, of one step or two, and the step at which they meet."""
+def forks(draw: st.DrawFn, policy: str, *, can_return: bool = False) -> dict[str, object]:
+    """A fork of two branches, of one step or two, and the step at which they meet.
+
+    Those that `can_return` may lead back to the fork.
+    """
 
     def branch(name: str, to: str) -> dict[str, object]:
         arc: dict[str, object] = {"step": to}
         if draw(st.booleans()):
             arc["when"] = "{{ event.name == 'step.done' or event.error.way == 1 }}"
+        found = [arc]
+        if can_return and draw(st.booleans()):
+            found.append({"step": "split", "when": "{{ event.name == 'step.failed' }}"})
         # Where a branch could only fail, what follows the join would not be free any more.
         task = draw(tasks("a", [], can_pass=True))
-        return {"step": name, "tool": [task], "next": {"arcs": [arc]}}
+        return {"step": name, "tool": [task], "next": {"arcs": found}}
 
     is_long = draw(st.booleans())
     router: dict[str, object] = {"mode": "fork"}
     if draw(st.booleans()):
-        router["max_parallel"] = draw(st.integers(1, 2))
+        router["max_in_flight"] = draw(st.integers(1, 2))
     first = {
         "step": "split",
         "next": {"spec": router, "arcs": [{"step": "left"}, {"step": "right"}]},
@@ -158,14 +186,22 @@ def forks(draw: st.DrawFn, policy: str) -> dict[str, object]:
     branches = [branch("left", "more" if is_long else "meet"), branch("right", "meet")]
     if is_long:
         branches.append(branch("more", "meet"))
-    return {"metadata": {"name": "made"}, "workflow": [first, *branches, last]}
+    found: dict[str, object] = {"metadata": {"name": "made"}, "workflow": [first, *branches, last]}
+    return found | (
+        {"executor": {"spec": {"limits": {"visits_per_step": 2}}}} if can_return else {}
+    )
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> str:
-    """A line of tool nodes in the docs dialect, with ways that lead back and ways for failures."""
+def graphs(draw: st.DrawFn, *, can_restart: bool = False) -> str:
+    """A line of tool nodes in the docs dialect, with ways that lead back and ways for failures.
+
+    Those that `can_restart` have ways that begin the run anew.
+    """
     names = ["a", "b"][: draw(st.integers(1, 2))]
     lines = ["digraph made {", f"  max_visits={draw(st.integers(1, 2))}"]
+    if can_restart:
+        lines.append(f"  max_restarts={draw(st.integers(1, 2))}")
     if draw(st.booleans()):
         lines.append(f"  fallback={draw(st.sampled_from(names))}")
     if draw(st.booleans()):
@@ -177,7 +213,9 @@ def graphs(draw: st.DrawFn) -> str:
         if draw(st.booleans()):
             to = draw(st.sampled_from([*names[: at + 1], "done"]))
             most = f" max_retries={draw(st.integers(1, 2))}" if draw(st.booleans()) else ""
-            status = draw(st.sampled_from(["FAILURE", "SUCCESS", "PARTIAL_SUCCESS"]))
+            if can_restart:
+                to, most = draw(st.sampled_from(names)), " loop_restart=true"
+            status = draw(st.sampled_from(["FAILURE", "SUCCESS", "PARTIAL"]))
             lines.append(f"  {name} -> {to} [condition=\"status == '{status}'\"{most}]")
     return "\n".join([*lines, "}"])
 

@@ -6,7 +6,10 @@ from math import isinf
 
 import pytest
 
+from anew.engine.events import TaskStarted
 from anew.lab.bounds import Bounds, Child, bounds_of
+from anew.lab.script import read_script
+from anew.lab.simulate import simulate
 from anew.program.program import Program
 from anew.values import Object
 from tests.lab.bounds.making import program_of
@@ -145,6 +148,72 @@ def test_a_loop_over_data_is_open_or_assumed() -> None:
     assert [one.place.line for one in assumed.assumed] == [5]
 
 
+CALL_AND_SLEEP = """
+workflow:
+  - step: each
+    loop: {in: [1, 2, 3, 4, 5, 6, 7, 8], iterator: it, spec: {mode: parallel, max_in_flight: 2}}
+    tool:
+      - call: {kind: http, url: http://x, spec: {timeout: %s}}
+      - nap: {kind: sleep, seconds: 10}
+"""
+
+
+def test_waits_follow_each_other_while_a_long_call_goes_on_beside_them() -> None:
+    bounds, program = of(CALL_AND_SLEEP % 600), program_of(CALL_AND_SLEEP % 600)
+    script = b"outcomes: {'each#1[0].call': {result: {}, takes: 70}}"
+    played = simulate(program, read_script(script, "script.yaml"))
+    naps = [
+        event.at / 10**9
+        for event in played.runs[0]
+        if isinstance(event, TaskStarted) and event.task == "nap"
+    ]
+    assert [at - naps[0] for at in naps[:7]] == [0, 10, 20, 30, 40, 50, 60]
+    assert bounds.waits.at_most == 70
+    assert of(CALL_AND_SLEEP % 0.5).waits.at_most == 42  # no longer than it takes in all
+
+
+def test_branches_that_wait_for_room_wait_in_turn() -> None:
+    branch = """
+  - step: %s
+    tool:
+      - call: {kind: http, url: http://x, spec: {timeout: 600}}
+      - nap: {kind: sleep, seconds: %d}
+    next: {arcs: [{step: meet}]}"""
+    document = (
+        "workflow:\n  - step: split\n    next: {spec: {mode: fork, max_in_flight: 2}, "
+        "arcs: [{step: a}, {step: b}, {step: c}, {step: d}]}"
+        + "".join(branch % (name, at + 1) for at, name in enumerate("abcd"))
+        + "\n  - step: meet\n    spec: {join: {policy: wait_all}}\n"
+    )
+    assert of(document).waits.at_most == 4 + 3 + 2
+
+
+def test_a_list_that_the_workload_does_not_give_is_open_or_assumed() -> None:
+    document = LOOP % ("workload.orders", "sequential")
+    [reason] = of(document).unbounded
+    assert reason.rule == "loop"
+    assert "the workload does not give the list" in reason.what
+    assert of(document, items=7).waits.at_most == 70
+    assert of(document, workload={"orders": [1]}).waits.at_most == 10
+
+
+def test_a_sleep_that_the_workload_does_not_give_is_open() -> None:
+    bounds = of('workflow: [{step: a, tool: {kind: sleep, seconds: "{{ workload.pause }}"}}]')
+    assert [reason.rule for reason in bounds.unbounded] == ["wait"]
+
+
+def test_an_authors_own_limit_bounds_a_loop_over_data() -> None:
+    limits = "executor: {spec: {limits: {loop_iterations: 100}}}\n"
+    bounds = of(limits + LOOP % ("ctx.names", "sequential"))
+    assert bounds.is_bounded
+    assert bounds.executions.at_most == 100
+
+
+def test_the_items_of_a_written_list_are_counted_whatever_they_are() -> None:
+    document = (LOOP % ("ctx", "sequential")).replace('"{{ ctx }}"', '[1, "{{ ctx.x }}"]')
+    assert of(document).executions.at_most == 2
+
+
 def test_a_deadline_bounds_the_whole_visit_of_a_loop() -> None:
     document = (LOOP % ("ctx.names", "sequential")).replace(
         "    tool:", "    spec: {policy: {lifecycle: {timeout_s: 25}}}\n    tool:"
@@ -162,6 +231,8 @@ def test_a_deadline_leaves_no_time_for_attempts_after_it() -> None:
     bounds = of(document)
     assert bounds.executions.at_most == 4  # the fifth would start after 75 s
     assert bounds.waits.at_most == 60  # the wait for it is begun
+    assert [visit.ends for visit in bounds.path] == ["failed"]
+    assert (task(bounds, "get").waits.at_most, task(bounds, "get").time.at_most) == (60, 60)
 
 
 # --- cycles ---------------------------------------------------------------------------------------
@@ -205,6 +276,20 @@ def test_a_way_back_of_a_graph_ends_with_the_limit_of_its_visits() -> None:
     limited = of(graph.replace("digraph g {", "digraph g { max_visits=4"), name="g.dot")
     assert limited.is_bounded
     assert limited.time.at_most == 8
+
+
+def test_the_headline_is_the_sum_of_the_rows() -> None:
+    graph = """digraph g {
+  max_visits=2
+  start [shape=ellipse] done [shape=ellipse]
+  a [shape=component tool_command="make" timeout=2s retry_target=start]
+  start -> a -> done
+}"""
+    bounds = of(graph, name="g.dot")
+    assert {row.task: row.in_run.at_most for row in bounds.tasks} == {"a": 2}
+    assert bounds.executions.at_most == 2
+    assert [step.executions.at_most for step in bounds.steps] == [0, 0, 2]
+    assert {name for visit in bounds.path for name, _ in visit.tasks} == {"a"}
 
 
 # --- children and calls ---------------------------------------------------------------------------
@@ -262,6 +347,46 @@ def test_a_child_that_is_not_found_is_named() -> None:
     bounds = of(PARENT)
     assert [reason.rule for reason in bounds.unbounded] == ["child"]
     assert bounds.unbounded[0].place.line == 7
+
+
+def test_children_in_many_places_are_looked_at_once_and_told_of_once() -> None:
+    asked: list[object] = []
+
+    def layer(number: int) -> Program:
+        called = f"{{kind: playbook, file: {number + 1}}}" if number < 14 else "{kind: noop}"
+        return program_of(
+            f"metadata: {{name: c{number}}}\nworkflow: [{{step: a, tool: {called}, next: "
+            f"[{{step: b}}]}}, {{step: b, tool: {called}}}]",
+            f"{number}.yaml",
+        )
+
+    def resolve(_program: Program, inputs: Object) -> Child:
+        asked.append(inputs["file"])
+        return Child(layer(int(inputs["file"])))
+
+    bounds = bounds_of(layer(0), child=resolve)
+    assert len(asked) == 2 * 14
+    assert len(bounds.nested) == 2 * 14
+    assert max(row.in_run.at_most for row in bounds.nested) == 2**14
+    assert bounds.executions.at_most == 2**16 - 2
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [
+        ('{kind: postgres, auth: "postgres://u:hunter2@h:5432/db"}', "postgres://h:5432/db"),
+        ('{kind: postgres, auth: "postgres://u:hun?ter2@h/db"}', "unknown"),
+        ("{kind: postgres, auth: \"host=h user=u password='hunter2 x' dbname=db\"}", "h/db"),
+        ("{kind: postgres, auth: bank}", "bank"),
+        ('{kind: sqlite, database: "file:x.db?key=hunter2"}', "file:x.db"),
+        ('{kind: http, url: "https://u:hunter2@h/x?y"}', "h"),
+        ('{kind: http, url: "https://u:hunt/er2@h/x"}', "unknown host"),
+    ],
+)
+def test_what_is_called_is_named_without_what_opens_it(tool: str, name: str) -> None:
+    tool = tool if "http" in tool else tool.replace("}", ", command: select 1}")
+    bounds = of(f"workflow: [{{step: a, tool: {tool}}}]")
+    assert [one.name for one in bounds.dependencies] == [name]
 
 
 def test_a_child_that_calls_itself_is_open() -> None:

@@ -126,7 +126,7 @@ digraph made {
   fetch [shape=component tool_command="x" timeout=2s max_retries=1 retry_backoff=none]
   start -> fetch
   fetch -> done
-  fetch -> fetch [loop_restart=true condition="status == 'PARTIAL_SUCCESS'"]
+  fetch -> fetch [loop_restart=true condition="status == 'PARTIAL'"]
 }
 """
 # A way back that is no arc leaves the retries of `a` as they are.
@@ -189,6 +189,112 @@ workflow:
     spec: {join: {policy: wait_all}}
 """
 
+# A cap that only a run knows lets attempts be made that the delay alone would leave no time for.
+CAPPED = """
+workflow:
+  - step: one
+    spec: {policy: {lifecycle: {timeout_s: 60}}}
+    tool:
+      - a:
+          kind: http
+          url: http://x
+          spec:
+            timeout: 2
+            policy:
+              rules:
+                - when: "{{ outcome.result.pick == 1 }}"
+                  then: {do: retry, attempts: 4, delay: 100, max_delay: "{{ outcome.result.pick }}"}
+"""
+CAPPED_IN_ALL = CAPPED.replace("timeout_s: 60", "timeout_s: 600").replace(
+    "attempts: 4,", "attempts: 4, max_elapsed: 50,"
+)
+# `four` is begun before `two` and `three`, which wait for each other.
+TURNING = """
+executor: {spec: {entry_step: one, limits: {visits_per_step: 4}}}
+workflow:
+  - step: four
+    tool: {kind: http, url: http://x, spec: {timeout: 2}}
+  - step: one
+    next: [{step: four}, {step: two}, {step: three}]
+  - step: two
+    next: {spec: {mode: inclusive}, arcs: [{step: four}, {step: three, when: "{{ ctx.never }}"}]}
+  - step: three
+    next: {spec: {mode: inclusive}, arcs: [{step: four}, {step: two, when: "{{ ctx.never }}"}]}
+"""
+LOOPED = """
+executor: {spec: {limits: {loop_iterations: 2}}}
+workflow:
+  - step: one
+    loop: {in: [1, 2], iterator: it, spec: {mode: parallel, max_in_flight: 2}}
+    tool:
+      - a:
+          kind: http
+          url: http://x
+          spec: {timeout: 2, policy: {rules: [{else: {then: {do: continue}}}]}}
+    next: {arcs: [{step: two, when: "{{ event.name == 'step.failed' }}"}]}
+  - step: two
+    tool: {kind: http, url: http://x, spec: {timeout: 2}}
+"""
+TOO_LONG = LOOPED.replace("[1, 2]", "[1, 2, 3]")
+NO_WIDTH = LOOPED.replace("max_in_flight: 2", 'max_in_flight: "{{ ctx.none }}"')
+RAISING = """
+workflow:
+  - step: one
+    tool:
+      - a:
+          kind: http
+          url: http://x
+          spec:
+            timeout: 2
+            policy:
+              rules:
+                - {when: "{{ outcome.result.pick in [ctx.none + 1] }}", then: {do: break}}
+                - else: {then: {do: continue}}
+    next: {arcs: [{step: two, when: "{{ event.name == 'step.failed' }}"}]}
+  - step: two
+    tool: {kind: http, url: http://x, spec: {timeout: 2}}
+"""
+RETURNING = """
+executor: {spec: {limits: {visits_per_step: 2}}}
+workflow:
+  - step: split
+    next: {spec: {mode: fork}, arcs: [{step: left}, {step: right}]}
+  - step: left
+    tool: {kind: http, url: http://x, spec: {timeout: 2}}
+    next: {arcs: [{step: meet}]}
+  - step: right
+    tool: {kind: http, url: http://x, spec: {timeout: 2}}
+    next: {arcs: [{step: split, when: "{{ event.name == 'step.failed' }}"}, {step: meet}]}
+  - step: meet
+    spec: {join: {policy: wait_all}}
+"""
+RETURNING_GRAPH = """
+digraph made {
+  max_visits=2
+  start [shape=ellipse] done [shape=ellipse]
+  split [shape=hexagon] meet [shape=invhouse]
+  a [shape=component tool_command="x" timeout=2s]
+  b [shape=component tool_command="x" timeout=2s]
+  start -> split -> a -> meet -> done
+  split -> b -> meet
+  b -> split [condition="status == 'FAILURE'"]
+}
+"""
+RESTARTED_TWICE = """
+digraph made {
+  max_restarts=2
+  start [shape=ellipse] done [shape=ellipse]
+  a [shape=component tool_command="x" timeout=2s]
+  b [shape=component tool_command="x" timeout=2s]
+  c [shape=component tool_command="x" timeout=2s]
+  start -> a -> done
+  a -> b [loop_restart=true condition="status == 'PARTIAL'"]
+  b -> done
+  b -> c [loop_restart=true condition="status == 'PARTIAL'"]
+  c -> done
+}
+"""
+
 
 def compared(document: str, name: str, *, is_reached: bool) -> None:
     program = program_of(document, name)
@@ -213,6 +319,27 @@ def test_the_worst_run_of_a_playbook_is_its_bound(document: str) -> None:
 @pytest.mark.parametrize("document", [SPEC, RESTARTED, SHARED])
 def test_the_worst_run_of_a_graph_is_its_bound(document: str) -> None:
     compared(document, "flow.dot", is_reached=True)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [CAPPED, CAPPED_IN_ALL, TURNING, LOOPED, TOO_LONG, NO_WIDTH, RAISING, RETURNING],
+    ids="capped capped-in-all turning looped too-long no-width raising returning".split(),
+)
+def test_no_run_of_a_playbook_exceeds_its_bounds(document: str) -> None:
+    compared(document, "flow.yaml", is_reached=False)
+
+
+@pytest.mark.parametrize("document", [RETURNING_GRAPH, RESTARTED_TWICE])
+def test_no_run_of_a_graph_exceeds_its_bounds(document: str) -> None:
+    compared(document, "flow.dot", is_reached=False)
+
+
+def test_what_begins_anew_is_counted_again_and_again() -> None:
+    once = {row.task: row.in_run.at_most for row in bounds_of(program_of(RESTARTED, "f.dot")).tasks}
+    assert once == {"fetch": 4, "fetch (restart)": 2}
+    twice = bounds_of(program_of(RESTARTED_TWICE, "f.dot"))
+    assert {row.task: row.in_run.at_most for row in twice.tasks}["c"] >= 1
 
 
 def test_tokens_that_wait_for_each_other_stay_below_the_bound() -> None:

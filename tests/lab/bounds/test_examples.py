@@ -33,7 +33,7 @@ def read(document: Path) -> Program:
 def test_a_scripted_run_stays_within_the_bounds(document: Path, script: Path) -> None:
     program, played = read(document), read_script(script.read_bytes(), script.name)
     bounds = bounds_of(program, workload=played.workload)
-    counts, _ = costs(simulate(program, played).runs)
+    counts, _ = costs(program, simulate(program, played).runs)
     most = {(task.step, task.task): task.in_run.at_most for task in bounds.tasks}
     assert counts
     assert all(count <= most[task] for task, count in counts.items())

@@ -15,6 +15,7 @@ from tests.lab.bounds.making import (
     playbooks,
     program_of,
     statuses,
+    tangles,
 )
 
 _SECOND_PARTS = 1e-6
@@ -81,6 +82,24 @@ def test_no_run_of_a_fork_that_may_be_cut_short_exceeds_its_bounds(
 @given(playbooks(with_elapsed=True))
 def test_no_run_with_deadlines_exceeds_its_bounds(document: dict[str, object]) -> None:
     assert_worst(document, is_reached=False, runs_max=400)
+
+
+@settings(max_examples=3 * FEW)
+@given(tangles())
+def test_no_run_of_steps_that_lead_back_exceeds_its_bounds(document: dict[str, object]) -> None:
+    assert_worst(document, is_reached=False, runs_max=60)
+
+
+@settings(max_examples=2 * FEW)
+@given(forks("wait_all", can_return=True))
+def test_no_run_of_branches_that_lead_back_exceeds_its_bounds(document: dict[str, object]) -> None:
+    assert_worst(document, is_reached=False, runs_max=60)
+
+
+@settings(max_examples=2 * FEW)
+@given(graphs(can_restart=True))
+def test_no_run_that_begins_anew_exceeds_its_bounds(graph: str) -> None:
+    assert_worst(graph, is_reached=False, runs_max=60)
 
 
 @settings(max_examples=4 * FEW, derandomize=True)

@@ -43,7 +43,7 @@ def program_of(document, name="test.yaml"):
 
 
 # Far more than any of these needs.
-EVENTS_MAX = 20_000
+EVENTS_MAX = 10_000
 
 
 def played(document, script=None, *, faults=None, runs=50, seed=1, name="test.yaml"):
@@ -54,6 +54,15 @@ def played(document, script=None, *, faults=None, runs=50, seed=1, name="test.ya
 
 def campaign(document, script=None, *, faults, seed=1):
     return campaign_of(program_of(document), script_of(script or {}), rates=faults, seed=seed)
+
+
+def runs_of(document, script=None, *, faults, number=30):
+    playing = campaign(document, script, faults=faults)
+    return [playing.play(index) for index in range(1, number + 1)]
+
+
+def events_of(run, kind):
+    return [event for event in run.simulation.log if isinstance(event, kind)]
 
 
 def broken(report):

@@ -43,12 +43,20 @@ def test_everything_of_the_report_can_be_read():
         ("atempts.charge <= 3", "reads 'atempts'.*Did you mean 'attempts'"),
         ("attempts.chrge <= 3", "attempts.chrge names no task. Did you mean 'charge'"),
         ("effects.nothing == 1", "effects.nothing names no task"),
-        ("elapsed + ctx.never > 3", "cannot be evaluated"),
     ],
 )
 def test_a_condition_that_cannot_be_meant_is_refused_by_name(condition, told):
     with pytest.raises(ConfigError, match=told):
         asked(condition, runs=3)
+
+
+def test_a_condition_that_cannot_be_evaluated_in_some_runs_is_broken_in_those():
+    report = asked("ctx.paid + 1 > 1", "ctx.paid", faults={REFUSE: 0.5})
+    assert 0 < len(report.broken) < len(report.records)
+    for record in report.broken:
+        sum_, paid = record.broken
+        assert sum_.why.startswith("cannot be evaluated: ")
+        assert paid.why == "ctx.paid is None"
 
 
 def test_a_label_that_several_steps_use_is_read_with_its_step():

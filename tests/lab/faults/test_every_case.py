@@ -13,7 +13,7 @@ from tests.test_conformance import CASES, source, suffix
 from tests.test_examples import ROOT, SCRIPTS, document_of
 
 # A few seeds of each, at rates at which most runs meet several faults at once.
-RUNS = 4
+RUNS = 2
 RATES = (0.2, 0.5)
 
 

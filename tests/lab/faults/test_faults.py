@@ -2,13 +2,15 @@
 
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import pytest
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.errors import ConfigError
-from anew.lab.faults import FAULTS, read_faults, simulate_faults
+from anew.errors import ConfigError, EngineBug
+from anew.lab.faults import FAULTS, outages, read_faults, simulate_faults
+from anew.lab.faults import campaign as campaigns
 from anew.lab.faults import disturbed as model
 from anew.lab.faults.chance import FAULTS_MAX, seed_of_run
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, REFUSE, SLOW
@@ -23,8 +25,10 @@ from tests.lab.faults.documents import (
     RETRIED,
     broken,
     campaign,
+    events_of,
     played,
     program_of,
+    runs_of,
 )
 
 LOOP = """
@@ -42,15 +46,6 @@ workflow:
   - step: again
     tool: {kind: wait, signal: go, timeout: 60}
 """
-
-
-def runs_of(document, script=None, *, faults, number=30):
-    playing = campaign(document, script, faults=faults)
-    return [playing.play(index) for index in range(1, number + 1)]
-
-
-def events_of(run, kind):
-    return [event for event in run.simulation.log if isinstance(event, kind)]
 
 
 def injected(report):
@@ -147,6 +142,7 @@ def test_a_killed_call_sometimes_had_its_effect_and_sometimes_not():
     [
         "kind: http, url: 'http://x', idempotency_key: true",
         "kind: http, url: 'http://x', idempotency_key: 'invoice 7'",
+        "kind: http, url: 'http://x', idempotency_key: 7",
         "kind: http, url: 'http://x', headers: {x-key: '{{ _key }}'}",
         "kind: python, code: 'pay(_key)'",
         "kind: shell, command: 'pay --key $ANEW_IDEMPOTENCY_KEY'",
@@ -154,7 +150,7 @@ def test_a_killed_call_sometimes_had_its_effect_and_sometimes_not():
 )
 def test_an_effect_counts_once_where_the_other_side_knows_the_key(carried):
     document = f"workflow: [{{step: pay, tool: {{{carried}}}}}]"
-    naked = "workflow: [{step: pay, tool: {kind: http, url: 'http://x'}}]"
+    naked = "workflow: [{step: pay, tool: {kind: http, url: 'http://x', idempotency_key: ''}}]"
     most = [
         max(record.effects["pay"] for record in played(one, faults={KILL: 0.5}).records)
         for one in (document, naked)
@@ -296,6 +292,28 @@ def test_what_has_no_other_side_is_never_refused(tool):
     assert (report.records[0].status, report.records[0].injected) == ("done", {})
 
 
+@pytest.mark.parametrize("rate", [1e-12, 1e-300, 5e-324])
+def test_however_rarely_a_dependency_is_out_the_runs_are_played(rate):
+    report = played(RETRIED, faults={REFUSE: rate}, runs=3)
+    assert [record.status for record in report.records] == ["done"] * 3
+
+
+def test_a_long_wait_between_two_calls_costs_few_draws_and_keeps_the_rate():
+    class Counted(Random):
+        drawn = 0
+
+        def random(self):
+            self.drawn += 1
+            return super().random()
+
+    years, is_out = 30 * 365 * 86_400 * NANOSECONDS, 0
+    for seed in range(1000):
+        random = Counted(seed)
+        is_out += outages._Dependency(random, 0.3, 0).seconds_left(years) is not None
+        assert random.drawn <= 10
+    assert 250 < is_out < 350
+
+
 def test_the_clock_goes_forward_and_back_and_the_log_with_it():
     steps = set()
     for run in runs_of(RETRIED, FLAKY, faults={CLOCK: 0.5}, number=60):
@@ -372,14 +390,44 @@ def test_a_script_that_never_ends_by_itself_is_refused():
 
 def test_the_model_has_the_numbers_of_the_runtime():
     assert opening.LEASE_SECONDS == model.LEASE_SECONDS
-    assert turns.SKEW_SECONDS_MAX == model.SKEW_SECONDS_MAX
-    assert turns.SKEW_NANOSECONDS == model.SKEW_NANOSECONDS
+
+
+def test_the_clocks_are_reconciled_by_the_runtime_itself(monkeypatch):
+    """With a runtime that lets the log go back in time, the auditor finds that it does."""
+    monkeypatch.setattr(turns, "SKEW_SECONDS_MAX", 0)
+    assert broken(played(RETRIED, FLAKY, faults={CLOCK: 0.9})) == {"in-time"}
+
+
+def test_whatever_goes_wrong_inside_a_run_is_told_of_that_run(monkeypatch):
+    def play(world):
+        raise ZeroDivisionError("by us")
+
+    playing = campaign(RETRIED, FLAKY, faults={})
+    monkeypatch.setattr(campaigns.World, "play", play)
+    (found,) = playing.play(3).broken
+    assert (found.invariant, found.why) == ("no-engine-bug", "ZeroDivisionError: by us")
+
+
+def test_a_run_that_cannot_be_judged_is_named_with_its_seed(monkeypatch):
+    def audit(evidence):
+        raise KeyError("nobody")
+
+    playing = campaign(RETRIED, FLAKY, faults={}, seed=8)
+    monkeypatch.setattr(campaigns, "audit", audit)
+    with pytest.raises(EngineBug, match=r"run 3 of seed 8: KeyError: 'nobody'"):
+        playing.play(3)
 
 
 def test_rates_are_read():
     assert read_faults("kill") == {KILL: FAULTS[KILL].rate}
     assert read_faults("kill=0.3, 429=1,clock=0") == {KILL: 0.3, REFUSE: 1.0, CLOCK: 0.0}
     assert read_faults("kill=0.9,all") == {n: f.rate for n, f in FAULTS.items()} | {KILL: 0.9}
+    assert read_faults("all=0.5") == dict.fromkeys(FAULTS, 0.5)
+    assert read_faults("slow,all=0.5,kill=0") == {
+        **dict.fromkeys(FAULTS, 0.5),
+        SLOW: FAULTS[SLOW].rate,
+        KILL: 0.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -390,7 +438,7 @@ def test_rates_are_read():
         ("kill=2", "from 0 to 1, not '2'"),
         ("kill=x", "from 0 to 1, not 'x'"),
         ("kill=nan", "from 0 to 1"),
-        ("all=0.5", "no fault 'all'"),
+        ("all=2", "the rate of all must be a number from 0 to 1"),
     ],
 )
 def test_a_fault_that_cannot_be_meant_is_refused(text, told):

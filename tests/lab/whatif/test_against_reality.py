@@ -56,9 +56,10 @@ def test_what_the_log_can_answer_is_exactly_what_happens(new) -> None:
         real = simulate(new, script)
         # `other` has no outcome in a log that never came there.
         if "other" in {event.step for event in real.log} - {event.step for event in run.log}:
-            assert not verdict.is_certain
+            assert not verdict.known
             continue
-        assert verdict.is_certain
+        assert verdict.is_decided
+        assert verdict.is_certain == (verdict.plays[0].doubts.total == 0)
         assert verdict.plays[0].status == status(real)
         assert verdict.plays[0].figures == figures_of(new, real.log)
         apart = departure(run.log, real.log)
@@ -66,8 +67,14 @@ def test_what_the_log_can_answer_is_exactly_what_happens(new) -> None:
 
 
 MORE = {
-    "max_retries": (graph("max_retries=5 backoff=none"), graph("max_retries=3 backoff=none")),
-    "backoff": (graph("max_retries=4 backoff=linear"), graph("max_retries=4 backoff=exponential")),
+    "max_retries": (
+        graph("max_retries=5 retry_backoff=none"),
+        graph("max_retries=3 retry_backoff=none"),
+    ),
+    "backoff": (
+        graph("max_retries=4 retry_backoff=linear"),
+        graph("max_retries=4 retry_backoff=exponential"),
+    ),
     "fallback": (
         graph("max_retries=3"),
         graph("max_retries=1", "work -> x [condition=\"status == 'FAILURE'\"]"),
@@ -78,11 +85,11 @@ MORE = {
 @pytest.mark.parametrize(("old", "new"), MORE.values(), ids=MORE)
 def test_a_graph_with_another_policy_is_exactly_what_happens(old, new) -> None:
     scripts = [failing(times) for times in range(8)]
-    answer = whatif(past(old, scripts), new)
+    answer = whatif(past(old, scripts), new, samples=20)
     assert [one.plays[0].status for one in answer.runs] == [
         status(simulate(new, script)) for script in scripts
     ]
-    assert all(one.is_certain for one in answer.runs)
+    assert all(one.is_decided for one in answer.runs)
     found = [one.plays[0].figures for one in answer.runs]
     real = [figures_of(new, simulate(new, script).log) for script in scripts]
     assert [one.calls for one in found] == [one.calls for one in real]
@@ -93,8 +100,8 @@ def test_a_graph_with_another_policy_is_exactly_what_happens(old, new) -> None:
 
 def test_a_retry_by_way_of_another_step_is_not_in_the_log() -> None:
     old, new = (
-        graph("max_retries=2 backoff=none"),
-        graph("max_retries=2 backoff=none retry_target=plan"),
+        graph("max_retries=2 retry_backoff=none"),
+        graph("max_retries=2 retry_backoff=none retry_target=plan"),
     )
     answer = whatif(past(old, [failing(times) for times in (0, 1, 1, 2, 2, 2)]), new, samples=20)
     assert [one.is_certain for one in answer.runs] == [True] + [False] * 5
@@ -131,7 +138,7 @@ def policies(draw):
 
     unmatched = draw(st.sampled_from(("continue", "fail")))
     tasks = "".join(
-        f"\n  - {label}: {{kind: noop, spec: {{policy: {{rules: [{rules()}], on_unmatched: {unmatched}}}}}}}"
+        f"\n  - {label}: {{kind: shell, command: x, spec: {{policy: {{rules: [{rules()}], on_unmatched: {unmatched}}}}}}}"
         for label in "ab"
     )
     limits = "executor: {spec: {limits: {tasks_per_step_run: 30}}}"  # jumps may go in circles
@@ -141,15 +148,15 @@ def policies(draw):
 outcomes = st.lists(st.sampled_from((DOWN, BUSY, FINE)), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(policies(), policies(), outcomes, outcomes)
-def test_a_run_is_certain_exactly_when_no_more_is_asked_than_was_executed(old, new, a, b) -> None:
+def test_a_run_is_decided_exactly_when_no_more_is_asked_than_was_executed(old, new, a, b) -> None:
     script = script_of({"outcomes": {"a": a, "b": b}})
     was, real = simulate(old, script), simulate(new, script)
-    verdict = whatif([PastRun("1", old, was.log)], new, samples=2).runs[0]
+    verdict = whatif([PastRun("1", old, was.log)], new, samples=20).runs[0]
     is_more = _executions(real.log) - _executions(was.log)
-    assert verdict.is_certain == (not is_more)
-    if verdict.is_certain:
+    assert verdict.is_decided == (not is_more)
+    if verdict.is_decided:
         assert verdict.plays[0].status == status(real)
         assert verdict.plays[0].figures == figures_of(new, real.log)
 
@@ -160,7 +167,7 @@ def _executions(log) -> Counter[str | None]:
 
 # --- where the model is needed --------------------------------------------------------------------
 
-RUNS, SAMPLES = 16, 40
+RUNS, SAMPLES = 16, 25
 # Of the intervals of 95 %, a smaller share holds the truth about once in two hundred times.
 HELD_MIN = 0.88
 
@@ -187,9 +194,7 @@ def predicted(old, new, after, *, length, worlds):
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     new = retrying("{do: retry, attempts: 6, delay: 2}")
     old = retrying("{do: retry, attempts: 3, delay: 2}")
-    held, held_calls, off = predicted(
-        old, new, {"": 0.4, "server_error": 0.4}, length=6, worlds=100
-    )
+    held, held_calls, off = predicted(old, new, {"": 0.4, "server_error": 0.4}, length=6, worlds=24)
     assert held >= HELD_MIN
     assert held_calls >= HELD_MIN
     assert abs(off) < 0.5
@@ -203,7 +208,7 @@ def test_what_came_just_before_makes_the_difference() -> None:
         "{when: \"outcome.error.kind == 'rate_limit'\", then: {do: retry, attempts: 2}}",
     )
     held, held_calls, off = predicted(
-        old, new, {"": 0.2, "server_error": 0.1, "rate_limit": 0.9}, length=3, worlds=50
+        old, new, {"": 0.2, "server_error": 0.1, "rate_limit": 0.9}, length=3, worlds=16
     )
     assert held >= HELD_MIN
     assert held_calls >= HELD_MIN

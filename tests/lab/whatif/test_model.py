@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.lab.script import script_of
+from anew.lab.simulate import simulate
 from anew.lab.whatif import whatif
+from anew.lab.whatif.estimating import estimate
 from anew.lab.whatif.model import OBSERVATIONS_MIN, Basis, Cell, Model, Rate, Sample, Wanted
 from anew.lab.whatif.past import tape_of
-from anew.lab.whatif.verdict import estimate
-from tests.lab.whatif.worlds import BUSY, DOWN, FINE, failing, past, retrying
+from tests.lab.whatif.worlds import BUSY, DOWN, FINE, failing, graph, past, retrying
 
 THREE = retrying("{do: retry, attempts: 3}")
 
@@ -23,44 +24,96 @@ def worlds(*outcomes):
 
 
 def model_of(runs):
-    return Model(tape_of(run, n) for n, run in enumerate(runs))
+    return Model((tape_of(run, n), ()) for n, run in enumerate(runs))
 
 
 def rate(model, attempt, after):
-    return model.rate(Wanted("1", "fetch", "page", attempt, after))
+    return model.rate(Wanted("1", "fetch", "page", attempt, after, {"command": "x"}))
 
 
 def test_a_rate_counts_the_attempt_and_what_came_just_before() -> None:
     well = worlds(*[[DOWN, FINE]] * 6, *[[DOWN, DOWN, FINE]] * 5, *[[BUSY, BUSY, BUSY]] * 5)
     model = model_of(past(THREE, well))
-    assert rate(model, 1, "") == Rate(Cell("fetch", "page", 1, ""), 0, 16)
+    assert rate(model, 1, "") == Rate(Cell("fetch", "page", None, ""), 0, 16)
     assert rate(model, 2, "server_error") == Rate(Cell("fetch", "page", 2, "server_error"), 6, 11)
     assert rate(model, 3, "server_error") == Rate(Cell("fetch", "page", 3, "server_error"), 5, 5)
     assert rate(model, 2, "rate_limit") == Rate(Cell("fetch", "page", 2, "rate_limit"), 0, 5)
 
 
-def test_with_too_few_observations_a_rate_counts_less_exactly_in_the_stated_order() -> None:
-    model = model_of(past(THREE, worlds(*[[DOWN, FINE]] * 5, *[[BUSY, DOWN, FINE]] * 2)))
-    # Attempt 4 never happened: any attempt after such an error counts.
-    assert rate(model, 4, "server_error") == Rate(Cell("fetch", "page", None, "server_error"), 7, 7)
-    # After a rate limit there were too few: the attempt counts, whatever came before.
-    assert rate(model, 2, "rate_limit") == Rate(Cell("fetch", "page", 2), 5, 7)
-    # Neither: all executions of the task.
-    assert rate(model, 4, "timeout") == Rate(Cell("fetch", "page"), 7, 16)
-    bases = [rate(model, *which).cell.basis for which in ((4, "server_error"), (4, "timeout"))]
-    assert bases == [Basis.AFTER, Basis.TASK]
+def test_a_retry_is_never_told_from_first_tries() -> None:
+    model = model_of(
+        past(THREE, worlds(*[[FINE]] * 20, *[[DOWN, FINE]] * 2, *[[BUSY, BUSY, DOWN]]))
+    )
+    # Attempt 4 never happened: any attempt after such an error counts, however few there are.
+    assert rate(model, 4, "server_error") == Rate(Cell("fetch", "page", None, "server_error"), 2, 2)
+    # After a timeout there was none: all retries count.
+    assert rate(model, 2, "timeout") == Rate(Cell("fetch", "page"), 2, 4)
+    bases = [rate(model, *which).cell.basis for which in ((1, ""), (4, "server_error"), (4, "x"))]
+    assert bases == [Basis.FIRST, Basis.AFTER, Basis.RETRY]
+    assert rate(model_of(past(THREE, worlds(*[[FINE]] * 20))), 2, "server_error") is None
 
 
-def test_one_fewer_than_the_least_is_too_few() -> None:
+def test_the_attempt_counts_only_with_enough_observations() -> None:
     enough, few = OBSERVATIONS_MIN, OBSERVATIONS_MIN - 1
-    exact = Cell("fetch", "page", 2, "server_error")
-    assert (
-        rate(model_of(past(THREE, worlds(*[[DOWN, FINE]] * enough))), 2, "server_error").cell
-        == exact
-    )
-    assert (
-        rate(model_of(past(THREE, worlds(*[[DOWN, FINE]] * few))), 2, "server_error").cell != exact
-    )
+    bases = [
+        rate(model_of(past(THREE, worlds(*[[DOWN, FINE]] * n))), 2, "server_error").cell.basis
+        for n in (enough, few)
+    ]
+    assert bases == [Basis.EXACT, Basis.AFTER]
+
+
+def test_what_always_fails_again_is_not_rescued_by_runs_that_never_failed() -> None:
+    """Twenty runs are fine, four fail for good: a third attempt would not have helped these."""
+    two = retrying("{do: retry, attempts: 2, delay: 0}")
+    three = retrying("{do: retry, attempts: 3, delay: 0}")
+    scripts = [*worlds([FINE]) * 20, *worlds([DOWN]) * 4]
+    answer = whatif(past(two, scripts), three)
+    real = sum(simulate(three, script).status.value == "done" for script in scripts) - 20
+    found = answer.moved_by_model("failed", "done")
+    assert real == 0
+    assert found.low <= real <= found.high
+    assert found.mean < 1
+    (used,) = answer.rates
+    assert used == Rate(Cell("fetch", "page", None, "server_error"), 0, 4)
+
+
+def test_a_retry_by_way_of_another_step_is_one_too() -> None:
+    """A visit after a failed one is no first try."""
+    by_plan = graph("max_retries=1 retry_backoff=none retry_target=plan")
+    runs = past(by_plan, [failing(0)] * 9 + [failing(9)] * 3)
+    model = model_of(runs)
+    again = model.rate(Wanted("1", "work", "work", 1, "server_error"))
+    first = model.rate(Wanted("1", "work", "work", 1, ""))
+    assert (again.successes, again.observations) == (3, 27)
+    assert (first.successes, first.observations) == (9, 12)
+
+
+def test_executions_that_asked_something_else_are_not_counted() -> None:
+    old = [*past(retrying("{do: fail}", command="old"), worlds([FINE]) * 9)]
+    mixed = [
+        *(type(run)(f"o{run.run}", run.program, run.log) for run in old),
+        *past(retrying("{do: fail}"), worlds([DOWN], [DOWN])),
+    ]
+    answer = whatif(mixed, retrying("{do: retry, attempts: 2}"))
+    assert answer.uncounted == 9
+    assert answer.rates == {}
+    assert answer.unknown.mean == 2
+    assert answer.report()["uncounted"] == 9
+
+
+def test_a_borrowed_result_of_other_inputs_is_in_doubt() -> None:
+    def flow(n):
+        return retrying(f"{{do: retry, attempts: {n}}}", command="{{ workload.n }}")
+
+    scripts = [
+        script_of({"workload": {"n": n}, "outcomes": {"page": said}})
+        for n, said in ((1, [DOWN, FINE]), (1, [DOWN, FINE]), (1, [DOWN]), (2, [DOWN]))
+    ]
+    answer = whatif(past(flow(2), scripts), flow(3), samples=40)
+    same, other = answer.runs[2:]
+    assert {play.doubts.borrowed for play in same.plays} == {0}
+    assert any(play.doubts.borrowed for play in other.plays)
+    assert answer.doubts["borrowed"] > 0
 
 
 def test_what_a_run_shares_with_another_is_counted_once() -> None:
@@ -68,7 +121,8 @@ def test_what_a_run_shares_with_another_is_counted_once() -> None:
     shared = next(n for n, event in enumerate(run.log) if event.name == "task.retry_scheduled")
     cut = e.RunPaused(seq=shared + 2, at=run.log[shared].at, shared_with="1")
     retried = replace(run, run="2", log=[*run.log[: shared + 1], cut, *run.log[shared + 1 :]])
-    assert rate(model_of([run, retried]), 9, "") == Rate(Cell("fetch", "page"), 2, 3)
+    assert rate(model_of([run, retried]), 1, "").observations == 1
+    assert rate(model_of([run, retried]), 9, "x") == Rate(Cell("fetch", "page"), 2, 2)
 
 
 def test_a_task_nobody_ever_called_has_no_rate() -> None:
@@ -126,7 +180,9 @@ def test_a_step_no_run_ever_reached_leaves_a_run_unknown() -> None:
     assert answer.moved_by_model("failed", "done").mean == 0
     assert answer.moved("failed", "done") == []
     assert answer.runs[0].share("unknown") == 1
-    assert answer.runs[0].reasons == ["other attempt 1: no run has an outcome of this task"]
+    assert answer.runs[0].reasons == [
+        "other attempt 1: no run has an outcome of this task that asked the same"
+    ]
     assert answer.runs[1].is_certain
 
 
@@ -178,3 +234,27 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     first, again, other = (whatif(runs, new, samples=40, seed=seed).report() for seed in (1, 1, 2))
     assert first == again
     assert first != other
+
+
+def test_what_only_the_new_policy_does_not_accept_is_no_first_try_again() -> None:
+    polls = '{when: "outcome.result.x != 1", then: {do: retry, attempts: 3, delay: 1}}'
+    runs = past(retrying("{do: fail}"), worlds([{"result": {"x": 0}}], *[[FINE]] * 9))
+    verdict = whatif(runs, retrying("{do: fail}", polls)).runs[0]
+    assert verdict.reasons == [
+        "fetch.page attempt 2: no run has an outcome of this task after not accepted"
+    ]
+
+
+def test_inputs_that_differ_by_the_id_of_the_run_alone_are_the_same() -> None:
+    (run,) = past(retrying("{do: fail}", command="get {{ run_id }}"), worlds([FINE]))
+    own = "380514983122636800"
+    log = [
+        replace(event, run=own)
+        if isinstance(event, e.RunRequested)
+        else replace(event, inputs={"command": f"get {own}"})
+        if isinstance(event, e.TaskStarted)
+        else event
+        for event in run.log
+    ]
+    found, real = (list(tape_of(one, 0).executions()) for one in (run, replace(run, log=log)))
+    assert [one.inputs for one in real] == [one.inputs for one in found] == [{"command": "get 1"}]

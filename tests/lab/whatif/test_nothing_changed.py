@@ -20,7 +20,8 @@ from tests.test_conformance import CASES, source, suffix
 from tests.test_examples import ROOT, SCRIPTS, document_of
 from tests.views.graphs import RESTARTS, drawn
 
-DOCS = sorted((ROOT / "docs/examples").glob("*.script.yaml"))
+# Of the whole suite, which other tests play in full: every feature has several cases.
+SAMPLED_CASES = CASES[::5]
 
 
 def assert_nothing_changes(program, log) -> None:
@@ -36,14 +37,14 @@ def assert_nothing_changes(program, log) -> None:
     assert answer.unknown.mean == 0
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", SAMPLED_CASES, ids=lambda case: case["id"])
 def test_a_conformance_run(case) -> None:
     program = load_text(source(case), f"d{suffix(case)}").program
     simulation = simulate(program, script_of(case["script"]))
     assert_nothing_changes(program, simulation.log)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=str)
+@pytest.mark.parametrize("script", SCRIPTS[::2], ids=str)
 def test_an_example(script: Path) -> None:
     document = ROOT / document_of(script)
     program = load_text(document.read_text(encoding="utf-8"), str(document)).program
@@ -53,7 +54,7 @@ def test_an_example(script: Path) -> None:
         assert_nothing_changes(program, simulation.log)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(playbooks(), scripts())
 def test_any_playbook(document, script) -> None:
     program = load_text(document, "generated.yaml").program
@@ -111,7 +112,7 @@ def test_every_kind_of_ending_is_among_the_cases() -> None:
         simulate(load_text(source(case), f"d{suffix(case)}").program, script_of(case["script"]))
         .log[-1]
         .name
-        for case in CASES
+        for case in SAMPLED_CASES
     )
-    assert ends["run.done"] > 100
-    assert ends["run.failed"] > 100
+    assert ends["run.done"] > 20
+    assert ends["run.failed"] > 20

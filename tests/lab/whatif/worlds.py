@@ -25,7 +25,7 @@ def compiled(document: str, name: str = "new.yaml") -> Program:
     return program
 
 
-def retrying(then: str, *first: str, arcs: str = "[]") -> Program:
+def retrying(then: str, *first: str, arcs: str = "[]", command: str = "x") -> Program:
     """One step with one task that on errors does `then`, unless one of the `first` rules fits."""
     rules = ", ".join([*first, f'{{when: "{ON_ERROR}", then: {then}}}'])
     return compiled(f"""
@@ -33,10 +33,10 @@ metadata: {{name: flow}}
 workflow:
 - step: fetch
   tool:
-  - page: {{kind: noop, spec: {{policy: {{rules: [{rules}]}}}}}}
+  - page: {{kind: shell, command: "{command}", spec: {{policy: {{rules: [{rules}]}}}}}}
   next: {{arcs: {arcs}}}
 - step: other
-  tool: {{kind: noop}}
+  tool: {{kind: shell, command: x}}
 """)
 
 

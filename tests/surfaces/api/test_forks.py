@@ -50,8 +50,27 @@ def test_a_document_that_does_not_fit_is_a_conflict_with_its_reasons(tmp_path: P
         await site.post(path, {"at": 8, "program": "none"}, 404)
         await site.post(path, {"at": 8, "program": "a", "document": "b"}, 400)
         await site.post(path, {"at": 8, "step": "two"}, 400)
-        assert "nothing left" in (await site.post(path, {}, 400))["detail"]
+        await site.post(path, {"at": 8, "visit": 1}, 400)
+        await site.post(path, {"at": 8, "version": 1}, 400)
+        told = (await site.post(path, {}, 400))["detail"]
+        assert "nothing left" in told
+        assert "--" not in told
         await site.post("/api/v1/runs/17/fork", {}, 404)
+
+    play(tmp_path, act)
+
+
+def test_a_retry_of_what_its_own_document_lacks_is_a_conflict(tmp_path: Path) -> None:
+    other = MENDED.replace("step: two", "step: deux")
+
+    async def act(site: Site) -> None:
+        old = await site.started(MENDED)
+        await site.ended(old)
+        wish = {"step": "three", "document": other}
+        new = (await site.post(f"/api/v1/runs/{old}/fork", wish, 201))["run"]
+        await site.ended(new)
+        problem = await site.post(f"/api/v1/runs/{new}/retry", {"step": "two"}, 409)
+        assert [row["step"] for row in problem["misfits"]] == ["two"]
 
     play(tmp_path, act)
 

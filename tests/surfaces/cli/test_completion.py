@@ -39,7 +39,7 @@ def complete(desk: Desk, *words: str) -> list[str]:
 
 
 def test_bash_completes_commands_and_files(desk: Desk) -> None:
-    assert complete(desk, "re") == ["resume", "retry", "register"]
+    assert complete(desk, "re") == ["resume", "retry", "register", "record", "replay"]
     desk.write("flow.yaml", "")
     assert complete(desk, "run", "fl") == ["flow.yaml"]
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from anew.engine.state import Key
 from anew.store import NewJob, WaitReason
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.main import main
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
 from tests.surfaces.cli.servers import TOKEN, server
@@ -100,3 +103,22 @@ def test_a_run_on_a_server_is_explained(tmp_path, monkeypatch, capsys) -> None:
         capsys.readouterr()
         assert main(["explain", "last", "b", "--server", one.url]) == 0
     assert "Arc 1 of a leads here." in capsys.readouterr().out
+
+
+def test_a_long_explanation_of_a_step_does_not_ask_to_name_one(shelf, anew, monkeypatch) -> None:
+    monkeypatch.setattr("anew.views.explain.explaining.shortened.__defaults__", (3,))
+    shelf.put(twice())
+    assert "Name a step, or use --json." in anew("explain", "last").out
+    told = anew("explain", "last", "fetch").out
+    assert "--json has them all." in told
+    assert "Name a step" not in told
+
+
+@pytest.mark.parametrize("command", ["explain", "record", "replay", "whatif --program new.yaml"])
+def test_a_command_about_a_run_that_is_told_names_the_place(command: str) -> None:
+    assert hinted(f"`anew {command} 7`", "x.db") == f"`anew {command} 7 --db x.db`"
+
+
+@pytest.mark.parametrize("command", ["bounds flow.yaml", "test", "schema"])
+def test_a_command_about_documents_has_no_place(command: str) -> None:
+    assert hinted(f"`anew {command}`", "x.db") == f"`anew {command}`"

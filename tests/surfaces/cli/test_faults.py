@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_a_broken_condition_is_exit_status_1_with_its_run_and_how_to_play_it_aga
     assert "held    status != 'done' or ctx.paid" in told.lines
     again = f"anew simulate naked.yaml --script script.yaml --faults kill --seed 3 --only {first}"
     assert told.lines[-1] == f"again: {again}"
+
+
+def test_the_last_line_has_every_option_that_matters(anew) -> None:
+    words = "--faults kill=0.5 --runs 20 --events-max 16 --set a=b -j 1".split()
+    told = simulated(anew, *words)
+    assert "comes-to-an-end" in told.out
+    assert "--events-max 16" in told.lines[-1]
+    *_, command = told.lines[-1].split("again: anew simulate ")
+    alone = anew("simulate", *shlex.split(command))
+    assert alone.out.strip() in told.out
 
 
 def test_what_the_last_line_says_plays_that_run(anew) -> None:
@@ -173,6 +184,15 @@ def test_a_condition_that_cannot_be_evaluated_is_named(anew) -> None:
     assert said.status == 2
     assert "the invariant 'attempts.chrge <= 3' cannot be evaluated" in said.err
     assert "Did you mean 'charge'?" in said.err
+
+
+def test_a_condition_that_cannot_be_evaluated_for_a_run_names_that_run(anew) -> None:
+    Path("script.yaml").write_text("invariants: ['ctx.paid + 1 > 1']")
+    said = simulated(anew, "--faults", "429=0.5", "--runs", "20")
+    assert said.status == 1
+    (line,) = [line for line in said.lines if line.startswith("broken  ctx.paid + 1 > 1  in ")]
+    first = line.partition("first in run ")[2].partition(": cannot be evaluated: ")[0]
+    assert f"worst run: {first}, it breaks ctx.paid + 1 > 1" in said.lines
 
 
 def test_a_condition_reaches_the_terminal_visibly(anew) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import pytest
 
+from anew.surfaces.cli import fork
+from anew.surfaces.cli.previews import Foreseen, tell
 from tests.surfaces.cli.terminals import HELD, Desk, Held, a_desk, a_held_run  # noqa: F401
 
 STEPS = """\
@@ -92,7 +96,7 @@ def test_a_document_that_does_not_fit_is_refused_with_every_reason(desk: Desk, f
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "`--at 8`, or `--from two`, goes on before step 'two'"),
+        ((), "Fork it at event 8, or from step 'two'."),
         (("--at", "99"), "there is no 99"),
         (("--at", "1"), "nothing has begun by event 1"),
         (("--from", "three"), "never came to step 'three'"),
@@ -117,6 +121,71 @@ def test_the_same_key_is_the_same_run(desk: Desk, failed: str) -> None:
     assert first.json["run"] == again.json["run"]
     (row,) = (row for row in desk.runs() if row["run"] == first.json["run"])
     assert row["labels"] == {"fork_of": failed}
+
+
+def test_a_key_that_has_its_run_is_no_reason_to_plan_again(desk: Desk) -> None:
+    waits = "metadata: {name: w}\nworkflow: [{step: w, tool: {kind: wait, signal: go}}]"
+    old = desk.call("run", desk.write("waits.yaml", waits), "--json").json["run"]
+    words = ("fork", old, "--cancel", "--key", "kk")
+    new = desk.call(*words, "--json").json["run"]
+    again = desk.call(*words)
+    assert again.status == 3
+    assert again.err.startswith(f"run {new} is this fork of run {old} already (--key)\n")
+    assert {row["run"]: row["status"] for row in desk.runs()} == {old: "cancelled", new: "waiting"}
+    assert desk.call(*words, "--dry-run", "--json").json == {"run": new}
+    other = desk.call("fork", new, "--key", "kk", "--dry-run")
+    assert other.status == 2
+    assert other.is_one_clear_line(), other.err
+    assert "which is no fork of run" in other.err
+
+
+def test_a_run_that_moves_on_after_the_preview_is_not_moved(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = "metadata: {name: w}\nworkflow: [{step: w, tool: {kind: wait, signal: go}}]"
+    old = desk.call("run", desk.write("waits.yaml", waits), "--json").json["run"]
+
+    def told_and_changed(found: Foreseen, asked: Namespace) -> int | None:
+        desk.call("signal", old, "news")
+        return tell(found, asked)
+
+    monkeypatch.setattr(fork, "tell", told_and_changed)
+    refused = desk.call("fork", old, "--cancel", "--quiet")
+    assert refused.status == 2
+    assert refused.is_one_clear_line(), refused.err
+    assert "has moved on meanwhile, from event 6 to event 7" in refused.err
+    assert [row["status"] for row in desk.runs()] == ["waiting"]
+
+
+def test_a_moved_run_is_forked_before_it_was_moved(desk: Desk) -> None:
+    first = desk.write("first.yaml", MENDED)
+    second = desk.write("second.yaml", STEPS.replace("step: two", "step: deux"))
+    old = desk.call("run", first, "--json").json["run"]
+    moved = desk.call("fork", old, "--from", "three", "--program", second, "--json").json["run"]
+    refused = desk.call("fork", moved, "--at", "8", "--quiet")
+    assert refused.status == 2
+    told = "second.yaml:1:1: step 'two' is next, which is not there"
+    assert refused.err.splitlines()[0].endswith(told)
+    again = desk.call("fork", moved, "--at", "8", "--program", first, "--json")
+    assert (again.status, desk.done()) == (0, ["one", "two", "two"])
+    retried = desk.call("retry", moved, "--from", "two", "--dry-run")
+    assert retried.status == 2
+    assert "step 'two' is next, which is not there" in retried.err
+
+
+def test_a_folder_of_that_name_does_not_hide_a_registered_program(desk: Desk, failed: str) -> None:
+    desk.call("register", desk.write("mended.yaml", MENDED))
+    (desk.folder / "steps").mkdir()
+    assert desk.call("fork", failed, "--from", "two", "--program", "steps").status == 0
+
+
+@pytest.mark.parametrize("digits", [10, 26, 5_000])
+def test_a_version_beyond_all_versions_is_not_registered(
+    desk: Desk, failed: str, digits: int
+) -> None:
+    refused = desk.call("fork", failed, "--at", "8", "--program", f"steps@{'9' * digits}")
+    assert refused.status == 2
+    assert refused.is_one_clear_line(), refused.err
 
 
 def test_a_run_that_another_terminal_works_on_is_moved_to_a_new_version(

@@ -77,4 +77,4 @@ def test_a_run_without_a_failure_needs_a_step(desk: Desk) -> None:
     again = desk.call("retry", "last")
     assert again.status == 2
     assert again.is_one_clear_line(), again.err
-    assert "`--from STEP`" in again.err
+    assert "Say from which step to begin" in again.err

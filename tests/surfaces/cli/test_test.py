@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -132,6 +133,52 @@ def test_paths_are_files_folders_or_documents(anew: Anew, folder: Path) -> None:
     assert anew("test", "in").out.startswith("1 passed")
     assert anew("test", "flow.yaml").out.startswith("2 passed")
     assert anew("test", "flow.scenario.yaml", ".", "flow.yaml").out.startswith("4 passed")
+    assert anew("test", ".", str(folder), str(folder / "flow.yaml")).out.startswith("4 passed")
+
+
+def test_a_document_stands_for_every_scenario_beside_it_that_plays_it(anew: Anew) -> None:
+    write(flow=GOOD, smoke="document: flow.yaml\n" + GOOD, broken="document: [")
+    write(flow_other="document: graph.dot\n", flow_bad="expect: [")
+    Path("by.json.scenario.json").write_text('{"document": "./flow.yaml"}')
+    told = anew("test", "-v", "flow.yaml")
+    assert [line.split()[1].rstrip(":") for line in told.lines[:-1]] == [
+        "by.json.scenario.json",
+        "flow.bad.scenario.yaml:1:10",
+        "flow.scenario.yaml",
+        "smoke.scenario.yaml",
+    ]
+
+
+def test_a_pipe_is_not_waited_for(anew: Anew) -> None:
+    os.mkfifo("pipe.scenario.yaml")
+    told = anew("test", "pipe.scenario.yaml")
+    assert (told.status, told.err) == (2, "anew: pipe.scenario.yaml is not a regular file\n")
+
+
+def test_what_is_wrong_in_a_line_is_told_with_the_line_once(anew: Anew) -> None:
+    write(
+        flow="expect: {status: done}\nexpect: {}\n",
+        graph="outcomes: {a: {result: [99999999999999999999]}}\n",
+    )
+    told = anew("test")
+    assert told.status == 2
+    assert told.lines[0].startswith("ERROR flow.scenario.yaml:2:1: ")
+    assert told.lines[0].count("flow.scenario.yaml") == 1
+    assert told.lines[1] == (
+        "ERROR graph.scenario.yaml: outcomes.a.result[0] has a whole number over 64 bits"
+    )
+
+
+def test_invariants_are_an_expectation(anew: Anew) -> None:
+    write(flow="invariants: [attempts.page == 1]\n", flow_bad="invariants: ['attempts.page ==']\n")
+    told = anew("test", "-v")
+    assert told.status == 2
+    bad, well = told.lines[:2]
+    assert bad.startswith(
+        "ERROR flow.bad.scenario.yaml: the invariant 'attempts.page ==' cannot be evaluated: "
+    )
+    assert well == "PASSED flow.scenario.yaml"
+    assert "written" not in anew("test", "flow.scenario.yaml", "--update").out
 
 
 @pytest.mark.parametrize(
@@ -313,6 +360,18 @@ def test_a_document_that_is_read_in_several_ways_is_covered_by_all_of_them(anew:
     assert anew("test", "graph.dot", "-k", "plain", "--fail-under", "100").status == 1
 
 
+def test_a_document_that_decides_nothing_has_no_share(anew: Anew) -> None:
+    write(flow=GOOD, plain="")
+    for name in ("plain.yaml", "unplayed.yaml"):
+        Path(name).write_text("workflow: [{step: a, tool: {kind: noop}}]\n")
+    told = anew("test", "--coverage")
+    assert "  plain.yaml        0 of 0  decides nothing" in told.lines
+    assert told.lines[-4:-2] == [
+        "  unplayed.yaml     0 of 0  decides nothing",
+        "    no scenario plays it",
+    ]
+
+
 def test_each_execution_is_counted_once(folder: Path) -> None:
     write(flow=GOOD, flow_again=GOOD)
     player = testing.Player(testing.Wish(coverage=True), testing.Documents())
@@ -339,6 +398,19 @@ def test_what_is_no_document_is_not_counted(anew: Anew) -> None:
     told = anew("test", "--coverage")
     assert "compose" not in told.out + told.err
     assert told.err == "wrong.yaml: warning: not counted: it has errors, see `anew check`\n"
+    assert told.status == 0
+
+
+def test_how_much_is_covered_cannot_be_told_where_a_document_is_broken(anew: Anew) -> None:
+    write(flow=GOOD)
+    Path("wrong.yaml").write_text("workflow: [{step: a, next: b}]\n")
+    told = anew("test", "--fail-under", "1")
+    assert told.status == 2
+    assert told.lines[-1] == "documents that have errors: 1; coverage cannot be told"
+    told = anew("test", "--fail-under", "1", "--json")
+    assert told.status == 2
+    assert json.loads(told.out)["coverage"]["broken"] == ["wrong.yaml"]
+    assert anew("test", "flow.yaml", "--fail-under", "1").status == 0
 
 
 def test_the_page_is_written_as_a_file_or_into_a_folder(anew: Anew) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ZERO, Bound, Reason
 from anew.lab.bounds.dependencies import dependencies_of
@@ -18,6 +18,9 @@ from anew.lab.bounds.warnings import warnings_of
 from anew.program.program import Program
 from anew.runtime.children import DEPTH_MAX
 from anew.values import Object, merge_deep
+
+# Children that call each other in many ways are followed so often in all.
+ANALYSES_MAX = 1_000
 
 
 def unknown_child(_program: Program, _inputs: Object) -> Child:
@@ -42,12 +45,29 @@ def bounds_of(
 
 
 class _Families(Struct):
-    """Analyses programs and those they call, each with the workload it is given."""
+    """Analyses programs and those they call, each once with a workload it is given.
+
+    What is cut short, by a child that calls one above it, is `known` only below the same ones;
+    `cuts` counts what was.
+    """
 
     items: int | None
     resolve: Resolver
+    known: dict[tuple[str, ...], Bounds] = field(default_factory=dict)
+    analyses: int = 0
+    cuts: int = 0
 
     def bounds(self, program: Program, workload: Workload, above: tuple[str, ...]) -> Bounds:
+        key = (program.span.file, program.digest, repr(workload))
+        found = self.known.get(key) or self.known.get((*key, *above))
+        if found is None:
+            before = self.cuts
+            found = self._analysed(program, workload, above)
+            self.known[key if self.cuts == before else (*key, *above)] = found
+        return found
+
+    def _analysed(self, program: Program, workload: Workload, above: tuple[str, ...]) -> Bounds:
+        self.analyses += 1
         children: dict[str, Bounds | str] = {}
 
         def find(call: Call) -> Bounds | str:
@@ -63,11 +83,20 @@ class _Families(Struct):
         found = self.resolve(given.program, call.inputs)
         if found.program is None:
             return found.why
-        if found.program.digest in above:
+        why = self._cut(found.program, above)
+        if why is not None:
+            self.cuts += 1
+            return why
+        return self.bounds(found.program, _workload_of(found.program, call.inputs), above)
+
+    def _cut(self, program: Program, above: tuple[str, ...]) -> str | None:
+        if program.digest in above:
             return f"it calls itself, up to {DEPTH_MAX} deep (child depth)"
         if len(above) > DEPTH_MAX:
             return f"child runs are nested more than {DEPTH_MAX} deep, the limit (child depth)"
-        return self.bounds(found.program, _workload_of(found.program, call.inputs), above)
+        if self.analyses >= ANALYSES_MAX:
+            return f"more than {ANALYSES_MAX:,} child programs are called here"
+        return None
 
 
 def _workload_of(program: Program, inputs: Object) -> Workload:
@@ -85,7 +114,7 @@ def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
     analyses = {step.name: StepAnalysis(given, step) for step in given.program.steps.values()}
     counted = Runs(given, analyses).count()
     rows = Rows(given, analyses, counted, children)
-    nested, most = list(rows.nested()), counted.walked.most
+    nested, most = rows.nested(), counted.walked.most
     waits, time = most.get(WAITS, ZERO), most.get(TIME, ZERO)
     open_parts = [waits, time, *(row.in_run for row in (*rows.tasks, *nested))]
     open_parts += [bound for row in rows.steps for bound in (row.visits, row.waits, row.time)]
@@ -96,7 +125,7 @@ def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
         executions=most.get(ALL, ZERO),
         waits=waits,
         time=time,
-        tasks=tuple(rows.tasks),
+        tasks=tuple(rows.shown),
         nested=tuple(nested),
         steps=tuple(rows.steps),
         dependencies=dependencies_of(given, rows.reached, rows.tasks, children),

@@ -119,7 +119,7 @@ def _stated(tool: Task, value: object, what: str) -> Bound:
     seconds = None if value is UNKNOWN else plain_seconds(value)
     if seconds is not None:
         return Bound(min(seconds, DELAY_SECONDS_MAX))
-    if value is not UNKNOWN and not isinstance(value, str):
+    if value is not None and value is not UNKNOWN and not isinstance(value, str):
         return ZERO  # no run can wait with it: it is an error at once
     why = f"{what} is an expression that only a run can tell"
     return endless(Reason("wait", tool.span, why), DELAY_SECONDS_MAX)
@@ -143,7 +143,7 @@ def _args(given: Given, tool: Task, inputs: Object) -> object:
     """The arguments as far as they are known: one by one where not all of them are."""
     said = tool.inputs.source
     written = said.get("args") if isinstance(said, Mapping) else None
-    if inputs.get("args") is not UNKNOWN or not isinstance(written, Mapping):
+    if not isinstance(written, Mapping):
         return inputs.get("args")
     return {key: part_known(value, given.workload) for key, value in written.items()}
 

@@ -82,8 +82,9 @@ def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float
         first = 0.0
     known = Bounds(DELAY_SECONDS_MAX if first is None else first, cap, None)
     ends = [_drawn(retry, known, after, previous, draw=draw) for draw in (0.0, 1.0)]
-    # The delay before may have been shorter than the longest, down to nothing.
-    is_open = first is None or (is_growing and previous is not None)
+    # A cap that only a run knows, or a shorter delay before, may bring it down to nothing.
+    is_capped = backoff.cap is not None and cap is None
+    is_open = first is None or is_capped or (is_growing and previous is not None)
     least = 0.0 if is_open else min(seconds for seconds, _ in ends)
     most = Bound(max(seconds for seconds, _ in ends))
     if first is None and (cap is None or most.at_most > cap):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from anew.lab.bounds.report import Bounds, Dependency, TaskBounds
 
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+# `host=h password=p`, as PostgreSQL has it.
+_PAIR = re.compile(r"(\w+)\s*=\s*('[^']*'|\S+)")
 _WORD_CHARS_MAX = 60
 # The engine does these itself, or they are waits.
 _NOTHING_OUTSIDE = frozenset({"noop", "relay", "sleep", "restart", "human", "wait", "workbook"})
@@ -78,7 +80,7 @@ def _names(given: Given, tool: Task) -> list[str]:
         case kind if kind in _SQL:
             default = "a file of the run" if kind != "postgres" else "unknown"
             said = inputs.get("auth") if inputs.get("auth") is not None else inputs.get("database")
-            return [_short(said) if said is not None else default]
+            return [default if said is None else _database(said)]
         case "shell":
             return _commands(given, tool, inputs)
         case "playbook":
@@ -116,9 +118,27 @@ def _host(url: str) -> str:
     if "{" in authority or not authority:
         return f"unknown host ({_EXPRESSION.sub('…', authority)})" if authority else "unknown host"
     try:
-        return urlsplit(f"{scheme}://{authority}").netloc
+        parts = urlsplit(f"{scheme}://{authority}")
+        # What is no port may be a part of a password.
+        return parts.netloc if parts.port is None or parts.port else "unknown host"
     except ValueError:
         return "unknown host"
+
+
+def _database(said: Value) -> str:
+    """The place of a database, or the name of its credential; never what opens it."""
+    if not isinstance(said, str):
+        return "unknown"
+    place = re.split(r"[?#]", said, maxsplit=1)[0]
+    if "@" in said and "@" not in place:
+        return "unknown"  # the mark may be one of a password
+    scheme, mark, rest = place.partition("://")
+    if mark:
+        return _short(f"{scheme}://{rest.rpartition('@')[2]}")
+    pairs = dict(_PAIR.findall(place))
+    if pairs:
+        return _short("/".join(pairs[key] for key in ("host", "dbname") if key in pairs) or None)
+    return _short(place)
 
 
 def _commands(given: Given, tool: Task, inputs: Object) -> list[str]:

@@ -39,11 +39,9 @@ class Flow(Struct, dict=True):
 
     def walk(self) -> Walked:
         """The most that all tokens together can cost, by sort."""
-        parts = components(self.entry, self.program.ways)
-        self._count(parts)
-        is_plain = not self._has_forks and not any(map(self._is_cycle, parts))
-        if is_plain and not self.program.gates:
-            self._count_tokens([name for part in parts for name in part])
+        self._count(self._parts)
+        if not self._has_forks and not self._cyclic and not self.program.gates:
+            self._count_tokens([name for part in self._parts for name in part])
         most = self._amounts()
         known = self.behind.get(self.entry, {}).get(_ALL_TASKS)
         # A token that is refused waits for others, whatever they do.
@@ -63,10 +61,17 @@ class Flow(Struct, dict=True):
         steps = self.program.steps.values()
         return any(step.router.mode is RouteMode.FORK for step in steps)
 
-    # --- visits ---------------------------------------------------------------------------------
+    @cached_property
+    def _parts(self) -> list[list[str]]:
+        return components(self.entry, self.program.ways)
 
-    def _is_cycle(self, part: list[str]) -> bool:
-        return len(part) > 1 or part[0] in self.program.ways[part[0]]
+    @cached_property
+    def _cyclic(self) -> set[str]:
+        """The steps that can lead back to themselves."""
+        ways = self.program.ways
+        return {name for part in self._parts for name in part if part[1:] or name in ways[name]}
+
+    # --- visits ---------------------------------------------------------------------------------
 
     def _count(self, parts: list[list[str]]) -> None:
         """How often each step can be visited: as often as tokens arrive, or as limits allow."""
@@ -81,13 +86,16 @@ class Flow(Struct, dict=True):
 
     def _visits(self, name: str, part: list[str], arriving: Bound) -> Bound:
         limit = visits_limit(self.program, name)
-        if not self._is_cycle(part):
-            is_merging = self._is_joining(name) and arriving.is_bounded
-            found = ONE if is_merging and arriving.at_most else arriving
+        if name not in self._cyclic:
+            found = ONE if self._is_merging(name) and arriving.at_most else arriving
             return smaller(found, Bound(limit.most)) if limit.is_authors else found
         if limit.is_authors:
             return Bound(limit.most)
         return endless(cycle_reason(self.program, set(part)), limit.most)
+
+    def _is_merging(self, name: str) -> bool:
+        """Whether all tokens meet: those that wait for each other round a cycle never do."""
+        return self._is_joining(name) and not self._cyclic & self.program.sources(name)
 
     def _is_joining(self, name: str) -> bool:
         """Whether tokens that come from everywhere start it once. Those of branches never meet."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # the executions of all tasks, those of child runs included.
 WAITS, TIME, ALL = "waits", "time", "all"
 SHARED = (WAITS, TIME, ALL)
+# Tasks of this kind pass on what is known. The engine does it, and nobody calls it an execution.
+RELAY = "relay"
 # An amount by sort; what is missing is nothing.
 Cost: TypeAlias = Mapping[str, Bound]
 

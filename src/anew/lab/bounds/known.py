@@ -115,10 +115,12 @@ def inputs_known(inputs: Template, workload: Workload) -> Object:
 
 
 def part_known(source: Value, workload: Workload) -> Value | _Unknown:
+    """The value of a part of inputs; what the workload does not give may yet be given."""
     try:
-        return value_known(compile_value(source), workload)
+        value = value_known(compile_value(source), workload)
     except ExpressionError:
         return UNKNOWN
+    return UNKNOWN if value is UNDEFINED else value
 
 
 def truth_of(condition: Condition | None, facts: Facts) -> bool | None:
@@ -248,4 +250,6 @@ def _is_safe(tree: syntax.Expression) -> bool:
 def _is_safe_link(link: syntax.Comparison) -> bool:
     if link.operator in ("==", "!="):
         return _is_safe(link.right)
-    return link.operator in ("in", "not in") and isinstance(link.right, syntax.ListOf)
+    if link.operator not in ("in", "not in") or not isinstance(link.right, syntax.ListOf):
+        return False
+    return all(map(_is_safe, link.right.items))

@@ -33,10 +33,14 @@ Endless = Callable[[frozenset[N], str], Bound]
 
 
 class Ways(Struct, Generic[N]):
-    """The most that each node can have cost when it is reached, and by which edge it did."""
+    """The most that each node can have cost when it is reached, and by which edge it did.
+
+    `round` has the edges of the cycle that a node is part of.
+    """
 
     most: dict[N, dict[str, Bound]]
     came: dict[tuple[N, str], Edge[N]] = field(default_factory=dict)
+    round: dict[N, Sequence[Edge[N]]] = field(default_factory=dict)
 
     def path(self, node: N, sort: str) -> list[Edge[N]]:
         """The edges of the costliest way to a node, as far as it is one way: not into a cycle."""
@@ -47,6 +51,31 @@ class Ways(Struct, Generic[N]):
             node = edge.source
             seen.add(node)
         return found[::-1]
+
+    def way_round(self, node: N, sort: str) -> list[Edge[N]]:
+        """The edges of a way from a node back to it, by the costliest of its cycle."""
+        inside = self.round.get(node, ())
+        costliest = max(inside, key=lambda edge: edge.cost.get(sort, ZERO).at_most, default=None)
+        if costliest is None or not costliest.cost.get(sort, ZERO).at_most:
+            return []
+        there, back = (node, costliest.source), (costliest.target, node)
+        return [*_shortest(inside, *there), costliest, *_shortest(inside, *back)]
+
+
+def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
+    """The fewest edges from node to node; there is a way."""
+    came: dict[N, Edge[N]] = {}
+    reached = [start]
+    for node in reached:
+        for edge in edges:
+            if edge.source == node and edge.target not in came and edge.target != start:
+                came[edge.target] = edge
+                reached.append(edge.target)
+    found: list[Edge[N]] = []
+    while end != start:
+        found.append(came[end])
+        end = came[end].source
+    return found[::-1]
 
 
 def longest(start: N, edges: Sequence[Edge[N]], endless: Endless[N]) -> Ways[N]:
@@ -80,6 +109,7 @@ def _settle_cycle(
     _keep_ways_in(ways, group, inside)
     for node in group:
         ways.most[node] = dict(reached)
+        ways.round[node] = inside
 
 
 def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[Edge[N]]) -> None:

@@ -26,7 +26,8 @@ class TaskBounds(Struct, frozen=True):
 
     `program` names the child whose task it is, and is empty for the program's own. `timeout` is
     that of one attempt, the tool's own where `timeout_is_default`; `call_waits` what one of them
-    waits. `sends_anew` is the method of a request that a new run sends as a new one.
+    waits, `wanted_waits` what all of them would if no deadline ended them. `sends_anew` is the
+    method of a request that a new run sends as a new one.
     """
 
     step: str
@@ -44,6 +45,7 @@ class TaskBounds(Struct, frozen=True):
     program: str = ""
     factors: tuple[Factor, ...] = ()
     call_waits: Bound = ZERO
+    wanted_waits: Bound = ZERO
     sends_anew: str = ""
 
 
@@ -71,7 +73,10 @@ class Dependency(Struct, frozen=True):
 
 
 class PathStep(Struct, frozen=True):
-    """One visit of the longest path, with the tasks of its worst step-run and their attempts."""
+    """One visit of the longest path, with the tasks of its worst step-run and their attempts.
+
+    `again` is empty, or what repeats it: a `cycle` of steps, a `restart` of the run.
+    """
 
     step: str
     ends: str
@@ -79,6 +84,7 @@ class PathStep(Struct, frozen=True):
     items: Bound
     waits: Bound
     time: Bound
+    again: str = ""
 
 
 class Bounds(Struct, frozen=True):
@@ -173,6 +179,7 @@ def _path_row(one: PathStep) -> Object:
         "items": bound_row(one.items),
         "waits_seconds": bound_row(one.waits),
         "total_seconds": bound_row(one.time),
+        "again": one.again or None,
     }
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from anew.lab.bounds.amounts import ZERO, Bound, largest, total
+from anew.lab.bounds.amounts import ZERO, Bound, larger, largest, smaller, total
 from anew.lab.bounds.dependencies import tools_of
-from anew.lab.bounds.given import TIME, WAITS, Given, executions
+from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, executions
 from anew.lab.bounds.longest import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
 from anew.lab.bounds.runs import Counted
@@ -19,6 +19,7 @@ from anew.lab.bounds.walking import within
 from anew.lab.bounds.warnings import sends_anew
 from anew.program.policy import Verdict
 from anew.program.program import Step, Task
+from anew.program.span import Span
 
 
 class Rows(Struct, dict=True):
@@ -32,6 +33,11 @@ class Rows(Struct, dict=True):
     @cached_property
     def tasks(self) -> list[TaskBounds]:
         return [row for step in self.reached for row in self._tasks(step)]
+
+    @cached_property
+    def shown(self) -> list[TaskBounds]:
+        """Those that do anything: relays of graphs are no executions to anybody."""
+        return [row for row in self.tasks if row.kind != RELAY]
 
     @cached_property
     def reached(self) -> list[Step]:
@@ -54,7 +60,7 @@ class Rows(Struct, dict=True):
             worst = max(
                 (visit.parts[task.label] for visit in known), key=lambda one: one.executions.at_most
             )
-            call = known[0].calls[task.label]
+            call, deadline = known[0].calls[task.label], step.deadline_seconds
             per_visit = largest(visit.worst(sort) for visit in known)
             in_run = self.counted.walked.most.get(within(step.name, sort))
             yield TaskBounds(
@@ -66,8 +72,9 @@ class Rows(Struct, dict=True):
                 per_step_run=largest(visit.one_run.get(sort, ZERO) for visit in known),
                 per_step_visit=per_visit,
                 in_run=per_visit * visits if in_run is None else in_run,
-                waits=worst.waits,
-                time=worst.seconds,
+                waits=_within(worst.waits, deadline),
+                time=_within(worst.seconds, deadline),
+                wanted_waits=worst.waits,
                 timeout=call.timeout,
                 timeout_is_default=call.is_default,
                 factors=tuple(self._factors(step, task, worst.executions, visits)),
@@ -108,7 +115,7 @@ class Rows(Struct, dict=True):
             place=step.span,
             visits=self.counted.visits[step.name],
             items=known[0].items,
-            executions=total(task.in_run for task in self.tasks if task.step == step.name),
+            executions=total(task.in_run for task in self.shown if task.step == step.name),
             waits=largest(visit.worst(WAITS) for visit in known),
             time=largest(visit.worst(TIME) for visit in known),
             deadline=step.deadline_seconds,
@@ -119,7 +126,8 @@ class Rows(Struct, dict=True):
         """The visits of the longest path."""
         for stop in self.counted.walked.path:
             visit, cost = self.analyses[stop.step].visit(), stop.cost
-            labels = dict.fromkeys(visit.path) or visit.parts
+            kinds = {task.label: task.kind for task in self.given.program.steps[stop.step].tasks}
+            labels = [one for one in dict.fromkeys(visit.path) if kinds[one] != RELAY]
             counts = tuple((label, cost.get(executions(label), ZERO)) for label in labels)
             yield PathStep(
                 step=stop.step,
@@ -128,21 +136,44 @@ class Rows(Struct, dict=True):
                 items=visit.items,
                 waits=cost.get(WAITS, ZERO),
                 time=cost.get(TIME, ZERO),
+                again=stop.again,
             )
 
-    def nested(self) -> Iterator[TaskBounds]:
-        """The tasks of the programs that tasks call, as often as they are called."""
+    def nested(self) -> list[TaskBounds]:
+        """The tasks of the programs that tasks call, each once, as often as they are called."""
         rows = {(row.step, row.task): row for row in self.tasks}
+        found: dict[tuple[str, Span, str], TaskBounds] = {}
         for step in self.reached:
             for task in step.tasks:
                 for child in self._children_of(task):
-                    yield from _called(rows[step.name, task.label], child)
+                    for row in _called(rows[step.name, task.label], child):
+                        key = (row.program, row.place, row.task)
+                        found[key] = _merged(found[key], row) if key in found else row
+        return list(found.values())
 
     def _children_of(self, task: Task) -> Iterator[Bounds]:
         for tool in tools_of(self.given, task):
             found = self.children.get(str(tool.span)) if tool.kind == "playbook" else None
             if isinstance(found, Bounds):
                 yield found
+
+
+def _within(bound: Bound, deadline: float | None) -> Bound:
+    return bound if deadline is None else smaller(bound, Bound(deadline))
+
+
+def _merged(one: TaskBounds, other: TaskBounds) -> TaskBounds:
+    """The row of a child's task that is called in two places."""
+    worse = max(one, other, key=lambda row: row.in_run.at_most)
+    return replace(
+        worse,
+        per_visit=larger(one.per_visit, other.per_visit),
+        per_step_run=larger(one.per_step_run, other.per_step_run),
+        per_step_visit=larger(one.per_step_visit, other.per_step_visit),
+        in_run=one.in_run + other.in_run,
+        waits=larger(one.waits, other.waits),
+        time=larger(one.time, other.time),
+    )
 
 
 def _called(row: TaskBounds, child: Bounds) -> Iterator[TaskBounds]:

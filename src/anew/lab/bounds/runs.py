@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, at_most, endless, larger, largest
 from anew.lab.bounds.flowing import Flow
-from anew.lab.bounds.given import SHARED, Given, executions
+from anew.lab.bounds.given import SHARED, TIME, Given, executions
 from anew.lab.bounds.limits import visits_limit
 from anew.lab.bounds.longest import components
 from anew.lab.bounds.visits import StepAnalysis
 from anew.lab.bounds.walking import (
     Several,
+    Stop,
     TooMany,
     Walked,
     Walker,
@@ -47,16 +49,27 @@ class Runs(Struct):
     def count(self) -> Counted:
         """What a line of runs costs: one, and those that take its place."""
         first = self._from(self.program.entry)
-        entries = list(self._restarts(first.visits))
-        if not entries:
+        todo = list(self._restarts(first.visits))
+        if not todo:
             return first
+        restarts = self._restart_bound(todo[0][0])
         again: dict[str, Bound] = {}
-        for _, entry in entries:
+        seen: set[str] = set()
+        path: tuple[Stop, ...] = ()
+        while todo:
+            _, entry = todo.pop()
+            if entry in seen:
+                continue
+            seen.add(entry)
             more = self._from(entry)
+            path = max(path, more.walked.path, key=_seconds)
+            todo += self._restarts(more.visits)
             visits = {visits_of(name): bound for name, bound in more.visits.items()}
             for sort, bound in (*more.walked.most.items(), *visits.items()):
                 again[sort] = larger(again.get(sort, ZERO), bound)
-        return self._line(first, again, self._restart_bound(entries))
+        found = self._line(first, again, restarts)
+        anew = (replace(stop, again=stop.again or "restart") for stop in path)
+        return replace(found, walked=replace(found.walked, path=(*first.walked.path, *anew)))
 
     def _line(self, first: Counted, again: dict[str, Bound], restarts: Bound) -> Counted:
         """The first run, and as many as may take its place."""
@@ -84,12 +97,12 @@ class Runs(Struct):
                 if task.kind == "restart" and isinstance(entry, str):
                     yield step, entry
 
-    def _restart_bound(self, entries: list[tuple[Step, str]]) -> Bound:
+    def _restart_bound(self, step: Step) -> Bound:
         most = self.program.limits.restarts
         if most != Limits().restarts:
             return Bound(float(most))
         what = "the run can be begun anew"
-        reason = Reason("restart", entries[0][0].span, what, f"limits.restarts, {most:,}")
+        reason = Reason("restart", step.span, what, f"limits.restarts, {most:,}")
         return endless(reason, float(most))
 
     def _from(self, entry: str) -> Counted:
@@ -136,3 +149,7 @@ class Runs(Struct):
     def worst_of(self, name: str, sort: str) -> Bound:
         """The worst of all visits that were looked at."""
         return largest(visit.worst(sort) for visit in self.analyses[name].known.values())
+
+
+def _seconds(path: tuple[Stop, ...]) -> float:
+    return sum(stop.cost.get(TIME, ZERO).at_most for stop in path)

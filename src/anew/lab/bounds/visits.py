@@ -12,15 +12,17 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from anew.expressions import UNDEFINED
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, endless, larger, rounds, smaller
 from anew.lab.bounds.attempts import Leave, TaskVisit, task_visits
 from anew.lab.bounds.calling import Calling, calling
 from anew.lab.bounds.delays import attempts_known
-from anew.lab.bounds.given import ALL, TIME, WAITS, Cost, Given, executions
+from anew.lab.bounds.given import ALL, RELAY, TIME, WAITS, Cost, Given, executions
 from anew.lab.bounds.known import UNKNOWN, value_known
 from anew.lab.bounds.longest import Edge, Ways, components, longest
+from anew.lab.bounds.scheduling import in_one_place
 from anew.program.policy import OutcomeStatus, Verdict
-from anew.program.program import Loop, LoopMode, RouteMode, Step
+from anew.program.program import Limits, Loop, LoopMode, RouteMode, Step
 
 
 class Ending(Struct, frozen=True):
@@ -90,9 +92,9 @@ class StepAnalysis(Struct, dict=True):
         costs = self._limited(costs)
         items, assumed = self._items()
         one_run = _worst(costs.values())
-        costs = self._in_time(self._looped(costs, items) if self.step.loop is not None else costs)
+        costs = self._looped(costs, items) if self.step.loop is not None else costs
         return StepVisit(
-            {ending: costs[ending] for ending in sorted(costs, key=_plainness)},
+            self._in_time({ending: costs[ending] for ending in sorted(costs, key=_plainness)}),
             items,
             one_run,
             {label: max(v, key=lambda one: one.executions.at_most) for label, v in parts.items()},
@@ -114,7 +116,8 @@ class StepAnalysis(Struct, dict=True):
         return found
 
     def _edges(self, label: str, visits: list[TaskVisit]) -> Iterator[Edge[_Node]]:
-        once = ONE + self.calls[label].inside
+        task = self.step.tasks[self.step.index_of[label]]
+        once = ZERO if task.kind == RELAY else ONE + self.calls[label].inside
         for visit in visits:
             for leave, wait in dict.fromkeys(visit.leaves):
                 cost = {
@@ -182,18 +185,22 @@ class StepAnalysis(Struct, dict=True):
         value = value_known(loop.source, self.given.workload)
         if isinstance(value, (list, dict)):
             return Bound(float(len(value))), ()
+        if isinstance(loop.source.source, list):
+            return Bound(float(len(loop.source.source))), ()
+        if value is UNDEFINED:
+            why = "the workload does not give the list, which --set or --items may"
+            return _assumed_items(self.given, loop, why)
         if value is not UNKNOWN:
-            return ZERO, ()
-        return _assumed_items(self.given, loop)
+            return ZERO, ()  # no list: it is an error at once
+        return _assumed_items(self.given, loop, "the number of items is known only to a run")
 
     def _looped(self, costs: dict[Ending, Cost], items: Bound) -> dict[Ending, Cost]:
         loop = self.step.loop
         assert loop is not None
         failed = Ending(Verdict.FAILURE)
-        is_list = value_known(loop.source, self.given.workload)
         found: dict[Ending, Cost] = {}
-        if is_list is UNKNOWN or not isinstance(is_list, (list, dict)):
-            found[failed] = {}  # what it goes over may turn out to be no list
+        if not self._surely_begins(loop):
+            found[failed] = {WAITS: ZERO, TIME: ZERO}
         goes_well = [
             cost for ending, cost in costs.items() if ending.verdict is not Verdict.FAILURE
         ]
@@ -203,25 +210,33 @@ class StepAnalysis(Struct, dict=True):
             found[failed] = self._repeated(_worst(costs.values()), items)
         return found
 
+    def _surely_begins(self, loop: Loop) -> bool:
+        """Whether it goes over a list that is short enough, with a width that is a number."""
+        value = value_known(loop.source, self.given.workload)
+        most = self.given.program.limits.loop_iterations
+        is_list = isinstance(value, (list, dict)) and len(value) <= most
+        return is_list and _width(self.given, loop) is not None
+
     def _repeated(self, cost: Cost, items: Bound) -> Cost:
         loop = self.step.loop
         assert loop is not None
-        width = 1
-        if loop.mode is LoopMode.PARALLEL:
-            width = attempts_known(loop.max_in_flight, self.given.workload) or 1
-        turns = rounds(items, width)
-        return {
-            sort: bound * (turns if sort in (WAITS, TIME) else items)
-            for sort, bound in cost.items()
-        }
+        width = _width(self.given, loop) or 1
+        found = {sort: bound * items for sort, bound in cost.items()}
+        if TIME in cost:
+            found[TIME] = cost[TIME] * rounds(items, width)
+            found[WAITS] = smaller(cost[WAITS] * in_one_place(items, width), found[TIME])
+        return found
 
     def _in_time(self, costs: dict[Ending, Cost]) -> dict[Ending, Cost]:
         """A deadline ends the visit, wherever it is."""
         seconds = self.step.deadline_seconds
         if seconds is None:
             return costs
-        limit = Bound(seconds)
-        costs = {**costs, _failed(costs): _worst(costs.values())}
+        limit, worst, failed = Bound(seconds), _worst(costs.values()), _failed(costs)
+        if worst.get(TIME, ZERO).at_most > seconds:
+            # Told of before others that take as long: what comes to the deadline has failed.
+            costs = {ending: cost for ending, cost in costs.items() if ending != failed}
+        costs = {**costs, failed: worst}
         return {
             ending: {
                 sort: smaller(bound, limit) if sort in (WAITS, TIME) else bound
@@ -237,12 +252,20 @@ def passes_on(step: Step) -> bool:
     return is_choice and "_origin" in step.tasks[0].inputs.names
 
 
-def _assumed_items(given: Given, loop: Loop) -> tuple[Bound, tuple[Reason, ...]]:
+def _width(given: Given, loop: Loop) -> int | None:
+    """How many iterations go on at a time; None when only a run can tell."""
+    if loop.mode is LoopMode.SEQUENTIAL:
+        return 1
+    return attempts_known(loop.max_in_flight, given.workload)
+
+
+def _assumed_items(given: Given, loop: Loop, what: str) -> tuple[Bound, tuple[Reason, ...]]:
     most = given.program.limits.loop_iterations
-    what = "the number of items is known only to a run"
     if given.items is not None:
         assumed = f"{what}; {given.items:,} are assumed (--items)"
         return Bound(float(given.items)), (Reason("items", loop.span, assumed),)
+    if most != Limits().loop_iterations:
+        return Bound(float(most)), ()  # the author's own
     ends = f"limits.loop_iterations, {most:,}"
     return endless(Reason("loop", loop.span, f"a loop over data: {what}", ends), float(most)), ()
 

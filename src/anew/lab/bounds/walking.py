@@ -19,7 +19,7 @@ from anew.lab.bounds.given import SHARED, TIME, WAITS, Cost, Given
 from anew.lab.bounds.limits import Limit, steps_limit, visits_limit
 from anew.lab.bounds.longest import Edge, Ways, longest
 from anew.lab.bounds.routing import Onward, Way, onward, rescue
-from anew.lab.bounds.scheduling import makespan
+from anew.lab.bounds.scheduling import makespan, waits_of_one
 from anew.lab.bounds.visits import Ending, StepAnalysis, passes_on
 from anew.program.policy import Budget, Retry, Verdict
 from anew.program.program import Program, RouteMode, Step
@@ -48,16 +48,20 @@ END = State("")
 
 
 class Stop(Struct, frozen=True):
-    """An edge of a walk: the visit that ends there, and the longest branch that follows it."""
+    """An edge of a walk: the visit that ends there, and the longest branch that follows it.
+
+    `again` says what repeats it, if the path has it once for many: a `cycle`, a `restart`.
+    """
 
     step: str
     ending: Ending
     cost: Cost = {}
     branch: tuple[Stop, ...] = ()
+    again: str = ""
 
 
 class TooMany(Exception):
-    """The program has too many states to be walked."""
+    """The program has too many states to be walked, or forks without end."""
 
 
 class Several(Exception):
@@ -93,12 +97,16 @@ class Walker(Struct, dict=True):
     cyclic: frozenset[str]
     counted: frozenset[str]
     walked: dict[tuple[str, frozenset[str]], Walked] = field(default_factory=dict)
+    walking: set[tuple[str, frozenset[str]]] = field(default_factory=set)
     reached: set[str] = field(default_factory=set)
 
     def walk(self, start: str, joins: frozenset[str] = frozenset()) -> Walked:
         """From a step to the end of the run, or of a branch that ends at one of `joins`."""
         found = self.walked.get((start, joins))
         if found is None:
+            if (start, joins) in self.walking:
+                raise TooMany  # a branch that leads back to its own fork has no end of its own
+            self.walking.add((start, joins))
             found = self.walked[start, joins] = _Walk(self, joins).go(start)
         return found
 
@@ -125,10 +133,14 @@ class _Walk:
         return Walked(ways.most.get(END, {}), tuple(self._path(ways)))
 
     def _path(self, ways: Ways[State]) -> Iterator[Stop]:
+        """The visits of the longest walk, with those of a cycle once."""
+        rounds: list[object] = []
         for edge in ways.path(END, TIME):
-            assert isinstance(edge.mark, Stop)
-            yield edge.mark
-            yield from edge.mark.branch
+            if ways.round.get(edge.source) not in (None, *rounds):
+                rounds.append(ways.round[edge.source])
+                for passed in ways.way_round(edge.source, TIME):
+                    yield from (replace(stop, again="cycle") for stop in _stops(passed))
+            yield from _stops(edge)
 
     # --- one visit ------------------------------------------------------------------------------
 
@@ -138,7 +150,7 @@ class _Walk:
         self._walker.reached.add(step.name)
         memory = dict(state.memory)
         if not self._enter(step, memory):
-            self._note(state, END, {}, Stop(step.name, Ending(Verdict.FAILURE)))
+            self._note(state, END, {}, None)
             return
         if state.is_normal and memory.get(f"verdict {step.name}") == Verdict.SUCCESS:
             memory.pop(f"spent {step.name}", None)
@@ -173,7 +185,7 @@ class _Walk:
             counted[sort if sort in SHARED else within(step.name, sort)] = bound
         return counted
 
-    def _note(self, state: State, following: State, cost: Cost, stop: Stop) -> None:
+    def _note(self, state: State, following: State, cost: Cost, stop: Stop | None) -> None:
         self._edges.append(Edge(state, following, cost, stop))
 
     # --- where it leads -------------------------------------------------------------------------
@@ -263,8 +275,9 @@ class _Walk:
         cost: dict[str, Bound] = {}
         for sort in {sort for walked in walks for sort in walked.most}:
             amounts = [walked.most.get(sort, ZERO) for walked in walks]
-            is_time = sort in (WAITS, TIME)
-            cost[sort] = makespan(amounts, width) if is_time else total(amounts)
+            cost[sort] = makespan(amounts, width) if sort == TIME else total(amounts)
+        waits = [walked.most.get(WAITS, ZERO) for walked in walks]
+        cost[WAITS] = waits_of_one(waits, width, cost.get(TIME, ZERO))
         if join in self._joins:
             yield END, cost, slowest
             return
@@ -317,6 +330,11 @@ class _Walk:
             return 0.0
         once = self._walker.analyses[name].visit().worst(own).at_most
         return visits * once if once else 0.0
+
+
+def _stops(edge: Edge[State]) -> tuple[Stop, ...]:
+    """The visit that an edge stands for, if one was made, and the branch behind it."""
+    return (edge.mark, *edge.mark.branch) if isinstance(edge.mark, Stop) else ()
 
 
 def _failed(ending: Ending) -> bool:

@@ -145,23 +145,24 @@ def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator
             "Shorten the timeout, or allow the step more time.",
         )
     if deadline is not None and row.call_waits.at_most > deadline and row.call_waits.is_bounded:
-        waits = seconds_text(row.call_waits.at_most)
+        waiting = seconds_text(row.call_waits.at_most)
         yield _warning(
             "outlives-deadline",
             task.span,
-            f"{row.task} waits up to {waits}, longer than {shown}",
+            f"{row.task} waits up to {waiting}, longer than {shown}",
             "Shorten the wait, or allow the step more time.",
         )
     retries = [rule.then for rule in task.policy.rules if isinstance(rule.then, Retry)]
     found = [one for retry in retries for one in _delays_too_long(given, retry, row, deadline)]
     yield from found
-    is_summed = bool(retries) and row.waits.is_bounded and not found
-    is_summed = is_summed and row.waits.at_most > row.call_waits.at_most
-    if deadline is not None and is_summed and row.waits.at_most > deadline:
+    waits = row.wanted_waits
+    is_summed = bool(retries) and waits.is_bounded and not found
+    is_summed = is_summed and waits.at_most > row.call_waits.at_most
+    if deadline is not None and is_summed and waits.at_most > deadline:
         yield _warning(
             "outlives-deadline",
             retries[0].span,
-            f"the waits of {row.task} add up to {seconds_text(row.waits.at_most)}, longer than "
+            f"the waits of {row.task} add up to {seconds_text(waits.at_most)}, longer than "
             f"{shown}: its last attempts are never made",
             "Allow fewer attempts or shorter waits, or allow the step more time.",
         )

@@ -17,12 +17,12 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import FINAL, Key, RunState, RunStatus
 from anew.errors import EngineBug
-from anew.lab.faults.disturbed import SKEW_SECONDS_MAX
 from anew.lab.faults.ledger import Execution, Ledger
 from anew.lab.faults.passage import Passage, key_of
 from anew.lab.replay import replay
 from anew.program.policy import Budget, Retry
 from anew.program.program import Program
+from anew.runtime.turns import SKEW_SECONDS_MAX
 
 _ENDS = (e.RunDone, e.RunFailed, e.RunCancelled)
 _SKEW = SKEW_SECONDS_MAX * 1_000_000_000

@@ -108,7 +108,13 @@ class Campaign(Struct, frozen=True):
     promises: tuple[Promise, ...] = ()
 
     def play(self, index: int) -> FaultRun:
-        """The run with this number, from 1."""
+        """The run with this number, from 1; EngineBug names one that cannot be judged."""
+        try:
+            return self._run(index)
+        except Exception as error:
+            raise EngineBug(f"run {index} of seed {self.seed}: {_told(error)}") from error
+
+    def _run(self, index: int) -> FaultRun:
         seed = seed_of_run(self.seed, index)
         chance = Chance(seed, self.rates)
         around = Disturbed(chance)
@@ -135,8 +141,8 @@ class Campaign(Struct, frozen=True):
             world.play()
         except Endless:
             is_endless = True
-        except EngineBug as bug:  # what is left behind is in no state to be audited
-            return [Broken(NO_BUG, str(bug))]
+        except Exception as bug:  # what is left behind is in no state to be audited
+            return [Broken(NO_BUG, _told(bug))]
         logs = [log for log in world.runs if log]
         found: list[Broken] = []
         for log, ledger in zip(logs, ledgers, strict=True):
@@ -269,6 +275,10 @@ def promised(run: FaultRun) -> Object:
         "handled": views.handled(program, log),
         "effects": run.effects(),
     }
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
 
 
 def _badness(record: Record) -> tuple[bool, bool, float, int]:

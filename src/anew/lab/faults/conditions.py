@@ -40,16 +40,17 @@ def promises_of(conditions: Iterable[str], program: Program) -> tuple[Promise, .
 
 
 def broken_promises(promises: Sequence[Promise], report: Object) -> list[Broken]:
-    """Those that do not hold; ConfigError names one that cannot be evaluated."""
+    """Those that do not hold, and those that cannot be evaluated for this report."""
     scope = MappingScope({name: report.get(name) for name in NAMES})
     broken = []
     for promise in promises:
         try:
-            holds = promise.condition.holds(scope)
+            if promise.condition.holds(scope):
+                continue
+            why = _values(promise.condition, report)
         except ExpressionError as failed:
-            raise ConfigError(f"{_place(promise.text)}: {failed.message}") from None
-        if not holds:
-            broken.append(Broken(promise.text, _values(promise.condition, report)))
+            why = f"cannot be evaluated: {failed.message}"
+        broken.append(Broken(promise.text, why))
     return broken
 
 

@@ -32,6 +32,7 @@ from anew.lab.playing import Asking, Played, Player
 from anew.lab.script import SUCCESS
 from anew.lab.surroundings import Call, Crashed, Happening, Missed
 from anew.program.kinds import find_kind
+from anew.runtime.turns import moment_after
 
 # As long as `anew serve` and workers keep a lease that nobody renews (ANEW_LEASE_SECONDS).
 LEASE_SECONDS = 30.0
@@ -46,8 +47,6 @@ AT_ONCE, LATER_SECONDS_MEAN = 0.5, 30.0
 SLOW_FACTOR, SLOW_TAIL, SLOWEST_SECONDS = 5.0, 1.2, 86_400.0
 # What a call is taken to last, and a worker to need, whose script says nothing.
 CALL_SECONDS = 1.0
-# As `runtime.turns` has them: clocks that differ by so little are set right by the log.
-SKEW_SECONDS_MAX, SKEW_NANOSECONDS = 1, 1_000_000
 # How far a clock drifts, and how far it may be set at the most; a quarter of the faults set it.
 DRIFT_SECONDS, JUMP_SECONDS, JUMPS = 0.5, 600.0, 0.25
 
@@ -74,9 +73,7 @@ class Disturbed:
         return self._jump + self._drift
 
     def moment(self, shown: int, last: int) -> int:
-        if 0 < last - shown <= SKEW_SECONDS_MAX * NANOSECONDS:
-            return last + self._random.randrange(1, SKEW_NANOSECONDS)
-        return shown
+        return moment_after(last, shown, draw=self._random.randrange)
 
     def seconds_max(self, kind: str) -> float | None:
         known = find_kind(kind) if self._chance.rate(SLOW) else None
@@ -173,8 +170,8 @@ class DisturbedPlayer:
         played = self._player.next(asking)
         if not self._chance.strikes(SLOW):
             return played
-        if played is None and asking.kind in ("human", "wait"):
-            return None  # nobody is no slower than that
+        if played is None and asking.kind in ("human", "wait", "sleep"):
+            return None  # nobody is no slower than that, nor a sleep
         entry = SUCCESS if played is None else played.entry
         usual = entry.takes / NANOSECONDS or CALL_SECONDS
         slow = replace(entry, takes=_tail(self._chance.stream(SLOW), usual))

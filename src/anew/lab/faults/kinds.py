@@ -51,17 +51,16 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def read_faults(text: str) -> dict[str, float]:
-    """The rates that `kill,429=0.3` says; `all` are all, at their own rates."""
+    """The rates that `kill,429=0.3` says; `all` are all others, at one rate or their own."""
     rates: dict[str, float] = {}
     for part in text.split(","):
         name, _, said = (piece.strip() for piece in part.partition("="))
-        if name == EVERY and not said:
-            rates |= {each: fault.rate for each, fault in FAULTS.items() if each not in rates}
-            continue
-        if name not in FAULTS:
+        if name not in (*FAULTS, EVERY):
             hint = did_you_mean(name, FAULTS) or f"Known are {', '.join(FAULTS)} and {EVERY}."
             raise ConfigError(f"there is no fault {name!r}. {hint}")
-        rates[name] = _rate(name, said) if said else FAULTS[name].rate
+        meant = [each for each in FAULTS if each not in rates] if name == EVERY else [name]
+        rate = _rate(name, said) if said else None
+        rates |= {each: FAULTS[each].rate if rate is None else rate for each in meant}
     return rates
 
 

@@ -50,10 +50,10 @@ class Execution(Struct):
     def known_as(self) -> str | None:
         """The key by which the other side tells this call from others; None: it cannot."""
         given = self.inputs.get("idempotency_key") if isinstance(self.inputs, dict) else None
-        if isinstance(given, str):
-            return given
         if given is True:
             return self.idempotency_key
+        if isinstance(given, (str, int)) and given not in ("", False):
+            return str(given)
         text = json_text(self.inputs)
         is_given = self.idempotency_key in text
         if self.kind in ("python", "shell"):

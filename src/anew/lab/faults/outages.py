@@ -18,6 +18,10 @@ from anew.lab.script import Entry
 from anew.values import Object, Value
 
 OUTAGE_SECONDS_MEAN = 30.0
+# What is out more rarely than once in so long is never out in a run.
+RAREST_SECONDS = 1e12
+# After so long without a call, nothing is left of what a dependency was like.
+FORGOTTEN_SECONDS = 86_400
 RETRY_AFTER_SECONDS = 60
 # The share of those that name a date instead of seconds.
 DATES = 0.25
@@ -53,11 +57,16 @@ class _Dependency:
     def __init__(self, random: Random, rate: float, now: int) -> None:
         self._random = random
         self._rate = rate
-        self._is_out = random.random() < rate
+        self._begin(now)
+
+    def _begin(self, now: int) -> None:
+        self._is_out = self._random.random() < self._rate
         self._until = now + self._span()
 
     def seconds_left(self, now: int) -> float | None:
         """How long it is still out; None when it is not."""
+        if now - self._until > FORGOTTEN_SECONDS * NANOSECONDS:
+            self._begin(now)
         while self._until <= now:
             self._is_out = self._rate >= 1 or not self._is_out
             self._until += self._span()
@@ -66,7 +75,7 @@ class _Dependency:
     def _span(self) -> int:
         mean = OUTAGE_SECONDS_MEAN
         if not self._is_out:
-            mean *= (1 - self._rate) / self._rate
+            mean = min(mean * (1 - self._rate) / self._rate, RAREST_SECONDS)
         return 1 + round(self._random.expovariate(1 / mean) * NANOSECONDS)
 
 

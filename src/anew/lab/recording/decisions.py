@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.state import Key
@@ -86,6 +87,14 @@ class Differing(Struct, frozen=True):
     field: str | None
     recorded: Decision | None
     played: Decision | None
+
+    def cleaned(self, clean: Callable[[Value], Value]) -> Differing:
+        """The same without secrets, for people to see."""
+        pair = [
+            one and replace(one, fields={key: clean(value) for key, value in one.fields.items()})
+            for one in (self.recorded, self.played)
+        ]
+        return replace(self, recorded=pair[0], played=pair[1])
 
     def __str__(self) -> str:
         where = self.place or "the run"

@@ -35,6 +35,8 @@ class Likeness(Struct, frozen=True):
                 return self._of_lists(recorded, played)
             case str(), str():
                 return recorded == played or self._of_texts(recorded, played)
+            case int() | float(), str():
+                return self.redaction.of_number(recorded) == played
             case _:
                 return same_values(recorded, played)
 
@@ -42,7 +44,7 @@ class Likeness(Struct, frozen=True):
         keys = list(recorded)
         if len(keys) > CUT_MAPPING_KEYS_MAX == len(played):
             keys = keys[:CUT_MAPPING_KEYS_MAX]
-        ours = {self.redaction.text(key): recorded[key] for key in keys}
+        ours = {self.redaction.key(key): recorded[key] for key in keys}
         return ours.keys() == played.keys() and all(
             self.holds(value, played[key]) for key, value in ours.items()
         )
@@ -55,7 +57,7 @@ class Likeness(Struct, frozen=True):
     def _of_texts(self, recorded: str, played: str) -> bool:
         if recorded in self.people and played == BY_SCRIPT:
             return True
-        text = self.redaction.text(recorded)
+        text, clean = self.redaction.text(recorded), self.redaction.text(played)
         for ours, theirs in self.ids.items():
             text = text.replace(ours, theirs)
-        return played in (text, cut_text(text))
+        return clean in (text, cut_text(text))

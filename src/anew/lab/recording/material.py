@@ -166,7 +166,9 @@ class _Gathering:
             case Cancelled():
                 material.is_cancelled = True
                 material.notes.append("the run was cancelled: the scenario goes on from there")
-            case Paused(_, shared_with) if shared_with is not None:
+            case Paused(_, None):
+                material.notes.append("the run was paused, which a scenario cannot say")
+            case Paused(_, shared_with):
                 material.notes.append(f"the beginning is that of run {shared_with}")
             case _:
                 pass
@@ -290,7 +292,10 @@ class _Gathering:
         )
 
     def _is_restart(self, key: Key, label: str) -> bool:
-        step = self._program.steps[key.step]
+        step = self._program.steps.get(key.step)
+        # A shared beginning may have steps and tasks that this program has not.
+        if step is None or label not in step.index_of:
+            return False
         return step.tasks[step.index_of[label]].kind == "restart"
 
     def _end(self) -> None:

@@ -7,7 +7,7 @@ taken out first and stay out. Reads programs and logs; writes no file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -17,26 +17,31 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunState
 from anew.errors import ConfigError
+from anew.lab.playing import Tapes
 from anew.lab.recording.decisions import Decision, Differing, first_difference
 from anew.lab.recording.likeness import Likeness
 from anew.lab.recording.material import Material, gathered
-from anew.lab.recording.redacting import Redaction
+from anew.lab.recording.redacting import Redaction, marks_in
 from anew.lab.recording.scripting import Part, Scripting, Timing, ignored, parts_of, scripted
 from anew.lab.recording.shortening import shortened
 from anew.lab.replay import Difference
 from anew.lab.script import script_of
-from anew.lab.simulate import RUN_ID, Simulation, simulate
+from anew.lab.simulate import Simulation, simulation_of
+from anew.lab.world import RUN_ID, Endless, World
 from anew.program.program import Program
-from anew.values import Object
+from anew.values import Object, Value
+from anew.views.exit_status import exit_status_of
 from anew.views.summary import attempts, delays, handled, unsatisfied, visits
 
 # How often a scenario is played at the most to find out what may not be cut.
 RECORD_TRIALS_MAX = 60
 # A longer list is no expectation that anybody reads.
 EXPECTED_ITEMS_MAX = 200
+# A reader wants to know what kind of thing was left out, not each of a thousand.
+NOTES_SHOWN = 5
 # A play that has this many times the events of the log is another one.
 _EVENTS_FACTOR, _EVENTS_MORE = 2, 1_000
-_EXIT_STATUS = {"done": 0, "failed": 1}
+_ENDLESS = Differing("", None, None, Decision("", "no end in sight", 0, {}))
 
 
 class Recorded(Struct, frozen=True):
@@ -56,6 +61,23 @@ class Recorded(Struct, frozen=True):
     def is_true(self) -> bool:
         return self.difference is None and self.undecided is None
 
+    @property
+    def first_difference(self) -> str | None:
+        """Where the scenario is not true to its run, in words."""
+        if self.undecided is not None:
+            return f"event {self.undecided.seq} of the log cannot be derived again"
+        return None if self.difference is None else str(self.difference)
+
+    def report(self) -> Object:
+        """What `anew record --json` says of a scenario."""
+        return {
+            "is_true": self.is_true,
+            "difference": self.first_difference,
+            "timing": self.timing.value,
+            "notes": list(self.notes),
+            "scenario": self.scenario,
+        }
+
 
 def record(
     program: Program, runs: Sequence[Sequence[e.Event]], *, is_full: bool = False
@@ -64,13 +86,15 @@ def record(
 
     With `is_full` nothing is cut.
     """
+    if not runs or not all(runs):
+        raise ConfigError("there is no log to record; give those of a run that has ended")
     last = fold(runs[-1])
     if not last.is_final:
         raise ConfigError(
             f"run {last.run} has not ended, it is {last.status.value}; record it when it has"
         )
     found = gathered(program, runs)
-    redaction = Redaction(value for _, value in parts_of(found))
+    redaction = Redaction(chain((value for _, value in parts_of(found)), _given(runs)))
     ids = {_run_id(run): str(int(RUN_ID) + number) for number, run in enumerate(runs)}
     stage = _Stage(
         program,
@@ -88,29 +112,48 @@ def _run_id(log: Sequence[e.Event]) -> str:
     return first.run if isinstance(first, e.RunRequested) else ""
 
 
+def _given(runs: Sequence[Sequence[e.Event]]) -> Iterator[Value]:
+    """What may have come back in an outcome: the whole workload, and what tasks were given."""
+    for event in chain.from_iterable(runs):
+        if isinstance(event, e.RunRequested):
+            yield event.workload
+        elif isinstance(event, e.TaskStarted):
+            yield event.inputs
+
+
 def _cleaned(material: Material, redaction: Redaction) -> Material:
     """The material without secrets."""
     return replace(
         material,
         workload=redaction.clean(material.workload),
-        told=[replace(told, said=redaction.clean(told.said)) for told in material.told],
-        signals=[replace(came, payload=redaction.clean(came.payload)) for came in material.signals],
+        told=[replace(told, said=redaction.clean_entry(told.said)) for told in material.told],
+        signals=[
+            replace(came, payload=redaction.clean(came.payload), id=redaction.clean(came.id))
+            for came in material.signals
+        ],
     )
 
 
 def _made(stage: _Stage, *, is_full: bool) -> Recorded:
-    notes = list(dict.fromkeys(stage.material.notes))
-    if stage.likeness.redaction.marks:
-        taken = len(stage.likeness.redaction.marks)
+    material = stage.material
+    notes = _few(dict.fromkeys(material.notes))
+    taken = marks_in([value for _, value in parts_of(material)])
+    if taken:
         notes.append(f"texts that look like secrets and are taken out: {taken}")
     way, trial = _timed(stage)
-    material = stage.material
+    if trial.difference is not None:
+        # Nothing is gained by exactness: people read this one to find out what it lacks.
+        stage.material = material
+        way = Scripting(Timing.ROUNDED, None if is_full else ())
+        trial = stage.play(way)
+    elif not is_full:
+        way, trial = _shortened(stage, way.timing)
     if way.timing is not Timing.ROUNDED:
         notes.append("times are exact, and workers come as late as they did")
-    if trial.difference is None and not is_full:
-        way, trial = _shortened(stage, way.timing)
-        notes += [f"{part.name} is whole: a decision depends on it" for part in way.whole or ()]
-        scripted(stage.program, material, way, notes.append)
+    cut: list[str] = []
+    scripted(stage.program, stage.material, way, cut.append)
+    notes += _few(f"{part.name} is whole: a decision depends on it" for part in way.whole or ())
+    notes += _few(cut)
     said = {**trial.said, "expect": _expected(stage, trial)}
     return Recorded(
         {key: value for key, value in said.items() if value},
@@ -119,6 +162,13 @@ def _made(stage: _Stage, *, is_full: bool) -> Recorded:
         trial.difference,
         material.difference,
     )
+
+
+def _few(notes: Iterable[str]) -> list[str]:
+    """The first ones, and how many there are besides."""
+    listed = list(notes)
+    more = len(listed) - NOTES_SHOWN
+    return listed if more <= 1 else [*listed[:NOTES_SHOWN], f"and {more:,} more like these"]
 
 
 def _timed(stage: _Stage) -> tuple[Scripting, _Trial]:
@@ -184,14 +234,18 @@ class _Stage(Struct):
         self.trials += 1
         said = scripted(self.program, self.material, way)
         most = _EVENTS_FACTOR * len(self.log) + _EVENTS_MORE
-        try:
-            simulation = simulate(self.program, script_of(said), events_max=most)
-        except ConfigError:  # it goes round in circles, which the run did not
-            return _Trial(said, Differing("", None, None, Decision("", "no end in sight", 0, {})))
+        script = script_of(said)
+        world = World(self.program, script, player=Tapes(script), events_max=most)
         is_part = self.material.is_cancelled
-        alike = self.likeness.holds
+        try:
+            world.play()
+        except Endless:  # it goes round in circles; the run did so only if it had to be stopped
+            if not is_part:
+                return _Trial(said, _ENDLESS)
+        simulation = simulation_of(world)
+        alike, clean = self.likeness.holds, self.likeness.redaction.clean
         found = first_difference(self.log, simulation.log, alike=alike, is_part=is_part)
-        return _Trial(said, found, simulation)
+        return _Trial(said, found and found.cleaned(clean), simulation)
 
 
 def _expected(stage: _Stage, trial: _Trial) -> Object:
@@ -201,10 +255,9 @@ def _expected(stage: _Stage, trial: _Trial) -> Object:
     program, log, state = stage.program, trial.simulation.log, trial.simulation.state
     if trial.difference is not None:
         log, state = stage.log, stage.end
-    status = state.status.value
     found: Object = {
-        "status": status,
-        "exit_status": _EXIT_STATUS.get(status),
+        "status": state.status.value,
+        "exit_status": exit_status_of(state.status),
         "error_kind": (state.failure or {}).get("kind"),
         "visits": visits(program, log),
         "attempts": {label: count for label, count in attempts(program, log).items() if count},

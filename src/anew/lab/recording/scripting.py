@@ -20,6 +20,8 @@ from anew.program.program import Program
 from anew.values import Object, Value
 
 _MILLISECOND = 1_000_000
+# How long an entry lasts; a script says it last.
+_LASTS = ("takes", "late")
 
 
 class Timing(StrEnum):
@@ -191,12 +193,16 @@ def _short_key(program: Program, step: str, label: str) -> str:
 
 
 def _entry(told: Told, said: Object, *, is_exact: bool) -> Object:
-    takes = _seconds(told.takes, is_exact=is_exact)
-    if told.limit is not None and not _is_timeout(told.said):
-        # Between the tool's answer and the log some time passes that is not the author's limit.
-        takes = min(takes, told.limit / NANOSECONDS)
-    entry = said or {"result": {}}
-    return {**entry, "takes": takes} if takes else entry
+    """Between the tool's answer and the log some time passes that is not the author's limit."""
+    takes = told.takes
+    if told.limit is not None and (is_exact or not _is_timeout(told.said)):
+        takes = min(takes, told.limit)
+    late = told.takes - takes if is_exact else 0
+    times = {
+        "takes": _seconds(takes, is_exact=is_exact),
+        "late": _seconds(late, is_exact=is_exact),
+    }
+    return {**(said or {"result": {}}), **{key: value for key, value in times.items() if value}}
 
 
 def _is_timeout(said: Object) -> bool:
@@ -221,6 +227,6 @@ def _merged(told: list[Told]) -> list[Object]:
 
 
 def _timed(entry: Object, times: int) -> Object:
-    takes = {"takes": entry["takes"]} if "takes" in entry else {}
-    rest = {key: value for key, value in entry.items() if key != "takes"}
-    return {**rest, "times": times, **takes}
+    lasts = {key: entry[key] for key in _LASTS if key in entry}
+    rest = {key: value for key, value in entry.items() if key not in _LASTS}
+    return {**rest, "times": times, **lasts}

@@ -6,10 +6,10 @@ from anew.lab.replay.derivation import (
     Derivation,
     Difference,
     Replayed,
-    Turn,
     posing_as,
     replay,
     replayed,
 )
+from anew.lab.replay.happening import Turn
 
 __all__ = ["Derivation", "Difference", "Replayed", "Turn", "posing_as", "replay", "replayed"]

@@ -19,11 +19,18 @@ from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
-from anew.lab.replay.happening import Draws, happened
+from anew.lab.replay.happening import Draws, Turn, happened, told_turns
 from anew.lab.replay.rounding import is_near, not_early
-from anew.lab.replay.stand_ins import stand_ins
+from anew.lab.replay.stand_ins import (
+    StandIns,
+    other_stand_ins,
+    stand_ins,
+    watched_stand_ins,
+)
 from anew.program.program import Program
 from anew.values import Object
+
+_ENDS = (e.RunDone, e.RunFailed, e.RunCancelled)
 
 
 class Difference(Struct, frozen=True):
@@ -37,21 +44,28 @@ class Difference(Struct, frozen=True):
     derived: e.Event | None
     problem: str | None = None
 
+    def report(self) -> Object:
+        """Both events, and the fields in which they differ."""
+        from anew.lab.replay.differing import fields_of  # noqa: PLC0415 - it reads differences
 
-class Turn(Struct, frozen=True):
-    """One decision of a log: what happened, when, and what followed from it."""
-
-    boundary: Boundary
-    at: int
-    transition: Transition
+        return {
+            "seq": self.seq,
+            "problem": self.problem,
+            "fields": [
+                {"field": one.name, "log": one.log, "engine": one.engine} for one in fields_of(self)
+            ],
+            "log": None if self.recorded is None else e.to_row(self.recorded),
+            "engine": None if self.derived is None else e.to_row(self.derived),
+        }
 
 
 class Replayed(Struct, frozen=True):
     """How much of a log was derived again.
 
     `events` and `decisions` are those found equal. `shared` events belong to a log whose beginning
-    this one shares, and were decided by another program. `trusted` decisions read a credential,
-    whose value nobody has here: they are taken as the log has them.
+    this one shares, and were decided by another program. `trusted` decisions depend on the text of
+    a credential, which nobody has here: they are taken as the log has them. `ended`: the log has
+    the end of its run; where it has not, more events may have followed.
     """
 
     events: int
@@ -59,6 +73,19 @@ class Replayed(Struct, frozen=True):
     shared: int = 0
     trusted: int = 0
     difference: Difference | None = None
+    ended: bool = False
+
+    def report(self) -> Object:
+        """What `anew replay --json` says of a log."""
+        return {
+            "is_equal": self.difference is None,
+            "ended": self.ended,
+            "events": self.events,
+            "decisions": self.decisions,
+            "shared": self.shared,
+            "trusted": self.trusted,
+            "difference": self.difference and self.difference.report(),
+        }
 
 
 def replay(program: Program, log: Sequence[e.Event]) -> Difference | None:
@@ -108,11 +135,16 @@ class Derivation:
 
     def report(self) -> Replayed:
         derived = self.position - self._shared - self._trusted_events
-        return Replayed(derived, self._decisions, self._shared, self._trusted, self.difference)
+        ended = bool(self._log) and isinstance(self._log[-1], _ENDS)
+        return Replayed(
+            derived, self._decisions, self._shared, self._trusted, self.difference, ended
+        )
 
     def turns(self) -> Iterator[Turn]:
         """Every decision up to the end, or to the first difference."""
-        self._pass_over(_foreign(self._log))
+        foreign = _foreign(self._log)
+        if foreign:
+            yield from self._passed_over(foreign)
         while self.difference is None and self.position < len(self._log):
             turn = self._turn()
             if turn is not None:
@@ -135,13 +167,17 @@ class Derivation:
             return self._differs(first, None, "nothing that can happen here begins with this event")
         if self._secrets is not None:
             self._secrets.was_read = False
-        now = not_early(self._state, boundary, first.at) if self._is_rounded else first.at
-        moment = Moment(now, Draws(self._log, self.position), self._secrets)
         try:
-            transition = decide(self._program, self._state, boundary, moment)
+            transition = self._decided(self._state, boundary, self._secrets)
         except MissingSecret:
             return self._trust(boundary)
         return self._compared(Turn(boundary, first.at, transition))
+
+    def _decided(self, state: RunState, boundary: Boundary, secrets: StandIns | None) -> Transition:
+        at = self._log[self.position].at
+        now = not_early(state, boundary, at) if self._is_rounded else at
+        moment = Moment(now, Draws(self._log, self.position), secrets)
+        return decide(self._program, state, boundary, moment)
 
     def _compared(self, turn: Turn) -> Turn | None:
         derived = turn.transition.events
@@ -154,20 +190,37 @@ class Derivation:
                 # The beginning of another log may end in the middle of a transition.
                 self._go_on_from(place)
                 return Turn(turn.boundary, turn.at, Transition(derived[:offset], [], None))
-            return self._doubted(turn.boundary, recorded, event)
+            return self._doubted(turn, recorded, event)
         if not derived:
-            return self._doubted(turn.boundary, self._log[self.position], None)
+            return self._doubted(turn, self._log[self.position], None)
         self.position += len(derived)
         self._decisions += 1
         return turn
 
     def _doubted(
-        self, boundary: Boundary, recorded: e.Event | None, derived: e.Event | None
+        self, turn: Turn, recorded: e.Event | None, derived: e.Event | None
     ) -> Turn | None:
         """A difference, unless it may be that of a secret and its stand-in."""
-        if self._secrets is not None and self._secrets.was_read:
-            return self._trust(boundary)
+        if self._secrets is not None and self._secrets.was_read and self._depends_on_texts(turn):
+            return self._trust(turn.boundary)
         return self._differs(recorded, derived)
+
+    def _depends_on_texts(self, turn: Turn) -> bool:
+        """Whether with other stand-ins something else would have been decided."""
+        for others in other_stand_ins(self._program, self._log):
+            found = self._otherwise(turn.boundary, others)
+            if found is None or found.events != turn.transition.events:
+                return True
+        watched = watched_stand_ins(self._program, self._log)
+        self._otherwise(turn.boundary, watched)
+        return watched.watch.was_compared
+
+    def _otherwise(self, boundary: Boundary, secrets: StandIns) -> Transition | None:
+        """What is decided with these secrets; None where they lead to no decision at all."""
+        try:
+            return self._decided(self._folded.upto(self.position), boundary, secrets)
+        except Exception:
+            return None
 
     def _is_same(self, recorded: e.Event | None, derived: e.Event) -> bool:
         if recorded == derived:
@@ -188,11 +241,12 @@ class Derivation:
         self._go_on_from(end)
         return Turn(boundary, at, Transition(list(self._log[begin:end]), [], None))
 
-    def _pass_over(self, count: int) -> None:
-        """Events that another program decided are only folded."""
-        if count:
+    def _passed_over(self, count: int) -> Iterator[Turn]:
+        """Events that another program decided are only folded, and told as what they answer to."""
+        self._go_on_from(count)
+        if self.difference is None:
             self._shared = count
-            self._go_on_from(count)
+            yield from told_turns(self._log[:count])
 
     def _go_on_from(self, position: int) -> None:
         """Fold the log itself up to `position`, and derive from there."""

@@ -77,11 +77,11 @@ def _spots(program: Program, event: e.Event) -> Iterator[Spot]:
     match event:
         case e.NextEvaluated():
             yield from _arcs(step, event)
-        case e.GateChecked() if event.visit is None and rule and rule <= len(step.admit):
+        case e.GateChecked() if event.visit is None and rule and 1 <= rule <= len(step.admit):
             yield Spot(f"admission rule {rule} of {step.name}", step.admit[rule - 1].span)
         case _ if rule and event.task in step.index_of:
             rules = step.tasks[step.index_of[event.task or ""]].policy.rules
-            if rule <= len(rules):
+            if 1 <= rule <= len(rules):
                 yield Spot(f"rule {rule} of {event.task}", rules[rule - 1].span)
         case _ if event.task in step.index_of:
             yield Spot(f"task {event.task}", step.tasks[step.index_of[event.task or ""]].span)

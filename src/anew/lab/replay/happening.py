@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from anew.engine import events as e
 from anew.engine.decide import (
     Answered,
@@ -20,10 +22,22 @@ from anew.engine.decide import (
     Resumed,
     Signalled,
     Taken,
+    Transition,
 )
+from anew.engine.fold import evolve
 from anew.engine.state import Key, RunState, StepRunStatus
 
 _TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+# Nothing of these can follow from anything else.
+_FROM_OUTSIDE = (Requested, Reported, Answered, Signalled, Paused, Resumed, Cancelled)
+
+
+class Turn(Struct, frozen=True):
+    """One decision of a log: what happened, when, and what followed from it."""
+
+    boundary: Boundary
+    at: int
+    transition: Transition
 
 
 def happened(state: RunState, first: e.Event) -> Boundary | None:
@@ -66,6 +80,36 @@ def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
     if run.status is StepRunStatus.EXECUTING:
         return Lost(key)
     return Taken(key) if run.status in _TAKEN else Due(key)
+
+
+def told_turns(log: Sequence[e.Event]) -> Iterator[Turn]:
+    """The decisions of a log that nobody can derive, as far as the log alone tells them apart.
+
+    Where two decisions of one moment follow each other, the second may be told with the first.
+    """
+    state = RunState()
+    begin, boundary = 0, None
+    for position, event in enumerate(log):
+        found = _begun_by(state, event, log[position - 1] if position else None)
+        if found is not None:
+            if boundary is not None:
+                yield _told(boundary, log[begin:position])
+            begin, boundary = position, found
+        evolve(state, event)
+    if boundary is not None:
+        yield _told(boundary, log[begin:])
+
+
+def _begun_by(state: RunState, event: e.Event, before: e.Event | None) -> Boundary | None:
+    """What happened when this event is the first of a decision, which has one moment."""
+    found = happened(state, event)
+    is_first = before is None or before.at != event.at
+    is_told = isinstance(found, _FROM_OUTSIDE) or isinstance(event, e.StepRedelivered)
+    return found if is_first or is_told else None
+
+
+def _told(boundary: Boundary, events: Sequence[e.Event]) -> Turn:
+    return Turn(boundary, events[0].at, Transition(list(events), [], None))
 
 
 def drawn_by(event: e.Event) -> Sequence[float]:

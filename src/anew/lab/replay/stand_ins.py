@@ -2,15 +2,15 @@
 
 A log holds references and no secret. What a run only passes on (a header, a password) gives the
 same references again whatever the secret's text is. What it compares or measures does not: whether
-anything was read is noted, and whoever derives then trusts the log. Knows no real credential.
+anything was read is noted, and other stand-ins show whether it mattered. Knows no real credential.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from msgspec import DecodeError, Struct
 from msgspec import json as msgspec_json
 
 from anew.credentials.entries import Entry, entry_of, may_hold_secrets
@@ -26,13 +26,60 @@ from anew.weight import RESERVED_KEY
 _REFERENCE = f'"{RESERVED_KEY}'.encode()
 
 
+class _Watch(Struct):
+    """Whether a text was compared, or something looked for in it."""
+
+    was_compared: bool = False
+
+    def note(self) -> bool:
+        self.was_compared = True
+        return True
+
+
+class _Watched(str):
+    """A text that is whatever it is compared with, and says so to its watch."""
+
+    __slots__ = ("_watch",)
+    _watch: _Watch
+    __hash__ = str.__hash__
+
+    def __new__(cls, text: str, watch: _Watch) -> _Watched:
+        made = super().__new__(cls, text)
+        made._watch = watch
+        return made
+
+    def __eq__(self, _: object) -> bool:
+        return self._watch.note()
+
+    def __ne__(self, _: object) -> bool:
+        return not self._watch.note()
+
+    def __contains__(self, _: object) -> bool:
+        return self._watch.note()
+
+    def startswith(self, *_: object) -> bool:
+        return self._watch.note()
+
+    def endswith(self, *_: object) -> bool:
+        return self._watch.note()
+
+
 class StandIns(Secrets):
     """Secrets made up for the references of one log; `was_read` once a decision opened one."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, watch: _Watch | None = None) -> None:
         super().__init__(known)
         self.was_read = False
+        self.watch = watch or _Watch()
         self.ring = _NotedRing(known.keychain, self)
+
+    def seal(self, value: Value) -> Value:
+        """To write a text down is not to look at it."""
+        before = self.watch.was_compared
+        try:
+            return super().seal(value)
+        finally:
+            self.watch.was_compared = before
 
     def open(self, value: Value) -> Value:
         opened = super().open(value)
@@ -53,12 +100,38 @@ class _NotedRing(Ring):
         return super().get(key, default)
 
 
+def _plain(number: int, ref: str) -> str:
+    return f"stand-in {number} for {ref}"
+
+
+# Short and of digits, and long: what measures a text decides otherwise by one of these.
+_OTHER_TEXTS: tuple[Callable[[int, str], str], ...] = (
+    lambda number, _: str(730_000 + number),
+    lambda number, ref: f"{_plain(number, ref)} " * 100,
+)
+
+
 def stand_ins(program: Program, log: Iterable[Event]) -> StandIns | None:
     """None where neither the program nor the log has to do with secrets."""
     refs = set(_references(log))
     if not refs and not may_hold_secrets(program):
         return None
-    return StandIns(_known(program, refs))
+    return StandIns(_known(program, refs, _plain))
+
+
+def other_stand_ins(program: Program, log: Iterable[Event]) -> Iterator[StandIns]:
+    """Stand-ins of other texts for the same references."""
+    refs = set(_references(log))
+    for text in _OTHER_TEXTS:
+        yield StandIns(_known(program, refs, text))
+
+
+def watched_stand_ins(program: Program, log: Iterable[Event]) -> StandIns:
+    """The same stand-ins, which note in `was_compared` that someone looks at what they say."""
+    watch = _Watch()
+    refs = set(_references(log))
+    known = _known(program, refs, lambda number, ref: _Watched(_plain(number, ref), watch))
+    return StandIns(known, watch)
 
 
 def _references(log: Iterable[Event]) -> Iterator[str]:
@@ -79,8 +152,16 @@ def _named_in(value: Value) -> Iterator[str]:
         if key == RESERVED_KEY:
             yield from _of_reference(item)
         elif key.startswith(KEY_PREFIX):
-            yield from _of_reference(json.loads(key.removeprefix(KEY_PREFIX)))
+            yield from _of_reference(_decoded(key.removeprefix(KEY_PREFIX)))
         yield from _named_in(item)
+
+
+def _decoded(text: str) -> Value:
+    """None for what somebody's own key has in the place of a reference."""
+    try:
+        return msgspec_json.decode(text)
+    except (DecodeError, UnicodeError):
+        return None
 
 
 def _of_reference(sealed: Value) -> Iterator[str]:
@@ -93,9 +174,9 @@ def _of_reference(sealed: Value) -> Iterator[str]:
                 yield piece["ref"]
 
 
-def _known(program: Program, refs: Iterable[str]) -> Known:
+def _known(program: Program, refs: Iterable[str], text: Callable[[int, str], str]) -> Known:
     ordered = sorted(refs)
-    texts = {ref: f"stand-in {number} for {ref}" for number, ref in enumerate(ordered, 1)}
+    texts = {ref: text(number, ref) for number, ref in enumerate(ordered, 1)}
     values: dict[str, Value] = {}
     # A credential comes before its parts, and has those of them that the log names.
     for ref in ordered:
@@ -108,10 +189,10 @@ def _known(program: Program, refs: Iterable[str]) -> Known:
         keychain=_keychain(program, values),
         values=values,
         forms={
-            Mark(ref, form): text
+            Mark(ref, form): told
             for ref, whole in texts.items()
             if isinstance(values[ref], str)
-            for form, text in forms_of(whole)
+            for form, told in forms_of(str(whole))
         },
     )
 

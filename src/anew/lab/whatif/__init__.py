@@ -1,7 +1,8 @@
 """What another policy would have made of past runs, without executing anything."""
 
 from anew.lab.whatif.analysis import SAMPLES_DEFAULT, whatif
+from anew.lab.whatif.estimating import Estimate
 from anew.lab.whatif.past import PastRun
-from anew.lab.whatif.verdict import Estimate, Verdict, Whatif
+from anew.lab.whatif.verdict import Verdict, Whatif
 
 __all__ = ["SAMPLES_DEFAULT", "Estimate", "PastRun", "Verdict", "Whatif", "whatif"]

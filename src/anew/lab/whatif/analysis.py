@@ -1,44 +1,40 @@
 """Play a changed program on the worlds of past runs, and say what would have become of them.
 
-A run whose log answers everything is played once and is certain. Any other is played once per
-sample: what the log lacks comes from the model, or makes the run unknown. Reads no files.
+A run whose log answers everything is played once. Any other is played once per sample: what the
+log lacks comes from the model, or makes the run unknown. Reads no files.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-
-from msgspec import Struct
+from collections.abc import Callable, Sequence
+from random import Random
 
 from anew.engine import events as e
 from anew.errors import ConfigError
-from anew.lab.whatif.answering import Known, NeedsModel
-from anew.lab.whatif.changes import changed_policies, longer_timeouts, other_changes
+from anew.lab.whatif.answering import NeedsModel
+from anew.lab.whatif.changes import (
+    asking_otherwise,
+    changed_policies,
+    other_changes,
+)
 from anew.lab.whatif.decisions import Departure, departure
 from anew.lab.whatif.model import Model, Rate, Sample
-from anew.lab.whatif.past import PastRun, Tape, tape_of
-from anew.lab.whatif.play import Figures, Play, play
+from anew.lab.whatif.past import PastRun, Tape
+from anew.lab.whatif.play import UNKNOWN, Play, play
+from anew.lab.whatif.prepared import Ready, prepared, scripted_tasks, tapes_of
 from anew.lab.whatif.verdict import Left, Verdict, Whatif
 from anew.program.program import Program
 
 SAMPLES_DEFAULT = 200
-# About a minute of playing; more runs or longer ones are sampled less often.
-SAMPLED_EVENTS_MAX = 2_000_000
+# Fewer would make an interval of 95 % one of anything.
 SAMPLES_MIN = 20
+# About twenty seconds of playing; then there are fewer samples, and fewer runs in them.
+SAMPLED_EVENTS_MAX = 500_000
 # How many plays of a run are looked at for one that ended, to compare it with the past.
 COMPARED_PLAYS = 5
-ENDED = {"run.done": "done", "run.failed": "failed"}
-
-
-class _Ready(Struct, frozen=True):
-    """A past run that its own program derives again from its world."""
-
-    past: PastRun
-    tape: Tape
-    status: str
-    figures: Figures
-    known: Known
+# Of chance: the least and the most that can be drawn.
+EDGES = (0.0, 1.0 - 2.0**-53)
 
 
 def whatif(
@@ -48,17 +44,21 @@ def whatif(
     samples: int = SAMPLES_DEFAULT,
     seed: int = 0,
     others: Sequence[PastRun] = (),
+    on_play: Callable[[int, int], None] | None = None,
 ) -> Whatif:
     """What `program` would have made of these runs. The same seed gives the same answer.
 
     `others` are asked nothing, but the model counts them too: failed runs alone would tell it that
-    nothing ever goes well.
+    nothing ever goes well. `on_play` is told after each play how many there were, of how many.
     """
-    return _Analysis(past, program, samples, seed).answer(others)
+    analysis = _Analysis(past, program, max(samples, SAMPLES_MIN), seed)
+    analysis.on_play = on_play
+    return analysis.answer(others)
 
 
 class _Analysis:
     def __init__(self, past: Sequence[PastRun], program: Program, samples: int, seed: int) -> None:
+        self.on_play: Callable[[int, int], None] | None = None
         self._past = past
         self._program = program
         self._samples = samples
@@ -67,134 +67,150 @@ class _Analysis:
         if len(self._named) < len(past):
             raise ConfigError("two of the past runs have the same id; give each one of its own")
         self._left: list[Left] = []
+        self._played, self._planned = 0, len(past)
 
     def answer(self, others: Sequence[PastRun]) -> Whatif:
-        tapes = _tapes(self._past)
-        ready = self._ready({tape.run: tape for tape in tapes})
-        counted = [*tapes, *(one for one in _tapes(others) if one.run not in self._named)]
-        model = Model(counted)
-        settled = {one.past.run: self._settled(one) for one in ready}
-        open_runs = [one for one in ready if settled[one.past.run] is None]
-        samples = self._bounded(open_runs)
-        used, played = self._sampled(open_runs, model, samples)
+        tapes = tapes_of(self._past)
+        counted = tapes | {
+            run: one for run, one in tapes_of(others).items() if run not in self._named
+        }
+        ready = self._ready(tapes, scripted_tasks(counted.values()))
+        model = self._model(counted, [*self._past, *others])
+        alone = {one.past.run: self._alone(one) for one in ready}
+        decided = [one for one in ready if _is_settled(alone[one.past.run])]
+        sampled = self._bounded([one for one in ready if not _is_settled(alone[one.past.run])])
+        used, played = self._sampled(sampled, model)
+        for one in decided:
+            played[one.past.run] = [found for found in (alone[one.past.run],) if found is not None]
         verdicts = [
-            _verdict(one, [alone] if (alone := settled[one.past.run]) else played[one.past.run])
+            self._verdict(one, played[one.past.run], chance=alone[one.past.run])
             for one in ready
+            if one.past.run in played
         ]
         olds = {one.past.program.digest: one.past.program for one in ready}
         return Whatif(
             program=self._program,
             runs=verdicts,
             left=self._left,
-            samples=samples,
+            samples=max((len(one.plays) for one in verdicts), default=self._samples),
             samples_wanted=self._samples,
             seed=self._seed,
             rates=used,
             counted=len(counted),
+            uncounted=model.uncounted,
             policies=_policies(olds, self._program),
             changes=_changes(olds, self._program),
+            retried=self._retried(verdicts),
         )
 
-    def _ready(self, tapes: dict[str, Tape]) -> list[_Ready]:
+    def _retried(self, verdicts: Sequence[Verdict]) -> int:
+        judged = {one.run for one in verdicts}
+        return sum(
+            isinstance(event, e.RunPaused) and event.shared_with in judged
+            for past in self._past
+            if past.run in judged
+            for event in past.log
+        )
+
+    def _model(self, counted: dict[str, Tape], runs: Sequence[PastRun]) -> Model:
+        """Of every run that is counted, but not of tasks that ask something else by now."""
+        otherwise: dict[int, frozenset[tuple[str, str]]] = {}
+        for one in runs:
+            if id(one.program) not in otherwise:
+                otherwise[id(one.program)] = asking_otherwise(one.program, self._program)
+        programs = {one.run: one.program for one in reversed(runs)}
+        return Model((tape, otherwise[id(programs[run])]) for run, tape in counted.items())
+
+    def _ready(self, tapes: dict[str, Tape], scripted: frozenset[tuple[str, str]]) -> list[Ready]:
         found = []
         for past in self._past:
-            one = _prepared(past, tapes.get(past.run), self._program)
-            if isinstance(one, _Ready):
+            one = prepared(past, tapes.get(past.run), self._program, scripted)
+            if isinstance(one, Ready):
                 found.append(one)
             else:
                 self._left.append(one)
         return found
 
-    def _settled(self, one: _Ready) -> Play | None:
-        """The one play there can be; None when the model or chance has a say in it."""
+    def _alone(self, one: Ready) -> Play | None:
+        """A play on the log and chance alone; None when the model has a say in it."""
         try:
-            alone = self._play(one, None)
+            return self._play(one, None)
         except NeedsModel:
             return None
-        return alone if not alone.chance else None
 
-    def _play(self, one: _Ready, sample: Sample | None, number: int = 0) -> Play:
-        return play(
+    def _play(
+        self, one: Ready, sample: Sample | None, *, number: int = 0, edge: float | None = None
+    ) -> Play:
+        name = f"{self._seed}:{number}:{one.tape.position}:draws"
+        found = play(
             self._program,
             one.tape,
             length=len(one.past.log),
-            seed=f"{self._seed}:{number}:{one.tape.position}:draws",
+            draw=Random(name).random if edge is None else lambda: edge,
             known=one.known,
             sample=sample,
         )
+        self._played += 1
+        if self.on_play is not None:
+            self.on_play(self._played, self._planned)
+        return found
 
-    def _bounded(self, open_runs: Sequence[_Ready]) -> int:
-        length = sum(len(one.past.log) for one in open_runs)
-        if not length:
-            return self._samples
-        affordable = max(SAMPLES_MIN, SAMPLED_EVENTS_MAX // length)
-        return min(self._samples, affordable)
+    def _bounded(self, runs: list[Ready]) -> list[Ready]:
+        """As many of the runs as can be sampled often enough; the rest is left out."""
+        kept, events = 0, 0
+        for one in runs:
+            events += len(one.past.log) * SAMPLES_MIN
+            if kept and events > SAMPLED_EVENTS_MAX:
+                break
+            kept += 1
+        why = "too many runs need the model; name fewer of them, or a smaller --limit"
+        self._left.extend(Left(one.past.run, why) for one in runs[kept:])
+        return runs[:kept]
 
     def _sampled(
-        self, open_runs: Sequence[_Ready], model: Model, samples: int
+        self, runs: Sequence[Ready], model: Model
     ) -> tuple[dict[Rate, float], dict[str, list[Play]]]:
         """Every open run in every sample, and how often a sample used each rate."""
         used: Counter[Rate] = Counter()
-        played: dict[str, list[Play]] = {one.past.run: [] for one in open_runs}
-        for number in range(samples if open_runs else 0):
+        played: dict[str, list[Play]] = {one.past.run: [] for one in runs}
+        events, number = 0, 0
+        self._planned = self._played + self._samples * len(runs)
+        while runs and number < self._samples:
+            if number >= SAMPLES_MIN and events > SAMPLED_EVENTS_MAX:
+                break
             sample = Sample(model, self._seed, number)
-            for one in open_runs:
-                played[one.past.run].append(_slim(self._play(one, sample, number), number))
+            for one in runs:
+                found = self._play(one, sample, number=number)
+                events += found.events
+                played[one.past.run].append(_slim(found, number))
             used.update(sample.used)
-        return {rate: times / samples for rate, times in used.items()}, played
+            number += 1
+        return {rate: times / number for rate, times in used.items()}, played
+
+    def _verdict(self, one: Ready, plays: list[Play], *, chance: Play | None) -> Verdict:
+        departs = _departure(one.past, plays)
+        for played in plays:
+            played.log = ()
+        edges: tuple[str, ...] = ()
+        if chance is not None and chance.chance:
+            edges = tuple(self._edge(one, edge) for edge in EDGES)
+        return Verdict(one.past.run, one.status, one.figures, plays, departs, edges)
+
+    def _edge(self, one: Ready, edge: float) -> str:
+        """How it ends when chance goes to an extreme."""
+        try:
+            return self._play(one, None, edge=edge).status
+        except NeedsModel:
+            return UNKNOWN
 
 
-def _tapes(runs: Sequence[PastRun]) -> list[Tape]:
-    ended = [one for one in runs if _ending(one.log) is not None]
-    return [tape_of(one, position) for position, one in enumerate(ended)]
-
-
-def _ending(log: Sequence[e.Event]) -> str | None:
-    return ENDED.get(log[-1].name) if log else None
-
-
-def _prepared(past: PastRun, tape: Tape | None, program: Program) -> _Ready | Left:
-    """The run, if playing its own program on its world gives its own decisions again."""
-    status = _ending(past.log)
-    if tape is None or status is None:
-        is_cancelled = past.log and isinstance(past.log[-1], e.RunCancelled)
-        return Left(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
-    if _is_of_a_line(past):
-        return Left(past.run, "it was begun anew, and a line of runs is not followed")
-    try:
-        again = play(past.program, tape, length=len(past.log), seed="again")
-    except NeedsModel:
-        return Left(past.run, "its own program asks for executions that its log does not have")
-    if again.figures is None:
-        return Left(past.run, f"played again on its own program, {again.why}")
-    apart = departure(past.log, again.log)
-    if apart is not None:
-        told = f"played again on its own program it differs at seq {apart.seq} ({apart.place})"
-        return Left(past.run, told)
-    known = Known(again.inputs, longer_timeouts(past.program, program))
-    return _Ready(past, tape, status, again.figures, known)
-
-
-def _is_of_a_line(past: PastRun) -> bool:
-    """Whether the run took the place of another, or another took its place."""
-    first = past.log[0]
-    if isinstance(first, e.RunRequested) and first.continues is not None:
-        return True
-    steps = past.program.steps.values()
-    restarts = {step.name for step in steps for task in step.tasks if task.kind == "restart"}
-    return any(isinstance(event, e.TaskStarted) and event.step in restarts for event in past.log)
-
-
-def _verdict(one: _Ready, plays: list[Play]) -> Verdict:
-    departs = _departure(one.past, plays)
-    for played in plays:
-        played.log = ()
-    return Verdict(one.past.run, one.status, one.figures, plays, departs)
+def _is_settled(alone: Play | None) -> bool:
+    """Whether there is but one play: neither the model nor chance has a say."""
+    return alone is not None and not alone.chance
 
 
 def _slim(played: Play, number: int) -> Play:
     """There may be very many plays; one of them is enough to compare."""
-    played.inputs = {}
     if number >= COMPARED_PLAYS:
         played.log = ()
     return played

@@ -10,14 +10,26 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from anew.engine.state import Key
 from anew.lab.playing import Asking, Played
 from anew.lab.script import Entry, Script
+from anew.lab.whatif.by_itself import answer_by_itself
 from anew.lab.whatif.model import Sample, Wanted
-from anew.lab.whatif.past import FOR_OTHERS, Execution, Place, Tape, never_ends
-from anew.values import Value
+from anew.lab.whatif.past import (
+    BY_ITSELF,
+    FOR_OTHERS,
+    NOT_ACCEPTED,
+    Execution,
+    Executions,
+    Place,
+    Tape,
+    execution_at,
+    line_of,
+    never_ends,
+    not_well,
+)
 
 # A play that needs the model more often goes in circles by it.
 MODELLED_MAX = 1_000
@@ -46,9 +58,9 @@ class PlayedScript(Script, frozen=True):
 
 
 class Chance:
-    """The random number of the log after the same execution, else one of the seeded chance."""
+    """The random number of the log after the same execution, else one of the source."""
 
-    def __init__(self, tape: Tape, source: Random) -> None:
+    def __init__(self, tape: Tape, source: Callable[[], float]) -> None:
         self._draws = tape.draws
         self._source = source
         self._rest = iter(tape.draws.get(-1, ()))
@@ -63,25 +75,19 @@ class Chance:
         if recorded is not None:
             return recorded
         self.made_up += 1
-        return self._source.random()
-
-
-class Doubts(Struct):
-    """How many executions the log answered although something about them is different."""
-
-    inputs: int = 0
-    kind: int = 0
-    timeout: int = 0
+        return self._source()
 
 
 class Known(Struct, frozen=True):
-    """What the run's own program asked for, by place: the inputs of its executions, in order.
+    """What the run's own program asked of the world, by place.
 
-    `longer` are the tasks that now have more time for a call.
+    `longer` are the tasks that now have more time for a call. `scripted` are tasks that need no
+    world and yet failed: somebody played them, so that their inputs do not say what they give.
     """
 
-    inputs: dict[Place, list[Value]] = field(default_factory=dict)
+    executions: Executions
     longer: frozenset[tuple[str, str]] = frozenset()
+    scripted: frozenset[tuple[str, str]] = frozenset()
 
 
 class PastWorld:
@@ -104,12 +110,11 @@ class PastWorld:
         self._sample = sample
         self._luck = None if sample is None else sample.chance_of(tape.position)
         self._asked: Counter[Place] = Counter()
-        self._latest: dict[Place, str] = {}
+        self._latest: dict[tuple[str, int | None, str], str] = {}
         self._needed: Counter[Key] = Counter()
-        self.inputs: dict[Place, list[Value]] = {}
-        self.doubts = Doubts()
         self.endless: set[tuple[Place, int]] = set()
         self.modelled = 0
+        self.borrowed = 0
 
     def lag(self, key: Key) -> int:
         lags, number = self._tape.lags.get(key, ()), self._needed[key]
@@ -120,32 +125,28 @@ class PastWorld:
         place = Place(asking.key, asking.label)
         number = self._asked[place]
         self._asked[place] += 1
-        self.inputs.setdefault(place, []).append(asking.inputs)
-        found = self._tape.at(place, number)
+        found = execution_at(self._tape.places, place, number)
         if found is not None and not _is_answer(found, asking.kind):
             found = None
         self._chance.go_on(found)
+        if self._is_by_itself(asking, place, number):
+            return Played(answer_by_itself(asking), is_last=True)
         if found is None:
             return self._missing(asking, place)
-        self._look(asking, place, number, found)
-        self._latest[place] = found.amounts_to
+        self._latest[line_of(place)] = not_well(found.amounts_to)
         if found.entry is None and found.is_call:
             self.endless.add((place, asking.attempt))
             return Played(never_ends(), is_last=True)
         return None if found.entry is None else Played(found.entry, is_last=True)
 
-    def _look(self, asking: Asking, place: Place, number: int, found: Execution) -> None:
-        """Whether the log's answer is one to the same question."""
-        if self._known is None:
-            return
-        before = self._known.inputs.get(place, [])
-        named = (place.key.step, place.task)
-        if found.kind != asking.kind:
-            self.doubts.kind += 1
-        elif number < len(before) and before[number] != asking.inputs:
-            self.doubts.inputs += 1
-        elif found.amounts_to == "timeout" and named in self._known.longer:
-            self.doubts.timeout += 1
+    def _is_by_itself(self, asking: Asking, place: Place, number: int) -> bool:
+        """Whether the inputs say what comes, and the log has nothing for these inputs."""
+        if self._known is None or asking.kind not in BY_ITSELF:
+            return False
+        if (place.key.step, place.task) in self._known.scripted:
+            return False
+        was = execution_at(self._known.executions, place, number)
+        return was is None or was.kind != asking.kind or was.inputs != asking.inputs
 
     def _missing(self, asking: Asking, place: Place) -> Played | None:
         if place in self._tape.kept:
@@ -159,11 +160,14 @@ class PastWorld:
         sample, luck = self._sample, self._luck
         if sample is None or luck is None:
             raise NeedsModel
-        after = self._latest.get(place, "") if asking.attempt > 1 else ""
-        wanted = Wanted(self._tape.run, place.key.step, place.task, asking.attempt, after)
+        line, named = line_of(place), (place.key.step, place.task)
+        # What was well for the old policy, and is asked for again by this one, was not accepted.
+        after = self._latest.get(line) or (NOT_ACCEPTED if asking.attempt > 1 else "")
+        wanted = Wanted(self._tape.run, *named, asking.attempt, after, asking.inputs)
         rate = sample.model.rate(wanted)
         if rate is None:
-            raise Unanswered(asking, "no run has an outcome of this task")
+            such = f"after {after}" if after else "that asked the same"
+            raise Unanswered(asking, f"no run has an outcome of this task {such}")
         self.modelled += 1
         if self.modelled > MODELLED_MAX:
             raise Unanswered(asking, f"the model was needed {MODELLED_MAX} times and went on")
@@ -173,7 +177,8 @@ class PastWorld:
         if found is None or found.entry is None:
             what = "succeeded" if goes_well else "failed"
             raise Unanswered(asking, f"by the model it {what}, which no run has an example of")
-        self._latest[place] = found.amounts_to
+        self.borrowed += goes_well and found.inputs != asking.inputs
+        self._latest[line] = not_well(found.amounts_to)
         return found.entry
 
 

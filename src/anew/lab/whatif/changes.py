@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from anew.expressions import Condition, Template
-from anew.lab.whatif.play import Named
+from anew.lab.whatif.play import Named, NamedRule
+from anew.program.policy import Rule
 from anew.program.program import Program, Step, Task
 from anew.program.span import Span
 
@@ -49,6 +50,8 @@ def changed_policies(old: Program, new: Program) -> list[Named]:
 
 def other_changes(old: Program, new: Program) -> Iterator[str]:
     """A few words for each difference that is no matter of a task's policy."""
+    if old.name != new.name:
+        yield f"another program: the runs are of {old.name}, this is {new.name}"
     for words, part in _PROGRAM_PARTS.items():
         if differs(part(old), part(new)):
             yield f"{words} changed"
@@ -67,12 +70,39 @@ def other_changes(old: Program, new: Program) -> Iterator[str]:
 
 
 def longer_timeouts(old: Program, new: Program) -> frozenset[Named]:
-    """The tasks that have more time than a call of theirs had in the past run."""
+    """The tasks that may have more time for a call than in the past run."""
     return frozenset(
         named
         for named, (was, now) in _pairs(old, new).items()
-        if _seconds(now, new.steps[named[0]]) > _seconds(was, old.steps[named[0]])
+        if _is_longer(was.timeout, now.timeout)
+        or _is_longer(old.steps[named[0]].deadline_seconds, new.steps[named[0]].deadline_seconds)
     )
+
+
+def asking_otherwise(old: Program, new: Program) -> frozenset[Named]:
+    """The tasks of both programs that ask something else of the world: another tool or inputs."""
+    return frozenset(
+        named
+        for named, (was, now) in _pairs(old, new).items()
+        if was.kind != now.kind or differs(was.inputs, now.inputs)
+    )
+
+
+def rule_pairs(old: Program, new: Program) -> dict[NamedRule, NamedRule]:
+    """The old rules by number, with the new one of the same condition and directive.
+
+    One that is gone keeps its number, as a negative one.
+    """
+    found: dict[NamedRule, NamedRule] = {}
+    for name, step in old.steps.items():
+        for task in step.tasks:
+            now = _task(new, name, task.label)
+            left = {} if now is None else dict(enumerate(map(_gist, now.policy.rules), 1))
+            for number, rule in enumerate(task.policy.rules, 1):
+                same = next((one for one, gist in left.items() if gist == _gist(rule)), -number)
+                left.pop(same, None)
+                found[name, task.label, number] = (name, task.label, same)
+    return found
 
 
 def differs(one: object, other: object) -> bool:
@@ -96,18 +126,31 @@ def _step_changes(old: Step, new: Step) -> Iterator[str]:
 
 
 def _pairs(old: Program, new: Program) -> dict[Named, tuple[Task, Task]]:
-    return {
-        (name, task.label): (old.steps[name].tasks[old.steps[name].index_of[task.label]], task)
-        for name, step in new.steps.items()
-        if name in old.steps
-        for task in step.tasks
-        if task.label in old.steps[name].index_of
-    }
+    found = {}
+    for name, step in new.steps.items():
+        for task in step.tasks:
+            was = _task(old, name, task.label)
+            if was is not None:
+                found[name, task.label] = (was, task)
+    return found
 
 
-def _seconds(task: Task, step: Step) -> float:
-    limits = [step.deadline_seconds, task.timeout]
-    return min((one for one in limits if isinstance(one, (int, float))), default=float("inf"))
+def _task(program: Program, step: str, label: str) -> Task | None:
+    found = program.steps.get(step)
+    index = None if found is None else found.index_of.get(label)
+    return None if found is None or index is None else found.tasks[index]
+
+
+def _gist(rule: Rule) -> object:
+    """What makes a rule the same one: when it matches, and what kind of thing it then does."""
+    return _plain((rule.on, rule.when, type(rule.then).__name__))
+
+
+def _is_longer(was: object, now: object) -> bool:
+    """Whether a limit of time may be longer: one that is not given is the tool's own."""
+    if isinstance(was, (int, float)) and isinstance(now, (int, float)):
+        return now > was
+    return differs(was, now)
 
 
 def _plain(part: object) -> Any:

@@ -1,38 +1,39 @@
 """The stated model: what an execution gives that no log has, from how often such ones went well.
 
-A rate is counted over all given runs: for the same task, the same attempt and the same outcome just
-before, and for less of that where there are too few. How sure a rate is counts too: each sample
-draws it from its posterior (Beta, Jeffreys' prior). Knows nothing of engines and programs.
+A first try is told from tries of the same task in other runs, a retry from other retries only:
+those after the same error if there are any. How sure a rate is counts too: each sample draws it
+from its posterior (Beta, Jeffreys' prior). Knows nothing of engines and programs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from random import Random
 
 from msgspec import Struct
 
 from anew.lab.whatif.past import Execution, Tape
+from anew.values import Value, json_text
 
-# With fewer, a less exact rate says more.
+# With fewer, the attempt does not count, only what came before.
 OBSERVATIONS_MIN = 5
 
 
 class Basis(StrEnum):
     """What the observations of a rate have in common with the execution it is for."""
 
+    FIRST = "task, not after a failure"
     EXACT = "task, attempt and what came before"
     AFTER = "task and what came before"
-    ATTEMPT = "task and attempt"
-    TASK = "task"
+    RETRY = "task, after any failure"
 
 
 class Cell(Struct, frozen=True, order=True):
     """Which executions a rate counts: None stands for any.
 
-    `after` is the outcome just before in one word, empty for a first attempt.
+    `after` is the outcome just before in one word, empty when there was none or it was well.
     """
 
     step: str
@@ -42,9 +43,11 @@ class Cell(Struct, frozen=True, order=True):
 
     @property
     def basis(self) -> Basis:
-        if self.attempt is not None:
-            return Basis.ATTEMPT if self.after is None else Basis.EXACT
-        return Basis.TASK if self.after is None else Basis.AFTER
+        if self.after is None:
+            return Basis.RETRY
+        if not self.after:
+            return Basis.FIRST
+        return Basis.AFTER if self.attempt is None else Basis.EXACT
 
 
 class Rate(Struct, frozen=True):
@@ -63,66 +66,90 @@ class Wanted(Struct, frozen=True):
     task: str
     attempt: int
     after: str
+    inputs: Value = None
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The rates that fit, the most exact first."""
         step, task = self.step, self.task
+        if not self.after:
+            return (Cell(step, task, None, ""),)
         return (
             Cell(step, task, self.attempt, self.after),
             Cell(step, task, None, self.after),
-            Cell(step, task, self.attempt),
             Cell(step, task),
         )
 
 
-class Model:
-    """Every call of all given runs that has an outcome, counted."""
+# Of a task, of one run or (None) of any, with these inputs or (None) any.
+_Alike = tuple[str, str, str | None, str | None]
 
-    def __init__(self, tapes: Iterable[Tape]) -> None:
+
+class Model:
+    """Every call of the given runs that has an outcome, counted.
+
+    With each run come the tasks whose executions are no examples: the changed program asks
+    something else there. `uncounted` is how many executions that leaves out.
+    """
+
+    def __init__(self, runs: Iterable[tuple[Tape, Collection[tuple[str, str]]]]) -> None:
+        self.uncounted = 0
         self._good: Counter[Cell] = Counter()
         self._all: Counter[Cell] = Counter()
-        # Of a task: by run, and under None of all runs.
-        self._successes: dict[tuple[str, str, str | None], list[Execution]] = {}
+        self._successes: dict[_Alike, list[Execution]] = {}
         self._failures: dict[Cell, list[Execution]] = {}
-        for tape in tapes:
+        for tape, others in runs:
             for one in tape.executions():
                 # What runs share happened once.
-                if one.has_ended and one.is_call and not one.is_shared:
+                if not one.has_ended or not one.is_call or one.is_shared:
+                    continue
+                if one.named in others:
+                    self.uncounted += 1
+                else:
                     self._count(tape.run, one)
 
     def _count(self, run: str, one: Execution) -> None:
-        step, task = one.place.key.step, one.place.task
-        wanted = Wanted(run, step, task, one.attempt, one.after or "")
+        wanted = Wanted(run, *one.named, one.attempt, one.after, one.inputs)
         for cell in wanted.cells:
             self._all[cell] += 1
             self._good[cell] += one.is_success
             if not one.is_success:
                 self._failures.setdefault(cell, []).append(one)
         if one.is_success:
-            self._successes.setdefault((step, task, run), []).append(one)
-            self._successes.setdefault((step, task, None), []).append(one)
+            for alike in _alikes(wanted):
+                self._successes.setdefault(alike, []).append(one)
 
     def rate(self, wanted: Wanted) -> Rate | None:
-        """The most exact rate with enough observations; the whole task's with any; else None."""
-        *exact, task = wanted.cells
-        for cell in exact:
-            if self._all[cell] >= OBSERVATIONS_MIN:
+        """The most exact rate there is, the attempt's only with enough observations; else None."""
+        for cell in wanted.cells:
+            least = OBSERVATIONS_MIN if cell.basis is Basis.EXACT else 1
+            if self._all[cell] >= least:
                 return Rate(cell, self._good[cell], self._all[cell])
-        return Rate(task, self._good[task], self._all[task]) if self._all[task] else None
+        return None
 
     def success(self, wanted: Wanted, chance: Random) -> Execution | None:
-        """A recorded success of the task: of the same run if it has one."""
-        step, task = wanted.step, wanted.task
-        own = self._successes.get((step, task, wanted.run))
-        found = own or self._successes.get((step, task, None))
-        return chance.choice(found) if found else None
+        """A recorded success of the task: with the same inputs, or of the same run, if there is."""
+        found = (self._successes.get(alike) for alike in _alikes(wanted))
+        first = next((examples for examples in found if examples), None)
+        return chance.choice(first) if first else None
 
     def failure(self, wanted: Wanted, chance: Random) -> Execution | None:
-        """A recorded failure of the task: one after the same outcome if there is one."""
-        _, after, _, task = wanted.cells
-        found = self._failures.get(after) or self._failures.get(task)
-        return chance.choice(found) if found else None
+        """A recorded failure of the task: one after the same outcome, or a retry, if there is."""
+        step, task = wanted.step, wanted.task
+        cells = (Cell(step, task, None, wanted.after), Cell(step, task), Cell(step, task, None, ""))
+        found = (self._failures.get(cell) for cell in cells)
+        first = next((examples for examples in found if examples), None)
+        return chance.choice(first) if first else None
+
+
+def _alikes(wanted: Wanted) -> tuple[_Alike, ...]:
+    step, task, run, inputs = wanted.step, wanted.task, wanted.run, json_text(wanted.inputs)
+    return (
+        (step, task, run, inputs),
+        (step, task, None, inputs),
+        (step, task, run, None),
+        (step, task, None, None),
+    )
 
 
 class Sample:

@@ -16,6 +16,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.state import Key
 from anew.lab.script import Entry, Sent
 from anew.lab.whatif.lags import lags_of
+from anew.lab.world import RUN_ID
 from anew.program.program import Program
 from anew.values import Object, Value
 
@@ -23,6 +24,8 @@ from anew.values import Object, Value
 NOT_ACCEPTED = "not accepted"
 ACCEPTED = "ok"
 FOR_OTHERS = ("human", "wait")
+# These ask nothing of the world: their inputs alone say what they give.
+BY_ITSELF = ("noop", "sleep")
 # The engine gives these their outcome itself.
 _SILENT = ("relay", "restart")
 
@@ -42,7 +45,7 @@ class Place(Struct, frozen=True):
     task: str
 
 
-class Recorded(Entry, frozen=True):
+class Recorded(Entry, frozen=True, kw_only=True):
     """An entry that gives an outcome of a log, as it is."""
 
     recorded: Outcome
@@ -54,10 +57,12 @@ class Recorded(Entry, frozen=True):
 class Execution(Struct):
     """One execution of a log, the `index`-th that asked something of the world.
 
-    `kind` is the tool's. `entry` is what the world gave: None when that was silence, or when the
-    log does not say. `amounts_to` is the outcome in one word, `after` that of the execution just
-    before it, None for a first attempt. `has_ended`: its outcome is in the log. `is_shared`: it is
-    one of another run, whose beginning this log has.
+    `kind` is the tool's; `inputs` are as in the log, with the id a simulated run has. `gap` is how
+    long (nanoseconds) after the latest outcome of its step it began, `took` how long it went on, or
+    how much of it the log has. `entry` is what the world gave: None when that was silence, or when
+    the log does not say. `amounts_to` is the outcome in one word, `after` that of the task's
+    execution just before if it did not go well. `has_ended`: its outcome is in the log.
+    `is_shared`: it is one of another run, whose beginning this log has.
     """
 
     index: int
@@ -65,11 +70,18 @@ class Execution(Struct):
     kind: str
     attempt: int
     at: int
-    after: str | None = None
+    after: str = ""
+    inputs: Value = None
+    gap: int | None = None
+    took: int = 0
     entry: Entry | None = None
     amounts_to: str = ""
     has_ended: bool = False
     is_shared: bool = False
+
+    @property
+    def named(self) -> tuple[str, str]:
+        return self.place.key.step, self.place.task
 
     @property
     def is_call(self) -> bool:
@@ -78,6 +90,15 @@ class Execution(Struct):
     @property
     def is_success(self) -> bool:
         return self.amounts_to == ACCEPTED
+
+
+Executions = dict[Place, list[Execution]]
+
+
+def execution_at(found: Executions, place: Place, number: int) -> Execution | None:
+    """The execution of a place with this number, counted from 0."""
+    there = found.get(place, ())
+    return there[number] if number < len(there) else None
 
 
 class Tape(Struct):
@@ -91,7 +112,7 @@ class Tape(Struct):
 
     run: str
     position: int = 0
-    places: dict[Place, list[Execution]] = field(default_factory=dict)
+    places: Executions = field(default_factory=dict)
     draws: dict[int, list[float]] = field(default_factory=dict)
     lags: dict[Key, list[int]] = field(default_factory=dict)
     signals: list[Sent] = field(default_factory=list)
@@ -104,23 +125,32 @@ class Tape(Struct):
         for found in self.places.values():
             yield from found
 
-    def at(self, place: Place, number: int) -> Execution | None:
-        """The execution of a place with this number, counted from 0."""
-        found = self.places.get(place, ())
-        return found[number] if number < len(found) else None
-
 
 def tape_of(past: PastRun, position: int) -> Tape:
     """What the log of a past run holds of the world."""
-    return _Reading(past, position).read()
+    tape = _Reading(past, position).read()
+    tape.lags = lags_of(past.log)
+    return tape
+
+
+def executions_of(program: Program, log: Sequence[e.Event]) -> Executions:
+    """What a log that was played asked of the world."""
+    return _Reading(PastRun("", program, log), 0).read().places
+
+
+def line_of(place: Place) -> tuple[str, int | None, str]:
+    """What the executions of a task have in common over the visits of its step."""
+    return place.key.step, place.key.iteration, place.task
 
 
 class _Reading:
     def __init__(self, past: PastRun, position: int) -> None:
         self._past = past
-        self._tape = Tape(past.run, position, lags=lags_of(past.log))
+        self._tape = Tape(past.run, position)
         self._open: dict[Key, Execution] = {}
-        self._latest: dict[Key, str] = {}
+        self._latest: dict[tuple[str, int | None, str], str] = {}
+        self._answered_at: dict[tuple[str, int | None], int] = {}
+        self._run = ""
         self._asked = 0
         waits = (e.HumanWaiting, e.SignalWaiting)
         self._heard = {(one.step, one.task) for one in past.log if isinstance(one, waits)}
@@ -128,6 +158,8 @@ class _Reading:
     def read(self) -> Tape:
         for event in self._past.log:
             self._feed(event)
+        for begun in self._open.values():
+            begun.took = self._past.log[-1].at - begun.at
         return self._tape
 
     def _feed(self, event: e.Event) -> None:
@@ -137,7 +169,7 @@ class _Reading:
         match event:
             case e.RunRequested():
                 self._tape.workload = own_part(event.workload, self._past.program.workload)
-                self._tape.now = event.at
+                self._tape.now, self._run = event.at, event.run
             case e.TaskStarted():
                 self._start(event)
             case e.TaskProcessed():
@@ -159,14 +191,22 @@ class _Reading:
         if key in self._open or event.inputs is None or kind in _SILENT:
             # The same execution, handed out again; or one whose inputs never reached a tool.
             return
-        attempt, named = event.attempt or 1, (event.step, event.task)
-        after = self._latest.get(key) if attempt > 1 else None
-        begun = Execution(-1, Place(key, event.task or ""), kind, attempt, event.at, after)
+        place, answered_at = Place(key, event.task or ""), self._answered_at.get(_step(key))
+        begun = Execution(
+            -1,
+            place,
+            kind,
+            event.attempt or 1,
+            event.at,
+            after=self._latest.get(line_of(place), ""),
+            inputs=_with_id(event.inputs, self._run, RUN_ID),
+            gap=None if answered_at is None else event.at - answered_at,
+        )
         self._open[key] = begun
-        if kind in FOR_OTHERS and named in self._heard:
+        if kind in FOR_OTHERS and begun.named in self._heard:
             return  # it has asked once it waits
         if kind in FOR_OTHERS:
-            self._tape.silenced.add((key.step, begun.place.task))
+            self._tape.silenced.add(begun.named)
         self._enter(begun)
 
     def _enter(self, begun: Execution) -> None:
@@ -192,14 +232,16 @@ class _Reading:
             self._asked -= 1
 
     def _end(self, event: e.TaskProcessed) -> None:
-        key = _key(event)
-        self._latest[key] = amounts_to(event)
+        key, amounts = _key(event), amounts_to(event)
+        self._latest[line_of(Place(key, event.task or ""))] = not_well(amounts)
         begun = self._open.pop(key, None)
         if begun is None:
             return
-        begun.has_ended, begun.amounts_to = True, amounts_to(event)
-        if begun.kind not in FOR_OTHERS or (key.step, event.task) not in self._heard:
-            begun.entry = Recorded({}, 1, event.at - begun.at, event.outcome)
+        begun.has_ended, begun.amounts_to, begun.took = True, amounts, event.at - begun.at
+        if begun.kind not in BY_ITSELF:
+            self._answered_at[_step(key)] = event.at
+        if begun.is_call or begun.named not in self._heard:
+            begun.entry = Recorded({}, 1, begun.took, recorded=event.outcome)
 
     def _kind(self, event: e.TaskStarted) -> str:
         step = self._past.program.steps.get(event.step or "")
@@ -212,6 +254,11 @@ def amounts_to(event: e.TaskProcessed) -> str:
     if event.outcome.error is not None:
         return str(event.outcome.error.get("kind"))
     return NOT_ACCEPTED if event.directive == "retry" else ACCEPTED
+
+
+def not_well(amounts: str) -> str:
+    """The outcome in one word, empty when all was well: what an execution comes `after`."""
+    return "" if amounts == ACCEPTED else amounts
 
 
 def never_ends() -> Entry:
@@ -232,6 +279,23 @@ def own_part(recorded: Object, defaults: Object) -> Object:
 
 def _key(event: e.Fact) -> Key:
     return Key(event.step or "", event.visit or 0, event.iteration)
+
+
+def _step(key: Key) -> tuple[str, int | None]:
+    return key.step, key.iteration
+
+
+def _with_id(value: Value, own: str, other: str) -> Value:
+    """Another id in the place of the run's own: inputs that differ by that alone are the same."""
+    match value:
+        case str():
+            return value.replace(own, other) if own != other and own else value
+        case list():
+            return [_with_id(one, own, other) for one in value]
+        case dict():
+            return {key: _with_id(one, own, other) for key, one in value.items()}
+        case _:
+            return value
 
 
 def _draws_of(event: e.Event) -> Sequence[float]:

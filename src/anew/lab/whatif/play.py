@@ -6,8 +6,7 @@ The real engine, in virtual time: no tool is called. Knows nothing of other runs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from random import Random
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -18,11 +17,11 @@ from anew.errors import ConfigError
 from anew.lab.playing import Asking
 from anew.lab.script import Entry
 from anew.lab.simulate import Simulation, simulate
-from anew.lab.whatif.answering import Chance, Doubts, Known, PastWorld, PlayedScript, Unanswered
+from anew.lab.whatif.answering import Chance, Known, PastWorld, PlayedScript, Unanswered
+from anew.lab.whatif.comparing import Doubts, doubts_of, silence_passed
 from anew.lab.whatif.model import Sample
-from anew.lab.whatif.past import Place, Tape
+from anew.lab.whatif.past import Place, Tape, executions_of
 from anew.program.program import Program
-from anew.values import Value
 
 # How much longer than the log of the run a play of it may get, and what even a short one may have.
 LOG_GROWTH_MAX = 20
@@ -33,20 +32,39 @@ Named = tuple[str, str]
 NamedRule = tuple[str, str, int]
 
 
+class Tally(Struct):
+    """What a rule did in one run: `helped` counts failures, or results not accepted, it dealt with.
+
+    `retries` are the executions it asked for, `waiting` the seconds until they and jumps came.
+    """
+
+    matched: int = 0
+    exhausted: int = 0
+    retries: int = 0
+    helped: int = 0
+    waiting: float = 0.0
+
+
+NO_TALLY = Tally()
+
+
 class Figures(Struct):
     """What one run cost: calls by task, what its rules did, seconds waited and passed."""
 
     calls: Counter[Named] = field(default_factory=Counter)
-    matched: Counter[NamedRule] = field(default_factory=Counter)
-    exhausted: Counter[NamedRule] = field(default_factory=Counter)
+    rules: dict[NamedRule, Tally] = field(default_factory=dict)
     waiting: float = 0.0
     elapsed: float = 0.0
+
+    def rule(self, named: NamedRule) -> Tally:
+        return self.rules.get(named, NO_TALLY)
 
 
 class Play(Struct):
     """How one play ended. `figures` is None where that is not known, and `why` says why.
 
     `asked` is the execution that had no answer. `chance` counts the draws the log does not have.
+    `events` is how much was played, about.
     """
 
     status: str
@@ -57,7 +75,7 @@ class Play(Struct):
     doubts: Doubts = field(default_factory=Doubts)
     modelled: int = 0
     chance: int = 0
-    inputs: dict[Place, list[Value]] = field(default_factory=dict)
+    events: int = 0
 
     @property
     def is_known(self) -> bool:
@@ -73,27 +91,27 @@ def play(
     tape: Tape,
     *,
     length: int,
-    seed: str,
+    draw: Callable[[], float],
     known: Known | None = None,
     sample: Sample | None = None,
 ) -> Play:
     """Play to the end; NeedsModel where there is no sample and the log has no answer.
 
-    `length` is that of the run's own log. Chance that the log does not have comes from the seed.
+    `length` is that of the run's own log. Chance that the log does not have comes from `draw`.
     """
-    chance = Chance(tape, Random(seed))
+    chance = Chance(tape, draw)
     world = PastWorld(tape, chance, known=known, sample=sample)
     most = PLAYED_EVENTS_MIN + LOG_GROWTH_MAX * length
     try:
         played = simulate(program, _script(tape, chance), events_max=most, player=world)
     except Unanswered as stopped:
-        found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking)
+        found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
     except ConfigError:
-        found = Play(UNKNOWN, why=f"it would go on for more than {most:,} events")
+        found = Play(UNKNOWN, why=f"it would go on for more than {most:,} events", events=most)
     else:
-        found = _ended(played, world)
-    found.doubts, found.modelled = world.doubts, world.modelled
-    found.chance, found.inputs = chance.made_up, world.inputs
+        found = _ended(played, world, known)
+        found.events = len(played.log)
+    found.modelled, found.chance = world.modelled, chance.made_up
     return found
 
 
@@ -109,15 +127,23 @@ def _script(tape: Tape, chance: Chance) -> PlayedScript:
     )
 
 
-def _ended(played: Simulation, world: PastWorld) -> Play:
+def _ended(played: Simulation, world: PastWorld, known: Known | None) -> Play:
     log = played.log
     if len(played.runs) > 1:
         return Play(UNKNOWN, why="it would be begun anew, as another run")
-    if played.status not in ENDINGS:
-        return Play(UNKNOWN, why=f"it would be {played.status.value} when the log ends")
     if world.endless and any(_is_of(world.endless, event) for event in log):
         return Play(UNKNOWN, why="it would wait for a call whose end the log does not have")
-    return Play(played.status.value, figures_of(played.program, log), log=log)
+    asked = {} if known is None else executions_of(played.program, log)
+    passed = None if known is None else silence_passed(known.executions, asked)
+    if passed is not None:
+        return Play(UNKNOWN, why=passed)
+    if played.status not in ENDINGS:
+        return Play(UNKNOWN, why=f"it would be {played.status.value} when the log ends")
+    found = Play(played.status.value, figures_of(played.program, log), log=log)
+    if known is not None:
+        found.doubts = doubts_of(known.executions, asked, longer=known.longer)
+        found.doubts.borrowed = world.borrowed
+    return found
 
 
 def _is_of(endless: set[tuple[Place, int]], event: e.Event) -> bool:
@@ -132,19 +158,34 @@ def figures_of(program: Program, log: Sequence[e.Event]) -> Figures:
     found = Figures(elapsed=(log[-1].at - log[0].at) / NANOSECONDS)
     relays = {step.name for step in program.steps.values() if step.is_relay}
     for event in log:
-        step, task = event.step or "", event.task or ""
         match event:
-            case e.TaskStarted() if step not in relays:
-                found.calls[step, task] += 1
-            case e.TaskProcessed():
-                found.waiting += event.delay_seconds or 0.0
-                if event.rule is not None:
-                    found.matched[step, task, event.rule] += 1
-            case e.TaskRetryScheduled():
-                found.waiting += event.delay_seconds
-            case e.TaskRetryExhausted():
-                found.waiting += event.delay_seconds or 0.0
-                found.exhausted[step, task, event.rule] += 1
+            case e.TaskStarted() if event.step not in relays:
+                found.calls[event.step or "", event.task or ""] += 1
+            case e.TaskProcessed() | e.TaskRetryScheduled() | e.TaskRetryExhausted():
+                _tell(found, event)
             case _:
                 pass
     return found
+
+
+def _tell(
+    found: Figures, event: e.TaskProcessed | e.TaskRetryScheduled | e.TaskRetryExhausted
+) -> None:
+    """What a rule decided, or that none did."""
+    delay = event.delay_seconds or 0.0
+    found.waiting += delay
+    if event.rule is None:
+        return
+    named = (event.step or "", event.task or "", event.rule)
+    tally = found.rules.setdefault(named, Tally())
+    tally.waiting += delay
+    match event:
+        case e.TaskProcessed():
+            tally.matched += 1
+            is_odd = event.outcome.error is not None or event.directive == "retry"
+            tally.helped += is_odd and event.directive != "fail"
+        case e.TaskRetryScheduled():
+            tally.retries += 1
+        case e.TaskRetryExhausted():
+            tally.exhausted += 1
+            tally.helped -= event.directive == "fail"

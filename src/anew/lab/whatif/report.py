@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anew.lab.whatif.estimating import DIGITS
 from anew.lab.whatif.model import Rate
 from anew.lab.whatif.play import UNKNOWN, Named
 from anew.values import Object
 
 if TYPE_CHECKING:
     from anew.lab.whatif.verdict import Rule, Verdict, Whatif
-
-DIGITS = 6
 
 
 def report_of(answer: Whatif) -> Object:
@@ -22,18 +21,22 @@ def report_of(answer: Whatif) -> Object:
         "samples": answer.samples,
         "seed": answer.seed,
         "counted": answer.counted,
+        "uncounted": answer.uncounted,
         "runs": len(runs),
+        "retried": answer.retried,
         "done": sum(one.was == "done" for one in runs),
         "failed": sum(one.was == "failed" for one in runs),
-        "certain": sum(one.is_certain for one in runs),
+        "certain": answer.certain,
+        "supposed": answer.decided - answer.certain,
         "rescued": _moved(answer, "failed", "done"),
         "broken": _moved(answer, "done", "failed"),
         "unknown": answer.unknown.report(),
+        "skipped": answer.skipped,
         "calls": _calls(answer),
         "waiting": {
             "before": _rounded(answer.before(lambda figures: figures.waiting)),
             "extra": answer.extra(lambda figures: figures.waiting).report(),
-            "most": _rounded(most_extra_waiting(answer)),
+            "most": _rounded(answer.most_waiting),
         },
         "elapsed": {
             "before": _rounded(answer.before(lambda figures: figures.elapsed)),
@@ -48,12 +51,6 @@ def report_of(answer: Whatif) -> Object:
         "left_out": [{"run": one.run, "why": one.why} for one in answer.left],
         "each": [_run(one) for one in runs],
     }
-
-
-def most_extra_waiting(answer: Whatif) -> float:
-    """The longest any one run would have waited more, on average over the samples."""
-    found = (one.estimate(lambda figures: figures.waiting).mean for one in answer.runs)
-    return max(found, default=0.0)
 
 
 def sorted_rates(answer: Whatif) -> list[tuple[Rate, float]]:
@@ -78,21 +75,28 @@ def _calls(answer: Whatif) -> Object:
 def _moved(answer: Whatif, was: str, to: str) -> Object:
     return {
         "certain": [one.run for one in answer.moved(was, to)],
+        "supposed": [one.run for one in answer.supposed(was, to)],
         "modelled": answer.moved_by_model(was, to).report(),
         "maybe": {one.run: _rounded(one.share(to)) for one in answer.maybe(was, to)},
     }
 
 
 def _rule(rule: Rule) -> Object:
+    before = rule.before
     return {
         "step": rule.step,
         "task": rule.task,
-        "rule": rule.number,
+        "rule": abs(rule.number),
         "place": rule.place,
         "matched": rule.matched.report(),
-        "matched_before": rule.matched_before,
+        "matched_before": before.matched,
         "exhausted": rule.exhausted.report(),
-        "exhausted_before": rule.exhausted_before,
+        "exhausted_before": before.exhausted,
+        "retries": rule.retries.report(),
+        "retries_before": before.retries,
+        "waiting": rule.waiting.report(),
+        "waiting_before": _rounded(before.waiting),
+        "rescued": rule.rescued.report(),
     }
 
 
@@ -115,7 +119,7 @@ def _run(one: Verdict) -> Object:
     return {
         "run": one.run,
         "was": one.was,
-        "becomes": one.plays[0].status if one.is_certain else None,
+        "becomes": one.plays[0].status if one.is_decided else None,
         "certain": one.is_certain,
         "shares": {word: _rounded(one.share(word)) for word in ("done", "failed", UNKNOWN)},
         "calls": one.estimate(lambda figures: figures.calls.total()).report(),

@@ -6,39 +6,19 @@ Counts and estimates only. How they are told to people is a matter of surfaces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import ceil
 
 from msgspec import Struct, field
 
-from anew.lab.whatif.answering import Doubts
+from anew.lab.whatif.comparing import Doubts
 from anew.lab.whatif.decisions import Departure
+from anew.lab.whatif.estimating import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
-from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play
-from anew.lab.whatif.report import DIGITS, report_of
+from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, Tally
+from anew.lab.whatif.report import report_of
 from anew.program.program import Program
 from anew.values import Object
 
-# The share of samples that an interval holds.
-INTERVAL = 0.95
-
-
-class Estimate(Struct, frozen=True):
-    """A number that is certain (`low` equals `high`), or has a 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def is_certain(self) -> bool:
-        return self.low == self.high
-
-    def report(self) -> Object:
-        return {
-            "mean": round(self.mean, DIGITS),
-            "low": round(self.low, DIGITS),
-            "high": round(self.high, DIGITS),
-        }
+_WHOLE = ("matched", "exhausted", "retries", "helped")
 
 
 class Left(Struct, frozen=True):
@@ -49,24 +29,40 @@ class Left(Struct, frozen=True):
 
 
 class Verdict(Struct):
-    """One past run: how it `was`, and how it ended each time it was played: once if certain."""
+    """One past run: how it `was`, and how it ended each time it was played: once if decided.
+
+    `edges` is how it ends when chance that no log has is as low, and as high, as it can be;
+    `known` are the plays whose end is known.
+    """
 
     run: str
     was: str
     before: Figures
     plays: list[Play]
     departs: Departure | None = None
+    edges: tuple[str, ...] = ()
+    known: list[Play] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.known = [one for one in self.plays if one.is_known]
 
     def in_sample(self, number: int) -> Play:
         return self.plays[number] if len(self.plays) > 1 else self.plays[0]
 
+    def known_in_sample(self, number: int) -> Play | None:
+        """A play whose end is known, another one where that of the sample is not."""
+        return self.known[number % len(self.known)] if self.known else None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the answers of the log say how it would have ended, apt or not."""
+        endings = {*(one.status for one in self.plays), *self.edges}
+        return len(endings) == 1 and all(one.is_known and not one.modelled for one in self.plays)
+
     @property
     def is_certain(self) -> bool:
-        """Whether the log alone says how it would have ended."""
-        first = self.plays[0]
-        return first.is_known and not any(
-            one.modelled or one.status != first.status for one in self.plays
-        )
+        """Whether the log answers these very questions at these moments, and chance has no say."""
+        return self.is_decided and not any(one.doubts.total or one.chance for one in self.plays)
 
     def share(self, status: str) -> float:
         """In how many of the plays it ended so, as a fraction."""
@@ -80,27 +76,41 @@ class Verdict(Struct):
 
     def estimate(self, extra: Callable[[Figures], float]) -> Estimate:
         """A figure of this run beyond what it was; plays that are unknown count for nothing."""
-        return estimate(_beyond(self, one, extra) for one in self.plays if one.is_known)
+        return estimate(self.beyond(one, extra) for one in self.known)
+
+    def beyond(self, play: Play | None, figure: Callable[[Figures], float]) -> float:
+        """How much more a play has than the run had; nothing where that is not known."""
+        if play is None or play.figures is None:
+            return 0.0
+        return figure(play.figures) - figure(self.before)
 
 
 class Rule(Struct, frozen=True):
-    """What a rule did in the past runs, and would have done. `place` is where it stands now."""
+    """What a rule did in the past runs, and would have done. `place` is where it stands now.
+
+    A rule that is gone has the number it had, negative. `rescued` are the failed runs that would
+    have been done, and in which it dealt with more failures than before.
+    """
 
     step: str
     task: str
     number: int
     place: str | None
+    before: Tally
     matched: Estimate
-    matched_before: int
     exhausted: Estimate
-    exhausted_before: int
+    retries: Estimate
+    waiting: Estimate
+    rescued: Estimate
 
 
 class Whatif(Struct):
     """The answer. `left` are runs that could not be played; `policies` those that changed.
 
     `changes` are the differences beside policies. `rates` are those the model used, with how often
-    a sample used them; `counted` is the number of runs behind them.
+    a sample used them; `counted` is the number of runs behind them, `uncounted` that of executions
+    which asked something else than the changed program does. `retried` are runs that go on from
+    another one of them (`anew retry`, `anew fork`): both count.
     """
 
     program: Program
@@ -111,26 +121,42 @@ class Whatif(Struct):
     seed: int
     rates: dict[Rate, float] = field(default_factory=dict)
     counted: int = 0
+    uncounted: int = 0
     policies: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
+    retried: int = 0
+
+    @property
+    def certain(self) -> int:
+        return sum(one.is_certain for one in self.runs)
+
+    @property
+    def decided(self) -> int:
+        return sum(one.is_decided for one in self.runs)
 
     def moved(self, was: str, to: str) -> list[Verdict]:
         """The runs that would for certain have ended otherwise."""
-        return [
-            one
-            for one in self.runs
-            if one.was == was and one.is_certain and one.plays[0].status == to
-        ]
+        return [one for one in self._decided(was, to) if one.is_certain]
+
+    def supposed(self, was: str, to: str) -> list[Verdict]:
+        """The runs that would have, if the world had answered as it did to other questions."""
+        return [one for one in self._decided(was, to) if not one.is_certain]
+
+    def _decided(self, was: str, to: str) -> list[Verdict]:
+        runs = (one for one in self.runs if one.was == was and one.is_decided)
+        return [one for one in runs if one.plays[0].status == to]
+
+    def open_runs(self, was: str) -> list[Verdict]:
+        """The runs that the model, or chance, decides."""
+        return [one for one in self.runs if one.was == was and not one.is_decided and one.known]
 
     def maybe(self, was: str, to: str) -> list[Verdict]:
-        """The runs that would have ended otherwise in some of the samples only."""
-        return [
-            one for one in self.runs if one.was == was and not one.is_certain and one.share(to) > 0
-        ]
+        """Those of them that would have ended otherwise in some of the samples."""
+        return [one for one in self.open_runs(was) if one.share(to) > 0]
 
     def moved_by_model(self, was: str, to: str) -> Estimate:
-        """How many runs that are not certain would have ended otherwise."""
-        runs = [one for one in self.runs if one.was == was and not one.is_certain]
+        """How many of them would have ended otherwise."""
+        runs = self.open_runs(was)
         return self._over_samples(
             lambda number: sum(one.in_sample(number).status == to for one in runs)
         )
@@ -141,43 +167,52 @@ class Whatif(Struct):
             lambda number: sum(one.in_sample(number).status == UNKNOWN for one in self.runs)
         )
 
+    @property
+    def skipped(self) -> int:
+        """How many runs are never known: figures leave them out, before and after."""
+        return sum(not one.known for one in self.runs)
+
     def extra(self, figure: Callable[[Figures], float]) -> Estimate:
         """A figure of all runs beyond what it was, where it is known."""
         return self._over_samples(
-            lambda number: sum(_beyond(one, one.in_sample(number), figure) for one in self.runs)
+            lambda number: sum(one.beyond(one.known_in_sample(number), figure) for one in self.runs)
         )
 
     def before(self, figure: Callable[[Figures], float]) -> float:
-        return sum(figure(one.before) for one in self.runs)
+        return sum(figure(one.before) for one in self.runs if one.known)
+
+    @property
+    def most_waiting(self) -> float:
+        """The longest that any one run waits more, in any sample."""
+        found = (
+            one.beyond(play, lambda figures: figures.waiting)
+            for one in self.runs
+            for play in one.known
+        )
+        return max(found, default=0.0)
 
     @property
     def tasks(self) -> list[Named]:
         """Every task that was or would have been called, in the order of the program."""
-        named = {
-            task: None
-            for one in self.runs
-            for figures in (one.before, *(play.figures for play in one.plays))
-            if figures is not None
-            for task in figures.calls
-        }
+        named = {task: None for figures in self._all_figures() for task in figures.calls}
         steps = list(self.program.steps)
         return sorted(named, key=lambda task: steps.index(task[0]) if task[0] in steps else -1)
 
     @property
     def rules(self) -> list[Rule]:
         """Every rule that matched, or would have."""
-        named = {
-            rule: None
-            for one in self.runs
-            for figures in (one.before, *(play.figures for play in one.plays))
-            if figures is not None
-            for rule in figures.matched
-        }
+        named = {rule: None for figures in self._all_figures() for rule in figures.rules}
         return [self._rule(rule) for rule in sorted(named)]
+
+    def _all_figures(self) -> Iterable[Figures]:
+        for one in self.runs:
+            if one.known:
+                yield one.before
+            yield from (play.figures for play in one.known if play.figures is not None)
 
     @property
     def doubts(self) -> dict[str, float]:
-        """Executions that the log answered to another question, on average, by what differs."""
+        """Answers that were taken from another question, on average, by what differs."""
         counts = dict.fromkeys(Doubts.__struct_fields__, 0.0)
         for one in self.runs:
             for play in one.plays:
@@ -192,36 +227,47 @@ class Whatif(Struct):
 
     @property
     def is_worse(self) -> bool:
-        """Whether a run that was done would, or might, have failed."""
-        return bool(self.moved("done", "failed") or self.maybe("done", "failed"))
+        """Whether a run that was done would not have been, or might not: unknown is not done."""
+        done = (one for one in self.runs if one.was == "done")
+        return any(one.share("done") < 1 or {*one.edges} - {"done"} for one in done)
 
     def _rule(self, named: NamedRule) -> Rule:
-        step, task, number = named
-        matched = self.extra(lambda figures: figures.matched[named])
-        exhausted = self.extra(lambda figures: figures.exhausted[named])
-        was = int(self.before(lambda figures: figures.matched[named]))
-        spent = int(self.before(lambda figures: figures.exhausted[named]))
+        before = Tally(*(int(self._tallied(named, part)) for part in _WHOLE))
+        before.waiting = self._tallied(named, "waiting")
         return Rule(
-            step,
-            task,
-            number,
-            self._place(named),
-            _shifted(matched, was),
-            was,
-            _shifted(exhausted, spent),
-            spent,
+            *named,
+            place=self._place(named),
+            before=before,
+            matched=self._now(named, "matched"),
+            exhausted=self._now(named, "exhausted"),
+            retries=self._now(named, "retries"),
+            waiting=self._now(named, "waiting"),
+            rescued=self._over_samples(lambda number: self._rescued(named, number)),
+        )
+
+    def _tallied(self, named: NamedRule, part: str) -> float:
+        return self.before(lambda figures: getattr(figures.rule(named), part))
+
+    def _now(self, named: NamedRule, part: str) -> Estimate:
+        extra = self.extra(lambda figures: getattr(figures.rule(named), part))
+        return shifted(extra, self._tallied(named, part))
+
+    def _rescued(self, named: NamedRule, number: int) -> int:
+        """The failed runs that are done in this sample, by this rule as well."""
+        plays = ((one, one.in_sample(number)) for one in self.runs if one.was == "failed")
+        return sum(
+            play.status == "done"
+            and one.beyond(play, lambda figures: figures.rule(named).helped) > 0
+            for one, play in plays
         )
 
     def _place(self, named: NamedRule) -> str | None:
         step, label, number = named
         found = self.program.steps.get(step)
         index = None if found is None else found.index_of.get(label)
-        if found is None or index is None:
+        if found is None or index is None or number < 0:
             return None
-        rules = found.tasks[index].policy.rules
-        if number > len(rules):
-            return None
-        span = rules[number - 1].span
+        span = found.tasks[index].policy.rules[number - 1].span
         return f"{span.file}:{span.line}"
 
     def _over_samples(self, count: Callable[[int], float]) -> Estimate:
@@ -231,25 +277,6 @@ class Whatif(Struct):
     def report(self) -> Object:
         """The JSON object of `anew whatif --json`."""
         return report_of(self)
-
-
-def estimate(values: Iterable[float]) -> Estimate:
-    """The mean of some numbers, and the interval that holds 95 % of them."""
-    ordered = sorted(map(float, values))
-    if not ordered:
-        return Estimate(0.0, 0.0, 0.0)
-    outside = (1 - INTERVAL) / 2
-    low = ordered[int(outside * len(ordered))]
-    high = ordered[ceil((1 - outside) * len(ordered)) - 1]
-    return Estimate(sum(ordered) / len(ordered), low, high)
-
-
-def _beyond(one: Verdict, played: Play, figure: Callable[[Figures], float]) -> float:
-    return 0.0 if played.figures is None else figure(played.figures) - figure(one.before)
-
-
-def _shifted(found: Estimate, by: float) -> Estimate:
-    return Estimate(found.mean + by, found.low + by, found.high + by)
 
 
 def _reason(played: Play) -> str:

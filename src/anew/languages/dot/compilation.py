@@ -12,7 +12,7 @@ from anew.expressions import Template
 from anew.languages.dot.conditions import Compiled
 from anew.languages.dot.graph import Attribute, DotDialect, Edge, Graph, Node
 from anew.languages.dot.node_type import NodeType, Role
-from anew.languages.dot.settings import Holder, flag, given, text
+from anew.languages.dot.settings import Holder, flag, given
 from anew.languages.dot.source import Source
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity, Suggestions
@@ -123,11 +123,14 @@ class Compilation(Struct, dict=True, eq=False):
 
     def target(self, holder: Holder, *keys: str) -> str | None:
         """The node an attribute names, under the first key that names one there is."""
-        for key in keys:
-            said = text(holder, key).strip()
-            if said in self.graph.nodes:
-                return said
-        return None
+        found = self.targeting(holder, *keys)
+        return None if found is None else found.raw.strip()
+
+    def targeting(self, holder: Holder, *keys: str) -> Attribute | None:
+        """The attribute that names a node."""
+        said = (given(holder, key) for key in keys)
+        named = (one for one in said if one is not None and one.raw.strip() in self.graph.nodes)
+        return next(named, None)
 
     @cached_property
     def joins(self) -> Mapping[str, str | None]:

@@ -9,15 +9,16 @@ from msgspec.structs import replace
 from anew.languages.dot.compilation import Compilation
 from anew.languages.dot.gathering import gather_of
 from anew.languages.dot.goals import VISITS_KEYS, gate_of, limits_of
-from anew.languages.dot.graph import Node
+from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Role, Work
 from anew.languages.dot.relays import join_patches, joined_outcome
-from anew.languages.dot.retries import policy_of, rescue_of
+from anew.languages.dot.retries import policy_of, rescuing
 from anew.languages.dot.routes import Route, router_of
 from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import whole
 from anew.program.policy import Continue, OutcomeStatus, Patch, Policy, Rule
 from anew.program.program import Arc, Join, Program, RouteMode, Router, Step, Task
+from anew.program.span import NOWHERE, Span
 from anew.values import Object
 
 # Layout and the settings of the compiler are no business of the run.
@@ -41,6 +42,7 @@ def compile_graph(
         workload_is_ctx=True,
         limits=limits_of(c),
         fallback=c.fallback,
+        fallback_span=_place(c.targeting(c.graph, "fallback")),
         span=c.graph.span,
     )
 
@@ -55,6 +57,7 @@ def _step(c: Compilation, node: Node, routes: list[Route]) -> Step:
     kind = c.types[node.id]
     work = kind.build(c, node)
     is_work = kind.role in (Role.WORK, Role.JOIN) or work.kind != "relay"
+    rescue = rescuing(c, node)
     return Step(
         name=node.id,
         tasks=(_task(node, work, policy_of(c, node) if is_work else Policy(span=node.span)),),
@@ -63,10 +66,15 @@ def _step(c: Compilation, node: Node, routes: list[Route]) -> Step:
         gather=gather_of(c, node, c.forks_to(node.id)) if kind.role is Role.JOIN else None,
         gate=gate_of(c, node),
         is_exit=kind.role is Role.EXIT,
-        rescue=rescue_of(c, node),
+        rescue=None if rescue is None else rescue.raw.strip(),
+        rescue_span=_place(rescue),
         visits_max=whole(node, *VISITS_KEYS, least=1),
         span=node.span,
     )
+
+
+def _place(attribute: Attribute | None) -> Span:
+    return NOWHERE if attribute is None else attribute.span
 
 
 def _task(node: Node, work: Work, policy: Policy) -> Task:

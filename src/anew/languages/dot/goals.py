@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.graph import Node
+from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.retries import max_retries
 from anew.languages.dot.settings import flag, given, whole
 from anew.program.policy import Verdict
@@ -26,27 +26,31 @@ def gate_of(c: Compilation, node: Node) -> Gate | None:
     span = node.span if found is None else found.span
     most = whole(c.graph, REDIRECTS_KEY)
     retries = max_retries(c, node)
+    said = c.targeting(node, "retry_target") if c.is_docs else gate_target(c, node)
+    to, to_span = (None, None) if said is None else (said.raw.strip(), said.span)
     if c.is_docs:
         return Gate(
-            to=c.target(node, "retry_target") or node.id,
+            to=to or node.id,
             most=retries if most is None else most,
             shares_budget=most is None,
+            to_span=to_span,
             span=span,
         )
     return Gate(
         accepts=(Verdict.SUCCESS, Verdict.PARTIAL),
         is_owed=False,
-        to=gate_target(c, node),
+        to=to,
         most=max(1, retries) if most is None else most,
         shares_budget=most is None,
+        to_span=to_span,
         span=span,
     )
 
 
-def gate_target(c: Compilation, node: Node) -> str | None:
-    """Where an unsatisfied gate of the spec dialect sends the run."""
+def gate_target(c: Compilation, node: Node) -> Attribute | None:
+    """What says where an unsatisfied gate of the spec dialect sends the run."""
     keys = ("retry_target", "fallback_retry_target")
-    return c.target(node, *keys) or c.target(c.graph, *keys)
+    return c.targeting(node, *keys) or c.targeting(c.graph, *keys)
 
 
 def limits_of(c: Compilation) -> Limits:

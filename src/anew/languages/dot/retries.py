@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from anew.expressions import Condition, Scope
 from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.graph import Node
+from anew.languages.dot.graph import Attribute, Graph, Node
 from anew.languages.dot.scoped import computed, object_of, within
 from anew.languages.dot.settings import flag, given, number, text, whole, word
 from anew.program.policy import (
@@ -59,6 +59,7 @@ SPEC_PRESETS: Mapping[str, Preset] = {
 }
 DOCS_PRESET, SPEC_PRESET = "exponential", "standard"
 PRESET_KEYS = ("retry_policy", "retry_preset")
+DEFAULT_KEYS = ("default_max_retries", "default_max_retry")
 # Added to what is waited anyway; the presets that promise a fixed wait have none unless asked.
 _WITHOUT_JITTER = ("none", "linear")
 
@@ -71,12 +72,16 @@ def max_retries(c: Compilation, node: Node) -> int:
     preset = _stated_preset(c, node)
     if preset is not None and preset.attempts is not None:
         return preset.attempts - 1
-    return whole(c.graph, "default_max_retries", "default_max_retry") or 0
+    return whole(c.graph, *DEFAULT_KEYS) or 0
 
 
 def on_failure(c: Compilation, node: Node) -> str:
-    said = word(node, "on_failure", ON_FAILURE) or word(c.graph, "on_failure", ON_FAILURE)
-    return said or "exit"
+    holder = _failure_holder(c, node)
+    return word(holder, "on_failure", ON_FAILURE) or "exit"
+
+
+def _failure_holder(c: Compilation, node: Node) -> Node | Graph:
+    return c.graph if word(node, "on_failure", ON_FAILURE) is None else node
 
 
 def retry_target(c: Compilation, node: Node) -> str | None:
@@ -85,9 +90,10 @@ def retry_target(c: Compilation, node: Node) -> str | None:
     return None if target == node.id else target
 
 
-def rescue_of(c: Compilation, node: Node) -> str | None:
-    """Where a failure goes that no edge takes."""
-    return retry_target(c, node) or c.target(node, "fallback_retry_target")
+def rescuing(c: Compilation, node: Node) -> Attribute | None:
+    """What says where a failure goes that no edge takes."""
+    is_own = retry_target(c, node) is not None
+    return c.targeting(node, "retry_target" if is_own else "fallback_retry_target")
 
 
 def policy_of(c: Compilation, node: Node) -> Policy:
@@ -103,26 +109,30 @@ def policy_of(c: Compilation, node: Node) -> Policy:
                 when=_WITH_TIMEOUTS if _retries_timeouts(c, node) else _WITHOUT_TIMEOUTS,
                 on=OutcomeStatus.ERROR,
                 name="retry",
-                span=_span(node),
+                span=_span(c, node),
             )
         )
-    if on_failure(c, node) == "succeed":
-        rules.append(Rule(Continue(Verdict.SUCCESS), on=OutcomeStatus.ERROR, span=node.span))
+    forgiven = _forgiven(c, node)
+    if forgiven is not None:
+        rules.append(Rule(forgiven, on=OutcomeStatus.ERROR, span=forgiven.span))
     return Policy(tuple(rules), span=node.span)
 
 
 def _asked_rules(c: Compilation, node: Node, retries: int) -> list[Rule]:
     """A handler that asks for a retry gets it, whatever its error says, while there are any."""
-    is_partial = bool(flag(node, "allow_partial"))
-    spent = Continue(Verdict.PARTIAL) if is_partial else _forgiven(c, node)
-    if not retries:
-        return [Rule(spent, when=_ASKS, on=OutcomeStatus.ERROR, name="asked")] if spent else []
-    retry = _retry(c, node, retries, exhausted=spent)
-    return [Rule(retry, when=_ASKS, on=OutcomeStatus.ERROR, name="asked", span=_span(node))]
+    partial = given(node, "allow_partial") if flag(node, "allow_partial") else None
+    spent = Continue(Verdict.PARTIAL, partial.span) if partial else _forgiven(c, node)
+    then = _retry(c, node, retries, exhausted=spent) if retries else spent
+    if then is None:
+        return []
+    return [Rule(then, when=_ASKS, on=OutcomeStatus.ERROR, name="asked", span=then.span)]
 
 
 def _forgiven(c: Compilation, node: Node) -> Continue | None:
-    return Continue(Verdict.SUCCESS) if on_failure(c, node) == "succeed" else None
+    said = given(_failure_holder(c, node), "on_failure")
+    if said is None or on_failure(c, node) != "succeed":
+        return None
+    return Continue(Verdict.SUCCESS, said.span)
 
 
 def _retry(c: Compilation, node: Node, retries: int, *, exhausted: Continue | None) -> Retry:
@@ -132,7 +142,7 @@ def _retry(c: Compilation, node: Node, retries: int, *, exhausted: Continue | No
         on_exhausted=Exhausted(exhausted) if exhausted is not None else None,
         budget=Budget.STEP,
         to=retry_target(c, node) if _redirects(c, node) else None,
-        span=_span(node),
+        span=_span(c, node),
     )
 
 
@@ -160,7 +170,7 @@ def _backoff(c: Compilation, node: Node) -> Backoff:
         factor=preset.factor,
         cap=DELAY_SECONDS_MAX,
         jitter=_docs_jitter(node) if c.is_docs else Jitter(JitterKind.HALF_TO_DOUBLE),
-        span=_span(node),
+        span=_span(c, node),
     )
 
 
@@ -203,6 +213,8 @@ _ASKS = Condition(computed("(asks for a retry)", _asks, "outcome"))
 _WITH_TIMEOUTS, _WITHOUT_TIMEOUTS = _retryable(with_timeouts=True), _retryable(with_timeouts=False)
 
 
-def _span(node: Node) -> Span:
-    found = given(node, "max_retries", *PRESET_KEYS, "retry_backoff")
+def _span(c: Compilation, node: Node) -> Span:
+    """Where retries are said: at the node, else as a default of the graph."""
+    own = given(node, "max_retries", *PRESET_KEYS, "retry_backoff")
+    found = own or given(c.graph, *DEFAULT_KEYS)
     return node.span if found is None else found.span

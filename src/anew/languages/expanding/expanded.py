@@ -46,7 +46,7 @@ def expand(text: str | bytes, file: str, *, dialect: str | None = None) -> Expan
     if loaded.program is None:
         raise ProgramError(_errors(loaded.findings))
     canonical = _canonical(text, file, dialect)
-    compiled = load_playbook(canonical.text, file).program if canonical.text is not None else None
+    compiled = _compiled(canonical.text, file, text, loaded.program)
     if compiled is None:
         raise ProgramError(_errors(canonical.findings))
     notes = Annotations()
@@ -56,6 +56,16 @@ def expand(text: str | bytes, file: str, *, dialect: str | None = None) -> Expan
     return Expanded(
         loaded.program, document, lines, notes.places, notes.remarks(), canonical.findings
     )
+
+
+def _compiled(
+    canonical: str | None, file: str, text: str | bytes, program: Program
+) -> Program | None:
+    """The program of the canonical form, which is the author's own where that is canonical."""
+    if canonical is None:
+        return None
+    own = text if isinstance(text, bytes) else text.encode()
+    return program if canonical.encode() == own else load_playbook(canonical, file).program
 
 
 def _errors(findings: list[Finding]) -> list[Finding]:

@@ -30,6 +30,8 @@ from anew.program.span import Span
 
 # Stands for a condition that was reported, so that no later check takes its rule for an `else`.
 BROKEN = Condition(constant(False))
+# What a message quotes of a value; a whole document may be one text.
+_SHOWN_CHARACTERS = 120
 Word = TypeVar("Word", bound=StrEnum)
 Path: TypeAlias = tuple[str, ...]
 
@@ -331,11 +333,16 @@ def shown(node: Node) -> str:
     """A value as it appears in a message."""
     match node:
         case ScalarNode():
-            return "nothing" if node.value is None else repr(node.text)
+            return "nothing" if node.value is None else _quoted(node.text)
         case ListNode():
             return "a list"
         case MapNode():
             return "a mapping"
+
+
+def _quoted(text: str) -> str:
+    is_short = len(text) <= _SHOWN_CHARACTERS
+    return repr(text if is_short else f"{text[: _SHOWN_CHARACTERS - 1]}…")
 
 
 def _is_null(node: Node) -> bool:

@@ -13,7 +13,7 @@ from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.goals import read_gate
 from anew.languages.playbook.joining import read_join
 from anew.program.program import AdmitRule, FailureMode, Gate, Gather, Join
-from anew.program.span import Span
+from anew.program.span import NOWHERE, Span
 
 _SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
 _POLICY_KEYS = ("admit", "failure", "lifecycle")
@@ -39,6 +39,7 @@ class StepSpec(Struct, frozen=True):
     gate: Gate | None = None
     is_exit: bool = False
     rescue: str | None = None
+    rescue_span: Span = NOWHERE
     visits_max: int | None = None
 
 
@@ -61,12 +62,13 @@ def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) 
     if policy is None:
         return spec
     what = f"a failure of step {c.step!r} goes to"
-    failure, rescue = read_failure(c, policy.get("failure"), way="goto", what=what)
+    failure = read_failure(c, policy.get("failure"), way="goto", what=what)
     return replace(
         spec,
         admit=_read_admit(c, policy.get("admit")),
-        failure=failure,
-        rescue=rescue,
+        failure=failure.mode,
+        rescue=failure.to,
+        rescue_span=failure.place,
         deadline_seconds=_read_deadline(c, policy.get("lifecycle")),
     )
 
@@ -137,16 +139,24 @@ def _is_directive_word(entry: Entry) -> bool:
     return is_word and entry.key in _WORD_PLACES
 
 
-def read_failure(
-    c: Compilation, entry: Entry | None, *, way: str, what: str
-) -> tuple[FailureMode | None, str | None]:
-    """`{mode: fail_fast | best_effort}`, and the step that `way` names: it takes the failure."""
+class Failing(Struct, frozen=True):
+    """What a failure does that no arc handles: the step `to` takes it, as `place` says."""
+
+    mode: FailureMode | None = None
+    to: str | None = None
+    place: Span = NOWHERE
+
+
+def read_failure(c: Compilation, entry: Entry | None, *, way: str, what: str) -> Failing:
+    """`{mode: fail_fast | best_effort}`, and the step that `way` names."""
     node = _other_part(c, entry, "failure")
     if node is None:
-        return None, None
+        return Failing()
     _check_keys(c, node, ("mode", way), "failure")
     mode = c.word(node.get("mode"), FailureMode, rule="failure.mode", what="failure mode")
-    return mode, c.known_step(node.get(way), rule="target.unknown", what=what)
+    said = node.get(way)
+    to = c.known_step(said, rule="target.unknown", what=what)
+    return Failing(mode, to, NOWHERE if said is None else said.place)
 
 
 def _other_part(c: Compilation, entry: Entry | None, what: str) -> MapNode | None:

@@ -51,6 +51,7 @@ def _read_mapping(c: Compilation, entry: Entry, node: MapNode) -> Gate:
         to=to,
         most=most,
         shares_budget=budget is GateBudget.STEP,
+        to_span=node.entries["to"].place if "to" in node else None,
         span=entry.place,
     )
 

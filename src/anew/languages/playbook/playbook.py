@@ -23,7 +23,7 @@ from anew.languages.rules import finding
 from anew.program.check import check_program
 from anew.program.findings import Finding, Severity
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
-from anew.program.span import Span
+from anew.program.span import NOWHERE, Span
 from anew.values import Object, merge_deep
 
 _ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
@@ -63,6 +63,7 @@ class _Executor(Struct, frozen=True):
     limits: Limits = _NO_LIMITS
     failure: FailureMode = FailureMode.FAIL_FAST
     fallback: str | None = None
+    fallback_span: Span = NOWHERE
     ctx: CtxStart = CtxStart.EMPTY
 
 
@@ -132,6 +133,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
             executor.return_step, rule="return.unknown", what="return_step names", is_way=False
         ),
         fallback=executor.fallback,
+        fallback_span=executor.fallback_span,
         workload_is_ctx=executor.ctx is CtxStart.WORKLOAD,
         workbook=workbook,
         keychain=keychain,
@@ -233,14 +235,15 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
             c.report("key.without-effect", spec.entries[key].place, message, remedy)
     policy = read_other_policy(c, spec, ("failure",), "the executor")
     failure = policy.get("failure") if policy is not None else None
-    mode, fallback = read_failure(c, failure, way="fallback", what="the fallback is")
+    failing = read_failure(c, failure, way="fallback", what="the fallback is")
     ctx = c.word(spec.get("ctx"), CtxStart, rule="ctx.start", what="ctx")
     return _Executor(
         entry=spec.get("entry_step"),
         return_step=spec.get("return_step"),
         limits=_read_limits(c, spec.get("limits")),
-        failure=mode or FailureMode.FAIL_FAST,
-        fallback=fallback,
+        failure=failing.mode or FailureMode.FAIL_FAST,
+        fallback=failing.to,
+        fallback_span=failing.place,
         ctx=ctx or CtxStart.EMPTY,
     )
 

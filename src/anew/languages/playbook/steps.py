@@ -81,6 +81,7 @@ def read_step(c: Compilation, item: Item) -> StepRead | None:
         gate=spec.gate,
         is_exit=spec.is_exit,
         rescue=spec.rescue,
+        rescue_span=spec.rescue_span,
         visits_max=spec.visits_max,
         span=name.span if name is not None else item.place,
     )

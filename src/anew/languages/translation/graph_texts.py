@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from msgspec import Struct
+
 from anew.expressions import MappingScope, holds_template
 from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.conditions.jinja_reads import CannotSay, expression_of, text
+from anew.languages.dot.conditions.jinja_reads import CannotSay, expression_of, is_there, text
 from anew.languages.dot.conditions.subjects import Names
 from anew.languages.dot.conditions.tree import Key
-from anew.languages.dot.graph import Node
+from anew.languages.dot.environment import is_risky
+from anew.languages.dot.graph import DotDialect, Node
 from anew.languages.dot.texts import names_of
 from anew.languages.dot.variables import (
     Variable,
@@ -18,6 +23,12 @@ from anew.languages.dot.variables import (
 )
 from anew.languages.translation.findings import Differences
 from anew.values import Object, Value
+
+# Arcs speak of the visit that ended; the inputs of a task, of the one before it.
+_AS_INPUTS_SEE_IT = (
+    ("event.outcome.", "_origin.outcome."),
+    (" else _step)", " else _origin.step)"),
+)
 
 
 def template_of(c: Compilation, node: Node, written: str, told: Differences) -> str:
@@ -72,18 +83,18 @@ def _variable(variable: Variable, names: Names, node: Node, told: Differences) -
     read = _read(variable, names, node, told)
     if read is None:
         return literal(variable.written)
-    return f"{{{{ ({read}) if ({read}) is defined else {text(variable.written)} }}}}"
+    return f"{{{{ ({read}) if {is_there(f'({read})')} else {text(variable.written)} }}}}"
 
 
 def _read(variable: Variable, names: Names, node: Node, told: Differences) -> str | None:
     """The expression that reads a variable; None when (reported) inputs have none."""
     try:
-        read = expression_of(Key(variable.key, variable.is_prefixed), names)
+        said = _expression(variable, names)
     except CannotSay as problem:
         reason = str(problem)
     else:
-        # In a graph the text of a node sees the outcome before it; inputs see `_origin`.
-        said = read.replace("event.outcome.", "_origin.outcome.")
+        for in_arcs, in_inputs in _AS_INPUTS_SEE_IT:
+            said = said.replace(in_arcs, in_inputs)
         if "event." not in said:
             return said
         reason = "it is a word of the outcome that the inputs of a task do not see"
@@ -92,27 +103,60 @@ def _read(variable: Variable, names: Names, node: Node, told: Differences) -> st
     return None
 
 
+def _expression(variable: Variable, names: Names) -> str:
+    """What an arc would write for it."""
+    own = expression_of(Key(variable.key, variable.is_prefixed), names)
+    if variable.key != "goal" or variable.is_prefixed:
+        return own
+    stated = text(names.goal) if names.goal else own
+    if names.dialect is DotDialect.DOCS:
+        return stated
+    in_graph = expression_of(Key("graph.goal", is_prefixed=False), names)
+    return f"({in_graph} if {is_there(in_graph)} else {stated})"
+
+
 def command_inputs(c: Compilation, node: Node, written: str, told: Differences) -> Object:
-    """A command and its environment; values never become part of the command."""
+    """A command and its environment; values never become part of the command.
+
+    What the graph reads when a task begins is an expression here, which is read at that time too.
+    """
     names = names_of(c, node)
-    variables = {variable.key: variable for variable in variables_in_command(written)}
-    marks = {key: f"<{key}>" for key in variables}
-    scope = MappingScope({"ctx": marks})
-    command, env = compile_command(written, names)
-    asked = env.value(scope)
-    inputs: Object = {"command": literal(str(command.value(scope)))}
-    given = {
-        name: _environment_value(value, variables, names, node, told)
-        for name, value in (asked if isinstance(asked, dict) else {}).items()
-    }
-    return {**inputs, "env": given} if given else inputs
+    given: Object = {}
+    pieces, position = [], 0
+    for slot in _slots(written, names):
+        if slot.name not in given:
+            given[slot.name] = _environment_value(slot.variable, names, node, told)
+        pieces += [written[position : slot.variable.at], slot.instead]
+        position = slot.variable.at + len(slot.variable.written)
+    command = literal("".join([*pieces, written[position:]]))
+    return {"command": command, "env": given} if given else {"command": command}
 
 
-def _environment_value(
-    value: Value, variables: dict[str, Variable], names: Names, node: Node, told: Differences
-) -> Value:
-    variable = variables.get(str(value)[1:-1])
-    if variable is None:
-        return literal(str(value))
+class _Slot(Struct, frozen=True):
+    """A variable of a command: the name the shell knows it by, and what stands there instead."""
+
+    variable: Variable
+    name: str
+    instead: str
+
+
+def _slots(written: str, names: Names) -> Iterator[_Slot]:
+    """The variables that get a value from the environment."""
+    variables = variables_in_command(written)
+    # With a value for every key, each variable has the name the graph would give it.
+    everything = MappingScope({"ctx": {variable.key: variable.key for variable in variables}})
+    command = str(compile_command(written, names)[0].value(everything))
+    for variable, renamed in zip(variables, variables_in_command(command), strict=True):
+        if not variable.is_plain:
+            instead = f"${{{renamed.key}?{variable.key} has no value}}"
+            yield _Slot(variable, renamed.key, instead)
+        elif renamed.key != variable.key:
+            # A name that shells have themselves: theirs, unless the context has one.
+            yield _Slot(variable, renamed.key, f"${{{renamed.key}-{variable.written}}}")
+        elif not is_risky(variable.key):
+            yield _Slot(variable, variable.key, variable.written)
+
+
+def _environment_value(variable: Variable, names: Names, node: Node, told: Differences) -> Value:
     read = _read(variable, names, node, told)
     return None if read is None else f"{{{{ {read} }}}}"

@@ -6,6 +6,7 @@ With `dry_run` nothing is begun, and the answer tells what would be.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from anew.lab.forking import fork_preview
 from anew.runtime.forking import ForkOrder, Plan, Unfit, Where
@@ -27,8 +28,9 @@ async def retry(asked: Asked) -> Reply:
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
     row = await asked.row()
     if wanted.dry_run:
-        return await _previewed(await asked.engine.forks.plan_retry(row.run, wanted.step), {})
-    return await _begun(asked, await asked.engine.retry(row.run, wanted.step, key=key))
+        where = Where(step=wanted.step, is_failure=True)
+        return await _previewed(await asked.engine.forks.plan(row.run, where), {})
+    return await _begun(asked, asked.engine.retry(row.run, wanted.step, key=key))
 
 
 async def fork(asked: Asked) -> Reply:
@@ -36,8 +38,7 @@ async def fork(asked: Asked) -> Reply:
     wanted = await asked.json(shapes.ForkWanted, shapes.ForkWanted())
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
     row = await asked.row()
-    if wanted.at is not None and wanted.step is not None:
-        raise Refusal("bad-request", "send `at`, or the `step` to begin with")
+    _check_words(wanted)
     document = await _document(asked, wanted)
     where = Where(wanted.at, wanted.step, wanted.visit)
     if wanted.dry_run:
@@ -52,17 +53,23 @@ async def fork(asked: Asked) -> Reply:
         wanted.labels,
         cancels=wanted.cancel,
     )
-    try:
-        return await _begun(asked, await asked.engine.fork(order))
-    except Unfit as unfit:
-        rows = [misfit_row(found) for found in unfit.misfits]
-        raise Refusal("conflict", str(unfit), misfits=rows) from unfit
+    return await _begun(asked, asked.engine.fork(order))
+
+
+def _check_words(wanted: shapes.ForkWanted) -> None:
+    """Refusal for words that contradict each other, or that need one that is missing."""
+    if wanted.at is not None and wanted.step is not None:
+        raise Refusal("bad-request", "send `at`, or the `step` to begin with")
+    if wanted.visit is not None and wanted.step is None:
+        raise Refusal("bad-request", "`visit` says which visit of a `step`: send that too")
+    if wanted.program is not None and wanted.document is not None:
+        raise Refusal("bad-request", "send a `document`, or name a registered `program`")
+    if wanted.version is not None and wanted.program is None:
+        raise Refusal("bad-request", "`version` says which one of a `program`: send that too")
 
 
 async def _document(asked: Asked, wanted: shapes.ForkWanted) -> Document | None:
     """The document to go on under; None for the run's own."""
-    if wanted.program is not None and wanted.document is not None:
-        raise Refusal("bad-request", "send a `document`, or name a registered `program`")
     if wanted.program is not None:
         return await registered(asked.engine, wanted.program, wanted.version)
     if wanted.document is None:
@@ -80,7 +87,12 @@ async def _previewed(plan: Plan, workload: Object) -> Reply:
     return Reply({"preview": preview_row(preview)})
 
 
-async def _begun(asked: Asked, started: Started) -> Reply:
+async def _begun(asked: Asked, beginning: Awaitable[Started]) -> Reply:
+    try:
+        started = await beginning
+    except Unfit as unfit:
+        rows = [misfit_row(found) for found in unfit.misfits]
+        raise Refusal("conflict", str(unfit), misfits=rows) from unfit
     new = await asked.run_row(str(started.run))
     where = {"Location": f"/api/v1/runs/{new.run}"}
     answer = {"run": str(new.run), "status": new.status.value}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from anew.lab.bounds import Bounds, Dependency, PathStep, Reason, TaskBounds
 from anew.lab.bounds.wording import amount_text, time_text
@@ -14,6 +15,7 @@ from anew.surfaces.cli.paint import Paint
 _ROUND_STEPS_MAX = 12
 _PATH_LINES_MAX = 30
 _TASKS_SHOWN_MAX = 4
+_AGAIN = {"cycle": "again and again", "restart": "each time the run begins anew"}
 
 
 def bounds_lines(bounds: Bounds, name: str, paint: Paint) -> Iterator[str]:
@@ -36,7 +38,7 @@ def bounds_lines(bounds: Bounds, name: str, paint: Paint) -> Iterator[str]:
 def _tasks(bounds: Bounds, paint: Paint) -> Iterator[str]:
     listed = [*bounds.tasks, *bounds.nested]
     rows: list[tuple[str, ...]] = [("task", "executions", "attempts", "waits", "total")]
-    rows += [_task(row) for row in listed if row.kind != "relay"]
+    rows += [_task(row) for row in listed]
     if len(rows) == 1:
         return
     yield ""
@@ -80,9 +82,10 @@ def _path(path: Sequence[PathStep], paint: Paint) -> Iterator[str]:
             notes[len(rows) - 1] = "  … and further"
             break
         rows += [_visit(step) for step in steps]
-        if times > 1:
+        often = _AGAIN.get(steps[0].again) or (f"{times} times in all" if times > 1 else "")
+        if often:
             what = "this step" if len(steps) == 1 else f"these {len(steps)} steps"
-            notes[len(rows) - 1] = f"  … {what}, {times} times in all"
+            notes[len(rows) - 1] = f"  … {what}, {often}"
     yield ""
     for number, line in enumerate(_table(rows, paint)):
         yield line
@@ -92,11 +95,12 @@ def _path(path: Sequence[PathStep], paint: Paint) -> Iterator[str]:
 
 def rounds_of(path: Sequence[PathStep]) -> Iterator[tuple[Sequence[PathStep], int]]:
     """The parts of a path, each with how often it is repeated in a row."""
-    at = 0
-    while at < len(path):
-        size, times = _repeated(path, at)
-        yield path[at : at + size], times
-        at += size * times
+    for again, group in groupby(path, key=lambda step: step.again):
+        part, at = list(group), 0
+        while at < len(part):
+            size, times = (len(part), 1) if again else _repeated(part, at)
+            yield part[at : at + size], times
+            at += size * times
 
 
 def _repeated(path: Sequence[PathStep], at: int) -> tuple[int, int]:

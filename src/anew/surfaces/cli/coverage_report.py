@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -59,7 +59,10 @@ def coverage_lines(documents: Sequence[Covered], paint: Paint, *, is_whole: bool
 
 def _row(name: str, coverages: Sequence[Coverage], percent: float, width: int, paint: Paint) -> str:
     covered = sum(one.covered for one in coverages)
-    told = f"{covered} of {sum(one.points for one in coverages)}"
+    points = sum(one.points for one in coverages)
+    told = f"{covered} of {points}"
+    if not points:
+        return f"{name:<{width}}  {told:>9}  decides nothing"
     shown = paint("green" if percent == 100 else "yellow", f"{percent:g} %")
     return f"{name:<{width}}  {told:>9}  {shown}"
 
@@ -76,8 +79,8 @@ def _uncovered_lines(points: Sequence[Point], source: bytes, paint: Paint) -> It
         line = place.line
 
 
-def coverage_object(documents: Sequence[Covered]) -> Object:
-    """The `coverage` of `anew test --json`."""
+def coverage_object(documents: Sequence[Covered], broken: Sequence[str]) -> Object:
+    """The `coverage` of `anew test --json`; `broken` are documents that have errors."""
     return {
         "percent": total_percent(documents),
         "covered": sum(one.coverage.covered for one in documents),
@@ -85,22 +88,11 @@ def coverage_object(documents: Sequence[Covered]) -> Object:
         "files": [
             {
                 "file": one.file,
-                "percent": one.percent,
-                "covered": one.coverage.covered,
-                "points": one.coverage.points,
                 "scenarios": one.scenarios,
-                "uncovered": [_json_point(point) for point in one.coverage.uncovered],
+                **one.coverage.report(),
+                "percent": one.percent,
             }
             for one in documents
         ],
-    }
-
-
-def _json_point(point: Point) -> Mapping[str, str | int]:
-    return {
-        "kind": point.kind.value,
-        "line": point.place.line,
-        "column": point.place.column,
-        "what": point.what,
-        "lack": point.lack,
+        "broken": list(broken),
     }

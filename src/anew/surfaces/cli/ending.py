@@ -10,29 +10,22 @@ from msgspec import Struct
 from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.moments import moment_text
-from anew.engine.state import RunStatus
 from anew.program.program import Program
 from anew.runtime.embedded import SLOTS
 from anew.runtime.records import read_log
 from anew.runtime.rows import more_of
 from anew.runtime.standing import what_is_open
 from anew.store import Database, RunId
-from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.open_questions import asking_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.runs import COLOURS
 from anew.values import Object
+from anew.views.exit_status import exit_status_of
 from anew.views.progress import progress_of
 from anew.views.report import report_of
 from anew.views.verdict import verdict
-
-EXIT_STATUS = {
-    RunStatus.DONE: status.DONE,
-    RunStatus.FAILED: status.FAILED,
-    RunStatus.CANCELLED: status.CANCELLED,
-}
 
 
 class Manner(Struct, frozen=True):
@@ -58,7 +51,7 @@ async def print_ending(
     """Print what the manner asks for; the exit status. `program` is the run's, if it can be had."""
     log = await read_log(database.archive, run)
     state, progress, now = fold(log), progress_of(log, program), database.clock.now()
-    exit_status = EXIT_STATUS.get(state.status, status.WAITING)
+    exit_status = exit_status_of(state.status)
     still = None if state.is_final else await what_is_open(database, run)
     if manner.is_json:
         report = report_of(progress, state, now=now) | more_of(log[0], still)

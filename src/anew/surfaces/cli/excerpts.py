@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from unicodedata import combining, east_asian_width
 
+from anew.views.visible import visible
+
+__all__ = ["document_lines", "excerpt", "visible"]
+
 # YAML counts lines by these, which is more than Python's own reading of files does.
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
@@ -42,17 +46,6 @@ def _window(source: str, caret_at: int) -> tuple[str, int]:
     before = "…" if start else ""
     after = "…" if end < len(source) else ""
     return before + visible(source[start:end]) + after, caret_at - start + len(before)
-
-
-def visible(text: str) -> str:
-    """The text with a mark for each character that would move the cursor or change the terminal."""
-    return text if text.isprintable() else "".join(map(_visible_character, text))
-
-
-def _visible_character(character: str) -> str:
-    if character == "\t":
-        return " "
-    return character if character.isprintable() else "�"
 
 
 def _columns_wide(text: str) -> int:

@@ -53,7 +53,7 @@ def run(words: list[str]) -> int:
             print(json.dumps({"run": str(record.row.run), "paragraphs": rows}))
             return status.DONE
         columns, paint = columns_of(sys.stdout), paint_for(sys.stdout)
-        for told in shortened(paragraphs):
+        for told in shortened(paragraphs, step=asked.step):
             for line in paragraph_lines(told, now, columns=columns, paint=paint):
                 print(hinted(line, asked.place))
         return status.DONE

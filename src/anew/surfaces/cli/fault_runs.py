@@ -6,7 +6,7 @@ Which process plays a run makes no difference to it. Ctrl-C leaves what has been
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec import Struct
 from anew.lab.faults.campaign import Campaign, FaultReport, Record, campaign_of, record_of
 from anew.lab.script import Script
 from anew.languages import load_text
+from anew.surfaces.cli.processes import mapped
 
 # Another process costs as much as playing this many runs of a few steps (0.4 s).
 RUNS_PER_PROCESS = 250
@@ -47,7 +48,9 @@ def report_of(order: Order, campaign: Campaign, *, runs: int, processes: int) ->
     report, progress = FaultReport(campaign, runs), _Progress(runs)
     batches = [range(first, min(first + _BATCH, runs + 1)) for first in range(1, runs + 1, _BATCH)]
     wanted = min(processes, runs // RUNS_PER_PROCESS)
-    played = _here(batches, campaign) if wanted < 2 else _elsewhere(batches, order, wanted)
+    played: Iterable[list[Record]] = _here(batches, campaign)
+    if wanted >= 2:
+        played = mapped(_prepared, order, batches=batches, processes=wanted)
     try:
         for records in played:
             report.records += records
@@ -66,39 +69,10 @@ def _here(batches: list[range], campaign: Campaign) -> Iterator[list[Record]]:
             yield [record_of(campaign.play(index))]
 
 
-def _elsewhere(batches: list[range], order: Order, processes: int) -> Iterator[list[Record]]:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import active_children, get_context
-
-    others = set(active_children())
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (order,))
-    try:
-        yield from pool.map(_play, batches)
-    except BaseException:
-        for child in set(active_children()) - others:
-            child.terminate()  # nobody waits for what is left
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_campaign: list[Campaign] = []
-
-
-def _prepare(order: Order) -> None:
-    """In a new process: whoever started it hears Ctrl-C, and ends it."""
-    import gc
-    import signal
-
-    from anew.surfaces.cli.main import GARBAGE_THRESHOLD
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    _campaign.append(order.campaign())
-
-
-def _play(batch: range) -> list[Record]:
-    return [record_of(_campaign[0].play(index)) for index in batch]
+def _prepared(order: Order) -> Callable[[range], list[Record]]:
+    """In another process: what plays a batch."""
+    campaign = order.campaign()
+    return lambda batch: [record_of(campaign.play(index)) for index in batch]
 
 
 class _Progress:

@@ -104,5 +104,7 @@ def _again(asked: Namespace, report: FaultReport, index: int) -> str:
             words += [f"--{option}", getattr(asked, option)]
     for setting in asked.set:
         words += ["--set", setting]
+    if asked.events_max is not None:
+        words += ["--events-max", str(asked.events_max)]
     words += ["--seed", str(report.campaign.seed), "--only", str(index)]
     return " ".join(shlex.quote(word) for word in words)

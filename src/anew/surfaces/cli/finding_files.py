@@ -10,13 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from anew.errors import ConfigError
-from anew.lab.scenario import (
-    DOCUMENT_SUFFIXES,
-    SCENARIO_SUFFIXES,
-    documents_beside,
-    is_scenario,
-    stem_of,
-)
+from anew.lab.beside import DOCUMENT_SUFFIXES, SCENARIO_SUFFIXES, document_of, is_scenario
+from anew.lab.scenario import read_scenario
 from anew.surfaces.cli.documents import read_document
 
 # Nobody has so many; a path that leads to more is not the one that was meant.
@@ -27,14 +22,21 @@ _SUFFIXES = (*SCENARIO_SUFFIXES, *DOCUMENT_SUFFIXES)
 _YAML_SUFFIXES = (".yaml", ".yml")
 # A playbook has this key at the beginning of a line, or of a mapping in braces.
 _WORKFLOW = re.compile(rb"""^[\s{]*["']?workflow["']?\s*:""", re.M)
+# A scenario without it plays the document of its name.
+_DOCUMENT = re.compile(rb"""["']?document["']?\s*:""")
 
 
 def files_below(paths: Iterable[str]) -> list[str]:
     """Scenarios, and what may be a document by its name: each once, in the order of their names.
 
-    A document stands for the scenarios beside it. ConfigError when a path leads nowhere.
+    A document stands for the scenarios in its folder that play it. ConfigError when a path leads
+    nowhere.
     """
-    return sorted({file for path in paths for file in _files(path)})
+    found: dict[str, str] = {}
+    for path in paths:
+        for file in _files(path):
+            found.setdefault(os.path.abspath(file), file)
+    return sorted(found.values())
 
 
 def scenarios_among(files: Iterable[str]) -> list[str]:
@@ -59,6 +61,8 @@ def _files(path: str) -> Iterator[str]:
     if not path.endswith(_SUFFIXES):
         endings = ", ".join(_SUFFIXES)
         raise ConfigError(f"{path} is neither a scenario nor a document: those end in {endings}")
+    if not os.path.isfile(path):
+        raise ConfigError(f"{path} is not a regular file")
     yield path
     if not is_scenario(path):
         yield from _scenarios_of(path)
@@ -79,39 +83,29 @@ def _is_skipped(folder: str) -> bool:
 
 
 def _scenarios_of(document: str) -> Iterator[str]:
-    """The scenarios beside a document that play it by their name."""
+    """The scenarios in a document's folder that play it, by their name or as they say."""
     folder = os.path.dirname(document)
     for name in os.listdir(folder or "."):
         file = os.path.join(folder, name)
-        if is_scenario(name) and document in existing_beside(file):
+        if is_scenario(name) and os.path.isfile(file) and _plays(file, document):
             yield file
 
 
-def existing_beside(file: str) -> list[str]:
-    """The documents beside a scenario that its name may mean: one, unless it says too little."""
-    for places in documents_beside(file):
-        found = [place for place in places if os.path.isfile(place)]
-        if found:
-            return found
-    return []
+def _plays(file: str, document: str) -> bool:
+    """One that cannot be read is known by its name: what is wrong with it is told by playing it."""
+    try:
+        return os.path.abspath(document_of(file, _said(file))) == os.path.abspath(document)
+    except ConfigError:
+        return False
 
 
-def document_of(file: str, said: str | None) -> str:
-    """The document a scenario plays; ConfigError when there is none, or more than one."""
-    if said is not None:
-        document = os.path.normpath(os.path.join(os.path.dirname(file), said))
-        if not os.path.isfile(document):
-            raise ConfigError(f"its document {document} does not exist")
-        return document
-    found = existing_beside(file)
-    if not found:
-        name = os.path.basename(stem_of(file)).partition(".")[0]
-        endings = " or ".join(f"{name}{suffix}" for suffix in DOCUMENT_SUFFIXES)
-        raise ConfigError(f"there is no document beside it: {endings}; or say `document: PATH`")
-    if len(found) > 1:
-        names = " and ".join(found)
-        raise ConfigError(f"its document may be {names}; say which with `document: PATH`")
-    return found[0]
+def _said(file: str) -> str | None:
+    """The document that a scenario names, if it can be read."""
+    try:
+        text = read_document(file)
+        return read_scenario(text, file).document if _DOCUMENT.search(text) else None
+    except ConfigError:
+        return None
 
 
 def _is_document(file: str) -> bool:

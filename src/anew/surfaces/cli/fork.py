@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
-from anew.lab.forking import fork_preview
 from anew.runtime.embedded import Embedded, check_workload
-from anew.runtime.forking import ForkOrder, Plan, Where, told_misfit
+from anew.runtime.forking import ForkOrder, Plan, Where, made_before, planned
 from anew.runtime.keys import check_key, made_key
 from anew.runtime.orders import Request
 from anew.runtime.programs import Document, NotRegistered, compiled_again
@@ -24,26 +23,25 @@ from anew.store import Database, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
 from anew.surfaces.cli.documents import shown_name
-from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import add_run_argument, find_run
 from anew.surfaces.cli.loading import load_program
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.previews import planned, print_preview
+from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
 from anew.surfaces.cli.sending import warn_of_files
 from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 from anew.values import Object
-from anew.views.forking import Preview, preview_row
+from anew.views.forking import preview_row
 
 _SUFFIXES = (".yaml", ".yml", ".dot", ".gv", ".json")
+# More than there can be versions of a program, and few enough for every store.
+_VERSION_DIGITS = 9
 
 
-class _Fork(Struct, frozen=True):
-    """A fork that is planned: of which run, and what it will do."""
+class _Known(Struct, frozen=True):
+    """The key names a fork of `of` that there is already."""
 
-    row: RunRow
-    plan: Plan
-    preview: Preview
-    notes: list[str]
+    run: RunId
+    of: RunId
 
 
 def run(words: list[str]) -> int:
@@ -55,19 +53,26 @@ def run(words: list[str]) -> int:
         document = _read(asked)
         if document is None:
             return status.BAD
+    labels = labels_of(asked.label)
     fork = asyncio.run(_planned(asked, workload, document))
-    row = preview_row(fork.preview)
-    if asked.json and (asked.dry_run or fork.plan.misfits):
-        print(json.dumps({"preview": row}))
-    elif not asked.json and not asked.quiet:
-        print_preview(fork.preview, fork.notes)
-    if fork.plan.misfits:
-        _print_misfits(fork)
-        return status.BAD
-    if asked.dry_run:
-        return status.DONE
-    manner = replace(manner_of(asked), preview=row)
-    return carry_out(_wish(asked, fork, workload), manner)
+    key = asked.key or made_key()
+    if isinstance(fork, _Known):
+        ended = _tell_known(fork, asked)
+        order = ForkOrder(fork.of, key=key, cancels=asked.cancel)
+        return carry_out(_wish(order), manner_of(asked)) if ended is None else ended
+    ended = tell(fork, asked)
+    if ended is not None:
+        return ended
+    order = ForkOrder(
+        fork.run,
+        _as_shown(fork.plan),
+        fork.plan.new if fork.plan.is_moved else None,
+        workload,
+        key,
+        labels,
+        cancels=asked.cancel,
+    )
+    return carry_out(_wish(order), replace(manner_of(asked), preview=preview_row(fork.preview)))
 
 
 def _parser() -> ArgumentParser:
@@ -107,7 +112,8 @@ def _parser() -> ArgumentParser:
 
 
 def _is_file(said: str) -> bool:
-    return said == "-" or said.endswith(_SUFFIXES) or os.path.exists(said)
+    is_there = os.path.exists(said) and not os.path.isdir(said)
+    return said == "-" or said.endswith(_SUFFIXES) or is_there
 
 
 def _read(asked: Namespace) -> Document | None:
@@ -121,21 +127,30 @@ def _read(asked: Namespace) -> Document | None:
     return Document(read.program, read.source.decode(), file, read.dialect, read.files)
 
 
-async def _planned(asked: Namespace, workload: Object, document: Document | None) -> _Fork:
+async def _planned(
+    asked: Namespace, workload: Object, document: Document | None
+) -> Foreseen | _Known:
     if asked.visit is not None and asked.step is None:
         raise ConfigError("--visit says which visit of the step that --from names.")
+    key = check_key(asked.key)
     async with open_database(asked.place, read_only=True) as database:
         row = await find_run(database.archive, asked.run)
+        known = None if key is None else await made_before(database.archive, row.run, key)
+        if known is not None:
+            return _Known(known, row.run)
         if document is None and asked.program is not None:
             document = await _registered(database, asked.program)
         where = Where(asked.at, asked.step, asked.visit)
-        plan = await planned(database, row, where, new=document)
-        return _Fork(row, plan, fork_preview(plan, workload), _notes(row, plan, asked))
+        plan = await planned(
+            database.archive, documents_of(database), row.run, where=where, new=document
+        )
+        return foreseen(row.run, plan, workload=workload, notes=_notes(row, plan, asked))
 
 
 async def _registered(database: Database, said: str) -> Document:
     name, at, version = said.rpartition("@")
-    if not at or not version.isascii() or not version.isdigit():
+    is_number = version.isascii() and version.isdigit() and len(version) <= _VERSION_DIGITS
+    if not at or not is_number:
         name, version = said, ""
     stored = await database.catalog.find(name, int(version) if version else None)
     if stored is None:
@@ -155,40 +170,36 @@ def _notes(row: RunRow, plan: Plan, asked: Namespace) -> list[str]:
     return notes
 
 
-def _print_misfits(fork: _Fork) -> None:
-    for found in fork.plan.misfits:
-        print(f"anew: {visible(told_misfit(found))}", file=sys.stderr)
-    remedy = "Fork it at an earlier event, or keep what is live in the new document."
-    run, at = fork.row.run, fork.plan.at
-    print(f"anew: run {run} cannot go on there from event {at}. {remedy}", file=sys.stderr)
+def _tell_known(known: _Known, asked: Namespace) -> int | None:
+    """Say that the key has its run already; the exit status where that was all."""
+    if asked.json and asked.dry_run:
+        print(json.dumps({"run": str(known.run)}))
+    elif not asked.json and not asked.quiet:
+        told = f"run {known.run} is this fork of run {known.of} already (--key)"
+        print(told, file=sys.stderr)
+    return status.DONE if asked.dry_run else None
 
 
-def _wish(asked: Namespace, fork: _Fork, workload: Object) -> Wish:
+def _as_shown(plan: Plan) -> Where:
     """What was shown, and nothing else: the old run may have moved on meanwhile."""
-    key, labels = check_key(asked.key) or made_key(), labels_of(asked.label)
-    document = fork.plan.new if fork.plan.is_moved else None
-    order = ForkOrder(
-        fork.row.run,
-        Where(fork.plan.at),
-        document,
-        workload,
-        key,
-        labels,
-        cancels=asked.cancel,
-    )
+    return Where(seen=len(plan.log)) if plan.where.is_latest else Where(plan.at)
 
+
+def _wish(order: ForkOrder) -> Wish:
     async def here(engine: Embedded) -> RunId:
         return (await engine.fork(order)).run
 
     there = Request(
         "fork",
-        run=str(fork.row.run),
-        at=fork.plan.at,
-        workload=workload,
-        key=key,
-        labels=labels,
-        is_cancelling=asked.cancel,
+        run=str(order.run),
+        at=order.where.at,
+        seen=order.where.seen,
+        workload=order.workload,
+        key=order.key,
+        labels=dict(order.labels),
+        is_cancelling=order.cancels,
     )
+    document = order.document
     if document is not None:
         there.source, there.file, there.dialect = document.source, document.file, document.dialect
         there.files = dict(document.files)

@@ -12,8 +12,8 @@ from anew.surfaces.cli.place import is_usual, option_for
 
 # Those that have the options; the rest of a sentence in backquotes is left alone.
 _COMMANDS = (
-    "answer|cancel|events|export|fork|pause|programs|prune|register|resume|retry|run|runs|show|signal|"
-    "start|timeline|watch|worker"
+    "answer|cancel|events|explain|export|fork|pause|programs|prune|record|register|replay|resume|"
+    "retry|run|runs|show|signal|start|timeline|watch|whatif|worker"
 )
 _HINT = re.compile(rf"`(anew (?:{_COMMANDS})\b[^`]*)`")
 

@@ -5,18 +5,23 @@ Reads the place it is told of and changes nothing; the same plan is then ordered
 
 from __future__ import annotations
 
+import json
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from anew.errors import ConfigError
-from anew.runtime.forking import Plan, Where, plan_of
+from anew.lab.forking import fork_preview
+from anew.runtime.forking import UNFIT_REMEDY, Documents, Plan, told_misfit
 from anew.runtime.programs import Document, compiled_again
-from anew.runtime.records import read_log
-from anew.runtime.retrying import failed_step
-from anew.store import Database, RunRow
+from anew.store import Database, RunId
+from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
+from anew.values import Object
 from anew.views.effects import CallKey
-from anew.views.forking import Again, Effect, Preview
+from anew.views.forking import Again, Effect, Preview, preview_row
 from anew.views.wording import counted
 
 _KEYS = {
@@ -26,37 +31,50 @@ _KEYS = {
 }
 
 
-async def planned(
-    database: Database, row: RunRow, where: Where, *, new: Document | None = None
-) -> Plan:
-    """Where a fork of the run would be cut; ConfigError when it cannot be."""
-    return plan_of(
-        await read_log(database.archive, row.run),
-        row.run,
-        await _document_of(database, row),
-        where,
-        new,
-    )
+class Foreseen(Struct, frozen=True):
+    """A fork or a retry of `run` that is planned; `notes` are of the command's own."""
+
+    run: RunId
+    plan: Plan
+    preview: Preview
+    notes: list[str]
 
 
-async def planned_retry(database: Database, row: RunRow, step: str | None) -> Plan:
-    """Where a retry of the run would be cut: before `step`, or the step that failed it."""
-    old, log = await _document_of(database, row), await read_log(database.archive, row.run)
-    name = step or failed_step(log, row.run, old.program)
-    return plan_of(log, row.run, old, Where(step=name))
+def foreseen(
+    run: RunId, plan: Plan, *, workload: Object | None = None, notes: list[str] | None = None
+) -> Foreseen:
+    """A plan, and what it will do."""
+    return Foreseen(run, plan, fork_preview(plan, workload), notes or [])
 
 
-async def _document_of(database: Database, row: RunRow) -> Document:
-    stored = await database.catalog.get(row.digest)
-    if stored is None:
-        raise ConfigError(f"the catalog has no program with the digest {row.digest}")
-    return compiled_again(stored)
+def documents_of(database: Database) -> Documents:
+    """How the programs of its runs are found."""
+
+    async def find(digest: str) -> Document:
+        stored = await database.catalog.get(digest)
+        if stored is None:
+            raise ConfigError(f"the catalog has no program with the digest {digest}")
+        return compiled_again(stored)
+
+    return find
 
 
-def print_preview(preview: Preview, notes: list[str]) -> None:
-    """On standard error: standard output is for what becomes of the run."""
-    for line in preview_lines(preview, notes):
-        print(visible(line), file=sys.stderr)
+def tell(found: Foreseen, asked: Namespace) -> int | None:
+    """Say what will happen; the exit status where that was all, or where it cannot."""
+    misfits = found.plan.misfits
+    if asked.json and (asked.dry_run or misfits):
+        print(json.dumps({"preview": preview_row(found.preview)}))
+    elif not asked.json and not asked.quiet:
+        # Standard output is for what becomes of the run.
+        for line in preview_lines(found.preview, found.notes):
+            print(visible(line), file=sys.stderr)
+    for misfit in misfits:
+        print(f"anew: {visible(told_misfit(misfit))}", file=sys.stderr)
+    if misfits:
+        told = f"run {found.run} cannot go on there from event {found.plan.at}"
+        print(f"anew: {told}. {UNFIT_REMEDY}", file=sys.stderr)
+        return status.BAD
+    return status.DONE if asked.dry_run else None
 
 
 def preview_lines(preview: Preview, notes: list[str]) -> Iterator[str]:

@@ -14,12 +14,13 @@ from anew.engine.moments import moment_text
 from anew.errors import ConfigError
 from anew.lab.recording import Recorded, record
 from anew.lab.recording.scenario_text import scenario_text
+from anew.lab.scenario import read_scenario
 from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import Archive, Database, RunId, RunRow, StoredProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.documents import write_document
+from anew.surfaces.cli.documents import replace_document, shown_name, write_document
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
 from anew.surfaces.cli.place import add_place_options
@@ -62,6 +63,9 @@ def _parser() -> ArgumentParser:
         metavar="OUT",
         help="also write the document that was run, which may have changed since, to this file",
     )
+    parser.add_argument(
+        "--force", action="store_true", help="write --document over another one that is there"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_place_options(parser)
     return parser
@@ -74,13 +78,33 @@ async def _record(database: Database, asked: Namespace) -> int:
     scenario = {**beside, **recorded.scenario}
     notes = [*notes, *recorded.notes]
     text = scenario_text(scenario, [*_heading(subject), *notes])
+    problem = _problem(recorded, text, asked.output or "scenario")
     if asked.output is not None:
-        write_document(asked.output, text)
+        _write(asked.output, text)
     if asked.json:
-        print(json.dumps(_object(subject, recorded, scenario, notes)))
+        print(json.dumps(_object(subject, recorded, scenario, notes, problem)))
     elif asked.output is None:
         sys.stdout.write(text)
-    return _tell(asked, subject, recorded, notes)
+    return _tell(asked, subject, recorded, notes, problem)
+
+
+def _problem(recorded: Recorded, text: str, file: str) -> str | None:
+    """Why nobody should rely on this scenario."""
+    if recorded.first_difference is not None:
+        return f"the scenario is not true to the run. First difference: {recorded.first_difference}"
+    try:
+        read_scenario(text, file)
+    except ConfigError as refused:
+        return f"the scenario is true to the run, but cannot be read again: {refused}"
+    return None
+
+
+def _write(path: str, text: str) -> None:
+    """A file that is there has its old content until it has all of the new."""
+    if os.path.isfile(path):
+        replace_document(path, text)
+    else:
+        write_document(path, text)
 
 
 async def _subject(database: Database, said: str) -> _Subject:
@@ -136,15 +160,17 @@ def _document(subject: _Subject, asked: Namespace) -> tuple[Object, list[str]]:
     if subject.stored.dialect is not None:
         beside["dialect"] = subject.stored.dialect
     if asked.document is not None:
-        write_document(asked.document, subject.stored.source)
+        _write_source(asked.document, subject.stored.source, is_forced=asked.force)
         return {"document": os.path.relpath(asked.document, folder), **beside}, []
     file = subject.file or subject.stored.file
     if not os.path.isfile(file):
-        note = (
-            f"the document {os.path.basename(file)} is not there any more; "
-            "--document OUT writes the one that was run"
+        gone = f"the document {os.path.basename(file)} is not there any more"
+        what = (
+            "the document came from standard input"
+            if os.path.basename(file) == shown_name("-")
+            else gone
         )
-        return beside, [note]
+        return beside, [f"{what}; --document OUT writes the one that was run"]
     notes = []
     if not _is_same(file, subject.stored.source):
         notes.append(
@@ -152,6 +178,13 @@ def _document(subject: _Subject, asked: Namespace) -> tuple[Object, list[str]]:
             "--document OUT writes the one that was run"
         )
     return {"document": os.path.relpath(file, folder), **beside}, notes
+
+
+def _write_source(path: str, source: str, *, is_forced: bool) -> None:
+    """Never over another document that someone may be working on."""
+    if os.path.isfile(path) and not is_forced and not _is_same(path, source):
+        raise ConfigError(f"{path} is there already, with another content; --force replaces it.")
+    _write(path, source)
 
 
 def _is_same(file: str, source: str) -> bool:
@@ -162,37 +195,36 @@ def _is_same(file: str, source: str) -> bool:
         return False
 
 
-def _object(subject: _Subject, recorded: Recorded, scenario: Object, notes: list[str]) -> Object:
+def _object(
+    subject: _Subject,
+    recorded: Recorded,
+    scenario: Object,
+    notes: list[str],
+    problem: str | None,
+) -> Object:
     return {
         "run": str(subject.row.run),
         "runs": len(subject.runs),
         "program": subject.program.name,
         "digest": subject.row.digest,
-        "is_true": recorded.is_true,
-        "difference": _difference(recorded),
-        "timing": recorded.timing.value,
+        **recorded.report(),
         "notes": notes,
+        "problem": problem,
         "scenario": scenario,
     }
 
 
-def _difference(recorded: Recorded) -> str | None:
-    if recorded.undecided is not None:
-        return f"event {recorded.undecided.seq} of the log cannot be derived again"
-    return None if recorded.difference is None else str(recorded.difference)
-
-
-def _tell(asked: Namespace, subject: _Subject, recorded: Recorded, notes: list[str]) -> int:
+def _tell(
+    asked: Namespace, subject: _Subject, recorded: Recorded, notes: list[str], problem: str | None
+) -> int:
     for note in notes if not asked.json else ():
         print(visible(f"note: {note}"), file=sys.stderr)
-    difference = _difference(recorded)
-    if difference is None:
+    if problem is None:
         if asked.output is not None and not asked.json:
             print(visible(f"run {subject.row.run} is in {asked.output}"), file=sys.stderr)
         return status.DONE
     if not asked.json:
-        told = f"anew: the scenario is not true to the run. First difference: {difference}"
-        print(visible(told), file=sys.stderr)
+        print(visible(f"anew: {problem}"), file=sys.stderr)
         if recorded.undecided is not None:
             print(f"`anew replay {subject.row.run}` shows it", file=sys.stderr)
     return status.FAILED

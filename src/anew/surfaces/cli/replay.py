@@ -6,8 +6,10 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import BinaryIO
 
-from anew.engine.events import Event
+from anew.engine.events import Event, RunRequested
 from anew.errors import ConfigError
 from anew.lab.replay import Derivation, Difference, Replayed, posing_as
 from anew.lab.replay.differing import Field, Spot, fields_of, spots_of
@@ -16,6 +18,7 @@ from anew.runtime.records import read_log
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
+from anew.surfaces.cli.documents import STANDARD_INPUT, shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import find_run, program_of, read
 from anew.surfaces.cli.place import add_place_options
@@ -24,12 +27,15 @@ from anew.values import Object, Value
 from anew.views.wording import counted
 
 _SHOWN_CHARACTERS = 160
+_DIGEST_CHARACTERS = 12
 
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
     if (asked.file is None) == (not asked.runs):
         raise ConfigError("name the runs to derive again, or one exported log with --file.")
+    if asked.file is not None and asked.file == asked.program:
+        raise ConfigError(f"{shown_name(asked.file)} cannot be both the log and the document.")
     other = _other_program(asked)
     if asked.file is not None:
         return _replay_file(asked, other)
@@ -48,7 +54,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "runs", metavar="RUN", nargs="*", help="id, first or last digits, or `last` for the newest"
     )
-    parser.add_argument("--file", metavar="LOG", help="a log that `anew events --json` printed")
+    parser.add_argument(
+        "--file", metavar="LOG", help="a log that `anew events --json` printed; - is standard input"
+    )
     parser.add_argument(
         "--program",
         metavar="FILE",
@@ -77,14 +85,24 @@ def _replay_file(asked: Namespace, program: Program | None) -> int:
 
     if program is None:
         raise ConfigError("a log of a file needs its document: add --program FILE.")
+    name = shown_name(asked.file)
     try:
-        with open(asked.file, "rb") as lines:
-            log = read_rows(lines, asked.file)
+        # A log is as long as its run was: it is read line by line.
+        with _opened(asked.file) as lines:
+            log = read_rows(lines, name)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"cannot read {asked.file}: {reason.lower()}") from error
+        raise ConfigError(f"cannot read {name}: {reason.lower()}") from error
     found = _derived(program, log, asked, is_rounded=True)
-    return _tell(asked, asked.file, program, found)
+    return _tell(asked, name, program, found, log)
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    if path != STANDARD_INPUT:
+        return open(path, "rb")
+    if sys.stdin is None:
+        raise ConfigError("cannot read <stdin>: it is closed")
+    return nullcontext(sys.stdin.buffer)
 
 
 async def _replay_runs(database: Database, asked: Namespace, other: Program | None) -> int:
@@ -98,7 +116,7 @@ async def _replay_runs(database: Database, asked: Namespace, other: Program | No
             continue
         log = await read_log(database.archive, row.run)
         found = _derived(program, log, asked)
-        worst = max(worst, _tell(asked, str(row.run), program, found))
+        worst = max(worst, _tell(asked, str(row.run), program, found, log))
     return worst
 
 
@@ -125,46 +143,37 @@ def _complain(asked: Namespace, run: str, program: str) -> None:
     print(f"anew: {visible(why)}", file=sys.stderr)
 
 
-def _tell(asked: Namespace, name: str, program: Program, found: Replayed) -> int:
+def _tell(
+    asked: Namespace, name: str, program: Program, found: Replayed, log: Sequence[Event]
+) -> int:
+    decided_by = log[0] if log and isinstance(log[0], RunRequested) else None
+    is_same = decided_by is not None and decided_by.digest == program.digest
     if asked.json:
-        print(json.dumps(_object(name, program, found)))
+        print(json.dumps(_object(name, program, found, digest_is_same=is_same)))
     else:
         for line in _lines(name, program, found):
             print(visible(line))
+        if decided_by is not None and not is_same:
+            print(visible(_other_digest(decided_by, program)))
     return status.DONE if found.difference is None else status.FAILED
 
 
-def _object(name: str, program: Program, found: Replayed) -> Object:
-    difference = found.difference
-    return {
-        "run": name,
-        "is_equal": difference is None,
-        "events": found.events,
-        "decisions": found.decisions,
-        "shared": found.shared,
-        "trusted": found.trusted,
-        "difference": None if difference is None else _difference_object(program, difference),
-    }
+def _other_digest(decided_by: RunRequested, program: Program) -> str:
+    ours, theirs = (digest[:_DIGEST_CHARACTERS] for digest in (decided_by.digest, program.digest))
+    return (
+        f"  the log names program {decided_by.program} ({ours}); "
+        f"it was derived with {program.name} ({theirs})"
+    )
 
 
-def _difference_object(program: Program, difference: Difference) -> Object:
-    from anew.engine.events import to_row
-
-    recorded, derived = difference.recorded, difference.derived
-    return {
-        "seq": difference.seq,
-        "problem": difference.problem,
-        "fields": [
-            {"field": one.name, "log": one.log, "engine": one.engine}
-            for one in fields_of(difference)
-        ],
-        "places": [
+def _object(name: str, program: Program, found: Replayed, *, digest_is_same: bool) -> Object:
+    told = {"run": name, **found.report(), "digest_is_same": digest_is_same}
+    if found.difference is not None:
+        told["difference"]["places"] = [
             {"what": spot.what, "file": spot.span.file, "line": spot.span.line}
-            for spot in spots_of(program, difference)
-        ],
-        "log": None if recorded is None else to_row(recorded),
-        "engine": None if derived is None else to_row(derived),
-    }
+            for spot in spots_of(program, found.difference)
+        ]
+    return told
 
 
 def _lines(name: str, program: Program, found: Replayed) -> list[str]:
@@ -173,6 +182,8 @@ def _lines(name: str, program: Program, found: Replayed) -> list[str]:
     difference = found.difference
     if difference is None:
         lines.append(f"{name}: {events}, {decisions} derived again, all equal")
+        if not found.ended:
+            lines.append("  the log has no end of the run: it still goes on, or events are missing")
     else:
         lines.append(f"{name}: differs at event {difference.seq}, after {events}, {decisions}")
         lines += _difference_lines(program, difference)

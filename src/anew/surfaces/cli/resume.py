@@ -17,7 +17,7 @@ from anew.runtime.wiring import open_database
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.ending import EXIT_STATUS, Manner, print_ending
+from anew.surfaces.cli.ending import Manner, print_ending
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import find_run
@@ -30,6 +30,7 @@ from anew.surfaces.cli.working import (
     going_on,
     manner_of,
 )
+from anew.views.exit_status import exit_status_of
 
 
 def run(words: list[str]) -> int:
@@ -113,4 +114,4 @@ async def _unfinished(place: str | None) -> list[RunId]:
 async def _worst(place: str | None, runs: list[RunId]) -> int:
     async with open_database(place, read_only=True) as database:
         rows = [await database.archive.run(run) for run in runs]
-    return max(EXIT_STATUS.get(row.status, status.WAITING) for row in rows if row is not None)
+    return max(exit_status_of(row.status) for row in rows if row is not None)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 from msgspec.structs import replace
 
-from anew.lab.forking import fork_preview
 from anew.runtime.embedded import Embedded
+from anew.runtime.forking import Where, planned
 from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
 from anew.runtime.wiring import open_database
 from anew.store import RunId
-from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument, find_run
-from anew.surfaces.cli.previews import planned_retry, print_preview
+from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
 from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
-from anew.views.forking import Preview, preview_row
+from anew.views.forking import preview_row
 
 
 def run(words: list[str]) -> int:
@@ -38,27 +36,27 @@ def run(words: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="only tell what would happen")
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    old, preview = asyncio.run(_planned(asked.place, asked.run, asked.step))
-    if asked.dry_run and asked.json:
-        print(json.dumps({"preview": preview_row(preview)}))
-    elif not asked.json and not asked.quiet:
-        print_preview(preview, [])
-    if asked.dry_run:
-        return status.DONE
-    manner = replace(manner_of(asked), preview=preview_row(preview))
-    return carry_out(_wish(old, asked.step), manner)
+    found = asyncio.run(_planned(asked.place, asked.run, asked.step))
+    ended = tell(found, asked)
+    if ended is not None:
+        return ended
+    manner = replace(manner_of(asked), preview=preview_row(found.preview))
+    return carry_out(_wish(found), manner)
 
 
-async def _planned(place: str | None, said: str, step: str | None) -> tuple[RunId, Preview]:
+async def _planned(place: str | None, said: str, step: str | None) -> Foreseen:
     async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
-        return row.run, fork_preview(await planned_retry(database, row, step))
+        where = Where(step=step, is_failure=True)
+        plan = await planned(database.archive, documents_of(database), row.run, where=where)
+        return foreseen(row.run, plan)
 
 
-def _wish(old: RunId, step: str | None) -> Wish:
-    key = made_key()
+def _wish(found: Foreseen) -> Wish:
+    """What was shown, and nothing else: the old run may have come to the step again meanwhile."""
+    key, old, at, step = made_key(), found.run, found.plan.at, found.plan.where.step
 
     async def here(engine: Embedded) -> RunId:
-        return (await engine.retry(old, step, key=key)).run
+        return (await engine.retry(old, step, at=at, key=key)).run
 
-    return Wish(here, Request("retry", run=str(old), step=step, key=key))
+    return Wish(here, Request("retry", run=str(old), step=step, at=at, key=key))

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from anew.engine.moments import moment_text
-from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.script import Script, doubts, read_script
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
@@ -23,6 +22,7 @@ from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object, merge_deep
+from anew.views.exit_status import exit_status_of
 from anew.views.summary import elapsed_seconds
 from anew.views.timeline import timeline_lines
 from anew.views.words import WORDS
@@ -36,12 +36,6 @@ FAULTS_HELP = """\
   clock      the clock is off: by parts of a second, or set forward or back by minutes
   all        all of these"""
 COLOURS = {"done": "green", "failed": "red"}
-EXIT_STATUS = {
-    RunStatus.DONE: status.DONE,
-    RunStatus.FAILED: status.FAILED,
-    RunStatus.CANCELLED: status.CANCELLED,
-    RunStatus.WAITING: status.WAITING,
-}
 
 
 def run(words: list[str]) -> int:
@@ -67,7 +61,7 @@ def run(words: list[str]) -> int:
         print(json.dumps(_report(simulation, asked.words)))
     else:
         _print_text(simulation, asked.words)
-    return EXIT_STATUS.get(simulation.status, status.WAITING)
+    return exit_status_of(simulation.status)
 
 
 def _warn(asked: Namespace, problems: Iterable[str]) -> None:
@@ -79,9 +73,9 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "simulate",
         purpose="Run a document with the real engine in virtual time. No tool is called: outcomes\n"
-        "come from the script, and a task the script does not name succeeds with {}. A question\n"
-        "to a person that the script does not answer waits for its deadline, or ends the\n"
-        "simulation waiting.\n"
+        "come from the script, and a task the script does not name succeeds with {}, a sleep\n"
+        "when its time is over. A question to a person that the script does not answer waits for\n"
+        "its deadline, or ends the simulation waiting.\n"
         "\n"
         "With --faults, many runs are played in which things go wrong, each as its seed draws:\n"
         f"{FAULTS_HELP}\n"

@@ -102,6 +102,7 @@ class Session:
         self._paint = paint_for(sys.stdout)
         self._results: list[Result] = []
         self._coverage: dict[str, Coverage] = {}
+        self._broken: list[str] = []
         self.used: set[str] = set()
         self._wants_coverage = (
             asked.coverage or asked.coverage_html is not None or asked.fail_under is not None
@@ -146,9 +147,10 @@ class Session:
 
     def _status(self, documents: list[Covered]) -> int:
         verdicts = {result.verdict for result in self._results}
-        if Verdict.BAD in verdicts:
-            return status.BAD
         least = self._asked.fail_under
+        # Nobody knows how much of a document is covered that cannot be read.
+        if Verdict.BAD in verdicts or (least is not None and self._broken):
+            return status.BAD
         is_short = least is not None and total_percent(documents) < least
         return status.FAILED if is_short or Verdict.FAILED in verdicts else status.DONE
 
@@ -166,6 +168,7 @@ class Session:
                     coverage = coverage_of(programs.program(file))
                 found.append(Covered(file, read_document(file), coverage, played[file]))
             except ConfigError:
+                self._broken.append(file)
                 told = "it has errors, see `anew check`"
                 print(f"{visible(file)}: warning: not counted: {told}", file=sys.stderr)
         return found
@@ -178,7 +181,7 @@ class Session:
             os.makedirs(path, exist_ok=True)
             path = os.path.join(path, _PAGE_NAME)
         sources = [
-            CoveredSource(one.file, document_lines(one.source), one.coverage, one.percent)
+            CoveredSource(one.file, document_lines(one.source), one.coverage, one.scenarios)
             for one in documents
         ]
         write_document(path, page_of(sources))
@@ -206,16 +209,20 @@ class Session:
                 print(line)
         print(summary_line(self._results, seconds, self._paint))
         least = self._asked.fail_under
-        if least is not None and total_percent(documents) < least:
+        if least is not None and self._broken:
+            told = f"documents that have errors: {len(self._broken)}; coverage cannot be told"
+            print(self._paint("red", told))
+        elif least is not None and total_percent(documents) < least:
             told = f"coverage is {total_percent(documents):g} %, less than {least:g} %"
             print(self._paint("red", told))
 
     def _print_json(self, documents: list[Covered], seconds: float) -> None:
         counts = Counter(result.verdict for result in self._results)
+        covered = coverage_object(documents, self._broken) if self._wants_coverage else None
         told = {
             **{verdict.value: counts[verdict] for verdict in Verdict},
             "seconds": round(seconds, 6),
             "scenarios": json_rows(self._results),
-            "coverage": coverage_object(documents) if self._wants_coverage else None,
+            "coverage": covered,
         }
         print(json.dumps(told))

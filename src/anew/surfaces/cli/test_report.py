@@ -24,7 +24,10 @@ def result_lines(result: Result, paint: Paint, *, is_whole: bool) -> Iterator[st
     """One line for a scenario that did not pass, then what was expected, and what happened."""
     name = paint("bold", visible(result.file))
     if result.verdict is Verdict.BAD:
-        yield f"{paint('red', 'ERROR')} {name}: {visible(result.problem)}"
+        # A problem that has a line begins with the name: `flow.scenario.yaml:2:1: …`
+        problem = result.problem.removeprefix(result.file)
+        gap = "" if problem != result.problem else ": "
+        yield f"{paint('red', 'ERROR')} {name}{gap}{visible(problem)}"
         return
     yield f"{paint('red', 'FAILED')} {name}"
     yield from failure_lines(result, paint, is_whole=is_whole)

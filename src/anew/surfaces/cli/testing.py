@@ -7,21 +7,22 @@ asked to rewrite are all it writes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from time import perf_counter
 
 from msgspec import Struct, field
 
 from anew.errors import ConfigError, ProgramError
+from anew.lab.beside import document_of, golden_beside, timeline_beside
 from anew.lab.coverage import Coverage, Tally
 from anew.lab.expecting import Failure
-from anew.lab.scenario import Played, play, read_scenario, timeline_beside
+from anew.lab.scenario import Played, Scenario, play, read_scenario
 from anew.languages import Loaded, load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, write_document
-from anew.surfaces.cli.finding_files import document_of
+from anew.surfaces.cli.processes import mapped
 
 # To start a process takes half a second of work: it must have more than that to do.
 PROCESS_SECONDS = 1.0
@@ -128,7 +129,7 @@ class Player:
             scenario = read_scenario(read_document(file), file)
             document = document_of(file, scenario.document)
             program = self._documents.program(document, scenario.dialect)
-            golden = _golden(file)
+            golden = golden_beside(file)
             played = play(scenario, program, timeline=None if self._wish.update else golden)
             is_written = self._wish.update and _keep(played, golden)
         except (ConfigError, ProgramError) as error:
@@ -144,7 +145,7 @@ class Player:
             failures=played.failures,
             doubts=played.doubts,
             timeline="" if played.is_passed else played.timeline,
-            expects=bool(scenario.expect) or golden is not None,
+            expects=_expects(scenario) or golden is not None,
             is_written=is_written,
         )
 
@@ -163,14 +164,13 @@ class Player:
         return found
 
 
-def _golden(file: str) -> str | None:
-    path = timeline_beside(file)
-    return read_document(path).decode("utf-8", "replace") if os.path.isfile(path) else None
+def _expects(scenario: Scenario) -> bool:
+    return bool(scenario.expect or scenario.script.invariants)
 
 
 def _keep(played: Played, golden: str | None) -> bool:
     """Write the timeline of a scenario that has one, or that expects nothing else."""
-    if golden == played.timeline or (golden is None and played.scenario.expect):
+    if golden == played.timeline or (golden is None and _expects(played.scenario)):
         return False
     write_document(timeline_beside(played.scenario.file), played.timeline)
     return True
@@ -199,32 +199,9 @@ def batches(files: Sequence[str], wish: Wish, *, processes: int) -> Iterator[Bat
 
 
 def _elsewhere(cut: list[list[str]], wish: Wish, processes: int) -> Iterator[Batch]:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import active_children, get_context
-
-    others = set(active_children())
-    # A forked process would share this one's threads and locks, which only `spawn` makes anew.
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (wish,))
-    try:
-        yield from pool.map(_play, cut)
-    except BaseException:
-        for child in set(active_children()) - others:
-            child.terminate()  # nobody waits for what is left
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return mapped(_prepared, wish, batches=cut, processes=processes)
 
 
-_player: list[Player] = []
-
-
-def _prepare(wish: Wish) -> None:
-    """In a new process: whoever started it hears Ctrl-C, and ends it."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _player.append(Player(wish, Documents()))
-
-
-def _play(files: list[str]) -> Batch:
-    return _player[0].batch(files)
+def _prepared(wish: Wish) -> Callable[[list[str]], Batch]:
+    """In another process: what plays a batch."""
+    return Player(wish, Documents()).batch

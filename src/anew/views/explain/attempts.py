@@ -11,6 +11,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.program.span import Span
 from anew.values import Object
 from anew.views.explain.delays import delay_parts, delay_sentence
+from anew.views.explain.errors import whole_error
 from anew.views.explain.paragraph import About, Paragraph, paragraph_for
 from anew.views.explain.rules import RuleWords, outcome_text
 from anew.views.explain.sources import Sources
@@ -49,6 +50,9 @@ class Teller(Protocol):
 
     def known(self, event: e.Event) -> Object:
         """What a condition could read at this event."""
+
+    def shared_executions(self, event: e.Event) -> int | None:
+        """How many executions count against the budget that all visits of a step share."""
 
 
 class _Processed(Struct):
@@ -160,9 +164,7 @@ class AttemptStory:
 
     def _broken(self, event: e.TaskProcessed) -> list[str]:
         error = event.error or {}
-        return [
-            f"Deciding about it failed, which fails the task: {one_line(str(error['message']))}."
-        ]
+        return [f"Deciding about it failed, which fails the task: {whole_error(error)}."]
 
     def _follow(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
         """The next task of the step-run, if there is one, has this for its reason."""
@@ -204,7 +206,8 @@ class AttemptStory:
     def _exhausted(self, event: e.TaskRetryExhausted) -> None:
         told = self._told(event)
         self._tell_outcome(told, event, ".", is_this=True)
-        told.tell(event, self._rules.spent(event), self._rules.writes(event.patches))
+        spent = self._rules.spent(event, self._story.shared_executions(event))
+        told.tell(event, spent, self._rules.writes(event.patches))
         told.span = self._span(event, event.rule) or told.span
         self._story.mark_odd(event)
         self._follow(event)

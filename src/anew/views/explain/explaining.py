@@ -42,9 +42,11 @@ def explanation(
     if step is None or last is None:
         return found
     own = [told for told in found if told.step == step or _is_for_all(told)]
-    if not any(told.step == step for told in own):
-        own.insert(0, _never_entered(step, last, at=log[-1].at))
-    return own
+    if any(told.step == step for told in own):
+        return own
+    now_waiting = [told for told in own if told.about is About.WAIT]
+    past = own[: len(own) - len(now_waiting)]
+    return [*past, _not_entered(step, last, at=log[-1].at), *now_waiting]
 
 
 def _runs(log: Sequence[Event]) -> list[Sequence[Event]]:
@@ -78,11 +80,14 @@ def _own_events(log: Sequence[Event], program: Program | None) -> int:
 
 
 def _in_order(story: Story) -> list[Paragraph]:
-    return [told for told in sorted(story.paragraphs, key=_order) if told.sentences]
+    """By time; the paragraphs of a loop stay together, at the place of the first."""
+    blocks = sorted([*([told] for told in story.paragraphs), *story.blocks], key=_order)
+    return [told for block in blocks for told in block if told.sentences]
 
 
-def _order(told: Paragraph) -> int:
-    return told.seq or (told.events[0] if told.events else 0)
+def _order(block: list[Paragraph]) -> int:
+    first = block[0]
+    return first.seq or (first.events[0] if first.events else 0)
 
 
 def _is_for_all(told: Paragraph) -> bool:
@@ -108,27 +113,33 @@ def _standing(
     )
 
 
-def _never_entered(step: str, story: Story, *, at: int) -> Paragraph:
+def _not_entered(step: str, story: Story, *, at: int) -> Paragraph:
     """Why a step of the program does not occur in the log."""
     reasons = list(dict.fromkeys(story.refusals.get(step, ())))
     word = story.sources.arc_word
-    told = f"{step} was never entered."
+    told = f"{step} was never entered." if story.state.is_final else f"{step} is not entered yet."
     none = f"No {word} that leads to it was looked at." if not reasons else ""
     sentences = [sentence for sentence in (told, *reasons, none) if sentence]
     return Paragraph(about=About.ROUTE, head=step, at=at, sentences=sentences, step=step)
 
 
-def shortened(paragraphs: Sequence[Paragraph], most: int = PARAGRAPHS_SHOWN_MAX) -> list[Paragraph]:
-    """The first and the last of many paragraphs, and one that stands for those between."""
+def shortened(
+    paragraphs: Sequence[Paragraph], most: int = PARAGRAPHS_SHOWN_MAX, *, step: str | None = None
+) -> list[Paragraph]:
+    """The first and the last of many paragraphs, and one that stands for those between.
+
+    `step` is the one they are about, when they are about one.
+    """
     if len(paragraphs) <= most:
         return list(paragraphs)
     head, tail = most // 2, most - most // 2 - 1
     left = paragraphs[head : len(paragraphs) - tail]
+    remedy = "Name a step, or use --json." if step is None else "--json has them all."
     rest = Paragraph(
         about=About.REST,
         head="left out",
         at=left[0].at,
-        sentences=[f"{counted(len(left), 'more paragraph')}. Name a step, or use --json."],
+        sentences=[f"{counted(len(left), 'more paragraph')}. {remedy}"],
         events=[seq for told in left for seq in told.events],
     )
     return [*paragraphs[:head], rest, *paragraphs[len(paragraphs) - tail :]]

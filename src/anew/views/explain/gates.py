@@ -9,10 +9,11 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.gates import PENDING
 from anew.values import Object
+from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
 from anew.views.explain.values import values_text
 from anew.views.routing_words import forked_text, is_past_limit, joined_text, listed
-from anew.views.wording import counted, error_text
+from anew.views.wording import counted
 
 
 class GateWords(Struct, frozen=True):
@@ -24,9 +25,9 @@ class GateWords(Struct, frozen=True):
         """Why tokens were let into a step, or not."""
         name, who = event.step, _tokens(len(event.tokens))
         if event.error is not None and is_past_limit(event):
-            return f"{name} was not begun: {error_text(event.error)}."
+            return f"{name} was not begun: {whole_error(event.error)}."
         if event.error is not None:
-            return f"The admission rules of {name} could not be asked: {error_text(event.error)}."
+            return f"The admission rules of {name} could not be asked: {whole_error(event.error)}."
         verdict = "let in" if event.allow else "not let in"
         if event.rule is None:
             return f"{who} {_was(event)} {verdict}: no admission rule of {name} matches."
@@ -54,7 +55,9 @@ class GateWords(Struct, frozen=True):
         elif event.to is not None:
             yield self._redirect(event)
         else:
-            spent = error_text(event.error) if event.error is not None else "nothing is left to try"
+            spent = (
+                whole_error(event.error) if event.error is not None else "nothing is left to try"
+            )
             yield f"So the run may not end well: {spent}."
 
     def _goal(self, name: str, verdict: str, *, is_met: bool) -> str:

@@ -78,6 +78,9 @@ class Paragraph(Struct, kw_only=True):
         """One more sentence about what has been told, unless it says nothing."""
         self.sentences += [sentence] if sentence else []
 
+    def has_told(self, text: str) -> bool:
+        return any(text in sentence for sentence in self.sentences)
+
     def tell(self, event: Event, *sentences: str) -> None:
         """Account for an event; a sentence that says nothing is left out."""
         self.events.append(event.seq)

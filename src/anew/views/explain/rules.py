@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from anew.engine import events as e
 from anew.program.policy import Budget, OutcomeStatus, Retry, Rule
 from anew.values import Object, json_text
+from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
 from anew.views.explain.values import outcome_values, values_text
-from anew.views.wording import counted, error_text, exact_seconds, failure_text, one_line
+from anew.views.wording import counted, exact_seconds, failure_text, one_line
+
+RetryEvent: TypeAlias = e.TaskRetryScheduled | e.TaskRetryExhausted
 
 WRITES_SHOWN = 3
 # How a path writes a dot that belongs to a key.
@@ -25,6 +30,8 @@ def outcome_text(event: e.TaskProcessed) -> str:
         said = f", saying {one_line(outcome.word)}" if outcome.word else ""
         return f"ended {outcome.verdict or 'well'}{said}"
     told = failure_text(outcome)
+    if told.endswith("…"):
+        told = whole_error(outcome.error)  # the cause may stand at its end
     kind = str(outcome.error.get("kind"))
     return f"ended with {told}" if told.startswith(kind) else f"ended with {told} ({kind})"
 
@@ -70,49 +77,69 @@ class RuleWords(Struct, frozen=True):
             return ""
         if event.rule is not None or event.directive == "continue":
             return f"{self.matched(event, known)}, {self.directive(event)}."
-        return f"{self.matched(event, known)}, and so the {self.sources.step_word} fails."
+        return f"{self.matched(event, known)}, and so the {self._whole(event)} fails."
 
     def directive(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
         """What follows: `so the step goes on`, `which fails the step`."""
-        step = self.sources.step_word
+        whole = self._whole(event)
         wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
         match event.directive:
             case "continue":
                 counts = f" and it counts as {event.verdict}" if event.verdict else ""
                 return f"so it goes on{counts}"
             case "break":
-                return f"which ends the {step} here, done"
+                return f"which ends the {whole} here, done"
             case "jump":
                 return f"which jumps to {event.to}{wait}"
             case _:
                 # The error of an exhausted retry is the outcome's, which has been told.
                 own = event.error if isinstance(event, e.TaskProcessed) else None
-                why = f": {error_text(own)}" if own is not None else ""
-                return f"which fails the {step}{why}"
+                why = f": {whole_error(own)}" if own is not None else ""
+                return f"which fails the {whole}{why}"
+
+    def _whole(self, event: e.Event) -> str:
+        """What a directive ends: in a loop that is an iteration, and the step goes on."""
+        return self.sources.step_word if event.iteration is None else "iteration"
 
     def allowance(self, event: e.TaskRetryScheduled) -> str:
         """`it allows 5 attempts, 1 was made`."""
-        made = event.count or event.attempt or 1
-        rule = self.sources.rule(event.step, event.task, event.rule)
-        is_shared = event.count is not None or (
-            rule is not None and isinstance(rule.then, Retry) and rule.then.budget is Budget.STEP
-        )
-        over = f", counted over all visits of the {self.sources.step_word}" if is_shared else ""
-        were = "was" if made == 1 else "were"
-        return f"it allows {counted(event.attempts, 'attempt')}, {made} {were} made{over}"
+        if self._is_shared(event, event.count):
+            return f"{self._shared(event)}, and this is number {event.count or event.attempt}"
+        return f"it allows {counted(event.attempts, 'attempt')}, {_made(event.attempt or 1)}"
 
-    def spent(self, event: e.TaskRetryExhausted) -> str:
-        """Why a retry rule that matches does not retry any more, and what happens instead."""
-        made = f"{event.attempt} {'was' if event.attempt == 1 else 'were'} made"
-        if event.reason == "attempts":
-            why = f"It allows {counted(event.attempts, 'attempt')} and {made}: they are spent"
-        else:
-            why = f"The next attempt would begin past its max_elapsed; {made}"
-        rule = self.sources.rule(event.step, event.task, event.rule)
-        retry = rule.then if rule is not None and isinstance(rule.then, Retry) else None
+    def spent(self, event: e.TaskRetryExhausted, count: int | None) -> str:
+        """Why a retry rule that matches does not retry any more, and what happens instead.
+
+        `count` has the executions that count where all visits of the step share one budget.
+        """
+        retry = self._retry(event)
         stated = "on_exhausted says so" if retry is not None and retry.on_exhausted else ""
-        told = f"{why}, {self.directive(event)}"
+        told = f"{self._why_spent(event, count)}, {self.directive(event)}"
         return f"{told} ({stated})." if stated else f"{told}."
+
+    def _why_spent(self, event: e.TaskRetryExhausted, count: int | None) -> str:
+        made = event.attempt or 1
+        if event.reason != "attempts":
+            return f"The next attempt would begin past its max_elapsed; {_made(made)}"
+        if not self._is_shared(event, count):
+            allowed = f"It allows {counted(event.attempts, 'attempt')} and {_made(made)}"
+            return f"{allowed}: they are spent"
+        allowed, retries = self._shared(event).capitalize(), (count or made) - 1
+        return f"{allowed}, and {_made(retries)}: none is left"
+
+    def _is_shared(self, event: RetryEvent, count: int | None) -> bool:
+        """Whether all visits of the step share one budget; without the program, `count` tells."""
+        retry = self._retry(event)
+        return count is not None if retry is None else retry.budget is Budget.STEP
+
+    def _shared(self, event: RetryEvent) -> str:
+        """Executions that begin a visit cost nothing of such a budget, so its retries are told."""
+        many = counted(event.attempts - 1, "retry")
+        return f"it allows {many} over all visits of the {self.sources.step_word}"
+
+    def _retry(self, event: RetryEvent) -> Retry | None:
+        rule = self.sources.rule(event.step, event.task, event.rule)
+        return rule.then if rule is not None and isinstance(rule.then, Retry) else None
 
     def writes(self, patches: Object, event: e.TaskProcessed | None = None) -> str:
         """`It writes ctx.page = 2.`; what nodes write by themselves is no news."""
@@ -126,6 +153,10 @@ class RuleWords(Struct, frozen=True):
         ]
         more = ", …" if len(told) > WRITES_SHOWN else ""
         return f"It writes {', '.join(told[:WRITES_SHOWN])}{more}." if told else ""
+
+
+def _made(many: int) -> str:
+    return f"{many} {'was' if many == 1 else 'were'} made"
 
 
 def _kind(rule: Rule) -> str:

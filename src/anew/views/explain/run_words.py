@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from anew.engine import events as e
-from anew.views.wording import error_text, one_line
+from anew.views.explain.errors import whole_error
+from anew.views.wording import one_line
 
 RunEvent: TypeAlias = (
     e.RunRequested
@@ -38,7 +39,7 @@ def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
             return ("It is done: no token is left, and every failure was handled.",)
         case e.RunFailed():
             gates = f"Not satisfied: {', '.join(event.unsatisfied)}." if event.unsatisfied else ""
-            return f"It failed: {error_text(event.error)}.", untaken, gates
+            return f"It failed: {whole_error(event.error)}.", untaken, gates
         case e.RunCancelled():
             return "It was cancelled.", _sentence(event.reason)
         case _:

@@ -14,6 +14,7 @@ from anew.engine.state import RunState
 from anew.program.span import Span
 from anew.values import Object
 from anew.views.explain.attempts import AttemptStory
+from anew.views.explain.errors import whole_error
 from anew.views.explain.gates import GateWords
 from anew.views.explain.loops import LoopStory
 from anew.views.explain.paragraph import About, Paragraph, paragraph_for
@@ -21,18 +22,22 @@ from anew.views.explain.run_words import RunEvent, run_sentences
 from anew.views.explain.sources import Sources, where
 from anew.views.explain.ways import WayWords, came_by
 from anew.views.routing_words import is_exit_check
-from anew.views.wording import counted, error_text, lesser_verdict, one_line, place_text
+from anew.views.wording import counted, lesser_verdict, one_line, place_text
 
 Visit: TypeAlias = tuple[str | None, int | None]
 
 
 class Story:
-    """Feed it every event of a log, in order; then `close` it and read `paragraphs`."""
+    """Feed it every event of a log, in order; then `close` it and read what it has told.
+
+    A loop is told in a block: its opening, then one iteration after another, however they ran.
+    """
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.state = RunState()
         self.paragraphs: list[Paragraph] = []
+        self.blocks: list[list[Paragraph]] = []
         self.loops: dict[Visit, LoopStory] = {}
         self.refusals: dict[str, list[str]] = {}  # by step, why it was not gone to
         self._attempts = AttemptStory(self)
@@ -54,11 +59,14 @@ class Story:
     def close(self) -> None:
         """Bring out what no later event has told."""
         self._attempts.close()
-        for loop in self.loops.values():
-            self.paragraphs += loop.paragraphs()
+        self.blocks += [list(loop.paragraphs()) for loop in self.loops.values()]
         self.loops.clear()
         self.paragraphs += self._entered.values()
         self._entered.clear()
+        for end in self._ends.values():
+            end.tell_more(
+                "" if end.sentences else "Where the run goes from here is not decided yet."
+            )
 
     # --- events ----------------------------------------------------------------------------------
 
@@ -152,7 +160,8 @@ class Story:
                 end.tell(event, f"{event.step} counts as {verdict}." if verdict else "")
             case e.StepFailed():
                 self._errors[visit] = event.error
-                end.tell(event, self._ways.failed(event))
+                told = end.has_told(whole_error(event.error))
+                end.tell(event, self._ways.failed(event, is_told=told))
             case e.NextEvaluated():
                 self._routed(event, end)
             case e.BranchForked():
@@ -164,10 +173,8 @@ class Story:
         end.tell(event, *sentences)
         self._came |= {t["id"]: came_by(self.sources, event, t) for t in event.tokens}
         end.span = self._place_of(event)
-        refused = [row for row in event.arcs if not row["verdict"] or "dropped" in row]
-        for row in refused:
-            said = next((s for s in sentences if f" {row['arc']} to {row['to']}" in s), "")
-            self.refusals.setdefault(row["to"], []).append(f"After {event.step}: {said}")
+        for to, why in self._ways.refusals(event, known):
+            self.refusals.setdefault(to, []).append(f"After {event.step}: {why}")
         if event.event == "step.failed" and not event.tokens:
             self._failures[event.step] = " ".join(sentence for sentence in sentences if sentence)
 
@@ -233,7 +240,7 @@ class Story:
                 self._counts[visit] = counts
                 ended = f"{event.done:,} of {counted(event.total, 'item')} went well"
                 loop.opening.tell(event, f"{ended}, {event.failed:,} failed.")
-                self.paragraphs += loop.paragraphs()
+                self.blocks.append(list(loop.paragraphs()))
 
     def _loop_opening(self, event: e.LoopStarted) -> Paragraph:
         opening = paragraph_for(About.LOOP, f"{event.step}, its loop", event)
@@ -260,7 +267,8 @@ class Story:
             iteration.paragraphs.append(last)
         if isinstance(event, e.LoopIterationFailed):
             iteration.is_odd = iteration.has_failed = True
-            last.tell(event, f"The iteration failed: {error_text(event.error)}.")
+            error = whole_error(event.error)
+            last.tell(event, "" if last.has_told(error) else f"The iteration failed: {error}.")
         else:
             last.tell(event)
 
@@ -291,3 +299,9 @@ class Story:
             if event.event == "step.failed" and visit in self._errors:
                 found["event"]["error"] = self._errors[visit]
         return found
+
+    def shared_executions(self, event: e.Event) -> int | None:
+        """The step's retries and this execution, as the engine counts them; None with no retry."""
+        run = self.state.active.get((event.step or "", event.visit or 0))
+        retries = self.state.ground(run.branch).retries if run is not None else {}
+        return retries[event.step] + 1 if event.step in retries else None

@@ -10,10 +10,10 @@ from anew.engine import events as e
 from anew.engine.router import Reason
 from anew.program.program import Arc, RouteMode
 from anew.values import Object
+from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
 from anew.views.explain.values import values_text
 from anew.views.routing_words import listed
-from anew.views.wording import error_text
 
 ARCS_SHOWN = 12
 _SUCCESS_ONLY = "an arc without when answers success only"
@@ -36,8 +36,7 @@ class WayWords(Struct, frozen=True):
             yield "It leads nowhere, and the failure it took up is still one: the run fails."
             return
         if event.error is not None:
-            word = self.sources.arc_word
-            yield f"Its {word}s could not be asked: {error_text(event.error)}."
+            yield self._raised(event)
             return
         if event.reason == Reason.FORK:
             yield self._forked(event)
@@ -45,16 +44,35 @@ class WayWords(Struct, frozen=True):
         rows = event.arcs[:ARCS_SHOWN]
         taken = [row for row in rows if row["verdict"] and "dropped" not in row]
         for row in rows:
-            yield self._asked(event, row, known)
+            yield self.answer(event, row, known)
         yield self._others(event, taken)
         yield from self._unasked(event)
         if not event.tokens:
             yield self._nowhere(event)
 
-    def failed(self, event: e.StepFailed) -> str:
-        """How a visit failed, and what that means for the run where nobody handles it."""
+    def _raised(self, event: e.NextEvaluated) -> str:
+        return f"Its {self.sources.arc_word}s could not be asked: {whole_error(event.error)}."
+
+    def refusals(self, event: e.NextEvaluated, known: Object) -> Iterator[tuple[str, str]]:
+        """The steps that were not gone to though an arc leads there, and why."""
+        if event.error is not None:
+            step = self.sources.step(event.step)
+            arcs = step.router.arcs if step is not None else ()
+            for to in dict.fromkeys([arc.to for arc in arcs] + [row["to"] for row in event.arcs]):
+                yield to, self._raised(event)
+            return
+        for row in event.arcs:
+            if not row["verdict"] or "dropped" in row:
+                yield row["to"], self.answer(event, row, known)
+
+    def failed(self, event: e.StepFailed, *, is_told: bool) -> str:
+        """How a visit failed, and what that means for the run where nobody handles it.
+
+        `is_told`: the same paragraph has said the error.
+        """
         step = self.sources.step_word.capitalize()
-        told = f"{step} {event.step} failed: {error_text(event.error)}."
+        why = "" if is_told else f": {whole_error(event.error)}"
+        told = f"{step} {event.step} failed{why}."
         if event.handled or event.failure_mode is None:
             return told
         means = _FAILURES.get(event.failure_mode, "its branch ends failed")
@@ -70,7 +88,8 @@ class WayWords(Struct, frozen=True):
         word = self.sources.arc_word
         return f"A fork takes all its {word}s, each as a branch of its own: {listed(ways)}."
 
-    def _asked(self, event: e.NextEvaluated, row: Object, known: Object) -> str:
+    def answer(self, event: e.NextEvaluated, row: Object, known: Object) -> str:
+        """What one arc came to, with its reason."""
         arc = self.sources.arc(event.step, row["arc"])
         name = self._name(row, arc)
         if "dropped" in row:

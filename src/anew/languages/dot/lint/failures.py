@@ -10,7 +10,7 @@ from anew.languages.dot.goals import gate_target
 from anew.languages.dot.graph import Node
 from anew.languages.dot.lint.reach import TARGET_KEYS, walked
 from anew.languages.dot.node_type import Role
-from anew.languages.dot.retries import JITTER_MAX, max_retries, on_failure, rescue_of
+from anew.languages.dot.retries import JITTER_MAX, max_retries, on_failure, rescuing
 from anew.languages.dot.routes import Route
 from anew.languages.dot.settings import Holder, flag, given, number
 
@@ -112,7 +112,7 @@ def _has_route(c: Compilation, node: Node, routes: list[Route]) -> bool:
         return True
     if c.types[node.id].name == "wait.human" and given(node, "timeout") is None:
         return True  # it waits for as long as it takes
-    if rescue_of(c, node) is not None or on_failure(c, node) != "exit":
+    if rescuing(c, node) is not None or on_failure(c, node) != "exit":
         return True
     return any(_takes_failures(c, route) for route in routes)
 

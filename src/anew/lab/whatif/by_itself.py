@@ -1,0 +1,72 @@
+"""What tools give that ask nothing of the world: the real tools, called in virtual time.
+
+Their inputs say it all, so no log is needed and nothing is supposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from anew.engine.outcome import Outcome, outcome_of
+from anew.lab.playing import Asking
+from anew.lab.script import Entry
+from anew.lab.whatif.past import Recorded
+from anew.runtime.sleeping import SleepTool
+from anew.tool import Answer, Call, Parked, Place, Timeout
+from anew.tools.noop import NoopTool
+
+_NOWHERE = Path()
+
+
+class _Moment(Struct, frozen=True):
+    """A clock that stands still."""
+
+    at: int
+
+    def now(self) -> int:
+        return self.at
+
+    async def sleep_until(self, moment: int) -> None:
+        raise NotImplementedError(moment)
+
+
+def answer_by_itself(asking: Asking) -> Entry:
+    """What a `noop` or `sleep` with these inputs gives, and how long it takes."""
+    until = asking.now
+    answer = _called(asking, until)
+    if isinstance(answer, Parked):
+        until = asking.now if answer.until is None else answer.until
+        answer = _called(asking, until)
+    outcome = answer if isinstance(answer, Outcome) else outcome_of({})
+    return Recorded({}, 1, until - asking.now, recorded=outcome)
+
+
+def _called(asking: Asking, at: int) -> Answer:
+    tool = NoopTool() if asking.kind == "noop" else SleepTool(_Moment(at))
+    key = asking.key
+    call = Call(
+        asking.kind,
+        asking.inputs if isinstance(asking.inputs, dict) else {},
+        Place("", key.step, key.visit, key.iteration, asking.label, asking.attempt),
+        "",
+        asking.now,
+        Timeout(),
+        _NOWHERE,
+        _NOWHERE,
+    )
+    return _at_once(tool.call(call))
+
+
+def _at_once(calling: Coroutine[Any, Any, Answer]) -> Answer:
+    """The result of a call that waits for nothing."""
+    try:
+        calling.send(None)
+    except StopIteration as done:
+        answer: Answer = done.value
+        return answer
+    calling.close()
+    raise NotImplementedError("the tool waits for something")

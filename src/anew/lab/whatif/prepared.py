@@ -1,0 +1,103 @@
+"""Which past runs can be played at all: those that their own program derives again.
+
+Plays each once on its own program, to know what it asked of the world. Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.engine import events as e
+from anew.lab.whatif.answering import Known, NeedsModel
+from anew.lab.whatif.changes import longer_timeouts, rule_pairs
+from anew.lab.whatif.decisions import departure
+from anew.lab.whatif.past import (
+    BY_ITSELF,
+    NOT_ACCEPTED,
+    PastRun,
+    Tape,
+    executions_of,
+    tape_of,
+)
+from anew.lab.whatif.play import Figures, play
+from anew.lab.whatif.verdict import Left
+from anew.program.program import Program
+
+ENDED = {"run.done": "done", "run.failed": "failed"}
+# What tools that need no world may fail with by themselves.
+_OWN_ERRORS = ("config", "timeout")
+
+
+class Ready(Struct, frozen=True):
+    """A past run that its own program derives again from its world."""
+
+    past: PastRun
+    tape: Tape
+    status: str
+    figures: Figures
+    known: Known
+
+
+def scripted_tasks(tapes: Iterable[Tape]) -> frozenset[tuple[str, str]]:
+    """The tasks that need no world, and yet failed: a simulation played them."""
+    return frozenset(
+        one.named
+        for tape in tapes
+        for one in tape.executions()
+        if one.kind in BY_ITSELF and one.has_ended
+        if not one.is_success and one.amounts_to not in (NOT_ACCEPTED, *_OWN_ERRORS)
+    )
+
+
+def tapes_of(runs: Sequence[PastRun]) -> dict[str, Tape]:
+    ended = [one for one in runs if _ending(one.log) is not None]
+    return {one.run: tape_of(one, position) for position, one in enumerate(ended)}
+
+
+def _ending(log: Sequence[e.Event]) -> str | None:
+    return ENDED.get(log[-1].name) if log else None
+
+
+def prepared(
+    past: PastRun, tape: Tape | None, program: Program, scripted: frozenset[tuple[str, str]]
+) -> Ready | Left:
+    """The run, if playing its own program on its world gives its own decisions again."""
+    status = _ending(past.log)
+    if tape is None or status is None:
+        is_cancelled = past.log and isinstance(past.log[-1], e.RunCancelled)
+        return Left(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
+    if _is_of_a_line(past):
+        return Left(past.run, "it was begun anew, and a line of runs is not followed")
+    try:
+        again = play(past.program, tape, length=len(past.log), draw=Random(0).random)
+    except NeedsModel:
+        return Left(past.run, "its own program asks for executions that its log does not have")
+    if again.figures is None:
+        return Left(past.run, f"played again on its own program, {again.why}")
+    apart = departure(past.log, again.log)
+    if apart is not None:
+        told = f"played again on its own program it differs at seq {apart.seq} ({apart.place})"
+        return Left(past.run, told)
+    asked = executions_of(past.program, again.log)
+    known = Known(asked, longer_timeouts(past.program, program), scripted)
+    return Ready(past, tape, status, _renumbered(again.figures, past.program, program), known)
+
+
+def _renumbered(figures: Figures, old: Program, new: Program) -> Figures:
+    """The rules by the numbers that their equals have in the new program."""
+    pairs = rule_pairs(old, new)
+    return replace(figures, rules={pairs[rule]: told for rule, told in figures.rules.items()})
+
+
+def _is_of_a_line(past: PastRun) -> bool:
+    """Whether the run took the place of another, or another took its place."""
+    first = past.log[0]
+    if isinstance(first, e.RunRequested) and first.continues is not None:
+        return True
+    steps = past.program.steps.values()
+    restarts = {step.name for step in steps for task in step.tasks if task.kind == "restart"}
+    return any(isinstance(event, e.TaskStarted) and event.step in restarts for event in past.log)
