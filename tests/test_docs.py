@@ -185,7 +185,7 @@ def test_an_excerpt_is_part_of_its_file() -> None:
     assert excerpts
     for block in excerpts:
         whole = (ROOT / block.note.removeprefix("part of: ")).read_text(encoding="utf-8")
-        depths = range(0, 16, 2)
+        depths = range(0, 24, 2)
         assert any(indent(block.body, " " * depth) in whole for depth in depths), block.body
 
 

@@ -19,6 +19,7 @@ from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment
 from anew.engine.state import Key
 from anew.errors import ConfigError
+from anew.lab import world as lab_world
 from anew.lab.playing import Tapes
 from anew.lab.recording import Recorded, record
 from anew.lab.recording.decisions import first_difference
@@ -27,8 +28,6 @@ from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX
 from anew.lab.replay import replay
 from anew.lab.script import read_script, script_of
 from anew.lab.simulate import Simulation, simulate
-from anew.lab.world import Endless
-from anew.lab.world import World as World_
 from anew.languages import load_text
 from anew.program.program import Program
 from tests.engine.test_chaos import Chaos
@@ -226,26 +225,36 @@ workflow:
 
 def test_a_poll_that_was_cancelled_is_recorded_up_to_there() -> None:
     program = program_of(ENDLESS)
-    world = World_(program, script := script_of({}), player=Tapes(script), events_max=60)
-    with pytest.raises(Endless):
+    world = lab_world.World(program, script := script_of({}), player=Tapes(script), events_max=60)
+    with pytest.raises(lab_world.Endless):
         world.play()
     log = world.runs[0]
     cancelled = e.RunCancelled(reason="enough", seq=len(log) + 1, at=log[-1].at)
     assert record(program, [[*log, cancelled]]).is_true
 
 
-def test_a_scenario_that_is_not_true_is_as_short_as_others() -> None:
-    program = program_of(POLLED)
-    outcomes = {"rows": {"result": {"all": [1], "text": "x" * 900}, "takes": 0.123456789}}
-    log = simulate(program, script_of({"outcomes": outcomes})).log
-    index = next(n for n, event in enumerate(log) if isinstance(event, e.TaskProcessed))
-    log[index] = replace(log[index], directive="fail")
-    recorded = record(program, [log])
+MEASURED = """
+workflow:
+  - step: s
+    tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {n: "{{ outcome.result.token | length }}"}}}}]}}}
+"""
+
+
+def test_a_scenario_that_cannot_be_true_is_still_one_to_read() -> None:
+    program = program_of(MEASURED)
+    result = {"token": "a-secret-of-some-length", "text": "x" * 900}
+    outcomes = {"s": {"result": result, "takes": 0.123456789}}
+    run = simulate(program, script_of({"outcomes": outcomes}))
+    recorded = record(program, run.runs)
     assert not recorded.is_true
-    said = record(program, [simulate(program, script_of({"outcomes": outcomes})).log]).scenario
     assert recorded.timing == "rounded"
-    assert "lags" not in recorded.scenario
-    assert len(said["outcomes"]["rows"][0]["result"]["text"]) < 500
+    said = recorded.scenario["outcomes"]["s"][0]
+    assert said["takes"] == 0.123
+    assert len(said["result"]["text"]) < 500
+    assert (
+        len(record(program, run.runs, is_full=True).scenario["outcomes"]["s"][0]["result"]["text"])
+        == 900
+    )
 
 
 def test_of_many_things_that_were_cut_a_few_are_told() -> None:

@@ -40,7 +40,7 @@ START_DEFAULT = 946_684_800 * NANOSECONDS
 
 TAKES_SECONDS_MAX = 1e9
 # What is recorded of a run with thousands of step-runs is far larger than what anybody writes.
-SCRIPT_BYTES_MAX = 8 << 20
+SCENARIO_BYTES_MAX = 8 << 20
 OK_STATUSES = range(200, 300)
 
 _KEYS = ("workload", "outcomes", "signals", "random", "now", "lags", "invariants", "expect")
@@ -230,7 +230,7 @@ def read_script(text: str | bytes, file: str) -> Script:
 
 def read_value(text: str | bytes, file: str) -> Value:
     """The plain value in a YAML or JSON text."""
-    node, findings = read_yaml(text, file, bytes_max=SCRIPT_BYTES_MAX)
+    node, findings = read_yaml(text, file, bytes_max=SCENARIO_BYTES_MAX)
     for finding in findings:
         if finding.severity is Severity.ERROR:
             raise ConfigError(f"{finding.place}: {finding.message}")

@@ -449,6 +449,62 @@ workflow:
     assert rules(of(document)) == [("bounds.outlives-deadline", 5)]
 
 
+TIMED = """
+workflow:
+  - step: both
+    spec: {policy: {lifecycle: {timeout_s: 60}}}
+    %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "warned"),
+    [
+        ("tool: [{a: {kind: sleep, seconds: 40}}, {b: {kind: sleep, seconds: 40}}]", True),
+        ("tool: [{a: {kind: sleep, seconds: 40}}, {b: {kind: sleep, seconds: 20}}]", False),
+        (
+            "loop: {in: [1, 2, 3, 4, 5, 6, 7], iterator: it}\n    tool: {kind: sleep, seconds: 10}",
+            True,
+        ),
+        (
+            "loop: {in: [1, 2, 3, 4, 5, 6], iterator: it}\n    tool: {kind: sleep, seconds: 10}",
+            False,
+        ),
+    ],
+)
+def test_waits_that_only_together_outlive_the_deadline_are_warned_of(
+    work: str, warned: bool
+) -> None:
+    assert rules(of(TIMED % work)) == ([("bounds.outlives-deadline", 3)] if warned else [])
+
+
+LED_BACK = """
+executor: {spec: {limits: {visits_per_step: 3}}}
+workflow:
+  - step: send
+    tool:
+      - post:
+          kind: http
+          url: http://x
+          method: POST
+          idempotency_key: true
+          spec:
+            timeout: 2
+            policy:
+              on_unmatched: fail
+              rules: [{when: "{{ outcome.error.retryable }}", then: {do: retry, attempts: 5, delay: 1}}]
+    next: {arcs: [{step: send, when: "{{ event.name == 'step.%s' }}"}]}
+"""
+
+
+def test_a_failure_that_leads_back_multiplies_attempts_and_sends_anew() -> None:
+    assert rules(of(LED_BACK % "failed")) == [
+        ("bounds.retry-amplification", 4),
+        ("bounds.retried-write", 6),
+    ]
+    assert rules(of(LED_BACK % "done")) == []
+
+
 # --- the path -------------------------------------------------------------------------------------
 
 
@@ -471,3 +527,50 @@ workflow:
         ("slow", "done", 9),
     ]
     assert bounds.executions.at_most == 2
+
+
+def shown(bounds: Bounds) -> list[tuple[str, str]]:
+    return [(visit.step, visit.again) for visit in bounds.path]
+
+
+def test_the_path_has_the_cycle_that_makes_it_endless_once() -> None:
+    bounds = of(
+        """
+workflow:
+  - step: submit
+    tool: {kind: noop}
+    next: [{step: check}]
+  - step: check
+    tool: {kind: noop}
+    next: {arcs: [{step: pause, when: "{{ event.result.runs }}"}, {step: tell}]}
+  - step: pause
+    tool: {kind: sleep, seconds: 30}
+    next: [{step: check}]
+  - step: tell
+    tool: {kind: noop}
+"""
+    )
+    assert isinf(bounds.waits.at_most)
+    again = [("check", "cycle"), ("pause", "cycle")]
+    assert shown(bounds) == [("submit", ""), *again, ("check", ""), ("tell", "")]
+
+
+def test_the_path_has_no_visit_that_a_limit_refuses() -> None:
+    bounds = of(LED_BACK % "failed")
+    assert shown(bounds) == 3 * [("send", "")]
+    assert sum(visit.time.at_most for visit in bounds.path) == bounds.time.at_most
+
+
+def test_the_path_goes_on_in_the_run_that_takes_its_place() -> None:
+    graph = """digraph g {
+  max_restarts=1
+  start [shape=ellipse] done [shape=ellipse]
+  a [shape=component tool_command="x" timeout=2s]
+  b [shape=component tool_command="x" timeout=9s]
+  start -> a -> done
+  a -> b [loop_restart=true condition="status == 'PARTIAL'"]
+  b -> done
+}"""
+    bounds = of(graph, name="g.dot")
+    assert ("b", "restart") in shown(bounds)
+    assert sum(visit.time.at_most for visit in bounds.path) == bounds.time.at_most == 11

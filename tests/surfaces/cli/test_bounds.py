@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -111,6 +112,57 @@ def test_a_picture_marks_what_is_open_by_more_than_colour(folder: Path) -> None:
     bounded = ElementTree.parse(folder / "bounded.svg").getroot()
     rects = list(bounded.iter("{http://www.w3.org/2000/svg}rect"))
     assert not any("stroke-dasharray" in rect.attrib for rect in rects)
+
+
+def test_a_picture_tells_the_headline_and_draws_the_way_of_a_failure(folder: Path) -> None:
+    graph = GRAPH.replace("max_visits=2", "max_visits=2 fallback=sorry").replace(
+        "start -> make", 'sorry [shape=component tool_command="mail" timeout=60s]\n  start -> make'
+    )
+    (folder / "fallback.dot").write_text(graph.replace(" retry_target=start", ""))
+    assert main(["bounds", "fallback.dot", "--svg", "fallback.svg"]) == 0
+    drawn = ElementTree.parse(folder / "fallback.svg").getroot()
+    texts = ["".join(part.itertext()) for part in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "g: at most 2 executions, 0 s in waits, 2 m in all" in texts
+    assert "run: 1 executions" in texts
+    assert "one visit: 0 s waits, 1 m in all" in texts
+    arrows = [
+        path.attrib
+        for path in drawn.iter("{http://www.w3.org/2000/svg}path")
+        if path.attrib.get("marker-end") == "url(#path)"
+    ]
+    assert ["stroke-dasharray" in arrow for arrow in arrows] == [False, True]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_picture_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bounds", "g.dot", "--svg", "-"]) == 2
+    assert "--svg needs the name of a file" in capsys.readouterr().err
+
+
+def test_labels_of_arcs_do_not_stand_on_each_other(folder: Path) -> None:
+    arcs = ", ".join(f"{{step: b, when: '{{{{ ctx.number_{at} }}}}'}}" for at in range(4))
+    (folder / "arcs.yaml").write_text(
+        f"workflow: [{{step: a, next: {{arcs: [{arcs}]}}}}, {{step: b}}]"
+    )
+    assert main(["bounds", "arcs.yaml", "--svg", "arcs.svg"]) == 0
+    drawn = ElementTree.parse(folder / "arcs.svg").getroot()
+    labels = [
+        float(part.attrib["y"])
+        for part in drawn.iter("{http://www.w3.org/2000/svg}text")
+        if "number_" in (part.text or "")
+    ]
+    assert len(labels) == 4
+    assert all(later - earlier >= 12 for earlier, later in pairwise(sorted(labels)))
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_text_says_what_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("poll.yaml").write_text(
+        "workflow: [{step: ask, tool: {kind: sleep, seconds: 1}, next: {arcs: [{step: ask, when: "
+        "'{{ ctx.again }}'}]}}]"
+    )
+    assert main(["bounds", "poll.yaml"]) == 0
+    assert "  … this step, again and again" in capsys.readouterr().out
 
 
 def test_a_document_with_errors_exits_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

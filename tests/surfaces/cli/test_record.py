@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 from pathlib import Path
 from urllib.parse import quote
@@ -116,7 +117,7 @@ def test_people_signals_branches_gates_and_lost_workers_of_real_runs(
             continue
         suffix = "dot" if row["program"] in ("branches", "silence") else "yaml"
         document = str(desk.folder / f"doc.{suffix}")
-        scenario = recorded(desk, row["run"], "--document", document)
+        scenario = recorded(desk, row["run"], "--document", document, "--force")
         assert passes(desk, scenario), row
 
 
@@ -144,6 +145,66 @@ def test_a_changed_document_is_told_and_the_one_that_ran_can_be_had(desk: Desk) 
     desk.call("record", "last", "-o", "out.scenario.yaml", "--document", "ran.yaml")
     assert (desk.folder / "ran.yaml").read_text() == REAL
     assert passes(desk, desk.folder / "out.scenario.yaml")
+
+
+SLOW = """\
+metadata: {name: slow}
+workflow:
+  - step: a
+    tool:
+      - t:
+          kind: shell
+          command: sleep 5
+          timeout: 50ms
+          spec: {policy: {rules: [{when: "{{ outcome.error.kind == 'timeout' }}", then: {do: retry, attempts: 50, backoff: none, max_elapsed: 200ms}}]}}
+"""
+
+
+def test_real_timeouts_are_recorded_with_what_it_took_to_notice_them(desk: Desk) -> None:
+    assert desk.call("run", desk.write("slow.yaml", SLOW), "--quiet").status == 1
+    assert passes(desk, recorded(desk, "last"))
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ("for _ in range(150): v = [v]", "nested deeper than 100 levels"),
+        ("v = ['x' * 300] * 30_000", "larger than 8,388,608 bytes"),
+    ],
+)
+def test_a_scenario_that_nobody_can_read_is_not_called_good(
+    desk: Desk, result: str, told: str
+) -> None:
+    code = f"def main():\\n    v = 1\\n    {result}\\n    return v"
+    document = f'workflow: [{{step: a, tool: {{kind: python, code: "{code}"}}}}]'
+    assert desk.call("run", desk.write("large.yaml", document), "--quiet").status == 0
+    said = desk.call("record", "last", "--full", "--json")
+    assert said.status == 1
+    assert said.json["is_true"] is True
+    assert told in said.json["problem"]
+
+
+def test_a_scenario_is_replaced_and_another_document_is_not(desk: Desk) -> None:
+    desk.call("run", desk.write("real.yaml", REAL), "--quiet")
+    out = desk.write("out.scenario.yaml", "old: 1")
+    other = Path(desk.write("mine.yaml", "mine: 1"))
+    said = desk.call("record", "last", "-o", out, "--document", str(other))
+    assert (said.status, said.is_one_clear_line()) == (2, True)
+    assert "mine.yaml is there already, with another content; --force replaces it" in said.err
+    assert (other.read_text(), Path(out).read_text()) == ("mine: 1", "old: 1")
+    recorded(desk, "last", "--document", str(other), "--force")
+    assert other.read_text() == REAL
+    recorded(desk, "last", "--document", str(other))  # the same one
+
+
+def test_the_document_of_standard_input_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = io.BytesIO(b"workflow: [{step: s, tool: {kind: noop}}]")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(document))
+    assert desk.call("run", "-", "--quiet").status == 0
+    said = desk.call("record", "last")
+    assert "the document came from standard input; --document OUT writes" in said.err
 
 
 def test_the_json_object_says_whether_the_scenario_is_true(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,67 @@ def test_an_exported_log_is_derived_with_its_document(
     assert anew("replay", "--file", str(log), "--program", str(document)).status == 1
 
 
+def test_what_an_equal_log_of_a_file_does_not_prove_is_told(
+    shelf: Shelf, anew: Anew, tmp_path: Path
+) -> None:
+    put(shelf)
+    log, document = tmp_path / "log.jsonl", tmp_path / "flow.yaml"
+    rows = anew("events", "last", "--json").lines
+    document.write_text(RETRIES)
+    words = ("replay", "--file", str(log), "--program", str(document))
+    log.write_text("\n".join(rows))
+    whole = json.loads(anew(*words, "--json").out)
+    assert (whole["is_equal"], whole["ended"], whole["digest_is_same"]) == (True, True, True)
+    log.write_text("\n".join(rows[:3]))
+    assert "  the log has no end of the run" in anew(*words).out
+    cut = json.loads(anew(*words, "--json").out)
+    assert (cut["is_equal"], cut["ended"]) == (True, False)
+    document.write_text(f"# Another one.\n{RETRIES}")
+    assert "it was derived with" in anew(*words).lines[-1]
+    assert json.loads(anew(*words, "--json").out)["digest_is_same"] is False
+
+
+def test_a_log_can_come_from_standard_input(
+    shelf: Shelf, anew: Anew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(shelf)
+    document = tmp_path / "flow.yaml"
+    document.write_text(RETRIES)
+    rows = anew("events", "last", "--json").out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))
+    said = anew("replay", "--file", "-", "--program", str(document))
+    assert (said.status, said.lines[0][:7]) == (0, "<stdin>")
+
+
+WORKLOAD, RULE = '"workload": {}', '"rule": 1'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (WORKLOAD, f'"workload": {"[" * 20_000}{"]" * 20_000}'),
+        (WORKLOAD, f'"workload": {{"a": {"[" * 400}{"]" * 400}}}'),
+        (WORKLOAD, '"workload": {"$secret:not json": 1}'),
+        (RULE, '"rule": -1'),
+        (RULE, '"rule": -7'),
+    ],
+)
+def test_a_damaged_log_of_a_file_is_no_crash(
+    shelf: Shelf, anew: Anew, tmp_path: Path, old: str, new: str
+) -> None:
+    put(shelf)
+    log, document = tmp_path / "log.jsonl", tmp_path / "flow.yaml"
+    rows = anew("events", "last", "--json").out
+    assert old in rows
+    log.write_text(rows.replace(old, new))
+    document.write_text(RETRIES)
+    for words in ((), ("--json",)):
+        said = anew("replay", "--file", str(log), "--program", str(document), *words)
+        # Whatever a workload holds comes from outside; one so deep cannot have come.
+        expected = {WORKLOAD: 2 if "[[" in new else 0, RULE: 1}[old]
+        assert said.status == expected, said.err
+
+
 def test_several_runs_are_told_one_after_the_other(shelf: Shelf, anew: Anew) -> None:
     put(shelf, e.TaskRetryScheduled, delay_seconds=5.0)
     shelf.put(played(RETRIES), run=RUN + 1)
@@ -106,6 +168,7 @@ def test_several_runs_are_told_one_after_the_other(shelf: Shelf, anew: Anew) -> 
         (["--file", "flow.yaml", "--program", "flow.yaml"], "flow.yaml:1: this is no event"),
         (["--file", "empty.jsonl", "--program", "flow.yaml"], "holds no event"),
         (["last", "--program", "none.yaml"], "cannot read none.yaml"),
+        (["--file", "-", "--program", "-"], "cannot be both the log and the document"),
     ],
 )
 def test_bad_usage_is_one_clear_line(

@@ -132,7 +132,7 @@ def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
         path=tuple(rows.path()),
         unbounded=_reasons(open_parts),
         assumed=tuple(dict.fromkeys(reason for part in assumed for reason in part)),
-        warnings=warnings_of(given, rows.reached, [*rows.tasks, *nested], children),
+        warnings=warnings_of(given, rows.steps, [*rows.tasks, *nested], children),
     )
 
 

@@ -62,13 +62,20 @@ class Ways(Struct, Generic[N]):
         return [*_shortest(inside, *there), costliest, *_shortest(inside, *back)]
 
 
+def _leaving(edges: Sequence[Edge[N]]) -> dict[N, list[Edge[N]]]:
+    found: dict[N, list[Edge[N]]] = {}
+    for edge in edges:
+        found.setdefault(edge.source, []).append(edge)
+    return found
+
+
 def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
     """The fewest edges from node to node; there is a way."""
     came: dict[N, Edge[N]] = {}
-    reached = [start]
+    leaving, reached = _leaving(edges), [start]
     for node in reached:
-        for edge in edges:
-            if edge.source == node and edge.target not in came and edge.target != start:
+        for edge in leaving.get(node, ()):
+            if edge.target not in came and edge.target != start:
                 came[edge.target] = edge
                 reached.append(edge.target)
     found: list[Edge[N]] = []
@@ -80,9 +87,7 @@ def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
 
 def longest(start: N, edges: Sequence[Edge[N]], endless: Endless[N]) -> Ways[N]:
     """The costliest ways from `start` to every node it leads to."""
-    leaving: dict[N, list[Edge[N]]] = {}
-    for edge in edges:
-        leaving.setdefault(edge.source, []).append(edge)
+    leaving = _leaving(edges)
     ways: Ways[N] = Ways({start: {}})
     leads = {node: [edge.target for edge in ahead] for node, ahead in leaving.items()}
     for members in components(start, leads):
@@ -114,9 +119,7 @@ def _settle_cycle(
 
 def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[Edge[N]]) -> None:
     """A path into a cycle goes on, from where it was entered, to all of its nodes."""
-    leads: dict[N, list[Edge[N]]] = {}
-    for edge in inside:
-        leads.setdefault(edge.source, []).append(edge)
+    leads = _leaving(inside)
     todo = [node for node in group if node in ways.most]
     seen = set(todo)
     while todo:

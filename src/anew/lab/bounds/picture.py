@@ -6,11 +6,12 @@ known without it. The text of a document goes into XML, so it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
+from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.lab.bounds.report import Bounds, StepBounds
@@ -38,7 +39,17 @@ _STYLE = (
     ".sign{font-size:15px;font-weight:700;fill:#c0392b}"
 )
 _PLAIN, _ON_PATH, _OPEN = ("#eef2f5", "#5d6d7e"), ("#d6e8fb", "#1f6fb2"), ("#fadbd8", "#c0392b")
-_LEGEND = "thick: the longest path · dashed, ∞: not bounded by the document"
+_LEGEND = (
+    "thick: the longest path · dashed box, ∞: not bounded by the document · "
+    "dashed arrow: after a failure"
+)
+# The headline stands above the boxes.
+_HEAD = 28
+_LABEL_HEIGHT, _LABEL_CHARACTER_WIDTH = 12, 5.5
+
+
+# The line of an arc, and where its label stands.
+_Curve: TypeAlias = tuple[str, float, float]
 
 
 class _Look(Struct, frozen=True):
@@ -51,25 +62,27 @@ class _Look(Struct, frozen=True):
 
 def picture_lines(program: Program, bounds: Bounds) -> Iterator[str]:
     """A whole SVG document that needs nothing else."""
-    graph = graph_of(program)
+    graph, hops = graph_of(program), _hops(program, bounds)
     looks = _looks(graph, bounds)
-    graph = replace(graph, nodes=tuple(replace(n, lines=looks[n.name].lines) for n in graph.nodes))
-    layers = layers_of(graph)
+    nodes = tuple(replace(node, lines=looks[node.name].lines) for node in graph.nodes)
+    graph = replace(graph, nodes=nodes, edges=(*graph.edges, *_without_arc(graph, hops)))
+    layers, title = layers_of(graph), _title(bounds)
     boxes = _boxes(graph, layers)
-    steps = [step.step for step in bounds.path]
-    taken = set(pairwise(steps))
     width = max((box.x + box.width for box in boxes.values()), default=0) + MARGIN + SWING
     height = max((box.y + box.height for box in boxes.values()), default=0) + 2 * MARGIN
-    width = max(width, len(_LEGEND) * CHARACTER_WIDTH)
+    width = max(width, max(len(_LEGEND), len(title)) * CHARACTER_WIDTH)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img">'
     )
-    yield f"<title>{_text(_title(bounds))}</title><style>{_STYLE}</style>"
+    yield f"<title>{_text(title)}</title><style>{_STYLE}</style>"
+    yield f'<text class="name" x="{MARGIN}" y="{MARGIN}">{_text(title)}</text>'
     yield from (_arrow_head("arrow", _PLAIN[1]), _arrow_head("path", _ON_PATH[1]))
+    labels = _Labels()
     for edge in graph.edges:
-        is_back = (edge.source, edge.target) in layers.back
-        yield from _arc(edge, boxes, is_back=is_back, is_taken=(edge.source, edge.target) in taken)
+        hop = (edge.source, edge.target)
+        curve = (_curve_back if hop in layers.back else _curve_down)(*(boxes[name] for name in hop))
+        yield from _arc(edge, curve, labels, is_taken=hop in hops)
     for node in graph.nodes:
         yield from _box(node, looks[node.name], boxes[node.name])
     yield f'<text class="arc" x="{MARGIN}" y="{height - 10:.0f}">{_text(_LEGEND)}</text>'
@@ -83,6 +96,22 @@ def _title(bounds: Bounds) -> str:
     )
 
 
+def _hops(program: Program, bounds: Bounds) -> set[tuple[str, str]]:
+    """The ways of the longest path. None leads into a run that takes the place of another."""
+    pairs = [
+        (one.step, other.step)
+        for one, other in pairwise(bounds.path)
+        if one.again == "restart" or other.again != "restart"
+    ]
+    return {(source, target) for source, target in pairs if target in program.ways[source]}
+
+
+def _without_arc(graph: Graph, hops: set[tuple[str, str]]) -> Iterator[Edge]:
+    """Hops that no arc stands for: to where failures go, or where a gate sends the run."""
+    drawn = {(edge.source, edge.target) for edge in graph.edges}
+    yield from (Edge(*hop, "", is_failure=True) for hop in sorted(hops - drawn))
+
+
 def _looks(graph: Graph, bounds: Bounds) -> dict[str, _Look]:
     known = {step.step: step for step in bounds.steps}
     path = {step.step for step in bounds.path}
@@ -92,10 +121,12 @@ def _looks(graph: Graph, bounds: Bounds) -> dict[str, _Look]:
 def _look(node: Node, step: StepBounds | None, path: set[str]) -> _Look:
     if step is None:
         return _Look((*node.lines, "never reached"), is_on_path=False, is_open=False)
-    lines = [*node.lines, f"{amount_text(step.executions)} executions"]
+    lines = list(node.lines)
+    if step.executions.at_most:
+        lines.append(f"run: {amount_text(step.executions)} executions")
     if step.visits.at_most != 1:
-        lines.append(f"{amount_text(step.visits)} visits")
-    lines.append(f"{time_text(step.waits)} waits, {time_text(step.time)} in all")
+        lines.append(f"run: {amount_text(step.visits)} visits")
+    lines.append(f"one visit: {time_text(step.waits)} waits, {time_text(step.time)} in all")
     amounts = (step.executions, step.visits, step.waits, step.time)
     is_open = not all(bound.is_bounded for bound in amounts)
     return _Look(tuple(lines), step.step in path, is_open)
@@ -105,7 +136,7 @@ def _boxes(graph: Graph, layers: Layers) -> dict[str, Box]:
     sizes = {node.name: _size(node) for node in graph.nodes}
     widths = [sum(sizes[n][0] for n in row) + GAP_X * (len(row) - 1) for row in layers.rows]
     widest = max(widths, default=0)
-    boxes, y = {}, float(MARGIN)
+    boxes, y = {}, float(MARGIN + _HEAD)
     for row, row_width in zip(layers.rows, widths, strict=True):
         x = MARGIN + (widest - row_width) / 2
         for name in row:
@@ -143,9 +174,8 @@ def _box(node: Node, look: _Look, box: Box) -> Iterator[str]:
         y += LINE_HEIGHT
 
 
-def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool, is_taken: bool) -> Iterator[str]:
-    source, target = boxes[edge.source], boxes[edge.target]
-    path, x, y = (_curve_back if is_back else _curve_down)(source, target)
+def _arc(edge: Edge, curve: _Curve, labels: _Labels, *, is_taken: bool) -> Iterator[str]:
+    path, x, y = curve
     colour, head, width = (_ON_PATH[1], "path", 3) if is_taken else (_PLAIN[1], "arrow", 1)
     dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""
     yield (
@@ -154,19 +184,34 @@ def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool, is_taken: bool)
     )
     if edge.label:
         yield (
-            f'<text class="arc" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">'
-            f"{_text(edge.label)}</text>"
+            f'<text class="arc" x="{x:.1f}" y="{labels.room(x, y, edge.label):.1f}" '
+            f'text-anchor="middle">{_text(edge.label)}</text>'
         )
 
 
-def _curve_down(source: Box, target: Box) -> tuple[str, float, float]:
+class _Labels(Struct):
+    """Where labels of arcs stand, each in a place of its own."""
+
+    placed: list[tuple[float, float, float]] = field(default_factory=list)
+
+    def room(self, x: float, y: float, text: str) -> float:
+        """The height nearest below at which nothing stands yet."""
+        half = len(text) * _LABEL_CHARACTER_WIDTH / 2
+        for other, at, other_half in sorted(self.placed, key=lambda one: one[1]):
+            if abs(other - x) < half + other_half and abs(at - y) < _LABEL_HEIGHT:
+                y = at + _LABEL_HEIGHT
+        self.placed.append((x, y, half))
+        return y
+
+
+def _curve_down(source: Box, target: Box) -> _Curve:
     x0, y0, x1, y1 = source.middle, source.y + source.height, target.middle, target.y
     bend = max(20.0, (y1 - y0) / 2)
     path = f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
     return path, (x0 + x1) / 2, (y0 + y1) / 2 - 3
 
 
-def _curve_back(source: Box, target: Box) -> tuple[str, float, float]:
+def _curve_back(source: Box, target: Box) -> _Curve:
     x0, x1 = source.x + source.width, target.x + target.width
     y0, y1 = source.y + source.height * 0.7, target.y + target.height * 0.3
     out = max(x0, x1) + SWING

@@ -13,12 +13,16 @@ from anew.values import Object
 
 
 class Factor(Struct, frozen=True):
-    """One thing that multiplies the executions of a task."""
+    """One thing that multiplies the executions of a task: `visits`, `items` or `attempts`."""
 
+    by: str
     what: str
     times: Bound
     place: Span
-    is_retry: bool
+
+    @property
+    def is_retry(self) -> bool:
+        return self.by != "items"
 
 
 class TaskBounds(Struct, frozen=True):
@@ -50,7 +54,10 @@ class TaskBounds(Struct, frozen=True):
 
 
 class StepBounds(Struct, frozen=True):
-    """`waits` and `time` are those of one visit; `items` the iterations of its loop."""
+    """`waits` and `time` are those of one visit; `items` the iterations of its loop.
+
+    `wanted_waits` is what a visit would wait if no deadline ended it.
+    """
 
     step: str
     place: Span
@@ -60,6 +67,7 @@ class StepBounds(Struct, frozen=True):
     waits: Bound
     time: Bound
     deadline: float | None = None
+    wanted_waits: Bound = ZERO
     is_loop: bool = False
 
 

@@ -13,12 +13,13 @@ from anew.lab.bounds.dependencies import tools_of
 from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, executions
 from anew.lab.bounds.longest import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
+from anew.lab.bounds.routing import onward
 from anew.lab.bounds.runs import Counted
-from anew.lab.bounds.visits import StepAnalysis, StepVisit
+from anew.lab.bounds.visits import Ending, StepAnalysis, StepVisit
 from anew.lab.bounds.walking import within
 from anew.lab.bounds.warnings import sends_anew
 from anew.program.policy import Verdict
-from anew.program.program import Step, Task
+from anew.program.program import Program, Step, Task
 from anew.program.span import Span
 
 
@@ -87,11 +88,11 @@ class Rows(Struct, dict=True):
         name = step.name if task.label == step.name else f"{step.name}.{task.label}"
         items = self._visits_of(step)[0].items
         if visits.at_most > 1 and self._goes_back(step.name):
-            yield Factor(f"visits of {step.name}", visits, step.span, is_retry=True)
+            yield Factor("visits", f"visits of {step.name}", visits, step.span)
         if items.at_most > 1:
-            yield Factor(f"items of {step.name}", items, step.span, is_retry=False)
+            yield Factor("items", f"items of {step.name}", items, step.span)
         if attempts.at_most > 1:
-            yield Factor(f"attempts of {name}", attempts, task.span, is_retry=True)
+            yield Factor("attempts", f"attempts of {name}", attempts, task.span)
 
     def _goes_back(self, name: str) -> bool:
         """Whether it is a failure, or a gate, that leads to the step again, not only an arc."""
@@ -101,11 +102,14 @@ class Rows(Struct, dict=True):
 
     @cached_property
     def _ways_back(self) -> list[tuple[str, str]]:
-        """Ways that lead on without an arc, but for those of forks to their joins."""
+        """Ways of failures and gates, but for those of forks to their joins."""
         program = self.given.program
         ways = [(step.name, to) for step in program.steps.values() for to in step.rescues[:-1]]
         exits = [step.name for step in program.steps.values() if step.is_exit]
         ways += [(end, step.gate.to) for end in exits for step in program.gates if step.gate]
+        ways += [
+            (step.name, to) for step in program.steps.values() for to in _failing(program, step)
+        ]
         return [(source, to) for source, to in ways if to is not None]
 
     def _step(self, step: Step) -> StepBounds:
@@ -119,6 +123,7 @@ class Rows(Struct, dict=True):
             waits=largest(visit.worst(WAITS) for visit in known),
             time=largest(visit.worst(TIME) for visit in known),
             deadline=step.deadline_seconds,
+            wanted_waits=largest(visit.wanted_waits for visit in known),
             is_loop=step.loop is not None,
         )
 
@@ -156,6 +161,15 @@ class Rows(Struct, dict=True):
             found = self.children.get(str(tool.span)) if tool.kind == "playbook" else None
             if isinstance(found, Bounds):
                 yield found
+
+
+def _failing(program: Program, step: Step) -> set[str]:
+    """Where arcs of a step lead that only a failure takes."""
+    failed, done = (
+        onward(program, step, Ending(verdict)) for verdict in (Verdict.FAILURE, Verdict.SUCCESS)
+    )
+    always = {way.to for way in (*done.choices, *done.together)}
+    return {way.to for way in (*failed.choices, *failed.together)} - always
 
 
 def _within(bound: Bound, deadline: float | None) -> Bound:

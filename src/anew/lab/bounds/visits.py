@@ -44,7 +44,8 @@ _Node: TypeAlias = str | Ending
 class StepVisit(Struct, frozen=True):
     """What a visit can cost, by how it ends; `items` are the iterations, one without a loop.
 
-    `one_run` is the worst of a step-run, `parts` that of a visit of each task.
+    `one_run` is the worst of a step-run, `parts` that of a visit of each task, and `wanted_waits`
+    what a visit would wait without a deadline.
     """
 
     endings: dict[Ending, Cost]
@@ -53,6 +54,7 @@ class StepVisit(Struct, frozen=True):
     parts: dict[str, TaskVisit]
     calls: dict[str, Calling]
     path: tuple[str, ...]
+    wanted_waits: Bound
     assumed: tuple[Reason, ...] = ()
 
     def worst(self, sort: str) -> Bound:
@@ -100,6 +102,7 @@ class StepAnalysis(Struct, dict=True):
             {label: max(v, key=lambda one: one.executions.at_most) for label, v in parts.items()},
             dict(self.calls),
             _slowest(ways, ended),
+            _worst(costs.values()).get(WAITS, ZERO),
             assumed,
         )
 

@@ -23,7 +23,7 @@ from anew.program.program import Step, Task
 from anew.program.span import Span
 
 if TYPE_CHECKING:
-    from anew.lab.bounds.report import Bounds, TaskBounds
+    from anew.lab.bounds.report import Bounds, StepBounds, TaskBounds
 
 _WRITES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
 _SQL = frozenset({"postgres", "duckdb", "sqlite"})
@@ -31,7 +31,7 @@ _SQL = frozenset({"postgres", "duckdb", "sqlite"})
 
 def warnings_of(
     given: Given,
-    steps: Iterable[Step],
+    steps: Iterable[StepBounds],
     tasks: Iterable[TaskBounds],
     children: Mapping[str, Bounds | str],
 ) -> tuple[Finding, ...]:
@@ -39,11 +39,13 @@ def warnings_of(
     listed = list(tasks)
     rows = {(row.step, row.task): row for row in listed if not row.program}
     found = [one for row in listed for one in _amplified(row)]
-    for step in steps:
-        for task in step.tasks:
-            row = rows[step.name, task.label]
+    for bounds in steps:
+        step = given.program.steps[bounds.step]
+        own = [(task, rows[step.name, task.label]) for task in step.tasks]
+        for task, row in own:
             found += _unsafe(given, task, row, children)
-            found += _too_long(given, step, task, row)
+        outliving = [one for task, row in own for one in _too_long(given, step, task, row)]
+        found += outliving or _waits_too_long(bounds)
     for inner in children.values():
         found += () if isinstance(inner, str) else inner.warnings
     unique = dict.fromkeys(found)
@@ -76,6 +78,7 @@ def _amplified(row: TaskBounds) -> Iterator[Finding]:
 def _unsafe(
     given: Given, task: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
 ) -> Iterator[Finding]:
+    yield from _sent_by_visits(task, row)
     if row.per_visit.at_most <= 1:
         return
     times = amount_text(row.per_visit)
@@ -102,6 +105,19 @@ def _unsafe(
             )
         if tool.kind == "playbook":
             yield from _unsafe_inside(tool, row, children)
+
+
+def _sent_by_visits(task: Task, row: TaskBounds) -> Iterator[Finding]:
+    """A failure that leads back begins another visit, in which a key of ours is another one."""
+    visits = [factor for factor in row.factors if factor.by == "visits"]
+    if visits and row.sends_anew:
+        yield _warning(
+            "retried-write",
+            task.span,
+            f"each of up to {amount_text(visits[0].times)} visits of {row.step} sends "
+            f"{row.sends_anew} as a new request, which the server cannot know again",
+            "Retry the call itself, or give `idempotency_key` a value that visits share.",
+        )
 
 
 def _unsafe_inside(
@@ -166,6 +182,20 @@ def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator
             f"{shown}: its last attempts are never made",
             "Allow fewer attempts or shorter waits, or allow the step more time.",
         )
+
+
+def _waits_too_long(step: StepBounds) -> Iterator[Finding]:
+    """Waits of several tasks, or of the items of a loop, that only together are too long."""
+    waits, deadline = step.wanted_waits, step.deadline
+    if deadline is None or not waits.is_bounded or waits.at_most <= deadline:
+        return
+    yield _warning(
+        "outlives-deadline",
+        step.place,
+        f"the waits of step {step.step} add up to {seconds_text(waits.at_most)}, longer than its "
+        f"deadline of {seconds_text(deadline)}",
+        "Shorten the waits, or allow the step more time.",
+    )
 
 
 def _delays_too_long(

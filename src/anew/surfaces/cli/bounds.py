@@ -29,7 +29,10 @@ _ENDINGS = ("", ".yaml", ".yml", ".dot", ".gv")
 
 
 def run(words: list[str]) -> int:
-    asked = _parser().parse_args(words)
+    parser = _parser()
+    asked = parser.parse_args(words)
+    if asked.svg == "-":
+        parser.error("--svg needs the name of a file: standard output has the numbers")
     workload = workload_overrides(asked.payload, asked.set)
     read = program_in(compiled(asked.file, dialect=asked.dialect), workload)
     if read is None:

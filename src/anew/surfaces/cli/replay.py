@@ -34,8 +34,8 @@ def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
     if (asked.file is None) == (not asked.runs):
         raise ConfigError("name the runs to derive again, or one exported log with --file.")
-    if asked.file is not None and asked.file == asked.program:
-        raise ConfigError(f"{shown_name(asked.file)} cannot be both the log and the document.")
+    if asked.file == asked.program == STANDARD_INPUT:
+        raise ConfigError("standard input cannot be both the log and the document.")
     other = _other_program(asked)
     if asked.file is not None:
         return _replay_file(asked, other)
