@@ -159,7 +159,9 @@ def test_equal_secrets_stay_equal(second: str) -> None:
 def test_what_the_document_says_itself_is_taken_out_of_outcomes() -> None:
     said = {"one": {"result": "it was hunter2-default and literal-4711"}}
     recorded = recorded_run(COMPARED, said)
-    assert recorded.scenario["outcomes"]["one"] == [{"result": "it was [redacted] and [redacted 2]"}]
+    assert recorded.scenario["outcomes"]["one"] == [
+        {"result": "it was [redacted] and [redacted 2]"}
+    ]
 
 
 WORDS = """

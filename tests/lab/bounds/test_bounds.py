@@ -341,6 +341,8 @@ def test_what_a_call_gives_its_child_is_not_the_childs_default() -> None:
     assert known.nested[0].in_run.at_most == 6 * 3
     unknown = of(PARENT, child=child_of(child))
     assert [reason.rule for reason in unknown.unbounded] == ["loop"]
+    not_given = of(PARENT.replace("iter.it", "workload.nothing"), child=child_of(child))
+    assert [reason.rule for reason in not_given.unbounded] == ["loop"]
 
 
 def test_a_child_that_is_not_found_is_named() -> None:

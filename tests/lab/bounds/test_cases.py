@@ -356,6 +356,15 @@ def test_jumps_go_round_as_often_as_the_author_lets_them() -> None:
     assert bounds_of(program_of(ROUND)).executions.at_most == 4
 
 
+def test_attempts_count_among_the_tasks_of_a_pipeline_that_goes_round() -> None:
+    retry = """
+                - {when: "{{ outcome.result.pick == 2 }}", then: {do: retry, attempts: 3, delay: 1}}"""
+    document = ROUND.rstrip("\n") + retry
+    compared(document, "flow.yaml", is_reached=False)
+    # What goes round, four times a call and the waits behind it, and a visit that leads on.
+    assert bounds_of(program_of(document)).time.at_most == 4 * (2 + 1 + 5) + (3 * 2 + 2 * 1)
+
+
 def test_a_pipeline_without_a_way_out_ends_with_the_limit() -> None:
     document = ROUND.replace(
         'when: "{{ outcome.result.pick == 1 }}", then: {do', "else: {then: {do"

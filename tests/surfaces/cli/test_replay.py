@@ -148,6 +148,7 @@ def test_a_damaged_log_of_a_file_is_no_crash(
         # Whatever a workload holds comes from outside; one so deep cannot have come.
         expected = {WORKLOAD: 2 if "[[" in new else 0, RULE: 1}[old]
         assert said.status == expected, said.err
+        assert (said.out == "") == (expected == 2), said.err
 
 
 def test_several_runs_are_told_one_after_the_other(shelf: Shelf, anew: Anew) -> None:

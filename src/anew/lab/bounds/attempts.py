@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from math import inf
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.engine.relay import relayed
 from anew.engine.retry import DELAY_SECONDS_MAX
@@ -51,13 +52,15 @@ class Leave(Struct, frozen=True):
 class TaskVisit(Struct, frozen=True):
     """The worst of all visits that end in one of these ways; `waits` of a way come on top.
 
-    `spent` is what has been used of a budget that visits share.
+    `spent` is what has been used of a budget that visits share, `delay` the longest wait between
+    two executions.
     """
 
     executions: Bound
     waits: Bound
     seconds: Bound
     leaves: tuple[tuple[Leave, Bound], ...]
+    delay: Bound
     spent: int = 0
 
 
@@ -145,12 +148,14 @@ def task_visits(
     """The visits a task can have, the worst for each amount of a shared budget that is used."""
     found = met(task, allowed)
     retries = _retries(given, found)
+    delay = largest(_longest_ever(given, one) for one in retries if one.retry.to is None)
     if any(one.retry.budget is Budget.STEP for one in retries):
-        return list(_sharing(given, task, call, found, retries, spent=spent))
+        shared = _sharing(given, task, call, found, retries, spent=spent)
+        return [replace(visit, delay=delay) for visit in shared]
     most = max((one.attempts for one in retries if one.retry.to is None), default=1.0)
     run = _run_of(given, call, retries, most, spent=0)
     leaves = tuple(_leaves(given, task, found, retries, None))
-    return [TaskVisit(run.executions, run.waits, run.seconds, leaves)]
+    return [TaskVisit(run.executions, run.waits, run.seconds, leaves, delay)]
 
 
 class _Retries(Struct, frozen=True):
@@ -269,12 +274,12 @@ def _sharing(
     if most > SHARED_ATTEMPTS_MAX:
         run = _run_of(given, call, retries, most, spent=spent)
         leaves = tuple(dict.fromkeys(_leaves(given, task, found, retries, None)))
-        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, spent)
+        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, ZERO, spent)
         return
     for number in range(1, int(most) + 1):
         run = _run_of(given, call, retries, number, spent=spent)
         leaves = tuple(_leaves(given, task, found, retries, spent + number))
-        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, spent + number - 1)
+        yield TaskVisit(run.executions, run.waits, run.seconds, leaves, ZERO, spent + number - 1)
 
 
 def _leaves(

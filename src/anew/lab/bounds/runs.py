@@ -49,27 +49,28 @@ class Runs(Struct):
     def count(self) -> Counted:
         """What a line of runs costs: one, and those that take its place."""
         first = self._from(self.program.entry)
-        todo = list(self._restarts(first.visits))
-        if not todo:
+        restarting = list(self._restarts(first.visits))
+        if not restarting:
             return first
-        restarts = self._restart_bound(todo[0][0])
+        following = list(self._following([entry for _, entry in restarting]))
         again: dict[str, Bound] = {}
-        seen: set[str] = set()
-        path: tuple[Stop, ...] = ()
-        while todo:
-            _, entry = todo.pop()
-            if entry in seen:
-                continue
-            seen.add(entry)
-            more = self._from(entry)
-            path = max(path, more.walked.path, key=_seconds)
-            todo += self._restarts(more.visits)
+        for more in following:
             visits = {visits_of(name): bound for name, bound in more.visits.items()}
             for sort, bound in (*more.walked.most.items(), *visits.items()):
                 again[sort] = larger(again.get(sort, ZERO), bound)
-        found = self._line(first, again, restarts)
-        anew = (replace(stop, again=stop.again or "restart") for stop in path)
+        found = self._line(first, again, self._restart_bound(restarting[0][0]))
+        slowest = max((more.walked.path for more in following), key=_seconds)
+        anew = (replace(stop, again=stop.again or "restart") for stop in slowest)
         return replace(found, walked=replace(found.walked, path=(*first.walked.path, *anew)))
+
+    def _following(self, entries: list[str]) -> Iterator[Counted]:
+        """The runs that can take the place of another, which may be one of them."""
+        seen = list(dict.fromkeys(entries))
+        for entry in seen:
+            more = self._from(entry)
+            found = dict.fromkeys(to for _, to in self._restarts(more.visits))
+            seen += [to for to in found if to not in seen]
+            yield more
 
     def _line(self, first: Counted, again: dict[str, Bound], restarts: Bound) -> Counted:
         """The first run, and as many as may take its place."""

@@ -120,7 +120,8 @@ class StepAnalysis(Struct, dict=True):
 
     def _edges(self, label: str, visits: list[TaskVisit]) -> Iterator[Edge[_Node]]:
         task = self.step.tasks[self.step.index_of[label]]
-        once = ZERO if task.kind == RELAY else ONE + self.calls[label].inside
+        call = self.calls[label]
+        once = ZERO if task.kind == RELAY else ONE + call.inside
         for visit in visits:
             for leave, wait in dict.fromkeys(visit.leaves):
                 cost = {
@@ -129,7 +130,9 @@ class StepAnalysis(Struct, dict=True):
                     TIME: visit.seconds + wait,
                     ALL: visit.executions * once,
                 }
-                yield Edge(label, self._target(label, leave, visit.spent), cost)
+                between = visit.delay + wait
+                each = {WAITS: call.waits + between, TIME: call.seconds + between}
+                yield Edge(label, self._target(label, leave, visit.spent), cost, each)
 
     def _target(self, label: str, leave: Leave, spent: int) -> _Node:
         verdict = leave.verdict or Verdict.SUCCESS
@@ -152,7 +155,7 @@ class StepAnalysis(Struct, dict=True):
         """Jumps that go round end with the number of tasks a step-run may execute."""
         most, is_authors = self.given.tasks_most
         inside = [edge for edge in edges if edge.source in group and edge.target in group]
-        once = max(edge.cost.get(sort, ZERO).at_most for edge in inside)
+        once = max(_for_one(edge, sort) for edge in inside)
         at_most = most * (1.0 if sort.startswith("executions ") else once)
         if is_authors:
             return Bound(at_most)
@@ -271,6 +274,13 @@ def _assumed_items(given: Given, loop: Loop, what: str) -> tuple[Bound, tuple[Re
         return Bound(float(most)), ()  # the author's own
     ends = f"limits.loop_iterations, {most:,}"
     return endless(Reason("loop", loop.span, f"a loop over data: {what}", ends), float(most)), ()
+
+
+def _for_one(edge: Edge[_Node], sort: str) -> float:
+    """The most that each execution of a visit can cost, with the wait behind it."""
+    assert isinstance(edge.mark, dict)
+    whole = edge.cost.get(sort, ZERO).at_most
+    return min(whole, edge.mark[sort].at_most) if sort in edge.mark else whole
 
 
 def _is_cyclic(first: str, edges: list[Edge[_Node]]) -> bool:

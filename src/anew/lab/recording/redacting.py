@@ -139,8 +139,8 @@ class _Inside:
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
-        # By how they begin, so that many of them cost no more than a few.
-        self._by_beginning: dict[str, list[str]] = {}
+        # How long they are, by how they begin: many of them cost no more than a few.
+        self._lengths: dict[str, list[int]] = {}
 
     def add(self, text: str, mark: str) -> None:
         if text in self._marks:
@@ -148,9 +148,10 @@ class _Inside:
         for form, told in forms_of(text):
             if told not in self._marks:
                 self._marks[told] = mark if form == PLAIN else f"{mark[:-1]} {form}]"
-                alike = self._by_beginning.setdefault(told[:PART_CHARS_MIN], [])
-                alike.append(told)
-                alike.sort(key=len, reverse=True)
+                lengths = self._lengths.setdefault(told[:PART_CHARS_MIN], [])
+                if len(told) not in lengths:
+                    lengths.append(len(told))
+                    lengths.sort(reverse=True)
 
     def replaced(self, text: str) -> str:
         pieces, end = [], 0
@@ -162,14 +163,15 @@ class _Inside:
         return "".join([*pieces, text[end:]])
 
     def _hits(self, text: str) -> list[int]:
-        known, width = self._by_beginning, PART_CHARS_MIN
+        known, width = self._lengths, PART_CHARS_MIN
         if not known:
             return []
         return [at for at in range(len(text) - width + 1) if text[at : at + width] in known]
 
     def _found(self, text: str, begin: int) -> str | None:
-        alike = self._by_beginning[text[begin : begin + PART_CHARS_MIN]]
-        return next((one for one in alike if text.startswith(one, begin)), None)
+        lengths = self._lengths[text[begin : begin + PART_CHARS_MIN]]
+        parts = (text[begin : begin + length] for length in lengths)
+        return next((part for part in parts if part in self._marks), None)
 
 
 def _json_in(text: str) -> Iterator[Value]:

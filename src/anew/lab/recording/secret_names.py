@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 
 _HEADERS = frozenset(
@@ -22,6 +23,8 @@ _ENDINGS = ("token", "password", "passwd", "passphrase", "secret", "apikey")
 _PAIRS = frozenset(
     f"{one} key" for one in "access account api client encryption master private secret".split()
 ) | {"session id", "session key", "shared key", "signing key"}
+# A log has few names, many times over.
+_NAMES_KEPT = 4_096
 _PART_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -43,6 +46,7 @@ def looks_secret(name: str) -> bool:
     return hidden_by(name) is not Hides.NOTHING
 
 
+@lru_cache(_NAMES_KEPT)
 def hidden_by(name: str) -> Hides:
     """What of that under this name is taken for a secret."""
     if is_header(name):

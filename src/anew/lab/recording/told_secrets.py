@@ -26,8 +26,8 @@ _ALONE = re.compile(
 )
 # `name=`, `Name: `, `"name": `, `--name `; the value comes after it.
 _NAME = re.compile(
-    r"(?<![\w-])(?:--(?P<option>[A-Za-z][\w-]*)[ \t]+"
-    r"|-{0,2}(?P<name>[A-Za-z][\w.-]*)\\*[\"']?[ \t]*(?:=>|[:=])[ \t]*)"
+    r"(?<![\w.-])(?:--(?P<option>[A-Za-z][\w-]{0,99})[ \t]{1,9}"
+    r"|-{0,2}(?P<name>[A-Za-z][\w.-]{0,99})\\{0,9}[\"']?[ \t]{0,9}(?:=>|[:=])[ \t]{0,9})"
 )
 _QUOTED = re.compile(r"(?P<quote>\\*[\"'])(?P<value>(?:(?!(?P=quote))(?:\\.|[^\\\n]))+)(?P=quote)")
 _WORD = re.compile(r"(?P<value>[^\s\"'&;,<>\[{(][^\s\"'&;,<>)\]}]*)")

@@ -116,7 +116,7 @@ def _repeated(path: Sequence[PathStep], at: int) -> tuple[int, int]:
 
 def _visit(one: PathStep) -> tuple[str, ...]:
     parts = [f"{task} × {amount_text(count)}" for task, count in one.tasks]
-    items = f" ({amount_text(one.items)} items)" if one.items.at_most != 1 else ""
+    items = f" ({amount_text(one.items)} items)" if parts and one.items.at_most != 1 else ""
     return (one.step, one.ends, ", ".join(parts) + items, time_text(one.waits), time_text(one.time))
 
 
