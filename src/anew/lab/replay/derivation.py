@@ -21,12 +21,8 @@ from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
 from anew.lab.replay.happening import Draws, Turn, happened, told_turns
 from anew.lab.replay.rounding import is_near, not_early
-from anew.lab.replay.stand_ins import (
-    StandIns,
-    other_stand_ins,
-    stand_ins,
-    watched_stand_ins,
-)
+from anew.lab.replay.sealed import is_sealed
+from anew.lab.replay.stand_ins import StandIns, other_stand_ins, stand_ins, watched_stand_ins
 from anew.program.program import Program
 from anew.values import Object
 
@@ -201,7 +197,10 @@ class Derivation:
         self, turn: Turn, recorded: e.Event | None, derived: e.Event | None
     ) -> Turn | None:
         """A difference, unless it may be that of a secret and its stand-in."""
-        if self._secrets is not None and self._secrets.was_read and self._depends_on_texts(turn):
+        if self._secrets is None:
+            return self._differs(recorded, derived)
+        is_hidden = recorded is not None and derived is not None and is_sealed(recorded, derived)
+        if is_hidden or (self._secrets.was_read and self._depends_on_texts(turn)):
             return self._trust(turn.boundary)
         return self._differs(recorded, derived)
 

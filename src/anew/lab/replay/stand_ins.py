@@ -7,7 +7,7 @@ anything was read is noted, and other stand-ins show whether it mattered. Knows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import DecodeError, Struct
@@ -15,7 +15,7 @@ from msgspec import json as msgspec_json
 
 from anew.credentials.entries import Entry, entry_of, may_hold_secrets
 from anew.credentials.forms import forms_of
-from anew.engine.events import Event
+from anew.engine.events import Event, RunRequested
 from anew.engine.secret_texts import KEY_PREFIX, Mark
 from anew.engine.secrets import Known, Ring, Secrets, credential_of
 from anew.errors import ConfigError
@@ -111,26 +111,23 @@ _OTHER_TEXTS: tuple[Callable[[int, str], str], ...] = (
 )
 
 
-def stand_ins(program: Program, log: Iterable[Event]) -> StandIns | None:
+def stand_ins(program: Program, log: Sequence[Event]) -> StandIns | None:
     """None where neither the program nor the log has to do with secrets."""
-    refs = set(_references(log))
-    if not refs and not may_hold_secrets(program):
+    if not any(_references(log)) and not may_hold_secrets(program):
         return None
-    return StandIns(_known(program, refs, _plain))
+    return StandIns(_known(program, log, _plain))
 
 
-def other_stand_ins(program: Program, log: Iterable[Event]) -> Iterator[StandIns]:
+def other_stand_ins(program: Program, log: Sequence[Event]) -> Iterator[StandIns]:
     """Stand-ins of other texts for the same references."""
-    refs = set(_references(log))
     for text in _OTHER_TEXTS:
-        yield StandIns(_known(program, refs, text))
+        yield StandIns(_known(program, log, text))
 
 
-def watched_stand_ins(program: Program, log: Iterable[Event]) -> StandIns:
+def watched_stand_ins(program: Program, log: Sequence[Event]) -> StandIns:
     """The same stand-ins, which note in `was_compared` that someone looks at what they say."""
     watch = _Watch()
-    refs = set(_references(log))
-    known = _known(program, refs, lambda number, ref: _Watched(_plain(number, ref), watch))
+    known = _known(program, log, lambda number, ref: _Watched(_plain(number, ref), watch))
     return StandIns(known, watch)
 
 
@@ -174,8 +171,8 @@ def _of_reference(sealed: Value) -> Iterator[str]:
                 yield piece["ref"]
 
 
-def _known(program: Program, refs: Iterable[str], text: Callable[[int, str], str]) -> Known:
-    ordered = sorted(refs)
+def _known(program: Program, log: Sequence[Event], text: Callable[[int, str], str]) -> Known:
+    ordered = sorted(set(_references(log)))
     texts = {ref: text(number, ref) for number, ref in enumerate(ordered, 1)}
     values: dict[str, Value] = {}
     # A credential comes before its parts, and has those of them that the log names.
@@ -186,7 +183,7 @@ def _known(program: Program, refs: Iterable[str], text: Callable[[int, str], str
         inner = [other for other in ordered if other.startswith(f"{name}.")]
         values[name] = _assembled(name, inner, texts)
     return Known(
-        keychain=_keychain(program, values),
+        keychain=_keychain(program, values, _folder_of(log)),
         values=values,
         forms={
             Mark(ref, form): told
@@ -210,19 +207,26 @@ def _assembled(ref: str, inner: Iterable[str], texts: Mapping[str, str]) -> Obje
     return data
 
 
-def _keychain(program: Program, values: Mapping[str, Value]) -> dict[str, Value]:
+def _folder_of(log: Sequence[Event]) -> Path:
+    """Where the run's relative files were: a reference names a file by its whole path."""
+    first = log[0] if log else None
+    file = first.file if isinstance(first, RunRequested) else None
+    return Path() if file is None else Path(file).parent
+
+
+def _keychain(program: Program, values: Mapping[str, Value], folder: Path) -> dict[str, Value]:
     """What a template calls each credential, where the log has a reference to it."""
     found: dict[str, Value] = {}
     for said in program.keychain:
-        entry = _entry(said)
+        entry = _entry(said, folder)
         if entry is not None and entry.asked.ref in values:
             found[entry.name] = _read(entry, values[entry.asked.ref])
     return found
 
 
-def _entry(said: Object) -> Entry | None:
+def _entry(said: Object, folder: Path) -> Entry | None:
     try:
-        return entry_of(said, Path()) if said.get("name") else None
+        return entry_of(said, folder) if said.get("name") else None
     except ConfigError:
         return None
 
