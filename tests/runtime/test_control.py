@@ -107,6 +107,27 @@ def in_a_world(work, folder, **settings):
     return asyncio.run(play())
 
 
+def test_who_interrupts_a_stop_early_waits_for_no_call(tmp_path):
+    async def work(world):
+        await world.start(TWO)
+        await world.entered()
+        is_reached = asyncio.Event()
+
+        async def never() -> None:
+            is_reached.set()
+            await asyncio.Event().wait()
+
+        world.engine.before_stop = never
+        stop = asyncio.create_task(world.engine.stop(None))
+        await is_reached.wait()
+        stop.cancel()
+        await asyncio.wait({stop}, timeout=20)
+        assert stop.cancelled()
+        assert [place.task for place in world.gate.cancelled] == ["first"]
+
+    in_a_world(work, tmp_path)
+
+
 def test_cancelling_a_run_reaches_the_tool_at_work(tmp_path):
     async def work(world):
         run = await world.start(TWO)

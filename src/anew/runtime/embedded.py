@@ -438,6 +438,9 @@ class Embedded:
             await self._finish_starting()
             if self._clearing:
                 await asyncio.wait(set(self._clearing))
+        except asyncio.CancelledError:
+            grace_seconds = 0.0  # an interruption that comes this early must not get lost
+            raise
         finally:
             try:
                 await self.worker.stop(grace_seconds)

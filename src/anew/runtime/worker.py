@@ -171,14 +171,17 @@ class Worker:
         self._is_stopping = True
         self._slots.close()
         self.feeder.stop()
-        await self._feeding
         try:
+            await self._feeding
             async with asyncio.timeout(CLEANUP_SECONDS_MAX if self._is_lasting else None):
                 await self.feeder.give_back()
         except (StoreError, TimeoutError):
             if not self._is_lasting:
                 raise
             _LOG.warning("what was leased ahead is not handed back; others wait for its leases")
+        except asyncio.CancelledError:
+            grace_seconds = 0.0  # whoever interrupts this waits for nothing
+            raise
         finally:
             await self._end_chains(grace_seconds)
 
