@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from anew.engine.outcome import Outcome, outcome_of
+from anew.errors import EngineBug
 from anew.lab.playing import Asking
 from anew.lab.script import Entry
 from anew.lab.whatif.past import Recorded
@@ -31,7 +32,7 @@ class _Moment(Struct, frozen=True):
         return self.at
 
     async def sleep_until(self, moment: int) -> None:
-        raise NotImplementedError(moment)
+        """Nobody sleeps by it."""
 
 
 def answer_by_itself(asking: Asking) -> Entry:
@@ -69,4 +70,4 @@ def _at_once(calling: Coroutine[Any, Any, Answer]) -> Answer:
         answer: Answer = done.value
         return answer
     calling.close()
-    raise NotImplementedError("the tool waits for something")
+    raise EngineBug("a tool that asks nothing of the world waits for something")
