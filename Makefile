@@ -10,9 +10,13 @@ CURVES ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
+# The page as the server has it, and what it is made of.
+PAGE := src/anew/surfaces/web/built/index.html
+PAGE_SOURCES := $(shell find web/src web/public -type f) \
+	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check soak soak-cluster bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test check web browser docs-site soak soak-cluster bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,7 +35,21 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## run a playbook against an API that fails twice, and show what happens
 	@$(BIN)/python examples/demo.py
 
-test: check ## the gates of `check`, then every test
+serve: $(READY) $(PAGE) ## a server with runs in every state, and its page to look at them
+	@$(BIN)/python examples/serve.py
+
+web: $(PAGE) ## build the page into the package
+
+$(PAGE): $(READY) $(PAGE_SOURCES)
+	@echo "building the page" >&2
+	@$(BIN)/python web/build.py >&2
+	@touch $@
+
+browser: $(READY) ## install a Chromium for the tests of the page, where that may be done
+	@$(BIN)/python -m tests.web.chromium
+
+test: check $(PAGE) browser ## the gates of `check`, then every test
+	$(BIN)/python web/build.py check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 check: $(READY) ## ruff, mypy --strict, import-linter and the house rules
@@ -61,4 +79,5 @@ bench-docs: $(READY) ## write docs/benchmarks.md and its plots from what was mea
 
 clean: ## remove what the targets made, .venv included
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf web/node_modules src/anew/surfaces/web/built
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -149,8 +149,9 @@ SIMULATED_ONLY = {
     "signals/parcels.lost": "nobody has an hour",
 }
 # What was written before there was a lab server: documents of the specifications, whose servers
-# do not exist, and one scenario in four spellings.
-FOLDERS_SIMULATED = ("seeds", "dialects")
+# do not exist, and one scenario in four spellings. Those of `make serve` wait for minutes, and are
+# run by the tests of the page.
+FOLDERS_SIMULATED = ("seeds", "dialects", "page")
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import NewType, Protocol
+from typing import Literal, NewType, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
 from anew.clock import Clock
 from anew.engine.events import Event
+from anew.engine.standing import State, rank_of, state_of
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import AnewError
 from anew.values import Object
@@ -29,6 +30,13 @@ RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"
 # In a notice: the job may be of any pool.
 ANY_POOL = "*"
+# Keys that begin so were made because nobody gave one. They are not shown, nor searched.
+HIDDEN_KEYS = "asked:"
+# A problem of more programs than these is no problem of theirs.
+PROGRAMS_OF_FAILURE_MAX = 20
+# Longer ago is no news: a process that was killed stays in the list for so long.
+WORKERS_KEPT_SECONDS_MAX = 24 * 3600
+WorkerKind: TypeAlias = Literal["server", "worker", "command"]
 
 
 class StoreError(AnewError):
@@ -270,9 +278,18 @@ class JobRow(Struct, frozen=True):
     leased_until: int | None
     token: int
 
+    @property
+    def rank(self) -> int:
+        """How much it says about its run: 1 says most."""
+        return rank_of(self.reason, is_leased=self.leased_until is not None)
+
 
 class RunRow(Struct, frozen=True):
-    """One run as lists show it."""
+    """One run as lists show it.
+
+    `error_kind` and `fingerprint` are there once it has failed. `open` is the job that says most:
+    the lowest rank, then the one due first.
+    """
 
     run: RunId
     program: str
@@ -287,10 +304,25 @@ class RunRow(Struct, frozen=True):
     labels: Mapping[str, str]
     parent: JobRef | None
     depth: int
+    error_kind: str | None = None
+    fingerprint: str | None = None
+    open: JobRow | None = None
+
+    @property
+    def state(self) -> State:
+        """How it stands."""
+        rank = self.open.rank if self.open is not None else None
+        return state_of(self.status, error_kind=self.error_kind, rank=rank)
 
 
 class RunFilter(Struct, frozen=True):
-    """Which runs to list, newest first. `before` is a cursor: older than this run."""
+    """Which runs to list, newest first. `before` is a cursor: older than this run.
+
+    They began at `since` or later, and before `until`. `attempt_min`: a job of it is at this
+    attempt or a later one. `due_before`: a retry of it is due by then. `text` is in its id, its
+    program, its key, its labels or the message of its error; A to Z and a to z are alike.
+    `is_child`: it has a parent.
+    """
 
     statuses: Sequence[RunStatus] = ()
     program: str | None = None
@@ -300,6 +332,16 @@ class RunFilter(Struct, frozen=True):
     labels: Mapping[str, str] = field(default_factory=dict)
     before: RunId | None = None
     limit: int = 50
+    states: Sequence[State] = ()
+    digests: Sequence[str] | None = None
+    runs: Sequence[RunId] | None = None
+    until: int | None = None
+    attempt_min: int | None = None
+    due_before: int | None = None
+    error_kind: str | None = None
+    fingerprint: str | None = None
+    text: str | None = None
+    is_child: bool = False
 
 
 class Archive(Protocol):
@@ -320,6 +362,63 @@ class Archive(Protocol):
 
         A child goes no sooner than its parent has ended. Returns how many went.
         """
+
+
+class RunPoint(Struct, frozen=True):
+    """One run among very many."""
+
+    run: RunId
+    created_at: int
+    ended_at: int | None
+    state: State
+
+
+class FailureFilter(Struct, frozen=True):
+    """Which failed runs to group: those that ended at `since` or later, and before `until`."""
+
+    since: int | None = None
+    until: int | None = None
+    program: str | None = None
+    limit: int = 50
+
+
+class FailureGroup(Struct, frozen=True):
+    """The failed runs with one fingerprint; `message` is that of the `newest`, which ended last.
+
+    `dead` of them were given up because workers died over them.
+    """
+
+    fingerprint: str
+    kind: str
+    message: str
+    programs: Sequence[str]
+    count: int
+    dead: int
+    first_at: int
+    last_at: int
+    newest: RunId
+
+
+class Survey(Protocol):
+    """Very many runs at a glance."""
+
+    async def counts(self, asked: RunFilter) -> dict[State, int]:
+        """How many runs there are in each state that one of them has, without regard to limit."""
+
+    async def points(self, asked: RunFilter) -> list[RunPoint]:
+        """What `runs` of the archive lists, and little of each."""
+
+    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+        """The group that failed last comes first; at the same moment by fingerprint.
+
+        Of its programs PROGRAMS_OF_FAILURE_MAX are named, in order.
+        """
+
+    async def programs(self, limit: int = 1000) -> list[str]:
+        """The names that runs have, in order."""
+
+    async def versions(self, digests: Collection[str]) -> dict[str, int]:
+        """The newest version that each of these documents is registered as, if it is."""
 
 
 class StoredProgram(Struct, frozen=True):
@@ -383,6 +482,67 @@ class Vault(Protocol):
     async def forget(self, name: str) -> bool: ...
 
 
+class Presence(Struct, frozen=True):
+    """A process that works on the database, as it last said.
+
+    `pools` are those it takes jobs of, none for all. `busy` of its `slots` have a call at work.
+    """
+
+    worker: str
+    host: str
+    process: int
+    kind: WorkerKind
+    pools: Sequence[str]
+    slots: int
+    busy: int
+    leases: int
+    version: str
+    started_at: int
+    seen_at: int
+
+
+class PoolLoad(Struct, frozen=True):
+    """The open jobs of one pool.
+
+    `ready` are due and taken by nobody; `oldest_ready_at` is when the first of them was due, None
+    where that is not known. `waiting` are put aside, and the first is due at `next_due_at`.
+    `expired` counts the leases that ran out; `leased` has them too.
+    """
+
+    pool: str
+    ready: int
+    oldest_ready_at: int | None
+    waiting: int
+    next_due_at: int | None
+    leased: int
+    expired: int
+
+
+class Roster(Protocol):
+    """Who works on the database, and what waits for workers and for people.
+
+    Nothing is decided by it: what is in it is for people to read.
+    """
+
+    async def beat(self, presence: Presence) -> None:
+        """Keep it, in place of what the same worker said before.
+
+        Whoever was not seen for WORKERS_KEPT_SECONDS_MAX before it is forgotten.
+        """
+
+    async def leave(self, worker: str) -> None:
+        """Forget a worker; one that is not known is nobody's problem."""
+
+    async def workers(self, limit: int = 1000) -> list[Presence]:
+        """Those seen last first; at the same moment by name."""
+
+    async def loads(self, now: int) -> list[PoolLoad]:
+        """Every pool that has a job, by name."""
+
+    async def asking(self, limit: int = 1000) -> list[JobRow]:
+        """The jobs that wait for a person: the soonest deadline first, those without one last."""
+
+
 class Database(Protocol):
     """One place that is all of these at once.
 
@@ -406,10 +566,16 @@ class Database(Protocol):
     def archive(self) -> Archive: ...
 
     @property
+    def survey(self) -> Survey: ...
+
+    @property
     def catalog(self) -> Catalog: ...
 
     @property
     def vault(self) -> Vault: ...
+
+    @property
+    def roster(self) -> Roster: ...
 
     async def maintain(self) -> None:
         """Do what has to be done every few hours, if anything has."""

@@ -47,7 +47,8 @@ class Call(Struct, frozen=True):
     `asked_at` is when this attempt was first started, however often it was called since.
     `folder` is where the document's relative files are found, `scratch` a folder of this run.
     A call that is stopped puts what it printed so far into `printed`, by stream. A tool whose calls
-    wait for one another says `begins()` when a call's own time begins.
+    wait for one another says `begins()` when a call's own time begins. `skipped_at` is when someone
+    ended the wait of a call that was parked until a moment: it is not to be parked again.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Call(Struct, frozen=True):
     scratch: Path
     printed: Object = field(default_factory=dict)
     begins: Callable[[], None] = _nothing
+    skipped_at: int | None = None
 
 
 class Parked(Struct, frozen=True):

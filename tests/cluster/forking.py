@@ -25,7 +25,6 @@ WARM = (
     "anew.surfaces.api.app",
     "anew.stores.postgres",
     "anew.stores.remote",
-    "psycopg_pool",
     "httpx2",
     "starlette.routing",
     "uvicorn",

@@ -6,6 +6,7 @@ clock that stands still until nothing else can happen, and the tools play the sc
 
 import asyncio
 from contextlib import asynccontextmanager
+from itertools import count
 
 import pytest
 
@@ -42,6 +43,9 @@ HORIZON = 10**18
 CASES = [case for case in RUN_CASES if not case["id"].startswith("own-") or "signal" in case["id"]]
 # So often in a row nothing is ready: then nothing is on its way through the loopback either.
 QUIET_TURNS = 30
+# All cases begin in the same moment on one database: engines of the same number would make the same
+# commit twice where two cases have the same document.
+PROCESSES = count()
 
 
 class PatientClock(VirtualClock):
@@ -84,7 +88,13 @@ async def cluster(database, folder, script):
     counted = CountedDatabase(database)
     counted.clock = clock
     server = Embedded(
-        counted, folder, clock=clock, slots=0, works_on_all=True, lease_seconds=LEASE_SECONDS
+        counted,
+        folder,
+        clock=clock,
+        slots=0,
+        works_on_all=True,
+        lease_seconds=LEASE_SECONDS,
+        process=next(PROCESSES),
     )
     desk = LeaseDesk(counted)
     app = Starlette(routes=control_routes(server, desk))
@@ -102,6 +112,7 @@ async def cluster(database, folder, script):
             toolbox=OneTool(ScriptedTool(tapes, clock)),
             draw=script.draws(),
             interviewer=ScriptedPerson(tapes, clock),
+            process=next(PROCESSES),
         )
         # Who begins the run hears that it began, who works on it that it waits.
         sender = ScriptedSender(server, script, tapes, clock)

@@ -106,6 +106,8 @@ def delays_kept(story: Story) -> Iterator[str]:
             if following in not_before:
                 yield f"{key}: the retry after attempt {row['attempt']} was decided twice"
             not_before[following] = _moment(row["data"]["not_before"])
+        elif row["name"] == "wait.skipped":
+            not_before[key, row["attempt"] + 1] = 0
         elif row["name"] == "task.started":
             due = not_before.get((key, row["attempt"]), 0)
             if _moment(row["at"]) < due:

@@ -15,6 +15,7 @@ from anew.engine.decide import (
     Reported,
     Requested,
     Resumed,
+    Skipped,
     Taken,
     decide,
 )
@@ -72,8 +73,11 @@ class Chaos:
         return Taken(key)
 
     def interfere(self):
-        """People pause and resume, and sometimes they have had enough."""
+        """People pause and resume, skip waits, and sometimes they have had enough."""
         chance = self.chance.random()
+        if 0.04 < chance < 0.14:
+            keys = [run.key for run in self.state.live_step_runs()]
+            self.pending.append(Skipped(tuple(keys), "chaos"))
         if chance < 0.04:
             self.pending.append(Paused("chaos"))
         if self.state.status is RunStatus.PAUSED and chance < 0.5:

@@ -22,14 +22,21 @@ _OF_CUTS = (e.RunPaused, e.RunResumed, e.StepRedelivered)
 
 
 def told(events):
-    """What a log says, apart from when and where in the log."""
+    """What a log says, apart from when and where in the log.
+
+    A gate that keeps its tokens is asked again when a run goes on: how often is nobody's promise.
+    """
     said = []
     for one in events:
-        if isinstance(one, _OF_CUTS):
+        if isinstance(one, _OF_CUTS) or is_kept_out(one):
             continue
         more = getattr(one, "directive", None), getattr(one, "reason", None)
         said.append((one.name, one.step, one.visit, one.iteration, one.task, one.attempt, *more))
     return said
+
+
+def is_kept_out(event):
+    return isinstance(event, e.GateChecked) and event.visit is None and not event.allow
 
 
 def restarted(log, at):

@@ -43,6 +43,7 @@ PARTS = {
     e.HumanWaiting: {"question": "Go on?"},
     e.HumanAnswered: {"answer": "yes"},
     e.HumanTimedOut: {"action": "fail"},
+    e.WaitSkipped: {"waited_for": "retry"},
 }
 STEP_EVENTS = (
     e.StepStarted,
@@ -58,6 +59,7 @@ STEP_EVENTS = (
     e.HumanWaiting,
     e.HumanAnswered,
     e.HumanTimedOut,
+    e.WaitSkipped,
 )
 
 

@@ -40,6 +40,7 @@ FROM_OUTSIDE = {
     "gate.checked": {"draws"},
     "human.answered": {"answer", "by"},
     "signal.received": {"signal", "payload", "id", "by"},
+    "wait.skipped": {"by"},
 }
 SIGNALS = """
 workflow:
@@ -47,6 +48,13 @@ workflow:
     tool:
       - paid: {kind: wait, signal: paid}
       - late: {kind: wait, signal: late, timeout: 5, spec: {policy: {rules: [{else: {then: {do: continue}}}]}}}
+"""
+WAITS = """
+workflow:
+  - step: s
+    tool:
+      - {name: nap, kind: sleep, seconds: 90}
+      - {name: call, kind: noop, spec: {policy: {rules: [{else: {then: {do: retry, attempts: 9, delay: 90}}}]}}}
 """
 LOST = """
 workload: {items: [1, 2, 3]}
@@ -77,10 +85,11 @@ def logs() -> tuple[tuple[Program, tuple[Event, ...]], ...]:
     script = {"outcomes": {"paid": {"signal": 1}}, "signals": [{"signal": "paid", "payload": 2}]}
     found.append((program, tuple(simulate(program, script_of(script)).log)))
     program = load_text(LOST, "d.yaml").program
+    waits = load_text(WAITS, "d.yaml").program
     for seed in range(12):
-        chaos = Chaos(program, script_of({}), seed)
-        chaos.play()
-        found.append((program, tuple(chaos.log)))
+        for chaos in (Chaos(program, script_of({}), seed), Chaos(waits, script_of({}), seed)):
+            chaos.play()
+            found.append((chaos.program, tuple(chaos.log)))
     return tuple(found)
 
 

@@ -128,6 +128,22 @@ def test_who_interrupts_a_stop_early_waits_for_no_call(tmp_path):
     in_a_world(work, tmp_path)
 
 
+@pytest.mark.parametrize("turns", range(1, 12))
+def test_who_interrupts_a_stop_at_any_turn_waits_for_no_call(tmp_path, turns):
+    async def work(world):
+        await world.start(TWO)
+        await world.entered()
+        stop = asyncio.create_task(world.engine.stop(None))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        stop.cancel()
+        await asyncio.wait({stop}, timeout=20)
+        assert stop.cancelled()
+        assert [place.task for place in world.gate.cancelled] == ["first"]
+
+    in_a_world(work, tmp_path)
+
+
 def test_cancelling_a_run_reaches_the_tool_at_work(tmp_path):
     async def work(world):
         run = await world.start(TWO)

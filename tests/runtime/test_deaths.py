@@ -103,10 +103,10 @@ async def ended(document, oracle, lives):
                 toolbox=OneTool(oracle),
                 draw=lambda: 0.5,
                 interviewer=AutoApprove(),
+                # Time stands still here: engines of the same number would begin the same run in the
+                # same moment, which is one commit made twice and no second start.
+                process=number,
             )
-            # Time stands still here: engines that draw the same number would begin the same run in
-            # the same moment, which is one commit made twice and no second start.
-            engine.ledger._ids._process = number
             try:
                 run = (await engine.start(order)).run
                 state = await until_ended(engine, run, oracle)

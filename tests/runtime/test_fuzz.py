@@ -5,6 +5,7 @@ a seed is one interleaving for ever; on SQLite the writer's thread decides, as i
 """
 
 import asyncio
+from itertools import count
 from random import Random
 
 import pytest
@@ -176,6 +177,7 @@ class Player:
         self.clock = VirtualClock()
         self.database = CountedDatabase(database)
         self.tool = Flaky(rng)
+        self.processes = count()
         self.engine = self.new_engine()
         self.texts = [playbook(rng) for _ in range(rng.randint(1, 3))]
         self.runs = []
@@ -188,6 +190,9 @@ class Player:
             slots=self.rng.choice([1, 2, 4, 32]),
             toolbox=Toolbox({"gate": self.tool}),
             draw=self.rng.random,
+            # Time stands still here: engines of the same number would begin the same run in the
+            # same moment, which is one commit made twice and no second start.
+            process=next(self.processes),
         )
         engine.listen(self.tool.listen)
         return engine

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 
+from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.store import (
     Commit,
@@ -16,6 +17,7 @@ from anew.store import (
     Lease,
     Park,
     RunFilter,
+    RunHead,
     RunId,
     StaleLease,
     StaleVersion,
@@ -328,14 +330,61 @@ def test_a_reader_changes_nothing(database: Database) -> None:
     asyncio.run(play())
 
 
+def failed(run: RunId) -> Commit:
+    head = RunHead(
+        RunStatus.FAILED, {"kind": "auth", "message": f"user {run} is \0 not known"}, NOW
+    )
+    return replace(first(run), head=head)
+
+
+def test_runs_that_fail_in_a_group_are_told_from_the_others(module_database: Database) -> None:
+    module_database.empty()
+
+    async def play() -> None:
+        db = await opened(module_database)
+        await db.store.commit(first(RunId(1)))
+        commits = [failed(RunId(run)) if run % 3 else first(RunId(run)) for run in range(2, 30)]
+        # One of the group is refused: its run is there.
+        refused = replace(failed(RunId(1)), head=failed(RunId(1)).head)
+        answers = await asyncio.gather(
+            *(db.store.commit(one) for one in [*commits, refused]), return_exceptions=True
+        )
+        assert answers[-1] is None or isinstance(answers[-1], StaleVersion)
+        rows = await db.archive.runs(RunFilter(error_kind="auth", limit=100))
+        assert [row.run for row in rows] == [run for run in range(29, 1, -1) if run % 3]
+        assert len({row.fingerprint for row in rows}) == 1
+        await db.close()
+
+    asyncio.run(play())
+
+
+def test_runs_that_failed_before_fingerprints_get_theirs(module_database: Database) -> None:
+    module_database.empty()
+
+    async def play() -> None:
+        db = await opened(module_database)
+        await db.store.commit(failed(RunId(3)))
+        known = await db.archive.run(RunId(3))
+        await db.close()
+        module_database.execute("UPDATE anew.runs SET fingerprint = NULL, error_kind = NULL")
+        module_database.execute("UPDATE anew.runs SET error_message = NULL")
+        db = await opened(module_database)
+        assert await db.archive.run(RunId(3)) == known
+        assert len(await db.archive.runs(RunFilter(text="NOT KNOWN"))) == 1
+        await db.close()
+
+    asyncio.run(play())
+
+
 def test_a_reader_of_an_older_schema_says_who_can_change_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = migrations.migrations()
-    monkeypatch.setattr("anew.stores.postgres.database.migrations", lambda: known[:2])
+    monkeypatch.setattr("anew.stores.postgres.database.migrations", lambda: known[:-1])
     asyncio.run(opened_and_closed(database))
     monkeypatch.undo()
-    with pytest.raises(StoreError, match=r"has schema 2, .* `anew serve` or `anew run`"):
+    told = rf"has schema {len(known) - 1}, .* `anew serve` or `anew run`"
+    with pytest.raises(StoreError, match=told):
         asyncio.run(opened_and_closed(database, read_only=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -11,10 +12,20 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
+from anew.engine.fingerprints import fingerprint_of
 from anew.engine.state import RunState, RunStatus
 from anew.runtime.ownership import Ownership
 from anew.runtime.wiring import open_database
-from anew.store import Lease, NewJob, RunFilter, RunHead, RunId, StoredProgram, StoreError
+from anew.store import (
+    FailureFilter,
+    Lease,
+    NewJob,
+    RunFilter,
+    RunHead,
+    RunId,
+    StoredProgram,
+    StoreError,
+)
 from anew.stores.contract.making import (
     LATER,
     NOW,
@@ -61,10 +72,9 @@ def test_a_new_file_is_ours_and_durable(tmp_path):
     path = made(tmp_path / "runs.db")
     assert query(path, "PRAGMA application_id") == [(APPLICATION_ID,)]
     assert query(path, "PRAGMA journal_mode") == [("wal",)]
-    assert query(path, "SELECT number, name FROM migrations") == [
-        (1, "0001_runs"),
-        (2, "0002_programs"),
-    ]
+    known = [(migration.number, migration.name) for migration in migrations()]
+    assert query(path, "SELECT number, name FROM migrations") == known
+    assert known[0] == (1, "0001_runs")
     database = SqliteDatabase.open(path)
     assert database._writer._connection.pragma("synchronous") == 2
     closed(database)
@@ -187,9 +197,11 @@ def test_a_cut_file_says_so(tmp_path):
 
 def test_a_newer_schema_is_refused(tmp_path):
     path = made(tmp_path / "runs.db")
-    query(path, "INSERT INTO migrations VALUES (3, '0003_more', 'x', 0)")
+    newest = len(migrations())
+    query(path, "INSERT INTO migrations VALUES (?, 'more', 'x', 0)", newest + 1)
+    told = rf"has schema {newest + 1},.*up to {newest}\. Upgrade Anew"
     for opening in (SqliteDatabase.open, SqliteDatabase.open_read_only):
-        with pytest.raises(StoreError, match=r"has schema 3,.*up to 2\. Upgrade Anew"):
+        with pytest.raises(StoreError, match=told):
             opening(path)
 
 
@@ -202,32 +214,36 @@ def test_a_changed_migration_is_refused(tmp_path):
 
 def test_missing_migrations_are_applied_in_order(tmp_path):
     path = made(tmp_path / "runs.db")
+    newest = len(migrations())
     more = [
-        Migration(3, "0003_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
-        Migration(4, "0004_fill", "UPDATE runs SET colour = 'blue'"),
+        Migration(newest + 1, "add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
+        Migration(newest + 2, "fill", "UPDATE runs SET colour = 'blue'"),
     ]
     connection = apsw.Connection(str(path))
-    with pytest.raises(StoreError, match=r"has schema 2.*reads schema 4\. Stop the older"):
+    told = rf"has schema {newest}.*reads schema {newest + 2}\. Stop the older"
+    with pytest.raises(StoreError, match=told):
         check_schema(connection, str(path), migrations() + more)
     for _ in range(2):
         migrate(connection, str(path), migrations() + more)
     check_schema(connection, str(path), migrations() + more)
     connection.close()
     assert query(path, "SELECT run, colour FROM runs") == [(RUN, "blue")]
-    assert query(path, "SELECT number FROM migrations") == [(1,), (2,), (3,), (4,)]
+    numbers = [(number,) for number in range(1, newest + 3)]
+    assert query(path, "SELECT number FROM migrations") == numbers
 
 
 def test_a_failing_migration_changes_nothing(tmp_path):
     path = made(tmp_path / "runs.db")
+    newest = len(migrations())
     more = [
-        Migration(3, "0003_add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
-        Migration(4, "0004_wrong", "UPDATE runs SET color = 'blue'"),
+        Migration(newest + 1, "add", "ALTER TABLE runs ADD COLUMN colour TEXT"),
+        Migration(newest + 2, "wrong", "UPDATE runs SET color = 'blue'"),
     ]
     connection = apsw.Connection(str(path))
     with pytest.raises(StoreError, match="color"):
         migrate(connection, str(path), migrations() + more)
     connection.close()
-    assert query(path, "SELECT number FROM migrations") == [(1,), (2,)]
+    assert query(path, "SELECT count(*) FROM migrations") == [(newest,)]
     closed(SqliteDatabase.open(path))
 
 
@@ -275,6 +291,40 @@ def test_a_file_of_the_first_version_is_opened_with_all_it_holds(tmp_path):
         await database.close()
 
     asyncio.run(read())
+
+
+def test_runs_that_failed_before_fingerprints_get_theirs(tmp_path):
+    path = of_the_first_version(tmp_path / "runs.db")
+    error = {"kind": "auth", "message": "user 5 is not known"}
+    values = (json.dumps(error), NOW)
+    query(path, "UPDATE runs SET status = 'failed', error = ?, ended_at = ?", *values)
+
+    async def read() -> None:
+        database = SqliteDatabase.open(path)
+        row = await database.archive.run(RUN)
+        assert (row.error_kind, row.fingerprint) == ("auth", fingerprint_of(error))
+        [found] = await database.archive.runs(RunFilter(text="NOT known"))
+        [group] = await database.survey.failures(FailureFilter())
+        assert (found.run, group.newest) == (RUN, RUN)
+        await database.close()
+
+    asyncio.run(read())
+
+
+def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, monkeypatch):
+    path = of_the_first_version(tmp_path / "runs.db")
+    monkeypatch.setattr("anew.stores.sqlite.survey._MARKED_AT_ONCE", 2)
+    for run in range(100, 105):
+        query(
+            path,
+            "INSERT INTO runs (run, log, program, digest, status, created_at, depth) "
+            "VALUES (?, ?, 'flow', 'digest', 'failed', 0, 0)",
+            run,
+            run << 32,
+        )
+    closed(SqliteDatabase.open(path))
+    marked = "SELECT count(*) FROM runs WHERE fingerprint IS NOT NULL"
+    assert query(path, marked) == [(5,)]
 
 
 def test_a_reader_brings_an_older_file_up_to_date_unless_someone_works_on_it(tmp_path):

@@ -10,10 +10,11 @@ import asyncio
 import apsw
 import pytest
 
+from anew.engine.standing import State
 from anew.engine.state import RunStatus
 from anew.store import RunFilter, RunId
 from anew.stores.contract.making import LATER, NOW, lease
-from anew.stores.sqlite import SqliteDatabase, archive, commits, leasing
+from anew.stores.sqlite import SqliteDatabase, archive, commits, leasing, survey
 
 PARKED = 100_000
 PARK = """
@@ -79,16 +80,40 @@ def test_expired_leases_are_looked_for_among_the_leased(crowded):
         RunFilter(retrying=True),
         RunFilter(labels={"team": "x"}),
         RunFilter(since=NOW),
+        RunFilter(runs=[RunId(5)]),
+        RunFilter(states=[State.DEAD]),
+        RunFilter(states=[State.FAILED]),
+        RunFilter(attempt_min=2),
+        RunFilter(due_before=NOW),
+        RunFilter(error_kind="auth"),
+        RunFilter(fingerprint="abc"),
     ],
     ids=str,
 )
 def test_lists_of_runs_sort_nothing_they_do_not_return(crowded, asked):
-    statement, values = archive.runs_query(asked)
+    statement, values = archive.page_query(asked)
     found = plan(crowded, statement, values)
     first = found[0]
     assert first == "SCAN runs" if asked == RunFilter() else first.startswith("SEARCH runs USING")
     assert not any("SCAN jobs" in line and "USING" not in line for line in found)
     assert not any("SCAN labels" in line or "SCAN events" in line for line in found)
+
+
+def test_what_a_list_shows_is_looked_up_for_the_runs_on_it(crowded):
+    found = plan(crowded, *archive.runs_query(RunFilter()))
+    assert found[0] == NO_RUN_BUT_ONE
+    shown = [line for line in found if line.startswith("SEARCH jobs")]
+    assert shown == ["SEARCH jobs USING PRIMARY KEY (is_leased=? AND run=?)"]
+
+
+def test_what_failed_before_fingerprints_is_found_without_a_look_at_the_rest(crowded):
+    found = plan(crowded, survey.UNMARKED, (1,))
+    assert found == ["SCAN runs USING INDEX runs_unmarked"]
+
+
+def test_groups_of_failures_are_made_from_an_index(crowded):
+    statement = survey.GROUPS.format(condition="fingerprint IS NOT NULL")
+    assert "COVERING INDEX runs_fingerprint" in plan(crowded, statement, (10,))[0]
 
 
 NO_RUN_BUT_ONE = "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)"

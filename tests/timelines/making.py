@@ -136,6 +136,17 @@ def _signalled(bench: Bench, file: str) -> None:
     _finish(bench)
 
 
+def _skipped(bench: Bench, file: str) -> None:
+    process = bench.begin("run", file, "--quiet")
+    bench.hear()
+    (bench.folder / "mended").touch()
+    for step in ("fetch", "nap"):
+        for _ in range(TRIES_MAX):
+            if " now." in bench.call("skip", "last", step, "--by", "ann").stdout:
+                break
+    process.wait(PATIENCE_SECONDS)
+
+
 # Name, document, how it is run.
 RUNS: tuple[tuple[str, str, Callable[[Bench, str], None]], ...] = (
     ("retries", "retries.yaml", _run),
@@ -145,6 +156,7 @@ RUNS: tuple[tuple[str, str, Callable[[Bench, str], None]], ...] = (
     ("cancelled", "held.yaml", _cancelled),
     ("private", "private.yaml", _run),
     ("signals", "signals.yaml", _signalled),
+    ("skipped", "skipped.yaml", _skipped),
     ("branches", "branches.dot", _answered),
     ("silence", "silence.dot", _silent),
 )

@@ -529,6 +529,22 @@ def test_pauses_forks_and_cancels_are_told_with_their_reason() -> None:
     assert "It was cancelled. No longer needed." in told
 
 
+@pytest.mark.parametrize(
+    "tool",
+    ['{kind: human, question: "Ship it?", timeout: 60}', "{kind: wait, signal: go, timeout: 60}"],
+)
+def test_a_fork_at_an_old_event_moves_the_deadline_of_what_is_asked(tool: str) -> None:
+    log = simulated(f"workflow: [{{step: a, tool: {tool}}}]").log[:6]
+    asked, later_by = log[-1], 3_000 * NANOSECONDS
+    assert isinstance(asked, (e.HumanWaiting, e.SignalWaiting))
+    assert asked.deadline is not None
+    cut = e.RunPaused(seq=7, at=asked.at + later_by, shared_with="77", later_by=later_by)
+    resumed = e.RunResumed(seq=8, at=cut.at)
+    told = explanation([*log, cut, resumed], now=cut.at)
+    question = next(one for one in told if one.step == "a")
+    assert question.until == asked.deadline + later_by == told[-1].until
+
+
 def test_what_another_program_decided_is_told_without_the_lines_of_this_one() -> None:
     simulation = simulated(RETRY, outcomes={"page": [DOWN, {"result": 1}]})
     log, rest = simulation.log[:8], simulation.log[8:]

@@ -144,6 +144,10 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         e.SignalTimedOut(step="fetch", signal="paid"),
         "fetch: the signal paid did not come in time",
     ),
+    (
+        e.WaitSkipped(step="fetch", waited_for="retry", not_before=41_000_000_000, by="ann"),
+        "fetch: wait skipped by ann, 41 s early",
+    ),
 ]
 
 

@@ -67,6 +67,8 @@ def _move_limits(run: StepRun, later_by: int) -> None:
     if run.key.iteration is not None:
         run.began_at += later_by
     run.first_at, run.asked_at = run.first_at + later_by, run.asked_at + later_by
+    if run.skipped_at is not None:
+        run.skipped_at += later_by
     if run.status not in FOR_OTHERS or run.resume_at is None:
         return
     run.resume_at += later_by

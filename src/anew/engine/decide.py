@@ -32,6 +32,7 @@ from anew.engine.state import (
 )
 from anew.engine.tokens import is_join
 from anew.engine.visits import end_loop, end_step_run, fail_visit
+from anew.engine.waits import moment_wait
 from anew.expressions import ExpressionError, MappingScope
 from anew.program.program import Program
 from anew.values import Object, Value, merge_deep, put_in
@@ -107,6 +108,13 @@ class Signalled(Struct, frozen=True):
     by: str | None = None
 
 
+class Skipped(Struct, frozen=True):
+    """Someone ends the waits of these step-runs now, as far as they wait for a moment."""
+
+    keys: tuple[Key, ...]
+    by: str | None = None
+
+
 class Cancelled(Struct, frozen=True):
     """Someone ends the run, whatever it is doing."""
 
@@ -127,7 +135,17 @@ class Resumed(Struct, frozen=True):
 
 
 Boundary: TypeAlias = (
-    Requested | Taken | Due | Reported | Lost | Answered | Signalled | Cancelled | Paused | Resumed
+    Requested
+    | Taken
+    | Due
+    | Reported
+    | Lost
+    | Answered
+    | Signalled
+    | Skipped
+    | Cancelled
+    | Paused
+    | Resumed
 )
 
 
@@ -165,6 +183,8 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
             _take_answer(recorder, boundary)
         case Signalled():
             _take_signal(recorder, boundary)
+        case Skipped():
+            _skip(recorder, boundary)
         case Cancelled():
             recorder.emit(e.RunCancelled(reason=boundary.reason))
         case Paused():
@@ -200,6 +220,8 @@ def _is_expected(recorder: Recorder, boundary: Boundary) -> bool:
             return state.status in (_UNDER_WAY if is_cut else _GOES_ON)
         case Resumed():
             return state.status is RunStatus.PAUSED
+        case Skipped():
+            return state.status in _UNDER_WAY
         case Signalled():
             return _is_news(recorder, boundary)
         case _:
@@ -418,6 +440,32 @@ def _take_signal(recorder: Recorder, came: Signalled) -> None:
         recorder.jobs.append(key)
 
 
+def _skip(recorder: Recorder, skipped: Skipped) -> None:
+    """What waits for a moment that is still to come waits no longer; the rest stays as it is."""
+    state, secrets = recorder.state, recorder.moment.secrets
+    by = skipped.by if secrets is None else secrets.texts.masked(skipped.by)
+    for key in skipped.keys:
+        run = state.step_run(key)
+        wait = None if run is None else moment_wait(recorder.program, run, recorder.moment.now)
+        if run is None or wait is None:
+            continue
+        recorder.emit(
+            e.WaitSkipped(
+                step=run.key.step,
+                visit=run.key.visit,
+                iteration=run.key.iteration,
+                task=run.task,
+                attempt=run.attempt,
+                waited_for=wait.waited_for,
+                not_before=wait.until,
+                by=by,
+            )
+        )
+        # A task at work goes on to its outcome in a pause too, and a sleep is one.
+        if run.status is _EXECUTING or state.status is not _PAUSED:
+            recorder.jobs.append(run.key)
+
+
 def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
     step, run = recorder.program.steps[key.step], recorder.state.step_run(key)
     assert run is not None
@@ -437,9 +485,9 @@ def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
 
 def _redeliver(recorder: Recorder, lost: Lost) -> Ended | None:
     """Hand the step-run out again, unless it has cost too many workers already."""
-    key = lost.key
-    run = recorder.state.step_run(key)
+    run = recorder.state.step_run(lost.key)
     assert run is not None
+    key = run.key
     most = recorder.program.limits.deliveries
     if run.deliveries >= most and not lost.was_handed_back:
         message = f"the step-run lost {most} workers, its limit (deliveries), in task {run.task}"

@@ -438,6 +438,19 @@ class SignalTimedOut(Fact):
     signal: str
 
 
+class WaitSkipped(Fact):
+    """Someone ended a wait for a moment, which would have lasted until `not_before`.
+
+    `waited_for` is `retry` or `jump` (what was delayed starts now; `attempt` is the one that ended
+    before), or `sleep` (the task ends now). `by` is whoever wanted it.
+    """
+
+    name: ClassVar[str] = "wait.skipped"
+    waited_for: str
+    not_before: int | None = None
+    by: str | None = None
+
+
 Event: TypeAlias = (
     RunRequested
     | RunStarted
@@ -471,6 +484,7 @@ Event: TypeAlias = (
     | SignalWaiting
     | SignalReceived
     | SignalTimedOut
+    | WaitSkipped
 )
 
 EVENTS: dict[str, type[Fact]] = {kind.name: kind for kind in Fact.__subclasses__()}

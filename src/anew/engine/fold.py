@@ -152,6 +152,8 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             _signal_received(state, event)
         case e.HumanTimedOut() | e.SignalTimedOut():
             _moved(state, event)
+        case e.WaitSkipped():
+            _wait_skipped(_moved(state, event), event)
         case _:
             assert_never(event)
 
@@ -270,7 +272,7 @@ def _task_started(run: StepRun, event: e.TaskStarted) -> None:
         run.previous_seconds = None
     run.task = event.task
     run.attempt = event.attempt or 1
-    run.resume_at = None
+    run.resume_at = run.skipped_at = None
     run.executions += 1
     run.executions_of[event.task] = run.executions_of.get(event.task, 0) + 1
 
@@ -349,6 +351,10 @@ def _signal_received(state: RunState, event: e.SignalReceived) -> None:
     run.resume_at = None
     is_kept = event.kept is not None
     run.payload = _taken_up(state, event).payload if is_kept else event.payload
+
+
+def _wait_skipped(run: StepRun, event: e.WaitSkipped) -> None:
+    run.resume_at, run.skipped_at = None, event.at
 
 
 def _taken_up(state: RunState, event: e.SignalReceived) -> KeptSignal:

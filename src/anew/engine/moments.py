@@ -21,6 +21,16 @@ def moment_text(at: int) -> str:
     return f"{_second_text(seconds)}.{rest // 1000:06d}Z"
 
 
+def moment_of(text: str) -> int | None:
+    """The moment an ISO 8601 text names, in UTC where it does not say; None when it names none."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return min(int(aware.timestamp() * 1_000_000) * 1000, LAST_MOMENT)
+
+
 @lru_cache(maxsize=64)
 def _second_text(seconds: int) -> str:
     # Many events share a second, and formatting a date costs more than the rest of a transition.

@@ -64,7 +64,7 @@ class Invoke(Struct, frozen=True, gc=False):
     `tool` is the task whose tool is called: `task` itself, or the one of the workbook it names.
     `started` goes back with the report; `asked_at` is when this attempt was first started.
     `idempotency_key` is the same for all attempts of one visit of the task, however many workers it
-    takes. An outcome past `deadline` is a timeout.
+    takes. An outcome past `deadline` is a timeout. `skipped_at` is when someone ended its wait.
     """
 
     key: Key
@@ -76,6 +76,7 @@ class Invoke(Struct, frozen=True, gc=False):
     asked_at: int
     idempotency_key: str
     deadline: int | None = None
+    skipped_at: int | None = None
 
 
 class Wait(Struct, frozen=True):
@@ -406,6 +407,7 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
         asked_at=run.asked_at,
         idempotency_key=idempotency_key(state.run, run.key, run.task_visit),
         deadline=deadline_of(step, run),
+        skipped_at=run.skipped_at,
     )
 
 

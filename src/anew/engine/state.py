@@ -70,6 +70,7 @@ _PROGRESS: tuple[type[e.Fact], ...] = (
     e.SignalWaiting,
     e.SignalReceived,
     e.SignalTimedOut,
+    e.WaitSkipped,
 )
 
 RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
@@ -133,6 +134,10 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.AWAITING, e.StepFailed): StepRunStatus.ENDED,
     (StepRunStatus.AWAITING, e.LoopIterationFailed): StepRunStatus.ENDED,
     (StepRunStatus.ANSWERED, e.TaskProcessed): StepRunStatus.DECIDED,
+    # Its moment is now: whoever takes the step-run next goes on with it.
+    (StepRunStatus.DELAYED, e.WaitSkipped): StepRunStatus.DELAYED,
+    (StepRunStatus.DECIDED, e.WaitSkipped): StepRunStatus.DECIDED,
+    (StepRunStatus.EXECUTING, e.WaitSkipped): StepRunStatus.EXECUTING,
 }
 
 
@@ -240,6 +245,7 @@ class StepRun(Struct, tag="step-run", gc=False):
     started_at: int = 0
     asked_at: int = 0  # when this attempt was first started, however many workers it takes
     resume_at: int | None = None
+    skipped_at: int | None = None  # when someone ended the wait of this attempt, or before it
     previous_seconds: float | None = None
     directive: str | None = None
     to: str | None = None

@@ -60,4 +60,5 @@ def _call(ask: Invoke, run: str) -> Call:
         timeout=Timeout(),
         folder=nowhere,
         scratch=nowhere,
+        skipped_at=ask.skipped_at,
     )

@@ -111,6 +111,7 @@ class Caller:
             timeout=timeout,
             folder=site.folder,
             scratch=site.scratch,
+            skipped_at=ask.skipped_at,
         )
         end = self._end(ask, timeout)
         if end is None:

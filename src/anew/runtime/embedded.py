@@ -37,6 +37,7 @@ from anew.runtime.programs import Document, Programs
 from anew.runtime.restarting import RestartTool
 from anew.runtime.sharing import Sharing
 from anew.runtime.signals import Signals
+from anew.runtime.skipping import Skipping
 from anew.runtime.sleeping import SleepTool
 from anew.runtime.slots import Slots
 from anew.runtime.toolbox import Toolbox
@@ -78,7 +79,7 @@ class Embedded:
     An `interviewer` is asked the questions of every run that is worked on here. Documents are
     compiled with the `extensions`, those of the catalog as well. It takes jobs of `pools` only,
     where they are given. With `lease_seconds` others work on the database as well; without, this
-    process is alone.
+    process is alone. `process` is its number in the ids of its runs; without it chance gives one.
     """
 
     def __init__(
@@ -95,9 +96,11 @@ class Embedded:
         extensions: Extensions | None = None,
         pools: Sequence[str] | None = None,
         lease_seconds: float | None = None,
+        process: int | None = None,
     ) -> None:
         clock = clock or database.clock
         places = Slots(slots)
+        self.slots, self.pools = places, pools
         self.database = database
         self._scratch = scratch
         self._toolbox = toolbox or Toolbox()
@@ -111,6 +114,7 @@ class Embedded:
             draw=draw,
             pools=pools,
             lease_seconds=lease_seconds,
+            process=process,
         )
         self.worker = Worker(
             database.store,
@@ -125,21 +129,7 @@ class Embedded:
             is_lasting=lease_seconds is not None and works_on_all,
         )
         self._add_own_tools(clock)
-        self.people = People(
-            database,
-            self.ledger,
-            clock,
-            wait=self.wait,
-            fail=self.worker.fail,
-            redact=self.keychain.redactor.redact_text,
-            interviewer=interviewer,
-        )
-        self.signals = Signals(
-            database,
-            self.ledger,
-            redact=self.keychain.redactor.redact_outcome,
-            payload_bytes_max=payload_bytes_max,
-        )
+        self._heed_others(clock, interviewer)
         self.forks = Forks(
             database, self.programs, self.ledger, adopt=self.adopt, cancel=self.cancel
         )
@@ -150,6 +140,26 @@ class Embedded:
         self._clearing: set[asyncio.Task[None]] = set()
         self._listen_to_ledger()
         self._sharing = self._share(clock, pools, lease_seconds)
+
+    def _heed_others(self, clock: Clock, interviewer: Interviewer | None) -> None:
+        """People answer and skip waits, and signals come from anywhere."""
+        database, redactor = self.database, self.keychain.redactor
+        self.people = People(
+            database,
+            self.ledger,
+            clock,
+            wait=self.wait,
+            fail=self.worker.fail,
+            redact=redactor.redact_text,
+            interviewer=interviewer,
+        )
+        self.signals = Signals(
+            database,
+            self.ledger,
+            redact=redactor.redact_outcome,
+            payload_bytes_max=payload_bytes_max,
+        )
+        self.skipping = Skipping(database, self.ledger, clock, redact=redactor.redact_text)
 
     def _share(
         self, clock: Clock, pools: Sequence[str] | None, lease_seconds: float | None
@@ -386,6 +396,19 @@ class Embedded:
         await self.adopt([run])
         await self.ledger.apply(run, Resumed())
         return True
+
+    async def skip(
+        self,
+        run: RunId,
+        step: str | None = None,
+        *,
+        visit: int | None = None,
+        iteration: int | None = None,
+        by: str | None = None,
+    ) -> int:
+        """End the waits of a run for a retry, a jump or a sleep, or those of a step; how many."""
+        ended = await self.skipping.skip(run, step, visit=visit, iteration=iteration, by=by)
+        return len(ended)
 
     async def retry(
         self, run: RunId, step: str | None = None, *, at: int | None = None, key: str | None = None

@@ -17,11 +17,16 @@ _COUNT_MAX = (1 << _COUNT_BITS) - 1
 
 
 class RunIds:
-    """Ids of one process: each larger than the one before, even if the clock is set back."""
+    """Ids of one process: each larger than the one before, even if the clock is set back.
 
-    def __init__(self, clock: Clock) -> None:
+    `process` is its number, below 1,024; without it chance gives one. Where time stands still, only
+    the number tells the first run of one process from that of another.
+    """
+
+    def __init__(self, clock: Clock, process: int | None = None) -> None:
         self._clock = clock
-        self._process = secrets.randbits(_PROCESS_BITS)
+        self._process = secrets.randbits(_PROCESS_BITS) if process is None else process
+        assert self._process < 1 << _PROCESS_BITS
         self._millisecond = 0
         self._count = 0
 

@@ -84,10 +84,11 @@ class Started(Struct, frozen=True):
 
 
 class Applied(Struct, frozen=True):
-    """What followed: things to do now, on slots already taken; and whether anything happened."""
+    """What followed: things to do now, on slots already taken; and what happened, if anything."""
 
     errands: list[Errand]
     has_moved: bool
+    events: Sequence[Event] = ()
 
 
 class _Ending(Struct):
@@ -122,6 +123,7 @@ class Ledger:
         draw: Callable[[], float] = random,
         pools: Iterable[str] | None = None,
         lease_seconds: float | None = None,
+        process: int | None = None,
     ) -> None:
         self._store = database.store
         self._programs = programs
@@ -131,7 +133,7 @@ class Ledger:
         self._pools = None if pools is None else frozenset(pools)
         self._lease_seconds = lease_seconds
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
-        self._ids = RunIds(clock)
+        self._ids = RunIds(clock, process)
         self._endings: dict[RunId, _Ending] = {}
         archive = None if lease_seconds is None else database.archive
         self.live = LiveRuns(database.store, programs, archive)
@@ -285,7 +287,8 @@ class Ledger:
         if not turn.commit.events and lease is None:
             return NOTHING
         await self._commit(live, turn, holds_slot=lease is not None)
-        return Applied(turn.errands, bool(turn.commit.events))
+        events = turn.commit.events
+        return Applied(turn.errands, bool(events), events)
 
     def _turn_of(self, run: RunId) -> AbstractAsyncContextManager[None]:
         """Where others move a run on too, decide upon what is in the store and nothing else.

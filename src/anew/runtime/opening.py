@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError, EngineBug, ProgramError
 from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
+from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.orders import Doorkeeper
 from anew.runtime.toolbox import Toolbox
@@ -61,7 +62,7 @@ async def open_engine(
             lease_seconds=lease_seconds() if database.is_shared else None,
         )
         engine.keychain.hide(address=url)
-        async with _stopping(engine, grace_seconds):
+        async with beating(engine, "command"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             yield engine
 
@@ -78,7 +79,7 @@ async def open_server_engine(
     """An engine for a server: others work on its runs too, and it does itself if it `works`."""
     async with open_database(url) as database:
         engine = _working(database, url, slots=slots if works else 0, pools=pools)
-        async with _stopping(engine, grace_seconds):
+        async with beating(engine, "server"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             if not database.is_shared:
                 await _take_over(engine)
@@ -101,7 +102,7 @@ async def open_worker_engine(
         )
     async with open_database(url) as database:
         engine = _working(database, url, slots=slots, pools=pools)
-        async with _stopping(engine, grace_seconds):
+        async with beating(engine, "worker"), _stopping(engine, grace_seconds):
             yield engine
 
 

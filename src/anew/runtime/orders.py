@@ -15,14 +15,16 @@ from typing import Any
 import msgspec
 
 from anew.errors import AnewError, ConfigError
+from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, act_on_all
 from anew.runtime.embedded import Embedded
 from anew.runtime.forking import ForkOrder, Where
 from anew.runtime.ledger import Order
 from anew.runtime.moving import moves_row, moves_to
 from anew.runtime.ownership import socket_path
 from anew.runtime.programs import Document, read_document
+from anew.runtime.skipping import skipped_row
 from anew.runtime.webhooks import open_webhooks
-from anew.store import RunId, SealedCredential, StoreError
+from anew.store import RunFilter, RunId, SealedCredential, StoreError
 from anew.values import Object
 
 # A request holds a document (1 MiB), the files it names (4 MiB) and a payload (10 MiB).
@@ -63,8 +65,10 @@ class Request(msgspec.Struct, omit_defaults=True):
     files: dict[str, str] = {}
     at: int | None = None
     visit: int | None = None
+    iteration: int | None = None
     seen: int | None = None
     is_cancelling: bool = False
+    runs: list[str] = []
 
 
 async def _start(engine: Embedded, asked: Request) -> Object:
@@ -86,6 +90,17 @@ async def _pause(engine: Embedded, asked: Request) -> Object:
 
 async def _resume(engine: Embedded, asked: Request) -> Object:
     return {"changed": await engine.resume(_run(asked))}
+
+
+async def _skip(engine: Embedded, asked: Request) -> Object:
+    """End waits; whoever works on the run goes on with it."""
+    run = _run(asked)
+    ended = await engine.skipping.skip(
+        run, asked.step, visit=asked.visit, iteration=asked.iteration, by=asked.by
+    )
+    live = await engine.ledger.live.newest(run)
+    rows = [skipped_row(event) for event in ended]
+    return {"run": str(run), "status": live.state.status.value, "skipped": rows}
 
 
 async def _adopt(engine: Embedded, asked: Request) -> Object:
@@ -128,6 +143,18 @@ async def _webhook(_: Embedded, asked: Request) -> Object:
 async def _retry(engine: Embedded, asked: Request) -> Object:
     started = await engine.retry(_run(asked), asked.step, at=asked.at, key=asked.key)
     return {"run": str(started.run)}
+
+
+async def _bulk(engine: Embedded, asked: Request) -> Object:
+    """Do one thing to many runs; `name` says what."""
+    action = next((one for one in ABLE if one == asked.name), None)
+    if action is None:
+        raise ConfigError(f"there is no action {asked.name!r}; there are {', '.join(ABLE)}.")
+    named = [_run(Request("bulk", run=run)) for run in asked.runs[:BULK_RUNS_MAX]]
+    rows = await engine.database.archive.runs(RunFilter(runs=named, limit=len(named)))
+    result = await act_on_all(engine, action, rows, reason=asked.reason)
+    refused = [{"run": str(run), "detail": str(error)} for run, error in result.refused]
+    return {"changed": [str(run) for run in result.changed], "refused": refused}
 
 
 async def _fork(engine: Embedded, asked: Request) -> Object:
@@ -192,12 +219,14 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
     "cancel": _cancel,
     "pause": _pause,
     "resume": _resume,
+    "skip": _skip,
     "resume_all": _resume_all,
     "adopt": _adopt,
     "answer": _answer,
     "signal": _signal,
     "webhook": _webhook,
     "retry": _retry,
+    "bulk": _bulk,
     "fork": _fork,
     "register": _register,
     "prune": _prune,
@@ -221,6 +250,7 @@ class Doorkeeper:
         self._engine = engine
         self._path = socket_path(database)
         self._server: asyncio.Server | None = None
+        self._unheard: set[asyncio.StreamWriter] = set()
         self._answering: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -229,38 +259,79 @@ class Doorkeeper:
         umask = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(
-                self._answer, path=self._path, limit=REQUEST_BYTES_MAX
+                self._attend, path=self._path, limit=REQUEST_BYTES_MAX
             )
         finally:
             os.umask(umask)
 
     async def close(self) -> None:
-        """Take no more orders, and finish those that came: what they began must be handed back."""
+        """Take no more orders, and finish those that came: what they began must be handed back.
+
+        Whoever has come and is not heard yet gets no answer, and asks the next owner.
+        """
         if self._server is None:
             return
-        self._server.close()
-        self._server = None
+        server, self._server = self._server, None
         with suppress(FileNotFoundError):
             self._path.unlink()
+        try:
+            await _let_in(server)
+        finally:
+            server.close()
+            for writer in self._unheard:
+                writer.close()
         if self._answering:
             await asyncio.wait(set(self._answering), timeout=ANSWER_SECONDS_MAX)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            answer = None if self._server is None else await self._answer(reader, writer)
+            if answer is not None:
+                writer.write(msgspec.json.encode(answer) + b"\n")
+                await writer.drain()
+        writer.close()
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Object | None:
+        """What comes of an order; None once the next owner is to be asked."""
+        try:
+            line = await self._hear(reader, writer)
+            if line is None:
+                return None
+            return {"ok": await obey(self._engine, msgspec.json.decode(line, type=Request))}
+        except AnewError as error:
+            is_store = isinstance(error, StoreError)
+            # A stop in a hurry closes the database under an order. Whoever asks may still use it.
+            is_left = is_store and self._server is None
+            return None if is_left else {"error": str(error), "is_store": is_store}
+        except Exception as error:  # a bug of ours must be an answer too, or it is asked again
+            return {"error": f"the owner failed ({type(error).__name__}: {error})"}
+
+    async def _hear(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bytes | None:
+        """An order, which is answered before the engine stops; None when that is on its way."""
+        self._unheard.add(writer)
+        try:
+            line = await reader.readline()
+        finally:
+            self._unheard.discard(writer)
+        if self._server is None:
+            return None
         task = asyncio.current_task()
         assert task is not None
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
-        with suppress(ConnectionError):
-            try:
-                asked = msgspec.json.decode(await reader.readline(), type=Request)
-                answer: Object = {"ok": await obey(self._engine, asked)}
-            except AnewError as error:
-                answer = {"error": str(error), "is_store": isinstance(error, StoreError)}
-            except Exception as error:  # a bug of ours must be an answer too, or it is asked again
-                answer = {"error": f"the owner failed ({type(error).__name__}: {error})"}
-            writer.write(msgspec.json.encode(answer) + b"\n")
-            await writer.drain()
-        writer.close()
+        return line
+
+
+async def _let_in(server: asyncio.Server) -> None:
+    """Make whoever has knocked known; asyncio forgets to hang up on who is on the threshold."""
+    loop = asyncio.get_running_loop()
+    for listening in server.sockets:
+        loop.remove_reader(listening.fileno())
+    await asyncio.sleep(0)
 
 
 async def ask_owner(database: Path, request: Request) -> Object:
@@ -279,7 +350,7 @@ async def ask_owner(database: Path, request: Request) -> Object:
         raise NoAnswer(f"the owner of {database} gave no answer") from error
     finally:
         writer.close()
-    if not line:
+    if not line.endswith(b"\n"):
         raise NoAnswer(f"the owner of {database} ended before it answered")
     answer: Object = msgspec.json.decode(line)
     if "error" in answer:

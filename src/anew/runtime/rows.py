@@ -9,26 +9,43 @@ from collections.abc import Sequence
 
 from anew.engine.events import Event, RunRequested
 from anew.engine.moments import moment_text
-from anew.engine.state import RunStatus
+from anew.engine.standing import State
+from anew.engine.state import FINAL, RunStatus
 from anew.runtime.keys import shown_key
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.signals import OpenSignal
 from anew.runtime.standing import Still, what_is_open
-from anew.store import Archive, Database, RunFilter, RunId, RunRow, StoredProgram
+from anew.store import (
+    Archive,
+    Database,
+    FailureGroup,
+    JobRow,
+    RunFilter,
+    RunId,
+    RunRow,
+    StoredProgram,
+)
 from anew.values import Object
 
 # How many of the newest runs that wait are looked at for the parents that wait for them.
 WAITING_CHILDREN_MAX = 1_000
+# Of so many runs of a list it is told what they ask.
+ASKING_ROWS_MAX = 100
+_ASKING = (State.PERSON, State.SIGNAL)
 
 
-def run_row(row: RunRow) -> Object:
-    """A run in a list."""
+def run_row(row: RunRow, version: int | None = None) -> Object:
+    """A run in a list; `version` is the newest that its document is registered as."""
     ended = row.ended_at
     return {
         "run": str(row.run),
         "program": row.program,
+        "digest": row.digest,
+        "version": version,
         "status": row.status.value,
+        "state": row.state.value,
         "error": row.error,
+        "fingerprint": row.fingerprint,
         "created_at": moment_text(row.created_at),
         "updated_at": moment_text(row.updated_at),
         "ended_at": None if ended is None else moment_text(ended),
@@ -36,6 +53,34 @@ def run_row(row: RunRow) -> Object:
         "key": shown_key(row.key),
         "labels": dict(row.labels),
         "parent": None if row.parent is None else str(row.parent.run),
+        "open": None if row.open is None else open_job_row(row.open),
+    }
+
+
+def open_job_row(job: JobRow) -> Object:
+    """The job that stands for its run. One that was woken is due at no moment of its own."""
+    return {
+        "reason": job.reason.value,
+        "step": job.job.key.step,
+        "attempt": job.attempt,
+        "due_at": moment_text(job.due_at) if job.due_at else None,
+        "is_leased": job.leased_until is not None,
+    }
+
+
+def failure_row(group: FailureGroup, step: str | None) -> Object:
+    """Runs that failed alike; `step` is where the newest of them did."""
+    return {
+        "fingerprint": group.fingerprint,
+        "kind": group.kind,
+        "message": group.message,
+        "step": step,
+        "programs": list(group.programs),
+        "count": group.count,
+        "dead": group.dead,
+        "first_at": moment_text(group.first_at),
+        "last_at": moment_text(group.last_at),
+        "newest": str(group.newest),
     }
 
 
@@ -93,25 +138,42 @@ def more_of(first: Event, still: Still | None) -> Object:
     return more
 
 
+async def listed_rows(database: Database, rows: Sequence[RunRow]) -> list[Object]:
+    """Runs as a list shows them: with the versions of their documents, and what they ask."""
+    versions = await database.survey.versions({row.digest for row in rows})
+    asking = await asking_in_rows(database, rows)
+    return [run_row(row, versions.get(row.digest)) | asking.get(row.run, {}) for row in rows]
+
+
 async def asking_in_rows(database: Database, rows: Sequence[RunRow]) -> dict[RunId, Object]:
-    """What those of the runs wait to hear that wait for others, or whose children do, as JSON."""
-    waiting = {row.run for row in rows if row.status is RunStatus.WAITING}
-    waiting |= (await waiting_parents(database.archive)).keys()
+    """What those of the runs wait to hear that wait for others, or whose children do, as JSON.
+
+    Of ASKING_ROWS_MAX of them: each has to be read.
+    """
+    waiting = {row.run for row in rows if row.status is RunStatus.WAITING or row.state in _ASKING}
+    is_any_open = any(row.status not in FINAL for row in rows)
+    parents = await waiting_parents(database.archive) if is_any_open else {}
+    asking = [row.run for row in rows if row.run in waiting or row.run in parents]
     found = {}
-    for run in (row.run for row in rows if row.run in waiting):
-        if rows_of := open_rows(await what_is_open(database, run)):
+    for run in asking[:ASKING_ROWS_MAX]:
+        still = await what_is_open(database, run, with_children=run in parents)
+        if rows_of := open_rows(still):
             found[run] = rows_of
     return found
 
 
 async def waiting_parents(archive: Archive) -> dict[RunId, RunId]:
     """The runs that wait for a child which waits for others, however deep; the child by run."""
-    asked = RunFilter(statuses=[RunStatus.WAITING], limit=WAITING_CHILDREN_MAX)
+    asked = RunFilter(statuses=[RunStatus.WAITING], is_child=True, limit=WAITING_CHILDREN_MAX)
     found: dict[RunId, RunId] = {}
-    for row in await archive.runs(asked):
-        parent = row.parent
-        while parent is not None and parent.run not in found:
-            found[parent.run] = row.run
-            above = await archive.run(parent.run)
-            parent = None if above is None else above.parent
+    asking = {row.run: row for row in await archive.runs(asked)}
+    below = {run: run for run in asking}
+    while asking:
+        parents: dict[RunId, RunId] = {}
+        for row in asking.values():
+            if row.parent is not None and row.parent.run not in found:
+                parents[row.parent.run] = found[row.parent.run] = below[row.run]
+        above = RunFilter(runs=list(parents), limit=len(parents))
+        asking = {row.run: row for row in await archive.runs(above)} if parents else {}
+        below = parents
     return found

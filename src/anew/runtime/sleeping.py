@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
 
 from anew.clock import Clock
-from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.engine.outcome import Outcome, outcome_of, wait_seconds
+from anew.engine.moments import NANOSECONDS
+from anew.engine.outcome import Outcome, outcome_of
+from anew.engine.waits import sleep_end
 from anew.tool import Answer, Call, Parked
 from anew.values import Value
 
 
 class SleepTool:
-    """The due time follows from the inputs and the logged start alone, so a restart keeps it."""
+    """The due time follows from the inputs and the logged start alone, so a restart keeps it.
+
+    So does a sleep that someone ended: it is over since that moment, whoever calls when.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     async def call(self, call: Call) -> Answer:
-        until = _until(call)
-        if isinstance(until, Outcome):
-            return until
-        if self._clock.now() < until:
+        until = sleep_end(call.inputs, call.asked_at)
+        if until is None:
+            return _refused(call.inputs)
+        if call.skipped_at is not None:
+            until = min(until, call.skipped_at)
+        elif self._clock.now() < until:
             return Parked(until, "sleep")
         return outcome_of({"slept": max(0.0, (until - call.asked_at) / NANOSECONDS)})
 
@@ -29,33 +35,12 @@ class SleepTool:
         """Nothing was opened."""
 
 
-def _until(call: Call) -> int | Outcome:
-    seconds, until = call.inputs.get("seconds"), call.inputs.get("until")
+def _refused(inputs: Mapping[str, Value]) -> Outcome:
+    seconds, until = inputs.get("seconds"), inputs.get("until")
     if seconds is not None:
-        wait = wait_seconds(seconds, call.asked_at)
-        if wait is not None and wait >= 0:
-            return min(call.asked_at + int(wait * NANOSECONDS), LAST_MOMENT)
-        return _refused("seconds", seconds, "a number, 500ms, 2s, 1m")
-    if until is None:
+        message = f"seconds must be a number, 500ms, 2s, 1m; found {seconds!r}"
+    elif until is not None:
+        message = f"until must be a moment such as 2030-01-31T12:00:00Z; found {until!r}"
+    else:
         message = "sleep needs seconds or until, and both are null"
-        return outcome_of(error={"kind": "config", "message": message})
-    moment = _moment(until)
-    if moment is None:
-        return _refused("until", until, "a moment such as 2030-01-31T12:00:00Z")
-    return moment
-
-
-def _moment(value: Value) -> int | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return min(int(aware.timestamp() * 1_000_000) * 1000, LAST_MOMENT)
-
-
-def _refused(name: str, found: Value, wanted: str) -> Outcome:
-    message = f"{name} must be {wanted}; found {found!r}"
     return outcome_of(error={"kind": "config", "message": message})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from anew.runtime.questions import OpenQuestion, open_questions
-from anew.runtime.signals import OpenSignal, open_signals
+from anew.runtime.families import families
+from anew.runtime.questions import OpenQuestion, questions_of, stored_state
+from anew.runtime.signals import OpenSignal, signals_of
 from anew.store import Database, RunId
 
 
@@ -16,7 +17,13 @@ class Still(Struct, frozen=True):
     signals: list[OpenSignal]
 
 
-async def what_is_open(database: Database, run: RunId) -> Still | None:
+async def what_is_open(
+    database: Database, run: RunId, *, with_children: bool = True
+) -> Still | None:
     """What a run and its children wait to hear; None when that is nothing."""
-    questions, signals = await open_questions(database, run), await open_signals(database, run)
-    return Still(questions, signals) if questions or signals else None
+    still = Still([], [])
+    for member in await families(database.archive, [run]) if with_children else [run]:
+        state = await stored_state(database.store, member)
+        still.questions.extend(questions_of(member, state))
+        still.signals.extend(signals_of(member, state))
+    return still if still.questions or still.signals else None

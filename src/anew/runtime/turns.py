@@ -20,6 +20,7 @@ from anew.engine.decide import (
     Paused,
     Resumed,
     Signalled,
+    Skipped,
     Taken,
     Transition,
     decide,
@@ -105,8 +106,11 @@ def take_turn(
         park = draft.own_job(transition, lease)
         keeps_lease = bool(draft.errands)
     own = lease.job.key if lease else None
-    are_fresh = type(boundary) not in _AGAIN
-    draft.hand_out([key for key in transition.jobs if key != own], are_fresh=are_fresh)
+    if type(boundary) is Skipped:
+        draft.woken = transition.jobs
+    else:
+        are_fresh = type(boundary) not in _AGAIN
+        draft.hand_out([key for key in transition.jobs if key != own], are_fresh=are_fresh)
     draft.let_go_of_stopped()
     if own in draft.stopped:
         park, keeps_lease = None, False
@@ -157,6 +161,8 @@ class _Draft(Struct):
     jobs: list[NewJob] = field(default_factory=list)
     errands: list[Errand] = field(default_factory=list)
     stopped: list[Key] = field(default_factory=list)
+    # Put aside by whoever goes on with them; one that still holds a lease must not lose it.
+    woken: list[Key] = field(default_factory=list)
 
     def decide(self, boundary: Boundary) -> Transition:
         transition = decide(self.live.program, self.live.state, boundary, self.moment)
@@ -270,10 +276,15 @@ class _Draft(Struct):
             jobs=self.jobs,
             drops=self._withdrawn(),
             drop_all=state.is_final,
-            wakes=(live.parent,) if state.is_final and live.parent else (),
+            wakes=self._wakes(),
             new=new,
             snapshot=state if keep else None,
         )
+
+    def _wakes(self) -> list[JobRef]:
+        live = self.live
+        own = [JobRef(live.id, key) for key in self.woken]
+        return [*own, live.parent] if live.state.is_final and live.parent else own
 
     def _withdrawn(self) -> list[Key]:
         """Jobs that were handed out and are not wanted any more: the run or its branch is over."""

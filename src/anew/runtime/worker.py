@@ -172,7 +172,8 @@ class Worker:
         self._slots.close()
         self.feeder.stop()
         try:
-            await self._feeding
+            # Not bare: it ends quietly when cancelled, and an interruption would end there with it.
+            await asyncio.gather(self._feeding)
             async with asyncio.timeout(CLEANUP_SECONDS_MAX if self._is_lasting else None):
                 await self.feeder.give_back()
         except (StoreError, TimeoutError):

@@ -7,7 +7,7 @@ writing, which makes each of them atomic among the tasks of one loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
 import msgspec
@@ -35,6 +35,9 @@ from anew.store import (
     WaitReason,
 )
 from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.stores.matching import fits, says_most
+from anew.stores.memory_roster import MemoryRoster
+from anew.stores.memory_survey import MemorySurvey
 from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import (
     PackedCommit,
@@ -215,6 +218,10 @@ class MemoryStore:
         is_held = job is not None and job.token == lease.token and job.leased_until is not None
         return job if is_held else None
 
+    def open_jobs(self) -> list[JobRow]:
+        """Every job there is, of all runs."""
+        return [_job_row(ref, job) for ref, job in self._jobs(None)]
+
     def _jobs(self, runs: Sequence[RunId] | None) -> Iterator[tuple[JobRef, _Job]]:
         for run, kept in self._runs.items():
             if runs is None or run in runs:
@@ -229,11 +236,16 @@ class MemoryArchive:
 
     async def run(self, run: RunId) -> RunRow | None:
         found = self._runs.get(run)
-        return found.row if found is not None else None
+        return _whole_row(found) if found is not None else None
 
     async def runs(self, asked: RunFilter) -> list[RunRow]:
+        return self.choose(asked)[: asked.limit]
+
+    def choose(self, asked: RunFilter) -> list[RunRow]:
+        """The runs that are asked for, newest first, however many."""
         newest = sorted(self._runs.values(), key=lambda run: run.row.run, reverse=True)
-        return [run.row for run in newest if _is_asked(run, asked)][: asked.limit]
+        rows = [(_whole_row(run), _job_rows(run)) for run in newest]
+        return [row for row, jobs in rows if fits(row, jobs, asked)]
 
     async def run_of_key(self, key: str) -> RunId | None:
         return next((run.row.run for run in self._runs.values() if run.row.key == key), None)
@@ -249,19 +261,7 @@ class MemoryArchive:
 
     async def jobs(self, run: RunId) -> list[JobRow]:
         found = self._runs.get(run)
-        jobs = sorted(found.jobs.items(), key=lambda item: _in_order(item[0])) if found else []
-        return [
-            JobRow(
-                job=JobRef(run, key),
-                reason=job.reason,
-                due_at=job.due_at,
-                attempt=job.attempt,
-                pool=job.pool,
-                leased_until=job.leased_until,
-                token=job.token,
-            )
-            for key, job in jobs
-        ]
+        return _job_rows(found) if found is not None else []
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
         old = [
@@ -309,6 +309,10 @@ class MemoryCatalog:
             return next((program for program in versions if program.version == version), None)
         return versions[-1] if versions else None
 
+    def registered(self) -> list[StoredProgram]:
+        """Every version of every program, older ones first."""
+        return [one for versions in self._versions.values() for one in versions]
+
     async def programs(self) -> list[StoredProgram]:
         return [self._versions[name][-1] for name in sorted(self._versions)]
 
@@ -344,7 +348,9 @@ class MemoryDatabase:
         self.store = MemoryStore(runs, self.notices)
         self.archive = MemoryArchive(runs)
         self.catalog = MemoryCatalog()
+        self.survey = MemorySurvey(self.archive.choose, self.catalog.registered)
         self.vault = MemoryVault()
+        self.roster = MemoryRoster(self.store.open_jobs)
 
     async def maintain(self) -> None:
         """It is gone before that."""
@@ -381,6 +387,8 @@ def _append(run: _Run, commit: PackedCommit) -> None:
         updated_at=commit.rows[-1].at if commit.rows else run.row.updated_at,
         ended_at=commit.ended_at,
         error=msgspec.json.decode(commit.error) if commit.error is not None else None,
+        error_kind=commit.failure.kind if commit.failure is not None else None,
+        fingerprint=commit.failure.fingerprint if commit.failure is not None else None,
     )
     if commit.snapshot is not None:
         run.snapshot = commit.snapshot
@@ -407,6 +415,18 @@ def _new_job(new: NewJob, old: _Job | None) -> _Job:
     return _Job(new.pool, new.due_at, new.reason, new.attempt, token, new.taken_until)
 
 
+def _job_row(ref: JobRef, job: _Job) -> JobRow:
+    return JobRow(
+        job=ref,
+        reason=job.reason,
+        due_at=job.due_at,
+        attempt=job.attempt,
+        pool=job.pool,
+        leased_until=job.leased_until,
+        token=job.token,
+    )
+
+
 def _lease_of(ref: JobRef, job: _Job) -> Lease:
     return Lease(ref, job.token, job.leased_until or 0, job.calls_again)
 
@@ -423,18 +443,10 @@ def _first_three(entry: tuple[object, ...]) -> tuple[object, ...]:
     return entry[:3]
 
 
-def _is_asked(run: _Run, asked: RunFilter) -> bool:
-    row = run.row
-    return (
-        (not asked.statuses or row.status in asked.statuses)
-        and asked.program in (None, row.program)
-        and (asked.since is None or row.created_at >= asked.since)
-        and (asked.before is None or row.run < asked.before)
-        and (asked.parent is None or (row.parent is not None and row.parent.run == asked.parent))
-        and _has_labels(row.labels, asked.labels)
-        and (not asked.retrying or any(job.reason == "retry" for job in run.jobs.values()))
-    )
+def _whole_row(run: _Run) -> RunRow:
+    return replace(run.row, open=says_most(_job_rows(run)))
 
 
-def _has_labels(labels: Mapping[str, str], asked: Mapping[str, str]) -> bool:
-    return all(labels.get(name) == value for name, value in asked.items())
+def _job_rows(run: _Run) -> list[JobRow]:
+    jobs = sorted(run.jobs.items(), key=lambda item: _in_order(item[0]))
+    return [_job_row(JobRef(run.row.run, key), job) for key, job in jobs]

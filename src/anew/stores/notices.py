@@ -24,6 +24,7 @@ _TURNS = frozenset(
         e.SignalWaiting,
         e.SignalReceived,
         e.SignalTimedOut,
+        e.WaitSkipped,
     )
 )
 

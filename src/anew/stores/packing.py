@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from anew.engine.events import Event
+from anew.engine.fingerprints import fingerprint_of, kind_of, message_of
 from anew.engine.state import Key, RunStatus
 from anew.errors import EngineBug
 from anew.store import Commit, JobRef, Lease, NewJob, NewRun, Park, RunId, Stored
@@ -26,9 +27,14 @@ from anew.stores.codec import (
     encode_snapshot,
     snapshot_format,
 )
+from anew.values import Object
 
 # What a reader knows who wants no snapshot.
 NO_FORMAT = ""
+# What a longer message says after this is not found by searching for it.
+SEARCHED_MESSAGE_CHARACTERS_MAX = 2_000
+ERROR_KIND_CHARACTERS_MAX = 200
+_FAILED = RunStatus.FAILED
 
 
 class Snapshot(Struct, frozen=True):
@@ -39,8 +45,16 @@ class Snapshot(Struct, frozen=True):
     data: bytes
 
 
+class Failure(Struct, frozen=True):
+    """What a failed run is found by."""
+
+    kind: str
+    message: str
+    fingerprint: str
+
+
 class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A `Commit`, field by field, encoded. `error` is JSON."""
+    """A `Commit`, field by field, encoded. `error` is JSON. `failure` is set if the run failed."""
 
     run: RunId
     expected: int
@@ -59,6 +73,7 @@ class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
     wakes: Sequence[JobRef] = ()
     new: NewRun | None = None
     snapshot: Snapshot | None = None
+    failure: Failure | None = None
 
     @property
     def version(self) -> int:
@@ -125,7 +140,18 @@ def pack(commit: Commit) -> PackedCommit:
         wakes=commit.wakes,
         new=commit.new,
         snapshot=_snapshot(commit),
+        failure=failure_of(error) if commit.head.status is _FAILED else None,
     )
+
+
+def failure_of(error: Object | None) -> Failure:
+    kind = kind_of(error)[:ERROR_KIND_CHARACTERS_MAX].replace("\0", " ")
+    return Failure(kind, message_searched(error), fingerprint_of(error))
+
+
+def message_searched(error: Object | None) -> str:
+    """Without the character 0, which not every database has in its texts."""
+    return message_of(error)[:SEARCHED_MESSAGE_CHARACTERS_MAX].replace("\0", " ")
 
 
 def _snapshot(commit: Commit) -> Snapshot | None:

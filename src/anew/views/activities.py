@@ -97,6 +97,7 @@ def activity_verdict(
             return Verdict(f"{told}, {activity.silence}", until=activity.until)
         case Doing.QUEUED:
             lost = "its worker was lost, or handed it back" if activity.is_again else ""
+            lost = lost or activity.skipped
             pool = _pool_of(program, step)
             who = "a worker" if pool is None else f"a worker of pool {pool}"
             return Verdict(f"{step} is ready, waiting for {who}", lost, since=since)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from anew.program.policy import Retry
 from anew.program.program import Arc, Program, RouteMode, Step
+from anew.program.span import NOWHERE, Span
 from anew.views.step_progress import StepStatus
 
 CONDITION_CHARACTERS_MAX = 44
@@ -47,6 +48,15 @@ class Role(StrEnum):
     RESTART = "restart"
 
 
+class Way(StrEnum):
+    """How a token comes to go along an edge."""
+
+    ARC = "arc"  # the router fired it
+    RETRY = "retry"  # the next attempt comes by way of another step
+    RESCUE = "rescue"  # no arc took a failure
+    GATE = "gate"  # an exit was reached while a gate was not satisfied
+
+
 # How Mermaid opens and closes a shape, and what Graphviz calls it.
 _MERMAID = {
     Role.STEP: ("[", "]"),
@@ -77,15 +87,22 @@ class Node(Struct, frozen=True):
     status: StepStatus | None = None
     role: Role = Role.STEP
     is_gate: bool = False
+    span: Span = NOWHERE
 
 
 class Edge(Struct, frozen=True):
-    """An arc. `is_failure`: it is there for when the step before it fails."""
+    """An arc. `is_failure`: it is there for when the step before it fails.
+
+    `number` is that of the arc in its router, counted from 1; None for the other ways.
+    """
 
     source: str
     target: str
     label: str
     is_failure: bool
+    way: Way = Way.ARC
+    number: int | None = None
+    span: Span = NOWHERE
 
 
 class Graph(Struct, frozen=True):
@@ -106,6 +123,7 @@ def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None)
             status=known.get(step.name),
             role=_role(step),
             is_gate=step.gate is not None,
+            span=step.span,
         )
         for step in program.steps.values()
     ]
@@ -148,17 +166,37 @@ def _about(program: Program, step: Step) -> Iterator[str]:
 def _edges(program: Program, step: Step) -> Iterator[Edge]:
     """The arcs of a step, then the ways it goes when no arc takes a failure."""
     for number, arc in enumerate(step.router.arcs, 1):
-        yield Edge(step.name, arc.to, _label(step, arc, number), _is_failure(arc))
-    redirects = {rule.then.to for task in step.tasks for rule in task.policy.rules
-                 if isinstance(rule.then, Retry) and rule.then.to}  # fmt: skip
-    for target in sorted(redirects):
-        yield Edge(step.name, target, "retry", is_failure=True)
+        yield Edge(
+            step.name,
+            arc.to,
+            _label(step, arc, number),
+            is_failure=_is_failure(arc),
+            number=number,
+            span=arc.span,
+        )
+    redirects = _redirects(step)
+    for target, span in sorted(redirects.items()):
+        yield _way(step, target, "retry", Way.RETRY, span)
     if step.rescue is not None and step.rescue not in redirects:
-        yield Edge(step.name, step.rescue, "on failure", is_failure=True)
-    if step.is_exit:
-        for gate in program.gates:
-            if gate.gate is not None and gate.gate.to is not None:
-                yield Edge(step.name, gate.gate.to, f"gate {gate.name}", is_failure=True)
+        yield _way(step, step.rescue, "on failure", Way.RESCUE, step.rescue_span)
+    for gated in program.gates if step.is_exit else ():
+        gate = gated.gate
+        if gate is not None and gate.to is not None:
+            label = f"gate {gated.name}"
+            yield _way(step, gate.to, label, Way.GATE, gate.to_span or gate.span)
+
+
+def _redirects(step: Step) -> dict[str, Span]:
+    """The steps by way of which it tries again, each with the rule that says so first."""
+    found: dict[str, Span] = {}
+    for rule in (rule for task in step.tasks for rule in task.policy.rules):
+        if isinstance(rule.then, Retry) and rule.then.to:
+            found.setdefault(rule.then.to, rule.span)
+    return found
+
+
+def _way(step: Step, target: str, label: str, way: Way, span: Span) -> Edge:
+    return Edge(step.name, target, label, is_failure=True, way=way, span=span)
 
 
 def _label(step: Step, arc: Arc, number: int) -> str:

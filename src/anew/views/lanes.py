@@ -7,7 +7,7 @@ step-runs were at work, and how many waited, on average in each of a fixed numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -86,27 +86,26 @@ def lanes_of(program: Program | None, log: Sequence[e.Event], *, now: int) -> La
     """The lanes of a log, up to its end, or to now while the run goes on."""
     if not log:
         return Lanes(now, now, ())
-    begin, end = _own_beginning(log), log[-1].at
+    end = log[-1].at
     if not isinstance(log[-1], (e.RunDone, e.RunFailed, e.RunCancelled)):
         end = max(end, now)
-    drawing = _Drawing(Progress(program), begin, end)
+    drawing = Drawing(Progress(program), end)
     for event in log:
         drawing.feed(event)
-    return Lanes(begin, end, tuple(drawing.lanes()))
-
-
-def _own_beginning(log: Sequence[e.Event]) -> int:
-    """When the run began, or went on from the beginning of another one."""
-    cuts = (event for event in log if isinstance(event, e.RunPaused) and event.shared_with)
-    return next(cuts, log[0]).at
+    return drawing.lanes(end)
 
 
 class _Draft(Struct):
-    """A lane in the making. What ended before `begin` belongs to another run."""
+    """A lane in the making. What ended before `begin` belongs to another run.
+
+    `until` is the end of the whole stretch, if that is known. The `density` is made when there is
+    need of one: it is larger than a few bars.
+    """
 
     begin: int
-    density: Density
+    until: int | None
     bars: list[Bar] = field(default_factory=list)
+    density: Density | None = None
     total: int = 0
     done: int = 0
     failed: int = 0
@@ -115,51 +114,106 @@ class _Draft(Struct):
     def add(self, bar: Bar) -> None:
         if bar.end < self.begin:
             return
-        self.density.add(
-            max(bar.begin, self.begin),
-            bar.end,
-            is_work=bar.kind in EXECUTIONS,
-            is_error=bar.kind is BarKind.ERROR,
-        )
-        if not self.is_loop and len(self.bars) <= LANE_BARS_MAX:
-            self.bars.append(replace(bar, begin=max(bar.begin, self.begin)))
+        bar = replace(bar, begin=max(bar.begin, self.begin))
+        if self.density is not None:
+            _condense(self.density, bar)
+            return
+        self.bars.append(bar)
+        if len(self.bars) > LANE_BARS_MAX:
+            self.crowd()
+
+    def crowd(self) -> None:
+        """From now on only how many there were at a time."""
+        if self.density is None:
+            self.density = density_of(self.bars, self.begin, self.until)
+            self.bars = []
+
+    def restart(self, begin: int) -> None:
+        """Forget what was before: it belongs to another run."""
+        kept = [bar for bar in self.bars if bar.end >= begin]
+        self.begin, self.bars = begin, []
+        if self.density is not None:
+            self.density = density_of((), begin, self.until)
+        for bar in kept:
+            self.add(bar)
+
+    def copy(self) -> _Draft:
+        density = None if self.density is None else self.density.copy()
+        return replace(self, bars=list(self.bars), density=density)
 
 
-class _Drawing:
-    """Follows the progress of a run and notes what each step-run was at before it changed."""
+def density_of(bars: Iterable[Bar], begin: int, until: int | None = None) -> Density:
+    """The density that stands for these bars; it grows where the end is not known."""
+    density = Density.since(begin) if until is None else Density.over(begin, until)
+    for bar in bars:
+        _condense(density, bar)
+    return density
 
-    def __init__(self, progress: Progress, begin: int, end: int) -> None:
+
+def _condense(density: Density, bar: Bar) -> None:
+    is_work, is_error = bar.kind in EXECUTIONS, bar.kind is BarKind.ERROR
+    density.add(bar.begin, bar.end, is_work=is_work, is_error=is_error)
+
+
+class Drawing:
+    """Follows the progress of a run and notes what each step-run was at before it changed.
+
+    It feeds the progress, which nobody else may do. `end` is the moment it will be looked at, if
+    that is known.
+    """
+
+    def __init__(self, progress: Progress, end: int | None = None) -> None:
         self._progress = progress
         self._relays = Relays(progress.program)
-        self._begin, self._end = begin, end
+        self._begin, self._end = 0, end
         self._drafts: dict[str, _Draft] = {}
 
     def feed(self, event: e.Event) -> None:
+        """Take one more event of the log, in order."""
         self._relays.feed(event)
-        if isinstance(event, e.RunCancelled):
-            self._close_all(event.at, is_lost=True)
-        if isinstance(event, e.BranchJoined) and event.fork is not None:
-            self._stop_branches(event.fork, event.at)
-        draft = self._draft(event.step) if event.step is not None else None
-        if draft is not None:
-            self._before(draft, event)
+        match event:
+            case e.RunCancelled():
+                self._close_all(event.at)
+            case e.BranchJoined() if event.fork is not None:
+                self._stop_branches(event.fork, event.at)
+            case e.RunPaused() if event.shared_with is not None:
+                self._restart(event.at)
+        if not self._progress.events:
+            self._begin = event.at
+        if event.step is not None:
+            self._before(self._draft(event.step), event)
         self._progress.feed(event)
 
-    def lanes(self) -> Iterator[Lane]:
-        self._close_all(self._end, is_lost=False)
-        for name, draft in self._drafts.items():
-            yield _lane(self._progress.steps[name], draft)
+    def lanes(self, end: int) -> Lanes:
+        """As they are at this moment. More can be fed afterwards."""
+        lanes = (self._lane(name, draft, end) for name, draft in self._drafts.items())
+        return Lanes(self._begin, end, tuple(lanes))
+
+    def _lane(self, name: str, draft: _Draft, end: int) -> Lane:
+        step = self._progress.steps[name]
+        if step.open:
+            draft = draft.copy()
+            for activity in step.open.values():
+                _note(draft, activity, end, None, is_open=True)
+        return _lane(step, draft)
 
     def _draft(self, step: str) -> _Draft:
         draft = self._drafts.get(step)
         if draft is None:
-            draft = self._drafts[step] = _Draft(self._begin, Density.over(self._begin, self._end))
+            draft = self._drafts[step] = _Draft(self._begin, self._end)
         return draft
+
+    def _restart(self, at: int) -> None:
+        """The run goes on here from the beginning of another one."""
+        self._begin = at
+        for draft in self._drafts.values():
+            draft.restart(at)
 
     def _before(self, draft: _Draft, event: e.Event) -> None:
         match event:
             case e.LoopStarted():
                 draft.is_loop = True
+                draft.crowd()
                 draft.total += len(event.items)
             case e.LoopDone():
                 draft.done += event.done
@@ -169,7 +223,7 @@ class _Drawing:
                 self._close(draft, event, BarKind.ERROR if is_own else BarKind.OK)
             case e.StepRedelivered():
                 self._close(draft, event, BarKind.LOST)
-            case e.TaskStarted() | e.StepStarted() | e.SignalWaiting():
+            case e.TaskStarted() | e.StepStarted() | e.SignalWaiting() | e.WaitSkipped():
                 self._close(draft, event, None)
             case e.HumanAnswered() | e.HumanTimedOut() | e.SignalReceived() | e.SignalTimedOut():
                 self._close(draft, event, None)
@@ -192,12 +246,12 @@ class _Drawing:
                 if key[0] == visit:
                     _note(self._draft(step.name), activity, at, BarKind.LOST)
 
-    def _close_all(self, at: int, *, is_lost: bool) -> None:
-        kind = BarKind.LOST if is_lost else None
+    def _close_all(self, at: int) -> None:
+        """What was live when a run was cancelled."""
         for name, draft in self._drafts.items():
             step = self._progress.steps.get(name)
             for activity in step.open.values() if step else ():
-                _note(draft, activity, at, kind, is_open=not is_lost)
+                _note(draft, activity, at, BarKind.LOST)
 
 
 # What a stretch is called by what the step-run was at. Working is told by how it ended.
@@ -235,14 +289,13 @@ def _note(
 
 def _lane(step: StepProgress, draft: _Draft) -> Lane:
     live = step.loops.values()
-    is_crowded = draft.is_loop or len(draft.bars) > LANE_BARS_MAX
     return Lane(
         step=step.name,
         status=step.shown_status,
         visits=step.visits,
         attempts=step.attempts,
-        bars=() if is_crowded else tuple(draft.bars),
-        density=draft.density if is_crowded else None,
+        bars=tuple(draft.bars),
+        density=draft.density,
         total=draft.total if draft.is_loop else None,
         done=draft.done + sum(loop.done for loop in live),
         failed=draft.failed + sum(loop.failed for loop in live),

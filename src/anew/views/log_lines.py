@@ -39,6 +39,7 @@ from anew.views.wording import (
     lesser_verdict,
     one_line,
     place_text,
+    skipped_text,
 )
 
 # A loop tells how far it is this often.
@@ -132,6 +133,8 @@ class LogLines:
                 return f"waits for the signal {awaited_text(event)}"
             case e.SignalReceived():
                 return _signal(event)
+            case e.WaitSkipped():
+                return skipped_text(event)
             case e.SignalTimedOut():
                 return f"the signal {event.signal} did not come in time"
             case _:

@@ -14,13 +14,14 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import BRANCH_FAILS, FINAL, RunStatus
+from anew.engine.waits import sleep_end
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.context import GRAPHS, Passage
 from anew.views.relays import Relays
 from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, Doing, LoopProgress, StepProgress, StepStatus
-from anew.views.wording import failure_text, lesser_verdict
+from anew.views.wording import failure_text, lesser_verdict, skipped_text
 
 _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
     e.RunRequested: RunStatus.QUEUED,
@@ -237,7 +238,7 @@ class Progress:
             step.attempts += 1
             activity.asked_at = event.at
         activity.doing, activity.since, activity.until = Doing.WORKING, event.at, None
-        activity.has_outcome = False
+        activity.has_outcome, activity.skipped = False, ""
         activity.task, activity.attempt = event.task, event.attempt or 1
         if activity.attempt == 1:
             activity.attempts, activity.rule = None, None
@@ -335,6 +336,10 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
             activity = _activity(step, event)
             activity.doing = Doing.QUEUED if _is_for_a_worker(event) else Doing.WORKING
             activity.since, activity.until = event.at, None
+        case e.WaitSkipped():
+            activity = _activity(step, event)
+            activity.doing, activity.skipped = Doing.QUEUED, skipped_text(event)
+            activity.since, activity.until = event.at, None
         case e.SignalWaiting():
             activity = _activity(step, event)
             activity.doing, activity.reason = Doing.SIGNAL, event.signal
@@ -384,7 +389,4 @@ def _end_all(step: StepProgress, status: StepStatus, at: int) -> None:
 
 def _sleep_end(event: e.TaskStarted, asked_at: int) -> int | None:
     """It counts from its first start, however many workers it takes."""
-    seconds = event.inputs.get("seconds") if isinstance(event.inputs, dict) else None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        return None
-    return asked_at + round(seconds * NANOSECONDS)
+    return sleep_end(event.inputs, asked_at) if isinstance(event.inputs, dict) else None

@@ -28,6 +28,8 @@ class Doing(StrEnum):
 
 RETRYING = frozenset({Doing.RETRY, Doing.RETRY_AFTER, Doing.JUMP})
 WAITING = frozenset({Doing.SLEEP, Doing.CHILD, Doing.PERSON, Doing.SIGNAL})
+# Waits for a moment: a person may end them before it comes.
+SKIPPABLE = RETRYING | {Doing.SLEEP}
 
 
 class StepStatus(StrEnum):
@@ -70,6 +72,7 @@ class Activity(Struct):
     via: str | None = None  # the step by way of which its retry comes
     retry_after_seconds: float | None = None
     has_outcome: bool = False  # its execution has ended, and nothing follows yet
+    skipped: str = ""  # who ended its wait before its time, in words
     is_again: bool = False  # a lost worker's execution, to be made once more
     asked_at: int = 0  # when its attempt was first started, however many workers it takes
 

@@ -33,7 +33,14 @@ from anew.views.routing_words import (
     reason_text,
     silence_text,
 )
-from anew.views.wording import error_text, exact_seconds, joined, lesser_verdict, one_line
+from anew.views.wording import (
+    error_text,
+    exact_seconds,
+    joined,
+    lesser_verdict,
+    one_line,
+    seconds_early,
+)
 
 _TIME_WIDTH = 9
 _WHAT_WIDTH = 28
@@ -135,6 +142,8 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return _signal_word(event), joined(event.signal, event.by or "")
         case e.SignalTimedOut():
             return "no signal came", event.signal
+        case e.WaitSkipped():
+            return "wait skipped", _skipped(event)
         case e.HumanTimedOut():
             return "nobody answered", silence_text(event.action, event.label)
         case e.StepDone():
@@ -147,6 +156,12 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return None
         case _:
             assert_never(event)
+
+
+def _skipped(event: e.WaitSkipped) -> str:
+    seconds = seconds_early(event)
+    early = "" if seconds is None else f"{exact_seconds(seconds)} early"
+    return joined(event.waited_for, early, one_line(event.by or ""))
 
 
 def _signal_word(event: e.SignalReceived) -> str:

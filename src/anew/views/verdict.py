@@ -175,7 +175,7 @@ def _rank(piece: _Piece) -> tuple[int, int]:
 
 
 # What someone has to do is told first, then what is at work, then waits by their due time.
-_RANKS = {
+RANKS = {
     Doing.PERSON: 0,
     Doing.WORKING: 1,
     Doing.SIGNAL: 3,
@@ -198,7 +198,7 @@ def _pieces(progress: Progress, children: Sequence[RunRow]) -> Iterator[_Piece]:
             if step.loops and activity.doing not in (Doing.PERSON, Doing.SIGNAL):
                 continue
             told = activity_verdict(progress.program, activity, children)
-            yield _Piece(_RANKS[activity.doing], told)
+            yield _Piece(RANKS[activity.doing], told)
 
 
 def unattended(jobs: Sequence[JobRow], last_at: int, now: int) -> tuple[str, int] | None:

@@ -6,7 +6,8 @@ makes it safe for a terminal before it prints it.
 
 from __future__ import annotations
 
-from anew.engine.events import Fact, StepDone
+from anew.engine.events import Fact, StepDone, WaitSkipped
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.program.policy import Verdict
 from anew.values import Object
@@ -93,6 +94,18 @@ def lesser_verdict(event: StepDone) -> str | None:
     One that went on after an error has told the error already.
     """
     return event.verdict if event.verdict in (Verdict.PARTIAL, Verdict.SKIPPED) else None
+
+
+def skipped_text(event: WaitSkipped) -> str:
+    """Who ended a wait, and how long before its time: `wait skipped by ann, 41 s early`."""
+    by = f" by {one_line(event.by)}" if event.by else ""
+    early = seconds_early(event)
+    return f"wait skipped{by}" if early is None else f"wait skipped{by}, {duration(early)} early"
+
+
+def seconds_early(event: WaitSkipped) -> float | None:
+    """How long a wait would have lasted; None when the log does not tell."""
+    return None if event.not_before is None else (event.not_before - event.at) / NANOSECONDS
 
 
 def place_text(event: Fact) -> str:

@@ -112,9 +112,9 @@ def test_a_reader_that_does_not_read_holds_a_small_part_of_the_log(tmp_path: Pat
         pieces: list[bytes] = []
         row = await site.engine.database.archive.run(RunId(int(run)))
         assert row is not None
-        stream = module.EventStream(site.service, row.run, event_rows, seen=0, after=0)
+        teller = module.LogTeller(site.service, row.run, event_rows, seen=0, after=0)
         told: list[int] = []
-        async for piece in stream._chunks():
+        async for piece in teller.chunks():
             pieces.append(piece)
             told += [int(line[4:]) for line in piece.split(b"\n") if line.startswith(b"id: ")]
         assert max(map(len, pieces)) < 4_000_000

@@ -297,7 +297,7 @@ def test_a_run_that_is_not_there_is_not_found(tmp_path: Path) -> None:
         for run in ("1", "last", "9" * 19, "9" * 400, "-1", "1.0", "٣"):
             for path in ("", "/events", "/events/stream", "/questions", "/timeline", "/graph"):
                 await site.get(f"/api/v1/runs/{run}{path}", 404)
-            for word in ("cancel", "pause", "resume", "retry"):
+            for word in ("cancel", "pause", "resume", "retry", "skip"):
                 await site.post(f"/api/v1/runs/{run}/{word}", None, 404)
             await site.post(f"/api/v1/runs/{run}/answer", {"answer": "x"}, 404)
             await site.post(f"/api/v1/runs/{run}/signals/paid", {}, 404)
@@ -328,6 +328,40 @@ def test_a_run_is_paused_and_resumed(tmp_path: Path) -> None:
         assert (await site.ended(run))["result"] == "[Y] Yes by ann"
         ended = await site.post(f"/api/v1/runs/{run}/resume")
         assert ended == {"run": run, "status": "done", "changed": False}
+
+    play(tmp_path, act)
+
+
+def test_a_wait_is_skipped_once(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        run = await site.started(SLEEPS)
+        async for event in site.stream(run):
+            if event["name"] == "task.started":
+                break
+        path = f"/api/v1/runs/{run}/skip"
+        assert (await site.post(path, {"step": "only", "visit": 2}))["changed"] is False
+        said = await site.post(path, {"step": "only", "visit": 1, "by": "ann"})
+        assert (said["run"], said["changed"]) == (run, True)
+        ended = await site.ended(run)
+        assert (ended["status"], ended["result"]["slept"] < 3600) == ("done", True)
+        again = await site.post(path)
+        assert again == {"run": run, "status": "done", "changed": False}
+        log = (await site.get(f"/api/v1/runs/{run}/events"))["events"]
+        (skipped,) = [event for event in log if event["name"] == "wait.skipped"]
+        assert (skipped["data"]["by"], skipped["data"]["waited_for"]) == ("ann", "sleep")
+
+    play(tmp_path, act)
+
+
+def test_a_skip_that_cannot_be_meant_is_refused(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        run = await site.started(SLEEPS)
+        path = f"/api/v1/runs/{run}/skip"
+        problem = await site.post(path, {"step": "onyl"}, 400)
+        assert "no step 'onyl'. Did you mean 'only'?" in problem["detail"]
+        assert "name the step" in (await site.post(path, {"iteration": 1}, 400))["detail"]
+        for body in ({"visit": -1}, {"visit": "1"}, {"stpe": "only"}, {"by": 5}):
+            await site.post(path, body, 400)
 
     play(tmp_path, act)
 

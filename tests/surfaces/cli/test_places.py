@@ -35,6 +35,12 @@ workflow:
   - step: review
     tool: {kind: human, question: "Ship it?", choices: ["[Y] Yes", "[N] No"]}
 """
+NAPS = """\
+metadata: {name: naps}
+workflow:
+  - step: nap
+    tool: {kind: sleep, seconds: 3600}
+"""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 RUN_ID = re.compile(r"\b\d{17,19}\b")
 SECONDS = re.compile(r'("[a-z_]*(?:seconds|duration|_ms)[a-z_]*": )[\d.e-]+')
@@ -141,6 +147,23 @@ def test_a_paused_run_goes_on_when_it_is_resumed(at: At) -> None:
     resumed = at.call("resume", run, "--json")
     assert (resumed.status, resumed.json["result"]) == (0, {"word": "go"}), resumed.err
     assert terminal.wait().status == 0
+
+
+def test_a_wait_is_skipped_from_another_terminal(at: At) -> None:
+    file = at.desk.write("naps.yaml", NAPS)
+    terminal = at.desk.open("run", file, "--json", *at.place.words)
+    while not (found := [row["run"] for row in at.rows("runs") if row["status"] == "running"]):
+        assert terminal.process.poll() is None
+    while "task.started" not in [row["name"] for row in at.rows("events", found[0])]:
+        assert terminal.process.poll() is None
+    skipped = at.call("skip", found[0], "nap", "--by", "ann")
+    assert (skipped.status, skipped.err) == (0, "")
+    first, rest = skipped.out.splitlines()
+    assert first == "The sleep of nap ends now."
+    assert "goes on" in rest
+    ended = terminal.wait()
+    assert (ended.status, ended.json["status"]) == (0, "done"), ended.err
+    assert at.call("skip", found[0]).out.startswith("nothing of the run waits")
 
 
 def test_credentials_are_kept_listed_and_forgotten(at: At, monkeypatch: pytest.MonkeyPatch) -> None:

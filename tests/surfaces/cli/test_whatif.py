@@ -108,7 +108,7 @@ def test_what_is_rare_is_not_shown_as_nothing(runs, anew) -> None:
     ("number", "told"), [(0, "0"), (0.01, "<0.1"), (0.06, "0.1"), (2, "2"), (2.44, "2.4")]
 )
 def test_numbers_are_short_and_never_nothing_when_they_are_something(number, told) -> None:
-    from anew.surfaces.cli.whatif_lines import _short
+    from anew.lab.whatif.lines import _short
 
     assert _short(number) == told
 

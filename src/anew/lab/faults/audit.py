@@ -144,6 +144,8 @@ def _not_early(found: Evidence) -> Iterator[str]:
         if isinstance(event, (e.TaskProcessed, e.TaskRetryScheduled, e.TaskRetryExhausted)):
             if event.not_before is not None:
                 due[key] = event.not_before
+        elif isinstance(event, e.WaitSkipped):
+            due.pop(key, None)
         elif isinstance(event, e.TaskStarted) and clock < due.pop(key, clock):
             yield f"{_told(event)} came before its not_before"
 

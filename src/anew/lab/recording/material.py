@@ -21,6 +21,7 @@ from anew.engine.decide import (
     Requested,
     Resumed,
     Signalled,
+    Skipped,
     Taken,
     workload_defaults,
 )
@@ -28,6 +29,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.state import Key
+from anew.engine.waits import SLEEP
 from anew.lab.replay import Derivation, Difference, Turn
 from anew.lab.replay.happening import drawn_by
 from anew.lab.script import place_of
@@ -168,10 +170,22 @@ class _Gathering:
                 material.notes.append("the run was cancelled: the scenario goes on from there")
             case Paused(_, None):
                 material.notes.append("the run was paused, which a scenario cannot say")
+            case Skipped(keys, by):
+                self._skipped(keys, by, turn.transition.events)
             case Paused(_, shared_with):
                 material.notes.append(f"the beginning is that of run {shared_with}")
             case _:
                 pass
+
+    def _skipped(self, keys: Sequence[Key], by: str | None, events: Sequence[e.Event]) -> None:
+        """A sleep that was ended is scripted as it was; a delay is the engine's own, and lasts."""
+        self._material.people.update([by] if by else [])
+        for key in keys:
+            self._needed.pop(key, None)
+        for event in events:
+            if isinstance(event, e.WaitSkipped) and event.waited_for != SLEEP:
+                what = f"a wait of {event.step} was skipped, which a scenario cannot say"
+                self._material.notes.append(f"{what}: there it lasts")
 
     def _lose(self, lost: Lost, turn: Turn) -> None:
         key, first = lost.key, turn.transition.events[0]

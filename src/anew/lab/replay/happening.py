@@ -21,6 +21,7 @@ from anew.engine.decide import (
     Requested,
     Resumed,
     Signalled,
+    Skipped,
     Taken,
     Transition,
 )
@@ -29,7 +30,7 @@ from anew.engine.state import Key, RunState, StepRunStatus
 
 _TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 # Nothing of these can follow from anything else.
-_FROM_OUTSIDE = (Requested, Reported, Answered, Signalled, Paused, Resumed, Cancelled)
+_FROM_OUTSIDE = (*(Requested, Reported, Answered, Signalled, Skipped, Paused, Resumed, Cancelled),)
 
 
 class Turn(Struct, frozen=True):
@@ -71,6 +72,9 @@ def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
         return None
     if isinstance(first, e.HumanAnswered):
         return Answered(key, first.answer, first.by)
+    if isinstance(first, e.WaitSkipped):
+        # Waits that were ended together are ended one after the other: nothing else follows.
+        return Skipped((key,), first.by)
     # What a person's answer gives is derived; only what was at work reports an outcome.
     if isinstance(first, e.TaskProcessed) and run.status is StepRunStatus.EXECUTING:
         return Reported(key, first.outcome, run.started_seq)

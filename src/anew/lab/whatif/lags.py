@@ -31,6 +31,10 @@ class _Reading:
         if event.step is None:
             return
         key = Key(event.step, event.visit or 0, event.iteration)
+        if isinstance(event, e.WaitSkipped):
+            if key in self._needed:
+                self._needed[key] = event.at
+            return
         self._come(key, event)
         match event:
             case e.StepScheduled() | e.HumanAnswered():

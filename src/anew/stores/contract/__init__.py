@@ -26,6 +26,9 @@ from anew.stores.contract import (
     parking,
     pruning,
     repeating,
+    roster,
+    searching,
+    standing,
 )
 from anew.stores.contract.making import Case, Factory
 
@@ -40,7 +43,8 @@ CASES: tuple[Case, ...] = tuple(
     case
     for module in (
         *(commits, repeating, delivery, parking, blobs),
-        *(listing, pruning, catalog, concurrency),
+        *(listing, pruning, catalog, concurrency, roster),
+        *(searching, standing),
     )
     for case in _cases(module)
 )

@@ -99,3 +99,12 @@ async def case_credentials_are_kept_as_they_were_sealed(factory: Factory) -> Non
         assert await db.vault.forget("pg") is False
         assert await db.vault.sealed("pg") is None
         assert await db.vault.names() == [other]
+
+
+async def case_the_newest_version_of_a_document_is_told(factory: Factory) -> None:
+    async with opened(factory) as db:
+        for digest in ("d1", "d2", "d1"):
+            await db.catalog.register(program(digest))
+        await db.catalog.keep(program("d3"))
+        assert await db.survey.versions(["d1", "d2", "d3", "none"]) == {"d1": 3, "d2": 2}
+        assert await db.survey.versions([]) == {}

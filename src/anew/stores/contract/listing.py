@@ -88,6 +88,7 @@ async def case_runs_can_be_asked_for_by_parent(factory: Factory) -> None:
         assert await listed(db, parent=RunId(1)) == [3, 2]
         assert await listed(db, parent=RunId(3)) == [4]
         assert await listed(db, parent=RunId(4)) == []
+        assert await listed(db, is_child=True) == [4, 3, 2]
 
 
 async def case_runs_that_wait_to_try_again_are_found(factory: Factory) -> None:

@@ -14,13 +14,25 @@ from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
 from anew.stores.codec import Blob, EventRow, checksums_in
 from anew.stores.packing import PackedEvents, PackedRun, Snapshot
 from anew.stores.postgres.connection import Connection, Place, damaged
+from anew.stores.postgres.filters import where
 from anew.stores.postgres.values import from_text, integer_array, job_ref, text_array, to_text
 
 _RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
-    parent_run, parent_step, parent_visit, parent_iteration, depth
+    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint
 """
-_RUN = f"SELECT {_RUN_COLUMNS} FROM anew.runs WHERE run = %s"
+_JOB_COLUMNS = "step, visit, iteration, reason, due_at, attempt, pool, leased_until, token"
+# The job that says most is looked up for the runs that are shown, and for no others.
+_ROWS = """
+SELECT page.*, job.* FROM (
+    SELECT {columns} FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT %s
+) AS page
+LEFT JOIN LATERAL (
+    SELECT {job_columns} FROM anew.job_ranks AS j WHERE j.run = page.run
+    ORDER BY rank, due_at NULLS LAST, step, visit, iteration LIMIT 1
+) AS job ON true
+ORDER BY page.run DESC
+"""
 _RUN_OF_KEY = "SELECT run FROM anew.runs WHERE key = %s"
 _IS_THERE = "SELECT 1 FROM anew.runs WHERE run = %s"
 # A run that was removed may have left events behind, until their range is dropped.
@@ -50,9 +62,8 @@ LEFT JOIN anew.events
 WHERE runs.run = ANY (%s)
 ORDER BY runs.run, seq
 """
-_JOBS = """
-SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
-FROM anew.jobs WHERE run = %s ORDER BY step, visit, iteration
+_JOBS = f"""
+SELECT {_JOB_COLUMNS} FROM anew.jobs WHERE run = %s ORDER BY step, visit, iteration
 """
 
 
@@ -98,8 +109,8 @@ def _whole(found: list[tuple[Any, ...]]) -> PackedRun | None:
 
 
 async def find_run(connection: Connection, run: RunId) -> RunRow | None:
-    row = await _first(connection, _RUN, (run,))
-    return _run_row(row) if row is not None else None
+    rows = await list_runs(connection, RunFilter(runs=[run], limit=1))
+    return rows[0] if rows else None
 
 
 async def run_of_key(connection: Connection, key: str) -> RunId | None:
@@ -115,31 +126,8 @@ async def list_runs(connection: Connection, asked: RunFilter) -> list[RunRow]:
 
 def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
     """The statement for a filter, and what to bind."""
-    where: list[str] = []
-    values: list[object] = []
-
-    def ask(condition: str, *bound: object) -> None:
-        where.append(condition)
-        values.extend(bound)
-
-    if asked.statuses:
-        marks = ", ".join(["%s"] * len(asked.statuses))
-        ask(f"status IN ({marks})", *(status.value for status in asked.statuses))
-    if asked.program is not None:
-        ask("program = %s", to_text(asked.program))
-    if asked.retrying:
-        ask("run IN (SELECT run FROM anew.jobs WHERE reason = 'retry')")
-    if asked.since is not None:
-        ask("created_at >= %s", asked.since)
-    if asked.parent is not None:
-        ask("parent_run = %s", asked.parent)
-    for name, value in asked.labels.items():
-        condition = "run IN (SELECT run FROM anew.labels WHERE name = %s AND value = %s)"
-        ask(condition, to_text(name), to_text(value))
-    if asked.before is not None:
-        ask("run < %s", asked.before)
-    condition = f"WHERE {' AND '.join(where)}" if where else ""
-    statement = f"SELECT {_RUN_COLUMNS} FROM anew.runs {condition} ORDER BY run DESC LIMIT %s"
+    condition, values = where(asked)
+    statement = _ROWS.format(columns=_RUN_COLUMNS, condition=condition, job_columns=_JOB_COLUMNS)
     return statement, [*values, asked.limit]
 
 
@@ -161,18 +149,7 @@ async def read_rows(
 
 async def list_jobs(connection: Connection, run: RunId) -> list[JobRow]:
     cursor = await connection.execute(_JOBS, (run,), binary=True)
-    return [
-        JobRow(
-            job=job_ref(run, row[1], visit=row[2], iteration=row[3]),
-            reason=WaitReason(row[4]),
-            due_at=row[5],
-            attempt=row[6],
-            pool=from_text(row[7]),
-            leased_until=row[8],
-            token=row[9],
-        )
-        for row in await cursor.fetchall()
-    ]
+    return [_job_row(run, *row) for row in await cursor.fetchall()]
 
 
 async def _blobs(connection: Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
@@ -190,7 +167,7 @@ async def _first(
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth = row[8:]
+    error, key, labels, *parent, depth, error_kind, fingerprint = row[8:18]
     return RunRow(
         run=run,
         program=from_text(program),
@@ -205,6 +182,22 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
         labels=msgspec.json.decode(labels) if labels is not None else {},
         parent=_parent(*parent),
         depth=depth,
+        error_kind=error_kind,
+        fingerprint=fingerprint,
+        open=_job_row(run, *row[18:]) if row[18] is not None else None,
+    )
+
+
+def _job_row(run: RunId, *columns: Any) -> JobRow:
+    step, visit, iteration, reason, due_at, attempt, pool, leased_until, token = columns
+    return JobRow(
+        job=job_ref(run, step, visit=visit, iteration=iteration),
+        reason=WaitReason(reason),
+        due_at=due_at,
+        attempt=attempt,
+        pool=from_text(pool),
+        leased_until=leased_until,
+        token=token,
     )
 
 

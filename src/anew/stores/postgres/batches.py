@@ -1,7 +1,7 @@
-"""The values of `anew.commit_v2` for a group of commits: one statement writes them all.
+"""A group of commits as one statement that writes them all, and its values.
 
 Arrays with one element for each commit, arrays with one for each event, and JSON for what few
-commits have. What the statement does is in `sql/postgres/0006_groups.sql`.
+commits have. What the statements do is in `sql/postgres/0006_groups.sql` and `0007_lists.sql`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,36 @@ from anew.stores.postgres.values import (
     to_text,
 )
 
-_PARAMETERS = 31
-STATEMENT = (
-    f"SELECT anew.commit_v2({', '.join(f'${n}' for n in range(1, _PARAMETERS + 1))})".encode()
-)
+
+def _call(function: str, parameters: int) -> bytes:
+    marks = ", ".join(f"${n}" for n in range(1, parameters + 1))
+    return f"SELECT anew.{function}({marks})".encode()
+
+
+STATEMENT = _call("commit_v2", 31)
+# With four more values, for a group in which a run fails: few have one.
+FAILING_STATEMENT = _call("commit_v3", 35)
 _NO_LEASE = (None,) * 10
 _NOWHERE = (None,) * 5
 _encode = msgspec.json.Encoder().encode
 
 
-def batch(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
-    """What to bind."""
-    return (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
+def batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:
+    """The statement, and what to bind."""
+    values = (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
+    if all(one.failure is None for one in commits):
+        return STATEMENT, values
+    return FAILING_STATEMENT, (*values, *_failures(commits))
+
+
+def _failures(commits: Sequence[PackedCommit]) -> tuple[bytes, ...]:
+    failures = [one.failure for one in commits if one.failure is not None]
+    return (
+        integer_array(_numbers(one.failure is not None for one in commits)),
+        text_array([one.kind for one in failures]),
+        text_array([one.message for one in failures]),
+        text_array([one.fingerprint for one in failures]),
+    )
 
 
 def _heads(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from anew.errors import EngineBug
 from anew.store import JobRef, KeyTaken, RunId
 from anew.stores.packing import PackedCommit
-from anew.stores.postgres.batches import STATEMENT, batch
+from anew.stores.postgres.batches import batch
 from anew.stores.postgres.values import integers_of, job_values
 from anew.stores.postgres.writer import Call, Kind, single
 from anew.stores.refusals import lost_lease, unexpected_version
@@ -63,5 +63,5 @@ def _size(commit: PackedCommit) -> int:
     return kept + texts + sum(len(blob.data) for blob in commit.blobs)
 
 
-_COMMITS = Kind(STATEMENT, batch, _answers)
+_COMMITS = Kind(batch, _answers)
 _WAKES = single(_WAKE)

@@ -60,7 +60,9 @@ from anew.stores.postgres.migrations import (
     migrations,
 )
 from anew.stores.postgres.notices import PostgresNotices
+from anew.stores.postgres.roster import PostgresRoster
 from anew.stores.postgres.settings import Settings, settings_of
+from anew.stores.postgres.survey import PostgresSurvey, mark_failures
 from anew.stores.postgres.writer import Call, Writer
 
 # Of their own, so that a lease is not lost because all the others are reading long logs.
@@ -284,8 +286,10 @@ class PostgresDatabase:
             clock=self.clock,
         )
         self.archive = PostgresArchive(links)
+        self.survey = PostgresSurvey(links)
         self.catalog = PostgresCatalog(links)
         self.vault = PostgresVault(links)
+        self.roster = PostgresRoster(links)
 
     @classmethod
     async def open(
@@ -322,6 +326,7 @@ class PostgresDatabase:
             Patience(OPEN_PATIENCE_SECONDS, MIGRATION_SECONDS_MAX),
         )
         if not read_only:
+            await self._links.run(mark_failures, ranges.PATIENCE)
             # Events of a week without a partition go to the default one: no reason not to begin.
             with suppress(StoreError):
                 await self.maintain()

@@ -35,19 +35,18 @@ GROUP_BYTES_MAX = 4 * 1024 * 1024
 class Kind(Struct, frozen=True):
     """A statement that does up to `most` calls at once and is a transaction by itself.
 
-    `bind` makes its values of what the calls ask, and `read` tells for each of them what its one
-    value means.
+    `bind` makes it and its values of what the calls ask, and `read` tells for each of them what
+    its one value means.
     """
 
-    statement: bytes
-    bind: Callable[[Sequence[Any]], Sequence[bytes | None]]
+    bind: Callable[[Sequence[Any]], tuple[bytes, Sequence[bytes | None]]]
     read: Callable[[bytes | None, int], list[Any]]
     most: int = GROUP_MAX
 
 
 def single(statement: bytes) -> Kind:
     """Of a statement that does one call, which asks with its values, and tells nothing."""
-    return Kind(statement, lambda asked: asked[0], lambda _, count: [None] * count, most=1)
+    return Kind(lambda asked: (statement, asked[0]), lambda _, count: [None] * count, most=1)
 
 
 class Call(Struct, frozen=True):
@@ -157,8 +156,8 @@ async def _send_wanted(connection: Connection, group: list[_Asked]) -> list[Any]
     if not wanted:
         return [None] * len(group)
     kind = wanted[0].call.kind
-    values = kind.bind([asked.call.asked for asked in wanted])
-    answers = kind.read(await value_of(connection, kind.statement, values), len(wanted))
+    statement, values = kind.bind([asked.call.asked for asked in wanted])
+    answers = kind.read(await value_of(connection, statement, values), len(wanted))
     given = {id(asked): answer for asked, answer in zip(wanted, answers, strict=True)}
     return [given.get(id(asked)) for asked in group]
 

@@ -45,6 +45,8 @@ from anew.stores.packing import (
 )
 from anew.stores.remote.connection import PATIENCE_SECONDS, Connection
 from anew.stores.remote.hearing import RemoteNotices
+from anew.stores.remote.roster import RemoteRoster
+from anew.stores.remote.survey import RemoteSurvey
 from anew.stores.remote.together import Together
 from anew.stores.remote.wire import (
     COMMIT_ANSWERS,
@@ -278,8 +280,10 @@ class RemoteDatabase:
         self.notices = RemoteNotices(connection)
         self.store = RemoteStore(connection, self.notices, self.clock)
         self.archive = RemoteArchive(connection)
+        self.survey = RemoteSurvey(connection)
         self.catalog = RemoteCatalog(connection)
         self.vault = RemoteVault(connection)
+        self.roster = RemoteRoster(connection)
 
     @classmethod
     async def open(

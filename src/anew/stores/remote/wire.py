@@ -14,10 +14,12 @@ from msgspec.structs import astuple
 
 from anew.errors import AnewError, ConfigError, EngineBug
 from anew.store import (
+    FailureFilter,
     JobRef,
     KeyTaken,
     Lease,
     Notice,
+    Presence,
     RunFilter,
     RunId,
     SealedCredential,
@@ -29,7 +31,7 @@ from anew.store import (
 from anew.stores.packing import PackedCommit, PackedEvents, PackedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
-PROTOCOL = 2
+PROTOCOL = 3
 PATH = "/api/v1/control/"
 MEDIA_TYPE = "application/msgpack"
 PROTOCOL_HEADER = "anew-protocol"
@@ -154,6 +156,18 @@ class TextAsked(Struct, frozen=True):
     text: str
 
 
+class LimitAsked(Struct, frozen=True):
+    limit: Limit
+
+
+class DigestsAsked(Struct, frozen=True):
+    digests: Annotated[list[str], Meta(max_length=ROWS_MAX)]
+
+
+class LoadsAsked(Struct, frozen=True):
+    now: int
+
+
 class ProgramAsked(Struct, frozen=True):
     name: str
     version: int | None = None
@@ -204,6 +218,11 @@ OPERATIONS: dict[str, Any] = {
     "archive.events": EventsAsked,
     "archive.jobs": RunAsked,
     "archive.prune": PruneAsked,
+    "survey.counts": RunFilter,
+    "survey.points": RunFilter,
+    "survey.failures": FailureFilter,
+    "survey.programs": LimitAsked,
+    "survey.versions": DigestsAsked,
     "catalog.keep": StoredProgram,
     "catalog.register": StoredProgram,
     "catalog.get": TextAsked,
@@ -213,6 +232,11 @@ OPERATIONS: dict[str, Any] = {
     "vault.sealed": TextAsked,
     "vault.names": Nothing,
     "vault.forget": TextAsked,
+    "roster.beat": Presence,
+    "roster.leave": TextAsked,
+    "roster.workers": LimitAsked,
+    "roster.loads": LoadsAsked,
+    "roster.asking": LimitAsked,
 }
 
 # What those that take a list answer with.

@@ -22,10 +22,11 @@ from anew.stores.packing import (
 )
 from anew.stores.sqlite.commits import DROP_ALL, job_ref
 from anew.stores.sqlite.connection import damaged
+from anew.stores.sqlite.filters import where
 
 _RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
-    parent_run, parent_step, parent_visit, parent_iteration, depth
+    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint, open
 """
 _RUN = f"SELECT {_RUN_COLUMNS} FROM run_rows WHERE run = ?"
 _RUN_OF_KEY = "SELECT run FROM runs WHERE key = ?"
@@ -98,31 +99,17 @@ def list_runs(connection: apsw.Connection, asked: RunFilter) -> list[RunRow]:
 
 def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
     """The statement for a filter, and what to bind."""
-    where: list[str] = []
-    values: list[object] = []
+    page, values = page_query(asked)
+    # What is only shown is looked up for the runs that are.
+    statement = f"SELECT {_RUN_COLUMNS} FROM run_rows WHERE run IN ({page}) ORDER BY run DESC"
+    return statement, values
 
-    def ask(condition: str, *bound: object) -> None:
-        where.append(condition)
-        values.extend(bound)
 
-    if asked.statuses:
-        marks = ", ".join("?" * len(asked.statuses))
-        ask(f"status IN ({marks})", *(status.value for status in asked.statuses))
-    if asked.program is not None:
-        ask("program = ?", asked.program)
-    if asked.retrying:
-        ask("run IN (SELECT run FROM jobs WHERE reason = 'retry')")
-    if asked.since is not None:
-        ask("run IN (SELECT run FROM runs WHERE created_at >= ?)", asked.since)
-    if asked.parent is not None:
-        ask("parent_run = ?", asked.parent)
-    for name, value in asked.labels.items():
-        ask("run IN (SELECT run FROM labels WHERE name = ? AND value = ?)", name, value)
-    if asked.before is not None:
-        ask("run < ?", asked.before)
-    condition = f"WHERE {' AND '.join(where)}" if where else ""
-    statement = f"SELECT {_RUN_COLUMNS} FROM run_rows {condition} ORDER BY run DESC LIMIT ?"
-    return statement, [*values, asked.limit]
+def page_query(asked: RunFilter) -> tuple[str, list[object]]:
+    """The same for the ids alone."""
+    condition, values = where(asked)
+    page = f"SELECT run FROM run_states AS s {condition} ORDER BY run DESC LIMIT ?"
+    return page, [*values, asked.limit]
 
 
 def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> list[Event]:
@@ -138,18 +125,7 @@ def read_rows(connection: apsw.Connection, run: RunId, *, after: int, limit: int
 
 
 def list_jobs(connection: apsw.Connection, run: RunId) -> list[JobRow]:
-    return [
-        JobRow(
-            job=job_ref(row[:4]),
-            reason=WaitReason(row[4]),
-            due_at=row[5],
-            attempt=row[6],
-            pool=row[7],
-            leased_until=row[8],
-            token=row[9],
-        )
-        for row in connection.execute(_JOBS, (run,))
-    ]
+    return [_job_row(run, *row[1:]) for row in connection.execute(_JOBS, (run,))]
 
 
 def prune(connection: apsw.Connection, *, before: int, limit: int) -> int:
@@ -166,7 +142,7 @@ def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) ->
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth = row[8:]
+    error, key, labels, *parent, depth, error_kind, fingerprint, job = row[8:]
     return RunRow(
         run=run,
         program=program,
@@ -181,4 +157,20 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
         labels=msgspec.json.decode(labels) if labels is not None else {},
         parent=job_ref(tuple(parent)) if parent[0] is not None else None,
         depth=depth,
+        error_kind=error_kind,
+        fingerprint=fingerprint,
+        open=_job_row(run, *msgspec.json.decode(job)) if job is not None else None,
+    )
+
+
+def _job_row(run: RunId, *columns: Any) -> JobRow:
+    step, visit, iteration, reason, due_at, attempt, pool, leased_until, token = columns
+    return JobRow(
+        job=job_ref((run, step, visit, iteration)),
+        reason=WaitReason(reason),
+        due_at=due_at,
+        attempt=attempt,
+        pool=pool,
+        leased_until=leased_until,
+        token=token,
     )

@@ -62,11 +62,15 @@ _ADD_RUN = """
 INSERT INTO runs (
     run, log, program, digest, key, labels, depth, created_at,
     parent_run, parent_step, parent_visit, parent_iteration,
-    status, ended_at, error
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    status, ended_at, error, error_kind, error_message, fingerprint
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LABEL = "INSERT INTO labels (name, value, run) VALUES (?, ?, ?)"
-_MOVE_RUN = "UPDATE runs SET status = ?, ended_at = ?, error = ? WHERE run = ?"
+_MOVE_RUN = """
+UPDATE runs SET
+    status = ?, ended_at = ?, error = ?, error_kind = ?, error_message = ?, fingerprint = ?
+WHERE run = ?
+"""
 _ADD_EVENT = "INSERT INTO events (id, at, name, data, replaced) VALUES (?, ?, ?, ?, ?)"
 _ADD_BLOB = "INSERT OR IGNORE INTO blobs (run, checksum, data) VALUES (?, ?, ?)"
 _ADD_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, version, format, data) VALUES (?, ?, ?, ?)"
@@ -224,14 +228,21 @@ def _write_run(db: apsw.Cursor, commit: PackedCommit, known: _Known) -> None:
     head: Head = (commit.status.value, commit.ended_at, commit.error)
     if new is None:
         if head != known.head:
-            db.execute(_MOVE_RUN, (*head, commit.run))
+            db.execute(_MOVE_RUN, (*head, *_found_by(commit), commit.run))
         return
     parent = job_key(new.parent.run, new.parent.key) if new.parent is not None else (None,) * 4
     labels = json_of(new.labels) if new.labels else None
     born = (new.program, new.digest, new.key, labels, new.depth, commit.at)
-    db.execute(_ADD_RUN, (commit.run, known.log, *born, *parent, *head))
+    db.execute(_ADD_RUN, (commit.run, known.log, *born, *parent, *head, *_found_by(commit)))
     for name, value in new.labels.items():
         db.execute(_ADD_LABEL, (name, value, commit.run))
+
+
+def _found_by(commit: PackedCommit) -> tuple[str | None, str | None, str | None]:
+    failure = commit.failure
+    if failure is None:
+        return None, None, None
+    return failure.kind, failure.message, failure.fingerprint
 
 
 def _write_log(db: apsw.Cursor, commit: PackedCommit, log: int) -> None:

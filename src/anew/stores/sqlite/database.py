@@ -30,9 +30,11 @@ from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import PackedCommit, PackedEvents, PackedRun, pack
 from anew.stores.sqlite import archive, catalog, leasing
 from anew.stores.sqlite.commits import check_log, wake, write_commit
-from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader
+from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
+from anew.stores.sqlite.roster import SqliteRoster
+from anew.stores.sqlite.survey import SqliteSurvey, mark_failures
 from anew.stores.sqlite.writer import Work, Writer
 
 T = TypeVar("T")
@@ -204,8 +206,10 @@ class SqliteDatabase:
         self.notices = LocalNotices()
         self.store = SqliteStore(writer, reader, self.notices)
         self.archive = SqliteArchive(writer, reader)
+        self.survey = SqliteSurvey(reader)
         self.catalog = SqliteCatalog(writer, reader)
         self.vault = SqliteVault(writer, reader)
+        self.roster = SqliteRoster(writer, reader)
         self._writer = writer
 
     @classmethod
@@ -226,6 +230,8 @@ class SqliteDatabase:
             _create_folder(Path(path).absolute().parent)
         connection = open_owner(where, synchronous)
         migrate(connection, where, migrations())
+        with telling(where):
+            mark_failures(connection)
         return cls(where, Writer(connection, where), Reader(open_reader(where), where))
 
     @classmethod

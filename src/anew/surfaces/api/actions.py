@@ -1,6 +1,8 @@
-"""What can be done to a run: cancel, pause, resume, retry, fork, answer its questions."""
+"""What can be done to a run: cancel, pause, resume, skip waits, retry, fork, answer questions."""
 
 from __future__ import annotations
+
+from msgspec import Struct
 
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
@@ -29,6 +31,25 @@ async def resume(asked: Asked) -> Reply:
     await asked.json(shapes.Nothing, shapes.Nothing())
     row = await asked.row()
     return await changed(asked, row, is_changed=await asked.engine.resume(row.run))
+
+
+class SkipWanted(Struct, forbid_unknown_fields=True):
+    """Which waits to end: by default all of the run's for a retry, a jump or a sleep."""
+
+    step: shapes.Name | None = None
+    visit: shapes.Sequence | None = None
+    iteration: shapes.Sequence | None = None
+    by: shapes.LabelText | None = None
+
+
+async def skip(asked: Asked) -> Reply:
+    """End what a run waits for; what waits for nothing of the kind stays as it is."""
+    wanted = await asked.json(SkipWanted, SkipWanted())
+    row = await asked.row()
+    ended = await asked.engine.skip(
+        row.run, wanted.step, visit=wanted.visit, iteration=wanted.iteration, by=wanted.by
+    )
+    return await changed(asked, row, is_changed=ended > 0)
 
 
 async def changed(asked: Asked, row: RunRow, *, is_changed: bool) -> Reply:
@@ -95,6 +116,7 @@ ENDPOINTS = (
     _change("cancel", cancel, "End a run and its children", shapes.Reason),
     _change("pause", pause, "Let a run start nothing more for now", shapes.Reason),
     _change("resume", resume, "Go on with a run", shapes.Nothing),
+    _change("skip", skip, "End what a run waits for: a retry, a jump, a sleep", SkipWanted),
     *forks.ENDPOINTS,
     Endpoint(
         "GET",

@@ -21,7 +21,7 @@ from anew.surfaces.api import shapes
 from anew.surfaces.api.actions import changed, take_answer
 from anew.surfaces.api.documents import Source
 from anew.surfaces.api.endpoint import JSON, Act, Asked, Endpoint, Reply, decoded, run_asked, run_id
-from anew.surfaces.api.events import STREAM, stream_in
+from anew.surfaces.api.events import stream_in
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.programs import program_shown, stored
 from anew.surfaces.api.runs import (
@@ -34,6 +34,7 @@ from anew.surfaces.api.runs import (
     status_of,
     whole_log,
 )
+from anew.surfaces.api.streams import STREAM
 from anew.values import Object
 from anew.views.nodes import NodeWords, nodes
 from anew.views.step_progress import StepStatus
@@ -102,7 +103,7 @@ class PipelineRunsAsked(Struct):
 def for_programs(asked: Asked) -> None:
     """Refusal when a page for people is asked for: these paths have JSON."""
     if asked.accepts(_HTML) and not asked.accepts(JSON):
-        raise Refusal("not-acceptable", "there is no page here yet; ask for application/json")
+        raise Refusal("not-acceptable", "the page is at /; here, ask for application/json")
 
 
 async def list_pipelines(asked: Asked) -> Reply:

@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
+from starlette.types import Scope
 
 from anew.runtime.embedded import Embedded
 from anew.surfaces.api import (
@@ -15,12 +16,23 @@ from anew.surfaces.api import (
     aliases_attractor,
     aliases_noetl,
     aliases_noetl_catalog,
+    analyses,
+    attempts,
+    bulk,
+    changes,
     credentials,
     events,
+    failures,
     health,
+    inspecting,
+    listing,
+    picture,
     programs,
+    questions,
+    run_texts,
     runs,
     signals,
+    workers,
 )
 from anew.surfaces.api.control import ControlFirst, control_routes
 from anew.surfaces.api.counting import Counting
@@ -30,6 +42,7 @@ from anew.surfaces.api.openapi import description
 from anew.surfaces.api.problems import Refusal, broken, problem_response
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.settings import ApiSettings
+from anew.surfaces.web.pages import Pages
 
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed", 406: "not-acceptable"}
 
@@ -39,11 +52,24 @@ async def _describe(_: Asked) -> Reply:
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
+    # What ends in a fixed word comes before what takes any: it could be the id of a run.
+    *listing.ENDPOINTS,
+    *changes.ENDPOINTS,
+    *bulk.ENDPOINTS,
+    *failures.ENDPOINTS,
     *runs.ENDPOINTS,
+    *picture.ENDPOINTS,
+    *attempts.ENDPOINTS,
+    *run_texts.ENDPOINTS,
     *events.ENDPOINTS,
     *actions.ENDPOINTS,
     *signals.ENDPOINTS,
+    # Names may have slashes in them: what ends in a fixed word comes first.
+    *analyses.ENDPOINTS,
+    *inspecting.ENDPOINTS,
     *programs.ENDPOINTS,
+    *questions.ENDPOINTS,
+    *workers.ENDPOINTS,
     *credentials.ENDPOINTS,
     *health.ENDPOINTS,
     *aliases_noetl.ENDPOINTS,
@@ -66,11 +92,16 @@ def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
     service = Service(engine, settings)
     engine.keychain.hide(token=settings.token)
     [control] = control_routes(engine, service.desk)
+    pages = Pages()
+
+    def is_open(scope: Scope) -> bool:
+        return pages.is_for(scope) or _is_open(scope["path"])
+
     app = Starlette(
-        routes=[control, *routes_of(ENDPOINTS, service)],
+        routes=[control, pages, *routes_of(ENDPOINTS, service)],
         middleware=[
             Middleware(Counting, metrics=service.metrics, logs=settings.logs),
-            Middleware(Guard, settings=settings, is_open=_is_open),
+            Middleware(Guard, settings=settings, is_open=is_open),
             Middleware(ControlFirst, route=control),
         ],
         exception_handlers={HTTPException: _refused, Exception: _broken},

@@ -9,23 +9,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
 
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed
 from anew.engine.state import FINAL
-from anew.store import Notice, RunId, RunRow, StoreError
+from anew.store import Notice, RunId, RunRow
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import JSON, Asked, Endpoint, Reply, log_failure, log_refusal
+from anew.surfaces.api.endpoint import JSON, Asked, Endpoint, Reply
 from anew.surfaces.api.pages import Page, read_page
-from anew.surfaces.api.problems import Refusal, refusal_of, stopping
+from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.service import Service
+from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
 from anew.values import Object
 from anew.views.words import event_rows
 
-STREAM = "text/event-stream"
 # What one look at the log may bring into memory, for each reader that does not read.
 STREAM_PAGE_EVENTS = 500
 STREAM_PAGE_BYTES = 256 * 1024
@@ -59,14 +59,9 @@ async def stream_in(
     after = _after(asked)
     if row.status in FINAL and after >= row.version:
         return Response(status_code=204)  # tells a browser not to come back
-    service = asked.service
-    if service.stopping.is_set():
-        raise stopping()
-    if service.streams >= (limit := service.settings.streams_max):
-        raise Refusal("unavailable", f"{limit:,} streams are open here; there can be no more")
-    if asked.request.method == "HEAD":
-        return Response(media_type=STREAM)
-    return EventStream(service, row.run, words, seen=after, after=0 if reads_all else after)
+    begins = 0 if reads_all else after
+    make = partial(LogTeller, asked.service, row.run, words, seen=after, after=begins)
+    return stream_of(asked, make, "a stream of events")
 
 
 def _after(asked: Asked) -> int:
@@ -79,14 +74,12 @@ def _after(asked: Asked) -> int:
     return int(seen)
 
 
-class EventStream(Response):
-    """Server-sent events until the run ends, its reader goes away, or the server stops."""
+class LogTeller:
+    """Tells the log of a run until the run has ended."""
 
     def __init__(
         self, service: Service, run: RunId, words: Words, *, seen: int, after: int
     ) -> None:
-        super().__init__(media_type=STREAM, headers={"Cache-Control": "no-store"})
-        del self.headers["content-length"]
         self._service = service
         self._run = run
         self._words = words
@@ -94,42 +87,14 @@ class EventStream(Response):
         self._after = after
         self._is_news = asyncio.Event()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        del scope
-        service, notices = self._service, self._service.engine.database.notices
-        service.streams += 1
-        stop_listening = notices.listen(self._hear)
-        telling = asyncio.ensure_future(self._tell(send))
-        others = [asyncio.ensure_future(wait) for wait in (_gone(receive), self._stopping())]
-        try:
-            await asyncio.wait({telling, *others}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stop_listening()
-            service.streams -= 1
-            for task in (telling, *others):
-                task.cancel()
-            ended, *_ = await asyncio.gather(telling, *others, return_exceptions=True)
-        with suppress(OSError):
-            await send(_last_words(ended, service))
-
-    async def _stopping(self) -> None:
-        await self._service.stopping.wait()
-
-    def _hear(self, notice: Notice) -> None:
+    def hear(self, notice: Notice) -> None:
         if notice.run == self._run:
             self._is_news.set()
 
-    async def _tell(self, send: Send) -> None:
-        await send(
-            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-        )
-        async for chunk in self._chunks():
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncIterator[bytes]:
         """What is sent, up to the run's end. Now and then something, even if nothing happens."""
-        yield b": anew\n\n"
-        alive_at, may_be_over = self._next_sign(), True
+        yield BEGUN
+        alive_at, may_be_over = next_sign(self._service), True
         while True:
             self._is_news.clear()
             page = await self._page()
@@ -143,11 +108,8 @@ class EventStream(Response):
             # A run that is silent so long may be gone altogether: looked at once more, too.
             may_be_over = asyncio.get_running_loop().time() >= alive_at
             if may_be_over:
-                yield b": alive\n\n"
-                alive_at = self._next_sign()
-
-    def _next_sign(self) -> float:
-        return asyncio.get_running_loop().time() + self._service.settings.keep_alive_seconds
+                yield ALIVE
+                alive_at = next_sign(self._service)
 
     def _pieces(self, events: list[Event]) -> Iterator[bytes]:
         """What is sent at once; the next is made when this one is on its way."""
@@ -189,22 +151,6 @@ class EventStream(Response):
 
 def _has_end(page: list[Event]) -> bool:
     return any(isinstance(event, _ENDS) for event in page)
-
-
-def _last_words(ended: object, service: Service) -> Message:
-    """How a stream closes. A reader that comes back goes on after what it was told."""
-    text = b""
-    if isinstance(ended, StoreError):
-        log_refusal(ended, "a stream of events", service)
-        text = f": {refusal_of(ended).detail}\n\n".encode()
-    elif isinstance(ended, Exception) and not isinstance(ended, OSError):
-        log_failure(ended, "a stream of events", service)
-    return {"type": "http.response.body", "body": text, "more_body": False}
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 _TAG = "events"

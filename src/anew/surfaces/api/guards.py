@@ -32,7 +32,7 @@ class Guard:
     """Asks for the token, or without one for a request that can only come from this machine."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: ApiSettings, is_open: Callable[[str], bool]
+        self, app: ASGIApp, *, settings: ApiSettings, is_open: Callable[[Scope], bool]
     ) -> None:
         self._app = app
         self._settings = settings
@@ -64,7 +64,7 @@ class Guard:
             return Refusal("bad-request", f"there are {count} Host headers; one is needed")
         if token is None:
             return self._foreign(headers, scope["method"])
-        if self._is_open(scope["path"]) or _has_token(headers, token):
+        if self._is_open(scope) or _has_token(headers, token):
             return None
         detail = "send the server's token: `Authorization: Bearer …` (ANEW_TOKEN)"
         return Refusal("not-authenticated", detail, headers={"WWW-Authenticate": "Bearer"})

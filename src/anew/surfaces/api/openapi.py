@@ -11,8 +11,9 @@ import msgspec
 from anew import __version__
 from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import JSON, Endpoint
-from anew.surfaces.api.events import STREAM
 from anew.surfaces.api.problems import KINDS, MEDIA_TYPE
+from anew.surfaces.api.run_texts import YAML
+from anew.surfaces.api.streams import STREAM
 from anew.values import Object
 
 _REF = "#/components/schemas/{name}"
@@ -109,7 +110,7 @@ def _answers(row: Endpoint, schemas: dict[int, Object]) -> Object:
         answer: Object = {"description": row.summary}
         if status != _NO_CONTENT:
             json = {} if kind is None else schemas[id(kind)]
-            schema = {JSON: json, STREAM: {}}
+            schema = {JSON: json, YAML: json, STREAM: {}}
             answer["content"] = {form: {"schema": schema.get(form, _TEXT)} for form in row.forms}
         answers[str(status)] = answer
     return answers

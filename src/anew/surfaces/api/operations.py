@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,11 +20,22 @@ from anew.runtime.embedded import Embedded
 from anew.runtime.lease_desk import LeaseDesk
 from anew.runtime.orders import Request as Order
 from anew.runtime.orders import obey
-from anew.store import Batch, JobRef, RunFilter, SealedCredential, StoredProgram, StoreError
+from anew.store import (
+    Batch,
+    FailureFilter,
+    JobRef,
+    Presence,
+    RunFilter,
+    SealedCredential,
+    StoredProgram,
+    StoreError,
+)
 from anew.stores.codec import snapshot_format
 from anew.stores.notices import wish_of
 from anew.stores.packing import PackedCommit, ReadsPacked, WritesPacked, cut
 from anew.stores.remote import wire
+
+Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
 # Answers of orders, in case one did not arrive and the same is asked again.
 ORDERS_KEPT_MAX = 1_000
@@ -32,7 +43,7 @@ ORDERS_KEPT_MAX = 1_000
 WAITING = frozenset({"store.lease", "notices"})
 # Orders that change nothing when they are obeyed again; so does any other that has a key.
 REPEATABLE = frozenset(
-    "cancel pause resume resume_all adopt register prune seal".split(),
+    "cancel pause resume skip resume_all adopt register prune seal".split(),
 )
 
 
@@ -186,9 +197,13 @@ async def _run(control: Control, asked: wire.RunAsked, _: Caller) -> object:
 
 
 async def _runs(control: Control, asked: RunFilter, _: Caller) -> object:
+    return await control.engine.database.archive.runs(_bounded(asked))
+
+
+def _bounded(asked: Bounded) -> Bounded:
     if not 0 <= asked.limit <= wire.ROWS_MAX:
         raise ConfigError(f"the limit of runs is {asked.limit}; it goes up to {wire.ROWS_MAX}.")
-    return await control.engine.database.archive.runs(asked)
+    return asked
 
 
 async def _run_of_key(control: Control, asked: wire.TextAsked, _: Caller) -> object:
@@ -208,6 +223,29 @@ async def _jobs(control: Control, asked: wire.RunAsked, _: Caller) -> object:
 async def _prune(control: Control, asked: wire.PruneAsked, _: Caller) -> int:
     archive = control.engine.database.archive
     return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
+
+
+# --- the survey --------------------------------------------------------------------------------
+
+
+async def _counts(control: Control, asked: RunFilter, _: Caller) -> object:
+    return await control.engine.database.survey.counts(asked)
+
+
+async def _points(control: Control, asked: RunFilter, _: Caller) -> object:
+    return await control.engine.database.survey.points(_bounded(asked))
+
+
+async def _failures(control: Control, asked: FailureFilter, _: Caller) -> object:
+    return await control.engine.database.survey.failures(_bounded(asked))
+
+
+async def _names_of_programs(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
+    return await control.engine.database.survey.programs(asked.limit)
+
+
+async def _versions(control: Control, asked: wire.DigestsAsked, _: Caller) -> object:
+    return await control.engine.database.survey.versions(asked.digests)
 
 
 # --- programs and credentials ------------------------------------------------------------------
@@ -249,6 +287,29 @@ async def _forget(control: Control, asked: wire.TextAsked, _: Caller) -> bool:
     return await control.engine.database.vault.forget(asked.text)
 
 
+# --- who works ---------------------------------------------------------------------------------
+
+
+async def _beat(control: Control, asked: Presence, _: Caller) -> None:
+    await control.engine.database.roster.beat(asked)
+
+
+async def _part(control: Control, asked: wire.TextAsked, _: Caller) -> None:
+    await control.engine.database.roster.leave(asked.text)
+
+
+async def _workers(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
+    return await control.engine.database.roster.workers(asked.limit)
+
+
+async def _loads(control: Control, asked: wire.LoadsAsked, _: Caller) -> object:
+    return await control.engine.database.roster.loads(asked.now)
+
+
+async def _asking(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
+    return await control.engine.database.roster.asking(asked.limit)
+
+
 Operation: TypeAlias = Callable[[Control, Any, Caller], Coroutine[Any, Any, object]]
 OPERATIONS: dict[str, Operation] = {
     "hello": _hello,
@@ -269,6 +330,11 @@ OPERATIONS: dict[str, Operation] = {
     "archive.events": _events,
     "archive.jobs": _jobs,
     "archive.prune": _prune,
+    "survey.counts": _counts,
+    "survey.points": _points,
+    "survey.failures": _failures,
+    "survey.programs": _names_of_programs,
+    "survey.versions": _versions,
     "catalog.keep": _keep,
     "catalog.register": _register,
     "catalog.get": _get,
@@ -278,4 +344,9 @@ OPERATIONS: dict[str, Operation] = {
     "vault.sealed": _sealed,
     "vault.names": _names,
     "vault.forget": _forget,
+    "roster.beat": _beat,
+    "roster.leave": _part,
+    "roster.workers": _workers,
+    "roster.loads": _loads,
+    "roster.asking": _asking,
 }

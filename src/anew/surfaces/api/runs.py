@@ -1,4 +1,4 @@
-"""Start runs, list them, and tell of one."""
+"""Start runs, and tell of one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from anew.runtime.keys import check_key
 from anew.runtime.ledger import Order, Started
 from anew.runtime.programs import Document, NotRegistered
 from anew.runtime.records import Record, read_log, record_of, report_of_record
-from anew.runtime.rows import asking_in_rows, run_row
-from anew.store import RunFilter, RunRow
+from anew.store import RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
-from anew.surfaces.cli.moments import moment_said
 from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 from anew.views.timeline import timeline_lines
@@ -83,36 +81,6 @@ async def registered(engine: Embedded, name: str, version: int | None = None) ->
         return await engine.programs.find(name, version)
     except NotRegistered as missing:
         raise Refusal("not-found", f"no program {missing.which} is registered") from None
-
-
-async def list_runs(asked: Asked) -> Reply:
-    """A page of runs, newest first."""
-    wanted = run_filter(asked.query(shapes.RunsAsked), now=asked.engine.database.clock.now())
-    rows = await asked.engine.database.archive.runs(wanted)
-    asking = await asking_in_rows(asked.engine.database, rows)
-    listed = [run_row(row) | asking.get(row.run, {}) for row in rows]
-    is_full = len(rows) == wanted.limit
-    return Reply({"runs": listed, "next": str(rows[-1].run) if is_full else None})
-
-
-def run_filter(said: shapes.RunsAsked, *, now: int) -> RunFilter:
-    return RunFilter(
-        statuses=[RunStatus(word) for word in said.status],
-        program=said.program,
-        retrying=said.retrying,
-        since=None if said.since is None else moment_said(said.since, now=now),
-        parent=run_asked(said.parent),
-        labels=dict(map(_label, said.label)),
-        before=run_asked(said.before),
-        limit=said.limit,
-    )
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise Refusal("bad-request", f"label={text[:80]!r} is not of the form name=value")
-    return name, value
 
 
 async def show(asked: Asked) -> Reply:
@@ -179,15 +147,6 @@ ENDPOINTS = (
         body=shapes.RunWanted,
         headers={IDEMPOTENCY_KEY: "the same as `key`"},
         refusals=("not-found", "conflict", "too-large", "not-json", "bad-document"),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs",
-        list_runs,
-        "List runs, newest first",
-        _TAG,
-        {200: shapes.RunPage},
-        query=shapes.RunsAsked,
     ),
     Endpoint(
         "GET",

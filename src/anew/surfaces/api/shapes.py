@@ -103,19 +103,6 @@ class RunStarted(Struct):
     status: Status
 
 
-class RunsAsked(Struct, forbid_unknown_fields=True):
-    """Which runs; `before` is the cursor `next` of the page before."""
-
-    status: list[Status] = []
-    program: Name | None = None
-    retrying: bool = False
-    since: str | None = None
-    label: Annotated[list[LabelAsked], Meta(max_length=LABEL_FILTERS_MAX)] = []
-    parent: RunText | None = None
-    limit: Annotated[int, Meta(ge=1, le=RUNS_PAGE_MAX)] = 50
-    before: RunText | None = None
-
-
 class AwaitedRow(Struct):
     """A signal that a run waits for."""
 
@@ -133,27 +120,6 @@ class QuestionRow(Struct):
     question: str
     choices: list[str]
     deadline: str | None
-
-
-class RunListed(Struct):
-    run: RunText
-    program: str
-    status: Status
-    error: Json | None
-    created_at: str
-    updated_at: str
-    ended_at: str | None
-    events: int
-    key: str | None
-    labels: dict[str, str]
-    parent: RunText | None
-    questions: list[QuestionRow] | UnsetType = UNSET
-    signals: list[AwaitedRow] | UnsetType = UNSET
-
-
-class RunPage(Struct):
-    runs: list[RunListed]
-    next: RunText | None
 
 
 class StepShown(Struct):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from anew.engine.state import RunStatus
+from anew.errors import ConfigError
 from anew.runtime.embedded import Embedded
 from anew.runtime.orders import Request, obey
+from anew.runtime.questions import OpenQuestion, meant, open_questions
 from anew.runtime.wiring import kind_of, open_database
-from anew.store import RunId
+from anew.store import RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.asking import login
@@ -35,13 +38,15 @@ def run(words: list[str]) -> int:
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    found, is_paused = asyncio.run(_named(asked.place, asked.run))
+    row, question = asyncio.run(_named(asked.place, asked.run, asked.step))
+    found, is_paused = row.run, row.status is RunStatus.PAUSED
     request = Request(
         "answer",
         run=str(found),
         answer=asked.choice,
-        step=asked.step,
+        step=question.key.step if question else asked.step,
         by=asked.by or login(),
+        asked=question.asked if question else None,
         is_kept_only=asked.no_wait or is_paused,
     )
     if request.is_kept_only:
@@ -63,8 +68,17 @@ def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
     return f"answered; {why}: `anew resume {run}` goes on"
 
 
-async def _named(place: str | None, said: str) -> tuple[RunId, bool]:
-    """The run someone means, and whether it is paused."""
+async def _named(
+    place: str | None, said: str, step: str | None
+) -> tuple[RunRow, OpenQuestion | None]:
+    """The run someone means, and its question, where it is clear which.
+
+    An owner may hear the answer and die before it says so. Whoever is asked next must not take it
+    for the answer to the next question.
+    """
     async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
-    return row.run, row.status is RunStatus.PAUSED
+        # What is wrong is said by who is asked.
+        with suppress(ConfigError):
+            return row, meant(await open_questions(database, row.run), row.run, step)
+    return row, None

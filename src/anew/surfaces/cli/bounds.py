@@ -10,12 +10,12 @@ from pathlib import Path
 
 from anew.errors import ConfigError
 from anew.lab.bounds import Bounds, Child, bounds_of
+from anew.lab.bounds.lines import bounds_lines
 from anew.languages import load_text
 from anew.program.program import Program
 from anew.runtime.child_files import read_child
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
-from anew.surfaces.cli.bounds_text import bounds_lines
 from anew.surfaces.cli.documents import shown_name, write_document
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.loading import compiled, program_in

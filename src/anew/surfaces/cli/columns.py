@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 from typing import TextIO
-from unicodedata import combining, east_asian_width
 
-from anew.surfaces.cli.excerpts import visible
+from anew.views.visible import visible
+from anew.views.widths import character_columns, wide
+
+__all__ = ["can_show", "columns_of", "fit", "wide"]
 
 COLUMNS_DEFAULT = 100
 COLUMNS_MIN = 60
@@ -35,13 +37,6 @@ def can_show(stream: TextIO, characters: str) -> bool:
     return True
 
 
-def wide(text: str) -> int:
-    """The columns a visible text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(_character_columns(character) for character in text)
-
-
 def fit(text: str, columns: int, *, pad: bool = True) -> str:
     """The text, made visible, in exactly so many columns: cut with `…` or filled with spaces."""
     shown = visible(text[: columns * 4 + 1])
@@ -50,15 +45,9 @@ def fit(text: str, columns: int, *, pad: bool = True) -> str:
         return shown + " " * missing if pad else shown
     kept, used = [], 0
     for character in shown:
-        used += _character_columns(character)
+        used += character_columns(character)
         if used > columns - 1:
             break
         kept.append(character)
     cut = "".join(kept) + "…"
     return cut + " " * (columns - wide(cut)) if pad else cut
-
-
-def _character_columns(character: str) -> int:
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1

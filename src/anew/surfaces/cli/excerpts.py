@@ -7,9 +7,9 @@ long line does not fill the screen.
 from __future__ import annotations
 
 import re
-from unicodedata import combining, east_asian_width
 
 from anew.views.visible import visible
+from anew.views.widths import wide
 
 __all__ = ["document_lines", "excerpt", "visible"]
 
@@ -31,7 +31,7 @@ def excerpt(lines: list[str], line: int, column: int) -> list[str]:
         return []
     source, caret_at = _window(lines[line - 1], column - 1)
     number = str(line)
-    gap = " " * _columns_wide(source[:caret_at])
+    gap = " " * wide(source[:caret_at])
     return [f" {number} | {source}".rstrip(), f" {' ' * len(number)} | {gap}^"]
 
 
@@ -46,15 +46,3 @@ def _window(source: str, caret_at: int) -> tuple[str, int]:
     before = "…" if start else ""
     after = "…" if end < len(source) else ""
     return before + visible(source[start:end]) + after, caret_at - start + len(before)
-
-
-def _columns_wide(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(_character_columns(character) for character in text)
-
-
-def _character_columns(character: str) -> int:
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from anew.engine.moments import NANOSECONDS
 from anew.errors import ConfigError
-from anew.program.findings import did_you_mean, listed
 from anew.runtime.records import Record
 from anew.store import Database
 from anew.surfaces.cli import status
@@ -21,7 +20,7 @@ from anew.surfaces.cli.history import add_run_argument, read, read_record
 from anew.surfaces.cli.moments import local_clock
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.place import add_place_options
-from anew.views.explain.explaining import explanation, shortened
+from anew.views.explain.explaining import explanation, shortened, unknown_step
 from anew.views.explain.paragraph import About, Paragraph, paragraph_row
 from anew.views.wording import duration
 
@@ -62,19 +61,17 @@ def run(words: list[str]) -> int:
 
 
 def _paragraphs(record: Record, step: str | None, now: int) -> list[Paragraph]:
-    program = record.progress.program
-    if step is not None:
-        known = dict.fromkeys([*(program.steps if program else ()), *record.progress.steps])
-        if step not in known:
-            raise _unknown(record, step, list(known))
+    problem = None if step is None else unknown_step(record.progress, step)
+    if problem is not None:
+        raise ConfigError(problem)
     return explanation(
-        record.log, program, step=step, now=now, jobs=record.jobs, children=record.children
+        record.log,
+        record.progress.program,
+        step=step,
+        now=now,
+        jobs=record.jobs,
+        children=record.children,
     )
-
-
-def _unknown(record: Record, step: str, known: list[str]) -> ConfigError:
-    remedy = did_you_mean(step, known) or listed(known)
-    return ConfigError(f"run {record.row.run} has no step {step[:80]!r}. {remedy}")
 
 
 def paragraph_lines(told: Paragraph, now: int, *, columns: int, paint: Paint) -> Iterator[str]:

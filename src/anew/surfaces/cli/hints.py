@@ -13,7 +13,7 @@ from anew.surfaces.cli.place import is_usual, option_for
 # Those that have the options; the rest of a sentence in backquotes is left alone.
 _COMMANDS = (
     "answer|cancel|events|explain|export|fork|pause|programs|prune|record|register|replay|resume|"
-    "retry|run|runs|show|signal|start|timeline|watch|whatif|worker"
+    "retry|run|runs|show|signal|skip|start|timeline|watch|whatif|worker"
 )
 _HINT = re.compile(rf"`(anew (?:{_COMMANDS})\b[^`]*)`")
 

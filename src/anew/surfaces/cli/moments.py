@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
+from math import isfinite
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.errors import ConfigError
@@ -41,3 +42,11 @@ def moment_said(text: str, *, now: int | None = None) -> int:
         hint = "write a duration (30m, 2h, 1d) or a date (2026-03-01, 2026-03-01T14:00Z)"
         raise ConfigError(f"{text[:80]!r} is no moment; {hint}") from None
     return min(max(0, said), STORED_MOMENT_MAX)
+
+
+def moment_ahead(text: str, *, now: int) -> int:
+    """The moment that is `10m` from now."""
+    seconds = parse_seconds(text)
+    if seconds is None or not isfinite(seconds) or seconds < 0:
+        raise ConfigError(f"{text[:80]!r} is no duration; write 30s, 10m, 2h")
+    return min(now + round(seconds * NANOSECONDS), STORED_MOMENT_MAX)

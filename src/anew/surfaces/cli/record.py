@@ -10,14 +10,13 @@ from argparse import ArgumentParser, Namespace
 from msgspec import Struct
 
 from anew.engine.events import Event, RunRequested
-from anew.engine.moments import moment_text
 from anew.errors import ConfigError
 from anew.lab.recording import Recorded, record
+from anew.lab.recording.reliance import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
-from anew.lab.scenario import read_scenario
 from anew.program.program import Program
-from anew.runtime.records import read_log
-from anew.store import Archive, Database, RunId, RunRow, StoredProgram
+from anew.runtime.lines import line_of
+from anew.store import Database, RunRow, StoredProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import replace_document, shown_name, write_document
@@ -25,10 +24,6 @@ from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
 from anew.surfaces.cli.place import add_place_options
 from anew.values import Object
-
-# Runs that took each other's place and are recorded together.
-LINE_RUNS_MAX = 1_000
-_DIGEST_CHARACTERS = 12
 
 
 class _Subject(Struct, frozen=True):
@@ -77,8 +72,8 @@ async def _record(database: Database, asked: Namespace) -> int:
     beside, notes = _document(subject, asked)
     scenario = {**beside, **recorded.scenario}
     notes = [*notes, *recorded.notes]
-    text = scenario_text(scenario, [*_heading(subject), *notes])
-    problem = _problem(recorded, text, asked.output or "scenario")
+    text = scenario_text(scenario, [heading_of(subject.row, subject.program), *notes])
+    problem = problem_of(recorded, text, asked.output or "scenario")
     if asked.output is not None:
         _write(asked.output, text)
     if asked.json:
@@ -86,17 +81,6 @@ async def _record(database: Database, asked: Namespace) -> int:
     elif asked.output is None:
         sys.stdout.write(text)
     return _tell(asked, subject, recorded, notes, problem)
-
-
-def _problem(recorded: Recorded, text: str, file: str) -> str | None:
-    """Why nobody should rely on this scenario."""
-    if recorded.first_difference is not None:
-        return f"the scenario is not true to the run. First difference: {recorded.first_difference}"
-    try:
-        read_scenario(text, file)
-    except ConfigError as refused:
-        return f"the scenario is true to the run, but cannot be read again: {refused}"
-    return None
 
 
 def _write(path: str, text: str) -> None:
@@ -116,41 +100,10 @@ async def _subject(database: Database, said: str) -> _Subject:
             f"the program of run {row.run} ({row.program}) cannot be had, so the run cannot be "
             "played again."
         )
-    runs = await _line(database.archive, row.run)
+    runs = await line_of(database.archive, row.run)
     first = runs[0][0]
     file = first.file if isinstance(first, RunRequested) else None
     return _Subject(row, program, stored, runs, file)
-
-
-async def _line(archive: Archive, run: RunId) -> list[list[Event]]:
-    """The logs of a run and of those that took each other's place before and after it."""
-    from anew.runtime.restarting import successor
-
-    logs = [await read_log(archive, run)]
-    while (before := _continued(logs[0])) is not None and len(logs) < LINE_RUNS_MAX:
-        log = await read_log(archive, before)
-        if not log:
-            break
-        logs.insert(0, log)
-    following = await successor(archive, run)
-    while following is not None and len(logs) < LINE_RUNS_MAX:
-        logs.append(await read_log(archive, following))
-        following = await successor(archive, following)
-    return logs
-
-
-def _continued(log: list[Event]) -> RunId | None:
-    first = log[0]
-    if not isinstance(first, RunRequested) or first.continues is None:
-        return None
-    return RunId(int(first.continues))
-
-
-def _heading(subject: _Subject) -> list[str]:
-    row, program = subject.row, subject.program
-    day = moment_text(row.created_at).partition("T")[0]
-    what = f"{program.name} ({row.digest[:_DIGEST_CHARACTERS]}) of {day}"
-    return [f"Recorded from run {row.run} of {what}: {row.status.value}."]
 
 
 def _document(subject: _Subject, asked: Namespace) -> tuple[Object, list[str]]:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Mapping
+
+from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
-from anew.errors import ConfigError
-from anew.runtime.rows import asking_in_rows, run_row, waiting_parents
+from anew.runtime.rows import listed_rows, waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.history import read
-from anew.surfaces.cli.moments import local_moment, moment_said
+from anew.surfaces.cli.moments import local_moment
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.run_filters import add_filter_options, filter_said
 from anew.views.wording import duration, error_text
 
 LIMIT_DEFAULT = 20
@@ -28,7 +30,6 @@ PROGRAM_COLUMNS_MAX = 28
 # Everything but the name of the program; and the least room in which an error says something.
 _COLUMNS = 19 + 2 + 9 + 2 + 2 + 19 + 2 + 10 + 2
 ERROR_COLUMNS_MIN = 10
-STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
 COLOURS = {
     RunStatus.DONE: "green",
     RunStatus.FAILED: "red",
@@ -41,16 +42,16 @@ COLOURS = {
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    wanted = _filter(asked)
+    limit = min(asked.limit, LIMIT_MAX)
 
     async def work(database: Database) -> int:
+        wanted = replace(await filter_said(asked, database), limit=limit)
         rows = await database.archive.runs(wanted)
         if asked.json:
-            asking = await asking_in_rows(database, rows)
-            for row in rows:
-                print(json.dumps(run_row(row) | asking.get(row.run, {})))
+            for row in await listed_rows(database, rows):
+                print(json.dumps(row))
         else:
-            is_filtered = wanted != RunFilter(limit=wanted.limit)
+            is_filtered = wanted != RunFilter(limit=limit)
             waiting = await waiting_parents(database.archive)
             now = database.clock.now()
             _print_table(rows, waiting, now=now, is_filtered=is_filtered)
@@ -63,39 +64,16 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "runs",
         purpose="List runs, newest first.",
-        example="anew runs\nanew runs --status failed --since 2h\nanew runs --retrying --json",
+        example="anew runs\nanew runs --status failed --since 2h\nanew runs --retrying --json\n"
+        "anew runs --state person --text order-5",
     )
-    parser.add_argument(
-        "--status", action="append", default=[], choices=STATUSES, help="may be given repeatedly"
-    )
-    parser.add_argument("--program", metavar="NAME", help="runs of this program")
-    parser.add_argument("--retrying", action="store_true", help="runs that wait for a retry")
-    parser.add_argument("--since", metavar="WHEN", help="30m, 2h, 1d, or an ISO date")
-    parser.add_argument("--label", action="append", default=[], metavar="K=V")
+    add_filter_options(parser)
     parser.add_argument(
         "--limit", type=count, default=LIMIT_DEFAULT, metavar="N", help="default %(default)s"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_place_options(parser)
     return parser
-
-
-def _filter(asked: Namespace) -> RunFilter:
-    return RunFilter(
-        statuses=[RunStatus(word) for word in asked.status],
-        program=asked.program,
-        retrying=asked.retrying,
-        since=None if asked.since is None else moment_said(asked.since),
-        labels=dict(map(_label, asked.label)),
-        limit=min(asked.limit, LIMIT_MAX),
-    )
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigError(f"--label {text[:80]!r} is not of the form name=value")
-    return name, value
 
 
 def _print_table(

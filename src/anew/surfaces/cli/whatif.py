@@ -9,6 +9,7 @@ from time import monotonic
 
 from anew.errors import ConfigError
 from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
+from anew.lab.whatif.lines import answer_lines
 from anew.program.program import Program
 from anew.store import Database
 from anew.surfaces.cli import status
@@ -16,7 +17,6 @@ from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import read
 from anew.surfaces.cli.place import add_place_options
-from anew.surfaces.cli.whatif_lines import answer_lines
 from anew.surfaces.cli.whatif_runs import (
     RUNS_DEFAULT,
     STATUSES,

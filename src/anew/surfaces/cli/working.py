@@ -157,7 +157,11 @@ async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
     screen.is_guest = True
     run = screen.run = RunId(int(answer.get("run") or wish.there.run or 0))
     async with open_database(manner.place, read_only=True) as database:
-        run = await attend_there(database, run, manner, screen)
+        try:
+            run = await attend_there(database, run, manner, screen)
+        except NoAnswer as gone:
+            # The wish has been heard: to say an answer once more could answer the next question.
+            raise OwnerGone from gone
         return await print_ending(database, run, manner, program=screen.program)
 
 

@@ -16,7 +16,7 @@ from anew.views.explain.paragraph import About, Paragraph, paragraph_for
 from anew.views.explain.rules import RuleWords, outcome_text
 from anew.views.explain.sources import Sources
 from anew.views.routing_words import awaited_text, question_text, silence_text
-from anew.views.wording import exact_seconds, one_line, place_text
+from anew.views.wording import exact_seconds, one_line, place_text, seconds_early
 
 StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
 TaskEvent: TypeAlias = (
@@ -31,6 +31,7 @@ TaskEvent: TypeAlias = (
     | e.SignalWaiting
     | e.SignalReceived
     | e.SignalTimedOut
+    | e.WaitSkipped
 )
 
 
@@ -90,8 +91,15 @@ class AttemptStory:
                 self._asked(event)
             case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
                 self._signalled(event)
+            case e.WaitSkipped():
+                self._skipped(event)
             case _:
                 assert_never(event)
+
+    def go_on_later(self, later_by: int) -> None:
+        """As `engine.cuts` does: a wait for others is moved, one for a moment of its own is not."""
+        for told in self._open.values():
+            told.until = None if told.until is None else told.until + later_by
 
     def settle(self, event: e.Event) -> None:
         """A visit or an iteration has ended: whatever its step-runs left untold is told."""
@@ -277,6 +285,18 @@ class AttemptStory:
             case e.SignalTimedOut():
                 told.tell(event, f"The signal {event.signal} did not come in time.")
                 told.until = None
+
+    def _skipped(self, event: e.WaitSkipped) -> None:
+        """Before a retry or a jump it is told with what comes next, else with what slept."""
+        told = self._next.get(_place(event))
+        if told is None:
+            told = self._told(event)
+        self._story.mark_odd(event)
+        who = one_line(event.by) if event.by else "Someone"
+        early = seconds_early(event)
+        rest = "" if early is None else f" {exact_seconds(early)} before its time"
+        told.tell(event, f"{who} ended the wait{rest}.")
+        told.until = None
 
     # --- paragraphs ------------------------------------------------------------------------------
 

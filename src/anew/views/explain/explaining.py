@@ -7,12 +7,13 @@ from itertools import pairwise
 
 from anew.engine.events import Event, RunPaused, RunRequested
 from anew.engine.state import RunState, RunStatus
+from anew.program.findings import did_you_mean, listed
 from anew.program.program import Program
 from anew.store import JobRow, RunRow
 from anew.views.explain.paragraph import About, Paragraph
 from anew.views.explain.sources import Sources
 from anew.views.explain.story import Story
-from anew.views.progress import progress_of
+from anew.views.progress import Progress, progress_of
 from anew.views.verdict import verdict
 from anew.views.wording import counted
 
@@ -123,18 +124,33 @@ def _not_entered(step: str, story: Story, *, at: int) -> Paragraph:
     return Paragraph(about=About.ROUTE, head=step, at=at, sentences=sentences, step=step)
 
 
+def unknown_step(progress: Progress, step: str) -> str | None:
+    """What to tell someone who names a step that the run cannot have; None when it can."""
+    steps = progress.program.steps if progress.program else ()
+    known = list(dict.fromkeys([*steps, *progress.steps]))
+    if step in known:
+        return None
+    remedy = did_you_mean(step, known) or listed(known)
+    return f"run {progress.run} has no step {step[:80]!r}. {remedy}"
+
+
 def shortened(
-    paragraphs: Sequence[Paragraph], most: int = PARAGRAPHS_SHOWN_MAX, *, step: str | None = None
+    paragraphs: Sequence[Paragraph],
+    most: int = PARAGRAPHS_SHOWN_MAX,
+    *,
+    step: str | None = None,
+    remedy: str | None = None,
 ) -> list[Paragraph]:
     """The first and the last of many paragraphs, and one that stands for those between.
 
-    `step` is the one they are about, when they are about one.
+    `step` is the one they are about, when they are about one; `remedy` says how to see the others.
     """
     if len(paragraphs) <= most:
         return list(paragraphs)
     head, tail = most // 2, most - most // 2 - 1
     left = paragraphs[head : len(paragraphs) - tail]
-    remedy = "Name a step, or use --json." if step is None else "--json has them all."
+    if remedy is None:
+        remedy = "Name a step, or use --json." if step is None else "--json has them all."
     rest = Paragraph(
         about=About.REST,
         head="left out",

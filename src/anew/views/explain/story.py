@@ -83,6 +83,7 @@ class Story:
                 | e.HumanTimedOut()
                 | e.SignalWaiting()
                 | e.SignalTimedOut()
+                | e.WaitSkipped()
             ):
                 self._attempts.tell(event)
             case e.SignalReceived():
@@ -118,6 +119,8 @@ class Story:
             self._run = paragraph_for(About.RUN, "the run", event)
             self.paragraphs.append(self._run)
         self._run.tell(event, *run_sentences(event, untaken=untaken))
+        if isinstance(event, e.RunPaused) and event.shared_with is not None:
+            self._attempts.go_on_later(event.later_by or 0)
 
     # --- visits ----------------------------------------------------------------------------------
 

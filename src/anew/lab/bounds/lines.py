@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
-from anew.lab.bounds import Bounds, Dependency, PathStep, Reason, TaskBounds
+from anew.lab.bounds.amounts import Reason
+from anew.lab.bounds.report import Bounds, Dependency, PathStep, TaskBounds
 from anew.lab.bounds.wording import amount_text, time_text
-from anew.surfaces.cli.columns import wide
-from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.paint import Paint
+from anew.views.visible import visible
+from anew.views.widths import wide
+
+# Of a colour and a text: the text in that colour, where somebody can see colours.
+Paint: TypeAlias = Callable[[str, str], str]
 
 # A path that goes round is shown once; a long one is cut.
 _ROUND_STEPS_MAX = 12
@@ -18,7 +22,11 @@ _TASKS_SHOWN_MAX = 4
 _AGAIN = {"cycle": "again and again", "restart": "each time the run begins anew"}
 
 
-def bounds_lines(bounds: Bounds, name: str, paint: Paint) -> Iterator[str]:
+def plain(_colour: str, text: str) -> str:
+    return text
+
+
+def bounds_lines(bounds: Bounds, name: str, paint: Paint = plain) -> Iterator[str]:
     """Everything but the warnings."""
     most = amount_text(bounds.executions)
     yield paint(

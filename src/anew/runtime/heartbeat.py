@@ -1,0 +1,105 @@
+"""Lets a process say now and then that it is there, and what it is at.
+
+For people who ask who works on a database. Nothing depends on it: what goes wrong here is not
+worth a word, and the work goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from secrets import token_hex
+from typing import Any
+
+from anew import __version__
+from anew.engine.moments import NANOSECONDS
+from anew.runtime.embedded import Embedded
+from anew.store import Presence, WorkerKind
+
+_LOG = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 10.0
+# Two heartbeats may be missed.
+ALIVE_SECONDS_MAX = 3 * HEARTBEAT_SECONDS
+# Most commands are over by then. Those cost their database no write of this kind.
+COMMAND_QUIET_SECONDS = 1.0
+# Who stops does not wait long to say so.
+LEAVE_SECONDS = 2.0
+HOST_CHARACTERS_MAX = 255
+POOLS_TOLD_MAX = 100
+
+
+@asynccontextmanager
+async def beating(engine: Embedded, kind: WorkerKind) -> AsyncIterator[None]:
+    """Be known as a worker of the engine's database meanwhile."""
+    heart = _Heart(engine, kind)
+    task = asyncio.create_task(heart.beat_on())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await heart.leave()
+
+
+class _Heart:
+    """Says the same process each time, by an id of its own."""
+
+    def __init__(self, engine: Embedded, kind: WorkerKind) -> None:
+        self._engine = engine
+        self._kind = kind
+        self._worker = token_hex(8)
+        self._host = socket.gethostname()[:HOST_CHARACTERS_MAX]
+        self._started_at = engine.database.clock.now()
+        self._has_spoken = False
+        self._is_heard = True
+
+    async def beat_on(self) -> None:
+        if self._kind == "command":
+            await asyncio.sleep(COMMAND_QUIET_SECONDS)
+        while True:
+            await self._try(self._beat(), HEARTBEAT_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    async def leave(self) -> None:
+        # Where nobody heard the last word, nobody would hear this one.
+        if self._has_spoken and self._is_heard:
+            await self._try(self._engine.database.roster.leave(self._worker), LEAVE_SECONDS)
+
+    async def _beat(self) -> None:
+        self._has_spoken = True  # it may be heard even if no answer comes
+        await self._engine.database.roster.beat(self._presence())
+
+    def _presence(self) -> Presence:
+        engine = self._engine
+        return Presence(
+            worker=self._worker,
+            host=self._host,
+            process=os.getpid(),
+            kind=self._kind,
+            pools=list(engine.pools or ())[:POOLS_TOLD_MAX],
+            slots=engine.slots.total,
+            busy=engine.slots.taken,
+            leases=len(engine.worker.leases()),
+            version=__version__,
+            started_at=self._started_at,
+            seen_at=engine.database.clock.now(),
+        )
+
+    async def _try(self, telling: Coroutine[Any, Any, None], seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await telling
+            self._is_heard = True
+        except Exception as error:  # whatever it is, it must not disturb the work
+            self._is_heard = False
+            _LOG.debug("cannot say that this process is there: %s", error)
+
+
+def is_alive(presence: Presence, now: int) -> bool:
+    """Whether it was seen lately enough."""
+    return now - presence.seen_at <= ALIVE_SECONDS_MAX * NANOSECONDS

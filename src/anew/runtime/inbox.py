@@ -1,0 +1,89 @@
+"""Every open question of a database, whichever run asks it.
+
+Only the runs that ask are read: a job that waits for a person names its run. Answers are the
+business of `people.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from anew.engine.moments import moment_text
+from anew.engine.people import Question, pending
+from anew.engine.state import RunState
+from anew.runtime.questions import stored_state
+from anew.store import Database, JobRef, RunFilter, RunId, RunRow
+from anew.values import Object
+from anew.views.routing_words import silence_text
+
+# Each is read with the run that asks it.
+QUESTIONS_MAX = 200
+# Their states are in memory together, and a shared database is asked for all of them at once.
+READ_AT_ONCE = 20
+
+
+class Inquiry(Struct, frozen=True):
+    """A question with the run that asks it; `silence` is what follows when nobody answers."""
+
+    run: RunRow
+    question: Question
+    silence: str | None
+
+    def row(self) -> Object:
+        """The JSON of a line of `anew questions --json`."""
+        asked = self.question
+        return {
+            "run": str(self.run.run),
+            "step": asked.key.step,
+            "task": asked.task,
+            "question": asked.question,
+            "choices": asked.choices,
+            "deadline": None if asked.deadline is None else moment_text(asked.deadline),
+            "program": self.run.program,
+            "asked_at": moment_text(asked.asked_at),
+            "silence": self.silence,
+            "labels": dict(self.run.labels),
+        }
+
+
+class Inbox(Struct, frozen=True):
+    """The soonest deadline first; `is_cut`: there are more."""
+
+    inquiries: list[Inquiry]
+    is_cut: bool
+
+    def row(self) -> Object:
+        """The JSON of `GET /api/v1/questions`."""
+        return {"questions": [one.row() for one in self.inquiries], "is_cut": self.is_cut}
+
+
+async def inbox_of(database: Database, limit: int = QUESTIONS_MAX) -> Inbox:
+    """What people are asked now, by all runs together."""
+    jobs = [row.job for row in await database.roster.asking(limit + 1)]
+    runs = list(dict.fromkeys(job.run for job in jobs[:limit]))
+    found: dict[JobRef, Inquiry] = {}
+    for at in range(0, len(runs), READ_AT_ONCE):
+        found |= await _asked_by(database, runs[at : at + READ_AT_ONCE])
+    # A run may have moved on since its job was read.
+    return Inbox([found[job] for job in jobs[:limit] if job in found], len(jobs) > limit)
+
+
+async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, Inquiry]:
+    rows = await database.archive.runs(RunFilter(runs=runs, limit=len(runs)))
+    states = await asyncio.gather(*(stored_state(database.store, row.run) for row in rows))
+    return {
+        JobRef(row.run, one.question.key): one
+        for row, state in zip(rows, states, strict=True)
+        for one in _inquiries(row, state)
+    }
+
+
+def _inquiries(row: RunRow, state: RunState) -> Iterator[Inquiry]:
+    for one in pending(state):
+        asking = state.step_run(one.key)
+        default = None if asking is None or asking.asked is None else asking.asked.default
+        silence = None if one.deadline is None else silence_text(one.action, default)
+        yield Inquiry(row, one, silence)

@@ -1,0 +1,33 @@
+"""Very many runs at a glance, asked of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from anew.engine.standing import State
+from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint
+from anew.stores.remote.connection import Connection
+from anew.stores.remote.wire import DigestsAsked, LimitAsked
+
+
+class RemoteSurvey:
+    """What `anew.store.Survey` says."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def counts(self, asked: RunFilter) -> dict[State, int]:
+        return await self._connection.ask("survey.counts", asked, dict[State, int])
+
+    async def points(self, asked: RunFilter) -> list[RunPoint]:
+        return await self._connection.ask("survey.points", asked, list[RunPoint])
+
+    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+        return await self._connection.ask("survey.failures", asked, list[FailureGroup])
+
+    async def programs(self, limit: int = 1000) -> list[str]:
+        return await self._connection.ask("survey.programs", LimitAsked(limit), list[str])
+
+    async def versions(self, digests: Collection[str]) -> dict[str, int]:
+        asked = DigestsAsked(list(digests))
+        return await self._connection.ask("survey.versions", asked, dict[str, int])

@@ -1,0 +1,80 @@
+-- What lists of runs are searched and counted by.
+
+-- Written by the commit that fails the run. Those of runs that failed before are written when a
+-- database is opened.
+ALTER TABLE runs ADD COLUMN error_kind TEXT;
+ALTER TABLE runs ADD COLUMN error_message TEXT;
+ALTER TABLE runs ADD COLUMN fingerprint TEXT;
+
+CREATE INDEX runs_error_kind ON runs (error_kind, run) WHERE error_kind IS NOT NULL;
+-- With all that groups of failures are made of.
+CREATE INDEX runs_fingerprint ON runs (fingerprint, run, ended_at, program, error_kind)
+    WHERE fingerprint IS NOT NULL;
+CREATE INDEX runs_unmarked ON runs (run) WHERE status = 'failed' AND fingerprint IS NULL;
+CREATE INDEX jobs_retry_due ON jobs (due_at, run) WHERE reason = 'retry' AND is_leased = 0;
+CREATE INDEX jobs_attempts ON jobs (attempt, run) WHERE attempt > 1;
+
+-- How much a job says about its run, as `engine.standing` has it: 1 says most.
+CREATE VIEW job_ranks AS
+SELECT
+    *,
+    CASE
+        WHEN is_leased THEN 4
+        WHEN reason = 'person' THEN 1
+        WHEN reason = 'signal' THEN 2
+        WHEN reason = 'retry' THEN 3
+        WHEN reason = 'ready' THEN 4
+        ELSE 5
+    END AS rank
+FROM jobs WHERE is_leased IN (0, 1);
+
+-- How a run stands, as `engine.standing` has it.
+CREATE VIEW run_states AS
+SELECT
+    *,
+    CASE status
+        WHEN 'failed' THEN iif(error_kind IS 'worker_lost', 'dead', 'failed')
+        WHEN 'new' THEN 'queued'
+        WHEN 'queued' THEN status
+        WHEN 'paused' THEN status
+        WHEN 'done' THEN status
+        WHEN 'cancelled' THEN status
+        ELSE coalesce(
+            (
+                SELECT CASE min(rank)
+                    WHEN 1 THEN 'person'
+                    WHEN 2 THEN 'signal'
+                    WHEN 3 THEN 'retrying'
+                    WHEN 5 THEN 'parked'
+                END
+                FROM job_ranks WHERE job_ranks.run = runs.run
+            ),
+            status
+        )
+    END AS state
+FROM runs;
+
+-- Runs as lists show them; `open` is the job that says most, as JSON.
+DROP VIEW run_rows;
+CREATE VIEW run_rows AS
+SELECT
+    *,
+    coalesce(
+        (
+            SELECT id - log FROM events
+            WHERE id > log AND id < log + (1 << 32) ORDER BY id DESC LIMIT 1
+        ),
+        0
+    ) AS version,
+    coalesce(
+        (SELECT at FROM events WHERE id > log AND id < log + (1 << 32) ORDER BY id DESC LIMIT 1),
+        created_at
+    ) AS updated_at,
+    (
+        SELECT json_array(
+            step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
+        )
+        FROM job_ranks WHERE job_ranks.run = run_states.run
+        ORDER BY rank, due_at IS NULL, due_at, step, visit, iteration LIMIT 1
+    ) AS open
+FROM run_states;

@@ -1,0 +1,193 @@
+"""What past runs tell of a program: which decisions they exercised, what another would have done.
+
+Logs are read into memory, within limits, and analysed beside the event loop. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import Annotated, TypeVar
+
+from msgspec import Meta, Struct
+
+from anew.lab.coverage import Coverage, Tally
+from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
+from anew.lab.whatif.lines import answer_lines
+from anew.program.program import Program
+from anew.runtime.records import read_log
+from anew.store import RunFilter, RunRow
+from anew.surfaces.api import shapes
+from anew.surfaces.api.documents import Source
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
+from anew.surfaces.api.past import ANALYSED_EVENTS_MAX, Past, read_past
+from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.programs import stored
+from anew.surfaces.api.studying import studied
+from anew.values import Object
+
+COVERAGE_RUNS_MAX = 200
+COVERAGE_RUNS_DEFAULT = 50
+WHATIF_RUNS_MAX = 50
+WHATIF_SAMPLES_MAX = 1_000
+# With what is read before, less than a request may take.
+STUDY_SECONDS_MAX = 7.0
+REASONS_SHOWN = 3
+_SEED_MAX = 2**53
+_FEWER = "Ask for fewer runs."
+
+T = TypeVar("T")
+
+
+class CoverageAsked(Struct, forbid_unknown_fields=True):
+    """How many of the newest `runs` of a `version` are looked at."""
+
+    version: shapes.Version | None = None
+    runs: Annotated[int, Meta(ge=1, le=COVERAGE_RUNS_MAX)] = COVERAGE_RUNS_DEFAULT
+
+
+class CoveragePoint(Struct):
+    """Something in the document that decides; `lack` says what never happened while `hits` is 0."""
+
+    kind: str
+    line: int
+    column: int
+    what: str
+    lack: str
+    hits: int
+
+
+class CoverageShown(Struct):
+    """Which decisions the newest `runs` of a version have exercised."""
+
+    name: str
+    version: int
+    runs: int
+    percent: float
+    points: list[CoveragePoint]
+
+
+class WhatifAsked(Struct, forbid_unknown_fields=True):
+    """Runs that ended, and a document that they might have had."""
+
+    runs: Annotated[list[shapes.RunText], Meta(min_length=1, max_length=WHATIF_RUNS_MAX)]
+    document: str
+    file: shapes.Name | None = None
+    dialect: shapes.Dialect | None = None
+    files: dict[str, str] = {}
+    samples: Annotated[int, Meta(ge=1, le=WHATIF_SAMPLES_MAX)] = SAMPLES_DEFAULT
+    seed: Annotated[int, Meta(ge=0, le=_SEED_MAX)] = 0
+
+
+class WhatifShown(Struct):
+    """The JSON of `anew whatif --json`, and its lines of text."""
+
+    report: shapes.Json
+    lines: list[str]
+
+
+class _OutOfTime(Exception):
+    """An analysis that took too long ends itself."""
+
+
+async def _in_time(study: Callable[[], T], what: str, remedy: str = "") -> T:
+    try:
+        return await studied(study, seconds=STUDY_SECONDS_MAX)
+    except (TimeoutError, _OutOfTime):
+        detail = f"{what} takes longer than {STUDY_SECONDS_MAX:g} s here. {remedy}"
+        raise Refusal("unavailable", detail) from None
+
+
+# --- coverage ----------------------------------------------------------------------------------
+
+
+async def show_coverage(asked: Asked) -> Reply:
+    """Which rules, arcs and gates of a version its newest runs have exercised."""
+    wanted = asked.query(CoverageAsked)
+    program = await stored(asked, asked.path("name"), wanted.version)
+    document = asked.engine.programs.of(program)
+    tally, runs, events = Tally(document.program), 0, 0
+    async with asked.service.reading:
+        for row in await _newest(asked, program.name, program.digest, wanted.runs):
+            events += row.version
+            if runs and events > ANALYSED_EVENTS_MAX:
+                break
+            log = await read_log(asked.engine.database.archive, row.run)
+            await _in_time(partial(tally.add, log), "counting what these runs exercised", _FEWER)
+            runs += 1
+    head = {"name": program.name, "version": program.version, "runs": runs}
+    return Reply({**head, **_covered(tally.coverage)})
+
+
+async def _newest(asked: Asked, name: str, digest: str, limit: int) -> list[RunRow]:
+    """The newest runs of this very document."""
+    filter_ = RunFilter(program=name, digests=[digest], limit=limit)
+    return await asked.engine.database.archive.runs(filter_)
+
+
+def _covered(coverage: Coverage) -> Object:
+    points = [{**point.report(), "hits": hits} for point, hits in coverage.hits.items()]
+    return {"percent": coverage.percent, "points": points}
+
+
+# --- what if -----------------------------------------------------------------------------------
+
+
+async def show_whatif(asked: Asked) -> Reply:
+    """What another document would have made of runs that ended, as `anew whatif` tells it."""
+    wanted = await asked.json(WhatifAsked)
+    source = Source(wanted.document, wanted.file, wanted.dialect, wanted.files)
+    compiled = await asked.service.compiler.document(source)
+    assert compiled.document is not None
+    rows = [await asked.run_row(run) for run in dict.fromkeys(wanted.runs)]
+    async with asked.service.reading:
+        past = await read_past(asked.engine, rows)
+        if not past.runs:
+            why = "; ".join(f"{one.run}: {one.why}" for one in past.left[:REASONS_SHOWN])
+            raise Refusal("conflict", f"none of these runs can be played: {why}")
+        study = partial(
+            _played, past, compiled.document.program, samples=wanted.samples, seed=wanted.seed
+        )
+        answer = await _in_time(study, "playing these runs", "Name fewer runs, or fewer samples.")
+    return Reply({"report": answer.report(), "lines": list(answer_lines(answer, source.name))})
+
+
+def _played(past: Past, program: Program, *, samples: int, seed: int) -> Whatif:
+    """In a thread. It looks at the time after each play, and gives up."""
+    ends = monotonic() + STUDY_SECONDS_MAX
+
+    def on_play(_played: int, _planned: int) -> None:
+        if monotonic() > ends:
+            raise _OutOfTime
+
+    answer = whatif(
+        past.runs, program, samples=samples, seed=seed, others=past.others, on_play=on_play
+    )
+    answer.left.extend(past.left)
+    return answer
+
+
+_TAG = "programs"
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/v1/programs/{name:path}/coverage",
+        show_coverage,
+        "Show which decisions of a program its newest runs have exercised",
+        _TAG,
+        {200: CoverageShown},
+        query=CoverageAsked,
+        refusals=("not-found", "unavailable"),
+    ),
+    Endpoint(
+        "POST",
+        "/api/v1/whatif",
+        show_whatif,
+        "Say what another document would have made of past runs",
+        _TAG,
+        {200: WhatifShown},
+        body=WhatifAsked,
+        refusals=("not-found", "conflict", "too-large", "not-json", "bad-document", "unavailable"),
+    ),
+)

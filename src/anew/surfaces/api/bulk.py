@@ -1,0 +1,142 @@
+"""One action on many runs: how many it would change, and what became of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from anew.errors import AnewError, EngineBug
+from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, BULK_SECONDS_MAX, BulkAction, act_on_all
+from anew.store import RunFilter, StoreError
+from anew.surfaces.api.endpoint import (
+    Asked,
+    Endpoint,
+    Reply,
+    log_failure,
+    log_refusal,
+    read_query,
+    run_asked,
+)
+from anew.surfaces.api.listing import RunsSought, run_filter
+from anew.surfaces.api.problems import Refusal, refusal_of
+from anew.surfaces.api.shapes import LabelText, RunText
+
+# Runs that one request may name.
+BULK_NAMED_RUNS_MAX = 1_000
+_WHAT = "an action on many runs"
+FilterValue: TypeAlias = str | int | float | bool | list[str]
+
+
+class BulkAsked(Struct, forbid_unknown_fields=True):
+    """These `runs`, or those of a `filter` in the words of the query of GET /api/v1/runs.
+
+    `before` is the cursor `next` of the answer before. `dry_run` only counts.
+    """
+
+    action: BulkAction
+    runs: Annotated[list[RunText], Meta(max_length=BULK_NAMED_RUNS_MAX)] | None = None
+    filter: dict[str, FilterValue] | None = None
+    reason: LabelText | None = None
+    before: RunText | None = None
+    dry_run: bool = False
+
+
+class BulkRefused(Struct):
+    run: RunText
+    detail: str
+
+
+class BulkDone(Struct):
+    """`count` runs are meant, with `dry_run`, and the action can change `able` of them.
+
+    Without it, `count` were looked at. `next` is where to go on, null when all are done.
+    """
+
+    count: int
+    able: int
+    changed: list[RunText]
+    refused: list[BulkRefused]
+    next: RunText | None
+
+
+async def bulk(asked: Asked) -> Reply:
+    wanted = await asked.json(BulkAsked)
+    meant = await _meant(asked, wanted)
+    if wanted.dry_run:
+        return Reply(await _foreseen(asked, wanted, meant))
+    return Reply(await _done(asked, wanted, meant))
+
+
+async def _meant(asked: Asked, wanted: BulkAsked) -> RunFilter:
+    if (wanted.runs is None) == (wanted.filter is None):
+        raise Refusal("bad-request", "say which runs: name `runs`, or give a `filter`")
+    if wanted.filter is not None:
+        said = read_query(_words(wanted.filter), RunsSought)
+        meant = await run_filter(asked, said)
+    else:
+        found = [run_asked(run) for run in dict.fromkeys(wanted.runs or [])]
+        meant = RunFilter(runs=[run for run in found if run is not None])
+    return replace(meant, before=run_asked(wanted.before))
+
+
+def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
+    """A filter as the words of a query."""
+    for name, value in said.items():
+        for one in value if isinstance(value, list) else [value]:
+            yield name, str(one).lower() if isinstance(one, bool) else f"{one}"
+
+
+async def _foreseen(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
+    async with asked.service.reading:
+        counts = await asked.engine.database.survey.counts(meant)
+    able = sum(count for state, count in counts.items() if state in ABLE[wanted.action])
+    return BulkDone(sum(counts.values()), able, [], [], None)
+
+
+async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
+    rows = await asked.engine.database.archive.runs(replace(meant, limit=BULK_RUNS_MAX))
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + BULK_SECONDS_MAX
+    result = await act_on_all(
+        asked.engine,
+        wanted.action,
+        rows,
+        reason=wanted.reason,
+        is_over=lambda: loop.time() > ends_at,
+    )
+    refused = [BulkRefused(str(run), _told(asked, error)) for run, error in result.refused]
+    is_cut = len(rows) == BULK_RUNS_MAX or result.looked_at < len(rows)
+    return BulkDone(
+        result.looked_at,
+        len(result.changed),
+        [str(run) for run in result.changed],
+        refused,
+        str(result.last) if is_cut else None,
+    )
+
+
+def _told(asked: Asked, error: AnewError) -> str:
+    """What may be told of it; the rest is in the log of the server."""
+    if isinstance(error, EngineBug):
+        log_failure(error, _WHAT, asked.service)
+    elif isinstance(error, StoreError):
+        log_refusal(error, _WHAT, asked.service)
+    return refusal_of(error).detail
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/v1/runs/bulk",
+        bulk,
+        "Do one thing to many runs, or count how many it would change",
+        "actions",
+        {200: BulkDone},
+        body=BulkAsked,
+        refusals=("too-large", "not-json"),
+    ),
+)

@@ -1,0 +1,91 @@
+"""Which runs change, as a stream: what keeps a list of runs live.
+
+Only hints: a reader asks for the runs it shows once more. Nothing is read here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response
+
+from anew.store import Notice, RunId
+from anew.surfaces.api.endpoint import Asked, Endpoint
+from anew.surfaces.api.service import Service
+from anew.surfaces.api.shapes import Nothing
+from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
+
+# Runs that one message names; of more it says that there are.
+CHANGES_RUNS_MAX = 200
+# A list that is drawn more often than this cannot be read.
+CHANGES_PAUSE_SECONDS = 0.25
+
+
+class RunChanges(Struct):
+    """`is_all`: more than can be named."""
+
+    runs: list[str]
+    is_all: bool
+
+
+class ChangeTeller:
+    """Gathers what is heard, and tells it a few times a second at most."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._heard: set[RunId] = set()
+        self._is_news = asyncio.Event()
+
+    def hear(self, notice: Notice) -> None:
+        # One more than can be named is enough to know that there are too many.
+        if len(self._heard) <= CHANGES_RUNS_MAX:
+            self._heard.add(notice.run)
+        self._is_news.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield BEGUN
+        while True:
+            async for chunk in self._until_news():
+                yield chunk
+            yield b"data: %s\n\n" % msgspec.json.encode(self._taken())
+            await asyncio.sleep(CHANGES_PAUSE_SECONDS)
+
+    async def _until_news(self) -> AsyncIterator[bytes]:
+        """Signs of life, until there is something to tell."""
+        while not self._is_news.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(next_sign(self._service)):
+                    await self._is_news.wait()
+            if not self._is_news.is_set():
+                yield ALIVE
+
+    def _taken(self) -> RunChanges:
+        self._is_news.clear()
+        heard, self._heard = self._heard, set()
+        if len(heard) > CHANGES_RUNS_MAX:
+            return RunChanges([], is_all=True)
+        return RunChanges([str(run) for run in sorted(heard, reverse=True)], is_all=False)
+
+
+async def changes(asked: Asked) -> Response:
+    """A stream without an end."""
+    asked.query(Nothing)
+    return stream_of(asked, lambda: ChangeTeller(asked.service), "a stream of changes")
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/v1/runs/changes",
+        changes,
+        "Follow which runs change",
+        "runs",
+        {200: None},
+        query=Nothing,
+        forms=(STREAM,),
+    ),
+)

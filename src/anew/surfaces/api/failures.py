@@ -1,0 +1,73 @@
+"""Failed runs, grouped by what went wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from anew.runtime.searching import failure_rows
+from anew.store import FailureFilter
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
+from anew.surfaces.api.listing import Word
+from anew.surfaces.api.shapes import Name, RunText
+from anew.surfaces.cli.moments import moment_said
+
+FAILURE_GROUPS_MAX = 200
+
+
+class FailuresAsked(Struct, forbid_unknown_fields=True):
+    """Runs that failed between two moments."""
+
+    since: Word | None = None
+    until: Word | None = None
+    program: Name | None = None
+    limit: Annotated[int, Meta(ge=1, le=FAILURE_GROUPS_MAX)] = 50
+
+
+class FailureGroup(Struct):
+    """Runs whose errors have one fingerprint; `message` and `step` are of the newest."""
+
+    fingerprint: str
+    kind: str
+    message: str
+    step: str | None
+    programs: list[str]
+    count: int
+    dead: int
+    first_at: str
+    last_at: str
+    newest: RunText
+
+
+class FailureGroups(Struct):
+    groups: list[FailureGroup]
+    is_cut: bool
+
+
+async def list_failures(asked: Asked) -> Reply:
+    """The group that failed last comes first."""
+    said, database = asked.query(FailuresAsked), asked.engine.database
+    now = database.clock.now()
+    wanted = FailureFilter(
+        since=None if said.since is None else moment_said(said.since, now=now),
+        until=None if said.until is None else moment_said(said.until, now=now),
+        program=said.program,
+        limit=said.limit + 1,
+    )
+    async with asked.service.reading:
+        groups = await failure_rows(database, wanted)
+    return Reply({"groups": groups[: said.limit], "is_cut": len(groups) > said.limit})
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/v1/failures",
+        list_failures,
+        "Group failed runs by what went wrong",
+        "runs",
+        {200: FailureGroups},
+        query=FailuresAsked,
+    ),
+)

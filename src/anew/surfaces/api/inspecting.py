@@ -1,0 +1,206 @@
+"""Look into a document without running it: findings, graph, what a start asks for, the worst case.
+
+A document with errors is an answer like any other. Nothing is read from the server's disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from anew.errors import AnewError
+from anew.lab.bounds import Bounds, Child, bounds_of
+from anew.lab.bounds.lines import bounds_lines
+from anew.languages import load_text
+from anew.languages.dot.variables import variables_in
+from anew.program.findings import Finding
+from anew.program.program import Program
+from anew.runtime.programs import Document
+from anew.store import Catalog, StoredProgram
+from anew.surfaces.api import shapes
+from anew.surfaces.api.documents import Source
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, log_failure
+from anew.surfaces.api.studying import studied
+from anew.values import Object, Value
+from anew.views.findings import finding_row, has_error, in_file_order
+from anew.views.graph_rows import GraphShown, graph_shown
+
+ITEMS_MAX = 1_000_000
+WORKLOAD_FIELDS_MAX = 500
+# Nobody looks at an editor for longer; the rest of the answer is there by then.
+BOUNDS_SECONDS_MAX = 4.0
+CHILD_SECONDS_MAX = 2.0
+_TYPES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "number"),
+    (float, "number"),
+    (str, "string"),
+    (dict, "object"),
+    (list, "array"),
+)
+
+
+_NOTHING: Object = {
+    "name": None,
+    "language": None,
+    "graph": None,
+    "workload": [],
+    "bounds": None,
+    "bounds_lines": [],
+}
+
+
+class InspectSent(Struct, forbid_unknown_fields=True):
+    """A document as for a check; `items` is how many an unknown list is assumed to have."""
+
+    document: str
+    file: shapes.Name | None = None
+    dialect: shapes.Dialect | None = None
+    files: dict[str, str] = {}
+    items: Annotated[int, Meta(ge=0, le=ITEMS_MAX)] | None = None
+
+
+class WorkloadField(Struct):
+    """What a form to start the program asks for."""
+
+    name: str
+    type: Literal["string", "number", "boolean", "object", "array", "null"]
+    default: Any
+
+
+class Inspected(Struct):
+    """`bounds` is the JSON of `anew bounds --json`, and `bounds_lines` what it prints.
+
+    Where the document has errors only the findings are told.
+    """
+
+    name: str | None
+    language: str | None
+    findings: list[shapes.Finding]
+    graph: GraphShown | None
+    workload: list[WorkloadField]
+    bounds: shapes.Json | None
+    bounds_lines: list[str]
+
+
+async def inspect(asked: Asked) -> Reply:
+    """Everything the page shows beside a document that is being written."""
+    sent = await asked.json(InspectSent)
+    source = Source(sent.document, sent.file, sent.dialect, sent.files)
+    compiled = await asked.service.compiler.look_into(source)
+    rows = [finding_row(found) for found in in_file_order(compiled.findings)]
+    answer: Object = {**_NOTHING, "findings": rows}
+    if compiled.document is None:
+        return Reply(answer)
+    program = compiled.document.program
+    answer |= {"name": program.name, "language": program.language, "graph": graph_shown(program)}
+    answer["workload"] = list(islice(fields_of(program, compiled.findings), WORKLOAD_FIELDS_MAX))
+    worst = await _worst(asked, compiled.document, sent)
+    if isinstance(worst, Bounds):
+        answer["bounds"] = {"file": source.name, **worst.report()}
+        answer["bounds_lines"] = list(_lines(worst, source.name))
+    else:
+        rows.append(_note(worst, source.name))
+    return Reply(answer)
+
+
+async def _worst(asked: Asked, document: Document, sent: InspectSent) -> Bounds | str:
+    """The worst case, or why it cannot be told."""
+    catalog, loop = asked.engine.database.catalog, asyncio.get_running_loop()
+    child = partial(_child, {**document.files, **sent.files}, catalog, loop)
+    study = partial(bounds_of, document.program, items=sent.items, child=child)
+    try:
+        return await studied(study, seconds=BOUNDS_SECONDS_MAX)
+    except TimeoutError:
+        return (
+            f"the worst case was not found within {BOUNDS_SECONDS_MAX:g} s; `anew bounds` has time"
+        )
+    except AnewError as error:
+        return f"the worst case cannot be told: {error}"
+    except Exception as error:  # a mistake of ours must not hide the findings
+        log_failure(error, "POST /api/v1/inspect", asked.service)
+        return "the worst case cannot be told. The log of the server says why."
+
+
+def _child(
+    files: Mapping[str, str],
+    catalog: Catalog,
+    loop: asyncio.AbstractEventLoop,
+    program: Program,
+    inputs: Object,
+) -> Child:
+    """The program that a task calls: a file that was sent along, or a registered one.
+
+    Called in a thread; the catalog is asked in its own loop.
+    """
+    del program
+    file, path = inputs.get("file"), inputs.get("path")
+    if isinstance(file, str):
+        text = files.get(file)
+        return Child(None, "its file was not sent along") if text is None else _read(text, file)
+    if not isinstance(path, str):
+        return Child(None, "its name is an expression that only a run can tell")
+    found = _found(catalog, loop, path)
+    if found is None:
+        return Child(None, "no program of this name is registered")
+    return _read(found.source, found.file, dialect=found.dialect)
+
+
+def _found(catalog: Catalog, loop: asyncio.AbstractEventLoop, name: str) -> StoredProgram | None:
+    finding = asyncio.run_coroutine_threadsafe(catalog.find(name), loop)
+    return finding.result(CHILD_SECONDS_MAX)
+
+
+def _read(text: str, file: str, *, dialect: str | None = None) -> Child:
+    loaded = load_text(text, file, dialect=dialect, files={})
+    if loaded.program is None or has_error(loaded.findings):
+        return Child(None, f"{file} has errors")
+    return Child(loaded.program)
+
+
+def fields_of(program: Program, findings: Iterable[Finding]) -> Iterator[Object]:
+    """The values a run begins with, then the variables of a graph that nothing gives a value."""
+    given = program.workload
+    missing = {name: None for name in _missing(findings) if name not in given}
+    for name, value in {**given, **missing}.items():
+        yield {"name": name, "type": _type(value), "default": value}
+
+
+def _missing(findings: Iterable[Finding]) -> Iterator[str]:
+    for found in findings:
+        if found.rule == "unused-variables":
+            yield from (variable.key for variable in variables_in(found.message)[:1])
+
+
+def _type(value: Value) -> str:
+    return next((word for kind, word in _TYPES if isinstance(value, kind)), "null")
+
+
+def _lines(bounds: Bounds, name: str) -> Iterator[str]:
+    yield from bounds_lines(bounds, name)
+    for found in bounds.warnings:
+        yield f"{found.place}: {found.severity.value} {found.rule}: {found.message}"
+
+
+def _note(message: str, file: str) -> Object:
+    place = {"file": file, "line": 1, "column": 1, "suggestion": None}
+    return {"severity": "info", "rule": "bounds", "message": message, **place}
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/v1/inspect",
+        inspect,
+        "Look into a document: findings, graph, workload, worst case",
+        "programs",
+        {200: Inspected},
+        body=InspectSent,
+        refusals=("too-large", "not-json"),
+    ),
+)

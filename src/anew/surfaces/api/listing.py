@@ -1,0 +1,249 @@
+"""Lists of runs that people can search: pages of them, how many there are, and all at a glance.
+
+Reads what a query asks for against its limits. What fits it is the store's to say.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
+
+from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.standing import State
+from anew.engine.state import RunStatus
+from anew.runtime.rows import listed_rows
+from anew.runtime.searching import digests_of
+from anew.store import RunFilter
+from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
+from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.shapes import (
+    LABEL_FILTERS_MAX,
+    RUNS_PAGE_MAX,
+    AwaitedRow,
+    Json,
+    LabelAsked,
+    Name,
+    QuestionRow,
+    RunText,
+    Status,
+    Version,
+)
+from anew.surfaces.cli.moments import moment_ahead, moment_said
+
+# What a chart shows of runs; more of them are a cloud.
+POINTS_MAX = 2_000
+# Of names in the facets: more nobody chooses from.
+FACET_PROGRAMS_MAX = 200
+WORD_CHARACTERS_MAX = 200
+ATTEMPT_MAX = 2**31 - 1
+
+StateWord: TypeAlias = Literal[
+    "queued",
+    "running",
+    "retrying",
+    "person",
+    "signal",
+    "parked",
+    "waiting",
+    "paused",
+    "done",
+    "failed",
+    "dead",
+    "cancelled",
+]
+Word: TypeAlias = Annotated[
+    str,
+    Meta(min_length=1, max_length=WORD_CHARACTERS_MAX, pattern=r"^[^\u0000-\u001f\u007f]+$"),
+]
+
+
+class RunsSought(Struct, forbid_unknown_fields=True):
+    """Which runs. `version` is one of a registered `program`."""
+
+    status: list[Status] = []
+    state: list[StateWord] = []
+    program: Name | None = None
+    version: Version | None = None
+    digest: Word | None = None
+    retrying: bool = False
+    since: Word | None = None
+    until: Word | None = None
+    attempt: Annotated[int, Meta(ge=1, le=ATTEMPT_MAX)] | None = None
+    due_within: Word | None = None
+    error_kind: Word | None = None
+    fingerprint: Word | None = None
+    text: Word | None = None
+    label: Annotated[list[LabelAsked], Meta(max_length=LABEL_FILTERS_MAX)] = []
+    parent: RunText | None = None
+
+
+class RunsAsked(RunsSought, forbid_unknown_fields=True):
+    """A page of them; `before` is the cursor `next` of the page before."""
+
+    limit: Annotated[int, Meta(ge=1, le=RUNS_PAGE_MAX)] = 50
+    before: RunText | None = None
+
+
+class OpenJob(Struct):
+    """The open job of a run that says most."""
+
+    reason: Literal["ready", "retry", "sleep", "child", "held", "person", "signal"]
+    step: str
+    attempt: int
+    due_at: str | None
+    is_leased: bool
+
+
+class RunListed(Struct):
+    run: RunText
+    program: str
+    digest: str
+    version: int | None
+    status: Status
+    state: StateWord
+    error: Json | None
+    fingerprint: str | None
+    created_at: str
+    updated_at: str
+    ended_at: str | None
+    events: int
+    key: str | None
+    labels: dict[str, str]
+    parent: RunText | None
+    open: OpenJob | None
+    questions: list[QuestionRow] | UnsetType = UNSET
+    signals: list[AwaitedRow] | UnsetType = UNSET
+
+
+class RunPage(Struct):
+    runs: list[RunListed]
+    next: RunText | None
+
+
+class RunFacets(Struct):
+    """Of a filter without its states; every state is there."""
+
+    now: str
+    total: int
+    states: dict[str, int]
+    programs: list[str]
+
+
+class RunPoints(Struct):
+    """Each is a run, when it began, its seconds so far, and its state.
+
+    `is_cut`: there are more, and these are the newest.
+    """
+
+    points: list[tuple[RunText, str, float, StateWord]]
+    is_cut: bool
+
+
+async def list_runs(asked: Asked) -> Reply:
+    """A page of runs, newest first."""
+    said = asked.query(RunsAsked)
+    wanted = await run_filter(asked, said)
+    wanted = replace(wanted, before=run_asked(said.before), limit=said.limit)
+    rows = await asked.engine.database.archive.runs(wanted)
+    listed = await listed_rows(asked.engine.database, rows)
+    is_full = len(rows) == wanted.limit
+    return Reply({"runs": listed, "next": str(rows[-1].run) if is_full else None})
+
+
+async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
+    """What the words of a query mean now."""
+    catalog, now = asked.engine.database.catalog, asked.engine.database.clock.now()
+    due = said.due_within
+    return RunFilter(
+        statuses=[RunStatus(word) for word in said.status],
+        states=[State(word) for word in said.state],
+        program=said.program,
+        digests=await digests_of(catalog, said.program, said.version, said.digest),
+        retrying=said.retrying,
+        since=None if said.since is None else moment_said(said.since, now=now),
+        until=None if said.until is None else moment_said(said.until, now=now),
+        attempt_min=said.attempt,
+        due_before=None if due is None else moment_ahead(due, now=now),
+        error_kind=said.error_kind,
+        fingerprint=said.fingerprint,
+        text=said.text,
+        labels=dict(map(_label, said.label)),
+        parent=run_asked(said.parent),
+    )
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise Refusal("bad-request", f"label={text[:80]!r} is not of the form name=value")
+    return name, value
+
+
+async def facets(asked: Asked) -> Reply:
+    """How many runs of a filter there are in each state."""
+    database = asked.engine.database
+    wanted = replace(await run_filter(asked, asked.query(RunsSought)), states=())
+    async with asked.service.reading:
+        counts = await database.survey.counts(wanted)
+        programs = await database.survey.programs(FACET_PROGRAMS_MAX)
+    return Reply(
+        {
+            "now": moment_text(database.clock.now()),
+            "total": sum(counts.values()),
+            "states": {state.value: counts.get(state, 0) for state in State},
+            "programs": programs,
+        }
+    )
+
+
+async def points(asked: Asked) -> Reply:
+    """The newest runs of a filter, and little of each."""
+    database = asked.engine.database
+    wanted = await run_filter(asked, asked.query(RunsSought))
+    async with asked.service.reading:
+        found = await database.survey.points(replace(wanted, limit=POINTS_MAX + 1))
+    now = database.clock.now()
+    rows = [
+        (
+            str(one.run),
+            moment_text(one.created_at),
+            max(0, (one.ended_at or now) - one.created_at) / NANOSECONDS,
+            one.state.value,
+        )
+        for one in found[:POINTS_MAX]
+    ]
+    return Reply({"points": rows, "is_cut": len(found) > POINTS_MAX})
+
+
+_TAG = "runs"
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/v1/runs",
+        list_runs,
+        "List runs, newest first",
+        _TAG,
+        {200: RunPage},
+        query=RunsAsked,
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/facets",
+        facets,
+        "Count the runs of a filter by state",
+        _TAG,
+        {200: RunFacets},
+        query=RunsSought,
+    ),
+    Endpoint(
+        "GET",
+        "/api/v1/runs/points",
+        points,
+        "Tell little of very many runs, newest first",
+        _TAG,
+        {200: RunPoints},
+        query=RunsSought,
+    ),
+)

@@ -1,0 +1,105 @@
+"""Server-sent events: how a stream begins, stays open, and ends.
+
+Knows readers that go away and servers that stop. Does not know what is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Protocol
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from anew.store import Notice, StoreError
+from anew.surfaces.api.endpoint import Asked, log_failure, log_refusal
+from anew.surfaces.api.problems import Refusal, refusal_of, stopping
+from anew.surfaces.api.service import Service
+
+STREAM = "text/event-stream"
+# What a reader is told first, and what it is told now and then, even if nothing happens.
+BEGUN = b": anew\n\n"
+ALIVE = b": alive\n\n"
+
+
+class Teller(Protocol):
+    """Who has something to tell."""
+
+    def hear(self, notice: Notice) -> None:
+        """Something was committed, here or elsewhere."""
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """What is sent, to the end."""
+
+
+def stream_of(asked: Asked, make: Callable[[], Teller], what: str) -> Response:
+    """A stream; Refusal when the server stops, or has as many as it may."""
+    service = asked.service
+    if service.stopping.is_set():
+        raise stopping()
+    if service.streams >= (limit := service.settings.streams_max):
+        raise Refusal("unavailable", f"{limit:,} streams are open here; there can be no more")
+    if asked.request.method == "HEAD":
+        return Response(media_type=STREAM)
+    return Stream(service, make(), what)
+
+
+def next_sign(service: Service) -> float:
+    """When a silent stream is to say that it is alive, on the clock of the loop."""
+    return asyncio.get_running_loop().time() + service.settings.keep_alive_seconds
+
+
+class Stream(Response):
+    """Server-sent events until there are no more, the reader goes away, or the server stops."""
+
+    def __init__(self, service: Service, teller: Teller, what: str) -> None:
+        super().__init__(media_type=STREAM, headers={"Cache-Control": "no-store"})
+        del self.headers["content-length"]
+        self._service = service
+        self._teller = teller
+        self._what = what
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope
+        service, notices = self._service, self._service.engine.database.notices
+        service.streams += 1
+        stop_listening = notices.listen(self._teller.hear)
+        telling = asyncio.ensure_future(self._tell(send))
+        others = [asyncio.ensure_future(wait) for wait in (_gone(receive), self._stopping())]
+        try:
+            await asyncio.wait({telling, *others}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop_listening()
+            service.streams -= 1
+            for task in (telling, *others):
+                task.cancel()
+            ended, *_ = await asyncio.gather(telling, *others, return_exceptions=True)
+        with suppress(OSError):
+            await send(self._last_words(ended))
+
+    async def _stopping(self) -> None:
+        await self._service.stopping.wait()
+
+    async def _tell(self, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
+        async for chunk in self._teller.chunks():
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    def _last_words(self, ended: object) -> Message:
+        """How a stream closes. A reader that comes back goes on after what it was told."""
+        text = b""
+        if isinstance(ended, StoreError):
+            log_refusal(ended, self._what, self._service)
+            text = f": {refusal_of(ended).detail}\n\n".encode()
+        elif isinstance(ended, Exception) and not isinstance(ended, OSError):
+            log_failure(ended, self._what, self._service)
+        return {"type": "http.response.body", "body": text, "more_body": False}
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

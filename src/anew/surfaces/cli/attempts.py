@@ -1,0 +1,157 @@
+"""`anew attempts`: every execution of a run's tasks, how it ended and what was decided about it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from anew.errors import ConfigError
+from anew.runtime.records import PAGE_EVENTS
+from anew.store import Archive, Database, RunId
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.columns import columns_of, fit, wide
+from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
+from anew.surfaces.cli.moments import local_clock
+from anew.surfaces.cli.paint import Paint, paint_for
+from anew.surfaces.cli.place import add_place_options
+from anew.views.attempt_rows import ATTEMPT_STATUSES, Attempt, AttemptShown, DelayShown
+from anew.views.explain.explaining import unknown_step
+from anew.views.picture.tracing import Trace
+from anew.views.wording import duration, error_text, exact_seconds, joined
+
+PLACE_COLUMNS_MAX = 32
+COLOURS = {"ok": "green", "error": "red", "lost": "yellow", "cancelled": "yellow"}
+# Seq, attempt, moment, duration and status, with the spaces between them.
+_COLUMNS = 6 + 2 + 7 + 2 + 8 + 2 + 10 + 2 + 9 + 2
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+
+    async def work(database: Database) -> int:
+        row = await find_run(database.archive, asked.run)
+        trace = Trace(await program_of(database.catalog, row.digest))
+        await _follow(trace, database.archive, row.run)
+        problem = None if asked.step is None else unknown_step(trace.progress, asked.step)
+        if problem is not None:
+            raise ConfigError(problem)
+        found = [one for one in trace.book.attempts if _is_wanted(one, asked)]
+        rows = [trace.book.row(one) for one in found[: asked.limit]]
+        if asked.json:
+            for shown in rows:
+                print(msgspec.json.encode(shown).decode())
+        else:
+            _print_table(found, rows)
+        return status.DONE
+
+    return read(asked.place, work)
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "attempts",
+        purpose="List every attempt of a run: how long it took, how it ended, which rule decided\n"
+        "about it, and how the delay before the next one came about.",
+        example="anew attempts last\nanew attempts 7351 --step fetch --status error\n"
+        "anew attempts last --json",
+    )
+    add_run_argument(parser)
+    parser.add_argument("--step", metavar="STEP", help="only those of this step")
+    parser.add_argument(
+        "--status",
+        action="append",
+        default=[],
+        choices=ATTEMPT_STATUSES,
+        help="only those that ended so; may be given repeatedly",
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="at most so many, the first ones")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_place_options(parser)
+    return parser
+
+
+async def _follow(trace: Trace, archive: Archive, run: RunId) -> None:
+    """A page at a time, so that a long log is never in memory as a whole."""
+    while True:
+        page = await archive.events(run, after=trace.version, limit=PAGE_EVENTS)
+        trace.feed(page)
+        if len(page) < PAGE_EVENTS:
+            return
+
+
+def _is_wanted(attempt: Attempt, asked: Namespace) -> bool:
+    is_here = asked.step in (None, attempt.step)
+    return is_here and (not asked.status or attempt.status in asked.status)
+
+
+def _print_table(found: Sequence[Attempt], rows: Sequence[AttemptShown]) -> None:
+    if not rows:
+        print("no attempt fits", file=sys.stderr)
+        return
+    paint, columns = paint_for(sys.stdout), columns_of(sys.stdout)
+    place = min(PLACE_COLUMNS_MAX, max(wide(place_of(row)) for row in rows))
+    for attempt, row in zip(found, rows, strict=False):
+        for line in _lines(attempt, row, place=place, columns=columns, paint=paint):
+            print(line)
+    if len(rows) < len(found):
+        print(f"and {len(found) - len(rows):,} more", file=sys.stderr)
+
+
+def _lines(
+    attempt: Attempt, row: AttemptShown, *, place: int, columns: int, paint: Paint
+) -> Iterator[str]:
+    """What happened on one line; what was decided on the next, where that is worth a line."""
+    colour, word = COLOURS.get(row.status), f"{row.status:<9}"
+    took = "" if row.seconds is None else duration(row.seconds)
+    start = (
+        f"{row.seq:>6}  {fit(place_of(row), place)}  {_number(row):>7}  "
+        f"{local_clock(attempt.started_at)}  {took:>10}  {paint(colour, word) if colour else word}"
+    )
+    yield f"{start}  {fit(_error(row), max(1, columns - _COLUMNS - place), pad=False)}".rstrip()
+    if told := decision_of(row):
+        yield fit(f"{'':>8}{told}", columns, pad=False)
+
+
+def place_of(row: AttemptShown) -> str:
+    """`fetch`, `fetch[3].page`, `fetch.page (visit 2)`."""
+    step = row.step if row.iteration is None else f"{row.step}[{row.iteration}]"
+    task = "" if row.task == row.step else f".{row.task}"
+    return f"{step}{task}{f' (visit {row.visit})' if row.visit > 1 else ''}"
+
+
+def _number(row: AttemptShown) -> str:
+    return f"{row.attempt}" if row.attempts_max is None else f"{row.attempt}/{row.attempts_max}"
+
+
+def _error(row: AttemptShown) -> str:
+    code = "" if row.http_status is None else f"HTTP {row.http_status}"
+    return joined(code, error_text(row.error) if row.error else "")
+
+
+def decision_of(row: AttemptShown) -> str:
+    """`rule 2, line 31: retry in 2.3 s (…)`; nothing for what simply goes on."""
+    if row.directive is None or (row.rule is None and row.directive == "continue"):
+        return ""
+    rule = "no rule" if row.rule is None else row.rule.name or f"rule {row.rule.number}"
+    line = f", line {row.rule.line}" if row.rule is not None and row.rule.line else ""
+    to = f" to {row.to}" if row.to else ""
+    wait = f" in {exact_seconds(row.delay.delay_seconds)}" if row.delay else ""
+    spent = f"; no further attempt: {row.exhausted}" if row.exhausted else ""
+    made = f" ({_delay(row.delay)})" if row.delay and row.directive == "retry" else ""
+    return f"{rule}{line}: {row.directive}{to}{wait}{made}{spent}"
+
+
+def _delay(delay: DelayShown) -> str:
+    """How a delay came about, in the order it did."""
+    jitter = "" if delay.draw is None else f"jitter {delay.jitter}: "
+    cap, wish = delay.cap_seconds, delay.retry_after_seconds
+    return joined(
+        f"{delay.backoff} {exact_seconds(delay.base_seconds)}",
+        "" if cap is None else f"at most {exact_seconds(cap)}",
+        f"{jitter}{exact_seconds(delay.spread_seconds)}" if jitter else "",
+        "" if wish is None else f"Retry-After {exact_seconds(wish)}",
+    )

@@ -1,0 +1,139 @@
+"""`anew bulk`: one action on many runs, once somebody has seen how many."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.errors import ConfigError
+from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, BulkAction
+from anew.runtime.keys import made_key
+from anew.runtime.orders import Request
+from anew.runtime.wiring import open_database
+from anew.store import Database, RunFilter, RunId
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.history import find_run
+from anew.surfaces.cli.ordering import order
+from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.run_filters import add_filter_options, filter_said
+from anew.values import Object
+from anew.views.wording import counted
+
+# More runs than these at once are a mistake, or need a server.
+BULK_COMMAND_RUNS_MAX = 100_000
+REFUSED_SHOWN = 10
+_GO_ON = ("retry", "resume", "skip")
+
+
+class Meant(Struct, frozen=True):
+    """The runs, newest first; `count` of them, of which the action can change `able`."""
+
+    runs: list[RunId]
+    count: int
+    able: int
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    meant = asyncio.run(_meant(asked))
+    if asked.dry_run or not meant.runs:
+        return _tell(asked, {"count": meant.count, "able": meant.able}, _foreseen(asked, meant))
+    if not asked.yes and not _agrees(_foreseen(asked, meant)):
+        print("anew: nothing was done", file=sys.stderr)
+        return status.CANCELLED
+    return _report(asked, _act(asked, meant))
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "bulk",
+        purpose="Do one thing to many runs: those of a filter, or those that are named. Says how\n"
+        "many that are, and asks; where nobody can answer, it needs --yes. A run that is\n"
+        "retried is retried once, however often this is asked.",
+        example="anew bulk retry --fingerprint 3f9a1c2b7d4e --dry-run\n"
+        "anew bulk cancel --program import --state retrying --yes",
+    )
+    parser.add_argument("action", choices=get_args(BulkAction), metavar="ACTION", help=_actions())
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="these runs, instead of a filter")
+    add_filter_options(parser)
+    parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
+    parser.add_argument("--dry-run", action="store_true", help="only say how many runs are meant")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_place_options(parser)
+    return parser
+
+
+def _actions() -> str:
+    return ", ".join(get_args(BulkAction))
+
+
+async def _meant(asked: Namespace) -> Meant:
+    async with open_database(asked.place, read_only=True) as database:
+        wanted = await _filter(asked, database)
+        counts = await database.survey.counts(wanted)
+        most = replace(wanted, limit=BULK_COMMAND_RUNS_MAX)
+        points = await database.survey.points(most)
+    able = sum(count for state, count in counts.items() if state in ABLE[asked.action])
+    return Meant([one.run for one in points], sum(counts.values()), able)
+
+
+async def _filter(asked: Namespace, database: Database) -> RunFilter:
+    wanted = await filter_said(asked, database)
+    if bool(asked.runs) == (wanted != RunFilter()):
+        raise ConfigError("say which runs: name them, or give a filter such as --state failed")
+    if not asked.runs:
+        return wanted
+    found = [await find_run(database.archive, said) for said in asked.runs]
+    return RunFilter(runs=[row.run for row in found])
+
+
+def _foreseen(asked: Namespace, meant: Meant) -> str:
+    return f"{asked.action} can change {meant.able:,} of {counted(meant.count, 'run')}"
+
+
+def _agrees(foreseen: str) -> bool:
+    """Whether somebody at this terminal wants it."""
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if not is_terminal:
+        raise ConfigError(f"{foreseen}. Nobody can be asked here: give --yes to do it.")
+    print(f"{foreseen}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _act(asked: Namespace, meant: Meant) -> Object:
+    """A few runs at a time: whoever does it has others to serve."""
+    done: Object = {"changed": [], "refused": []}
+    for first in range(0, len(meant.runs), BULK_RUNS_MAX):
+        some = [str(run) for run in meant.runs[first : first + BULK_RUNS_MAX]]
+        request = Request("bulk", name=asked.action, runs=some, reason=asked.reason)
+        if asked.action != "skip":  # what is skipped twice would be two waits
+            request.id = made_key()
+        answer = order(asked.place, request)
+        done["changed"] += answer["changed"]
+        done["refused"] += answer["refused"]
+    return done
+
+
+def _report(asked: Namespace, done: Object) -> int:
+    changed, refused = done["changed"], done["refused"]
+    lines = [f"{asked.action}: {counted(len(changed), 'run')} changed, {len(refused):,} refused"]
+    lines += [f"  {one['run']}  {visible(one['detail'])}" for one in refused[:REFUSED_SHOWN]]
+    if len(refused) > REFUSED_SHOWN:
+        lines.append(f"  and {len(refused) - REFUSED_SHOWN:,} more")
+    if changed and asked.action in _GO_ON:
+        lines.append("Where nobody works on the database, `anew resume` goes on with them.")
+    return _tell(asked, done, "\n".join(lines))
+
+
+def _tell(asked: Namespace, row: Object, text: str) -> int:
+    print(json.dumps(row) if asked.json else text)
+    return status.DONE

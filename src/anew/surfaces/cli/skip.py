@@ -1,0 +1,90 @@
+"""`anew skip`: end the waits of a run for a retry, a delayed jump or a sleep, and go on now."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+
+from anew.engine.waits import JUMP, SLEEP
+from anew.runtime.orders import Request
+from anew.runtime.wiring import kind_of
+from anew.surfaces.cli import status
+from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
+from anew.surfaces.cli.history import add_run_argument
+from anew.surfaces.cli.ordering import order
+from anew.surfaces.cli.place import add_place_options
+from anew.values import Object
+
+# As many waits as are told one by one.
+SKIPS_SHOWN = 5
+_NOTHING = "nothing of the run waits for a retry, a jump or a sleep"
+
+
+def run(words: list[str]) -> int:
+    asked = _parser().parse_args(words)
+    request = Request(
+        "skip",
+        run=asked.run,
+        step=asked.step,
+        visit=asked.visit,
+        iteration=asked.iteration,
+        by=asked.by or login(),
+    )
+    answer = order(asked.place, request)
+    ended: list[Object] = answer["skipped"]
+    print("\n".join(_lines(ended)) if ended else _NOTHING)
+    if ended:
+        print(hinted(_remedy(answer, asked.place), asked.place))
+    return status.DONE
+
+
+def _parser() -> ArgumentParser:
+    parser = parser_for(
+        "skip",
+        purpose="End what a run waits for: the delay before a retry or a jump, or a sleep. Its\n"
+        "attempts, its deadline and its other limits stay as they are. In a paused run nothing\n"
+        "starts before `anew resume`. People, signals and child runs are still waited for.",
+        example="anew skip last\nanew skip last fetch --iteration 3 --by ann",
+    )
+    add_run_argument(parser)
+    parser.add_argument("step", metavar="STEP", nargs="?", help="only the waits of this step")
+    parser.add_argument("--visit", metavar="N", type=_number, help="only in this visit of STEP")
+    parser.add_argument(
+        "--iteration", metavar="N", type=_number, help="only this iteration of STEP, from 0"
+    )
+    parser.add_argument("--by", metavar="NAME", help="who wants it, for the log (default: you)")
+    add_place_options(parser)
+    return parser
+
+
+def _number(said: str) -> int:
+    if not (said.isascii() and said.isdigit() and len(said) < len(str(2**63))):
+        raise ArgumentTypeError(f"{said[:80]!r} is no number from 0")
+    return int(said)
+
+
+def _lines(ended: list[Object]) -> list[str]:
+    """What each wait leads to, and how many more there are."""
+    lines = [visible(_told(row)) for row in ended[:SKIPS_SHOWN]]
+    more = len(ended) - len(lines)
+    return [*lines, f"And {more:,} more."] if more else lines
+
+
+def _told(row: Object) -> str:
+    place = row["step"] if row["iteration"] is None else f"{row['step']}[{row['iteration']}]"
+    if row["waited_for"] == SLEEP:
+        return f"The sleep of {place} ends now."
+    if row["waited_for"] == JUMP:
+        return f"The jump in {place} is made now."
+    return f"Attempt {row['attempt'] + 1} of {place} starts now."
+
+
+def _remedy(answer: Object, place: str | None) -> str:
+    run = answer["run"]
+    if answer["status"] == "paused":
+        return f"The run is paused: `anew resume {run}` goes on."
+    if kind_of(place) != "sqlite":
+        return "A worker goes on with the run."
+    return f"If no process works on the run, `anew resume {run}` goes on."

@@ -1,0 +1,89 @@
+"""`anew bulk`: one action on many runs, once somebody has seen how many."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from anew.engine.state import Key
+from anew.store import NewJob, WaitReason
+from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, played
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def three(shelf):
+    """One that is done, one that failed, and one that waits for a retry."""
+    shelf.put(played(RETRIES), run=RUN)
+    shelf.put(played(RETRIES, outcomes={"page": [DOWN]}), run=RUN + 1)
+    job = NewJob(Key("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    shelf.put(played(RETRIES, outcomes={"page": [DOWN]}), run=RUN + 2, upto=7, jobs=[job])
+
+
+def statuses(anew) -> list[str]:
+    return [json.loads(line)["status"] for line in anew("runs", "--json").lines]
+
+
+def test_a_dry_run_says_how_many(three, anew) -> None:
+    told = anew("bulk", "cancel", "--program", "flaky", "--dry-run")
+    assert (told.status, told.out) == (0, "cancel can change 1 of 3 runs\n")
+    told = anew("bulk", "retry", "--state", "failed", "--dry-run", "--json")
+    assert json.loads(told.out) == {"count": 1, "able": 1}
+    assert statuses(anew) == ["running", "failed", "done"]
+
+
+def test_where_nobody_can_be_asked_yes_is_needed(three, anew) -> None:
+    told = anew("bulk", "cancel", "--program", "flaky")
+    assert told.status == 2
+    assert "cancel can change 1 of 3 runs. Nobody can be asked here: give --yes" in told.err
+    assert statuses(anew) == ["running", "failed", "done"]
+
+
+def test_with_yes_it_is_done_and_told(three, anew) -> None:
+    told = anew("bulk", "cancel", "--program", "flaky", "--yes", "--reason", "wrong region")
+    first, *refused = told.lines
+    assert first == "cancel: 1 run changed, 2 refused"
+    assert f"  {RUN}  it is done: there is nothing to cancel" in refused
+    assert statuses(anew) == ["cancelled", "failed", "done"]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [("y\n", "paused"), ("\n", "running"), ("", "running")]
+)
+def test_somebody_at_a_terminal_is_asked(three, anew, monkeypatch, said, status) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(said))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    told = anew("bulk", "pause", str(RUN + 2))
+    assert "pause can change 1 of 1 run. Go on? [y/N]" in told.err
+    assert statuses(anew)[0] == status
+    assert ("nothing was done" in told.err) == (status == "running")
+
+
+def test_a_run_is_retried_once_however_often_it_is_asked(three, anew) -> None:
+    told = anew("bulk", "retry", "--state", "failed", "--yes", "--json")
+    assert json.loads(told.out) == {"changed": [str(RUN + 1)], "refused": []}
+    told = anew("bulk", "retry", str(RUN + 1), "--yes", "--json")
+    [refused] = json.loads(told.out)["refused"]
+    assert "it was retried before, as run" in refused["detail"]
+    assert len(statuses(anew)) == 4
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--state", "failed", str(RUN)], ["--state", "gone"], ["--version", "1"]]
+)
+def test_it_must_be_said_which_runs(three, anew, words) -> None:
+    told = anew("bulk", "cancel", *words, "--yes")
+    assert told.status == 2
+    assert statuses(anew) == ["running", "failed", "done"]
+
+
+def test_no_run_that_fits_is_no_trouble(three, anew) -> None:
+    told = anew("bulk", "cancel", "--program", "other")
+    assert (told.status, told.out) == (0, "cancel can change 0 of 0 runs\n")

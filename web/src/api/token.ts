@@ -1,0 +1,47 @@
+// The server's token, for as long as this tab lives. It comes in the fragment of the address that
+// `anew serve` prints, which no server is sent, or from the person who is asked for it.
+
+import { useSyncExternalStore } from "react";
+
+const KEPT = "anew.token";
+const listeners = new Set<() => void>();
+let isRefused = false;
+
+function told(): void {
+  for (const listener of listeners) listener();
+}
+
+/** Take a token out of the address, so that nobody copies it with the link. */
+export function takeToken(place: Location, history: History): void {
+  const found = new URLSearchParams(place.hash.slice(1)).get("token");
+  if (found === null) return;
+  sessionStorage.setItem(KEPT, found);
+  history.replaceState(null, "", place.pathname + place.search);
+}
+
+export function token(): string | null {
+  return sessionStorage.getItem(KEPT);
+}
+
+export function keepToken(text: string): void {
+  sessionStorage.setItem(KEPT, text);
+  isRefused = false;
+  told();
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(KEPT);
+  isRefused = true;
+  told();
+}
+
+/** Whether the server has asked for another token than the one it was shown. */
+export function useNeedsToken(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => isRefused,
+  );
+}

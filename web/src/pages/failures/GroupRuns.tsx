@@ -1,0 +1,83 @@
+// The runs of one problem, and retrying one of them, some or all.
+
+import { useState, type ReactNode } from "react";
+
+import type { FailureGroup } from "../../api/types";
+import { Failure } from "../../parts/Notice";
+import { Link } from "../../router";
+import type { Meant } from "../runs/bulk/bulk";
+import { BulkBar } from "../runs/bulk/BulkBar";
+import { BulkDialog } from "../runs/bulk/BulkDialog";
+import { runsAddress } from "../runs/filter";
+import { useRunPages } from "../runs/pages";
+import { matching, useFacets } from "../runs/queries";
+import { NOTHING } from "../runs/table/choice";
+import { column, COLUMNS } from "../runs/table/columns";
+import { RunsTable } from "../runs/table/RunsTable";
+import { runsOf } from "./queries";
+
+// Only failed and dead ones: the words are short.
+const FAILED_COLUMNS = COLUMNS.map((one) => (one.id === "state" ? { ...one, width: "84px" } : one));
+
+const RETRY_HEAD = <span className="visually-hidden">Retry</span>;
+
+interface GroupRunsProps {
+  group: FailureGroup;
+  program: string | null;
+}
+
+export function GroupRuns({ group, program }: GroupRunsProps): ReactNode {
+  const filter = runsOf(group.fingerprint, program);
+  const facets = useFacets(filter);
+  const pages = useRunPages(filter);
+  const [choice, setChoice] = useState(NOTHING);
+  const [retried, setRetried] = useState<Meant | null>(null);
+  const count = facets.data && matching(facets.data, filter);
+  const retryOne = column("retry", RETRY_HEAD, "76px", (row) => (
+    <button
+      type="button"
+      className="small failure-retry"
+      aria-label={`Retry run ${row.run}`}
+      onClick={() => setRetried({ runs: [row.run] })}
+    >
+      Retry …
+    </button>
+  ));
+  return (
+    <>
+      <pre className="failure-whole">{group.message}</pre>
+      <div className="row">
+        <button type="button" className="main" onClick={() => setRetried({ filter })}>
+          Retry all {count?.toLocaleString("en")} …
+        </button>
+        <Link to={`/runs/${group.newest}`} className="button">
+          Open the newest
+        </Link>
+        <Link to={runsAddress(filter)} className="button">
+          Show in Runs
+        </Link>
+        <span className="soft small">
+          fingerprint <code>{group.fingerprint}</code>
+        </span>
+      </div>
+      {facets.error && <Failure error={facets.error} />}
+      <BulkBar
+        filter={filter}
+        choice={choice}
+        onChoose={setChoice}
+        matching={count}
+        actions={["retry"]}
+      />
+      <RunsTable
+        label={`Runs that failed with ${group.kind}`}
+        pages={pages}
+        height="420px"
+        choice={choice}
+        onChoose={setChoice}
+        columns={[...FAILED_COLUMNS, retryOne]}
+        empty="None of these runs is there any more."
+      />
+      {retried && <BulkDialog action="retry" meant={retried} onClose={() => setRetried(null)} />}
+    </>
+  );
+}

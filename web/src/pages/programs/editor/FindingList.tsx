@@ -1,0 +1,60 @@
+// What the server finds in a document, each with a way to its place.
+
+import type { ReactNode } from "react";
+
+import type { Finding } from "../../../api/types";
+import { Mark } from "../../../parts/Mark";
+import type { Look } from "../../../words/states";
+import { counted } from "../../../words/time";
+
+const LOOKS: { [severity in Finding["severity"]]: Look } = {
+  error: { word: "error", tone: "bad", shape: "cross" },
+  warning: { word: "warning", tone: "late", shape: "clock" },
+  info: { word: "note", tone: "calm", shape: "dots" },
+};
+const FINDINGS_SHOWN = 50;
+
+interface FindingListProps {
+  findings: readonly Finding[];
+  isBehind: boolean;
+  isEmpty: boolean;
+  onShow: (found: Finding) => void;
+}
+
+export function FindingList(props: FindingListProps): ReactNode {
+  const { findings, isBehind, isEmpty, onShow } = props;
+  return (
+    <div className="editor-findings">
+      <p role="status" className="small soft">
+        {isEmpty ? "Nothing to look at yet." : isBehind ? "Looking …" : summary(findings)}
+      </p>
+      {findings.length > 0 && (
+        <ul aria-label="Findings">
+          {findings.slice(0, FINDINGS_SHOWN).map((found, number) => (
+            <li key={number}>
+              <Mark look={LOOKS[found.severity]} />
+              <button type="button" className="plain small" onClick={() => onShow(found)}>
+                line {found.line}
+              </button>
+              <span>
+                {found.message} {found.suggestion}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (severity: Finding["severity"]): number =>
+    findings.filter((found) => found.severity === severity).length;
+  const told = [
+    [count("error"), "error"] as const,
+    [count("warning"), "warning"] as const,
+    [count("info"), "note"] as const,
+  ].filter(([many]) => many > 0);
+  if (told.length === 0) return "Nothing is wrong with it.";
+  return told.map(([many, word]) => counted(many, word)).join(", ");
+}

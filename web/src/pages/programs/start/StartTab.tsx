@@ -1,0 +1,125 @@
+// Start a run: a form made from the workload of the program, and the same as a command.
+
+import { useMutation } from "@tanstack/react-query";
+import { useState, type FormEvent, type ReactNode } from "react";
+
+import { post } from "../../../api/client";
+import type { ProgramShown, RunStarted, WorkloadField } from "../../../api/types";
+import { CommandLines } from "../../../parts/Commands";
+import { Failure, Loading } from "../../../parts/Notice";
+import { go } from "../../../router";
+import { useInspected } from "../editor/useInspected";
+import { startCommand } from "./command";
+import { FieldInput } from "./FieldInput";
+import { firstText, labelsOf, workloadOf, type Typed } from "./fields";
+import { objectOf } from "../../run/actions/forkWords";
+
+interface StartTabProps {
+  program: ProgramShown;
+  isNewest: boolean;
+}
+
+export function StartTab({ program, isNewest }: StartTabProps): ReactNode {
+  const found = useInspected(program);
+  if (found.data === undefined) {
+    return found.error ? <Failure error={found.error} /> : <Loading what="what it asks for" />;
+  }
+  return <StartForm fields={found.data.workload} {...{ program, isNewest }} />;
+}
+
+interface StartFormProps extends StartTabProps {
+  fields: readonly WorkloadField[];
+}
+
+function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
+  const [typed, setTyped] = useState<Typed>({});
+  const [more, setMore] = useState("");
+  const [key, setKey] = useState("");
+  const [labels, setLabels] = useState("");
+  const { values, wrong } = workloadOf(fields, typed);
+  const [others, pairs] = [objectOf(more), labelsOf(labels)];
+  const command = startCommand({
+    program: program.name,
+    version: isNewest ? null : program.version,
+    workload: { ...others, ...values },
+    key: key.trim(),
+    labels: pairs ?? {},
+  });
+  const starting = useMutation({
+    mutationFn: () => post<RunStarted>(command.path, command.body),
+    onSuccess: ({ run }) => go(`/runs/${run}`),
+  });
+  const isFit = Object.keys(wrong).length === 0 && others !== null && pairs !== null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isFit && !starting.isPending) starting.mutate();
+  };
+  return (
+    <form className="sheet stack programs-start" onSubmit={submit} aria-label="Start a run">
+      <h2>Workload</h2>
+      {fields.length === 0 && <p className="soft">The document names no values to begin with.</p>}
+      {fields.map((field) => (
+        <FieldInput
+          key={field.name}
+          field={field}
+          typed={typed[field.name] ?? firstText(field)}
+          wrong={wrong[field.name]}
+          isChanged={field.name in values}
+          onChange={(text) => setTyped({ ...typed, [field.name]: text })}
+        />
+      ))}
+      <details>
+        <summary>Other values</summary>
+        <TextField
+          name="A JSON object, laid under the values above"
+          value={more}
+          wrong={others === null ? "This is no JSON object yet." : null}
+          onChange={setMore}
+        />
+      </details>
+      <h2>How it is found</h2>
+      <label className="field">
+        Key: the same key always means the same run
+        <input value={key} placeholder="none" onChange={(event) => setKey(event.target.value)} />
+      </label>
+      <TextField
+        name="Labels: name=value, one in a line"
+        value={labels}
+        wrong={pairs === null ? "A label is name=value." : null}
+        onChange={setLabels}
+      />
+      {starting.error !== null && <Failure error={starting.error} />}
+      <div className="row">
+        <button type="submit" className="main" disabled={!isFit || starting.isPending}>
+          {starting.isPending ? "On its way …" : "Start the run"}
+        </button>
+        {!isNewest && <span className="soft">of version {program.version}</span>}
+      </div>
+      <CommandLines command={command} />
+    </form>
+  );
+}
+
+interface TextFieldProps {
+  name: string;
+  value: string;
+  wrong: string | null;
+  onChange: (value: string) => void;
+}
+
+function TextField({ name, value, wrong, onChange }: TextFieldProps): ReactNode {
+  return (
+    <label className="field">
+      {name}
+      <textarea
+        rows={2}
+        className="mono"
+        spellCheck={false}
+        value={value}
+        aria-invalid={wrong !== null}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {wrong !== null && <span className="programs-wrong">{wrong}</span>}
+    </label>
+  );
+}

@@ -1,0 +1,40 @@
+// Answer what a run asks a person.
+
+import type { ReactNode } from "react";
+
+import type { QuestionRow } from "../../../api/types";
+import { runPath } from "../useRun";
+import { ActionDialog } from "./ActionDialog";
+import { LogField } from "./LogField";
+import { useName } from "./useName";
+
+interface AnswerDialogProps {
+  question: QuestionRow;
+  answer: string;
+  onDone: (said: ReactNode) => void;
+  onClose: () => void;
+}
+
+export function AnswerDialog({ question, answer, onDone, onClose }: AnswerDialogProps): ReactNode {
+  const [name, setName] = useName();
+  const by = name.trim();
+  const { run, step } = question;
+  return (
+    <ActionDialog
+      title={`Answer “${answer}”`}
+      command={{
+        cli: ["answer", run, answer, "--step", step, ...(by ? ["--by", by] : []), "--no-wait"],
+        method: "POST",
+        path: `${runPath(run)}/answer`,
+        body: { answer, step, ...(by ? { by } : {}) },
+      }}
+      confirm={`Answer “${answer}”`}
+      onClose={onClose}
+      onDone={() => onDone(`The answer of ${step} was kept: ${answer}.`)}
+    >
+      <p className="run-question">{question.question}</p>
+      <p className="soft">The run goes on with this answer. It cannot be taken back.</p>
+      <LogField label="Your name, for the log" value={name} onChange={setName} />
+    </ActionDialog>
+  );
+}

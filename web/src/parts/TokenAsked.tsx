@@ -1,0 +1,40 @@
+// Asks for the server's token, and keeps it for this tab only.
+
+import { useState, type FormEvent, type ReactNode } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+
+import { keepToken } from "../api/token";
+
+export function TokenAsked(): ReactNode {
+  const [text, setText] = useState("");
+  const queries = useQueryClient();
+  const keep = (event: FormEvent): void => {
+    event.preventDefault();
+    keepToken(text.trim());
+    void queries.resetQueries();
+  };
+  return (
+    <form className="sheet stack" onSubmit={keep}>
+      <h1>This server asks for its token</h1>
+      <p className="soft">
+        It is what the server was started with: <code>$ANEW_TOKEN</code>, or <code>--token</code>.
+        This tab keeps it until it is closed.
+      </p>
+      <label className="field">
+        Token
+        <input
+          type="password"
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          required
+        />
+      </label>
+      <div>
+        <button type="submit" className="main">
+          Go on
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,78 @@
+// How states are told: one word, one tone and one shape each.
+
+import type { BarKind, Doing, State, StepStatus } from "../api/types";
+
+export type Tone = "good" | "bad" | "busy" | "late" | "calm" | "ask" | "cut";
+export type Shape =
+  | "tick"
+  | "cross"
+  | "play"
+  | "again"
+  | "person"
+  | "signal"
+  | "moon"
+  | "bars"
+  | "dots"
+  | "skull"
+  | "slash"
+  | "clock";
+
+export interface Look {
+  word: string;
+  tone: Tone;
+  shape: Shape;
+}
+
+export const STATES: { [state in State]: Look } = {
+  running: { word: "running", tone: "busy", shape: "play" },
+  retrying: { word: "retrying", tone: "late", shape: "again" },
+  person: { word: "waiting for a person", tone: "ask", shape: "person" },
+  signal: { word: "waiting for a signal", tone: "ask", shape: "signal" },
+  parked: { word: "parked", tone: "calm", shape: "moon" },
+  waiting: { word: "waiting", tone: "calm", shape: "clock" },
+  queued: { word: "queued", tone: "calm", shape: "dots" },
+  paused: { word: "paused", tone: "calm", shape: "bars" },
+  done: { word: "done", tone: "good", shape: "tick" },
+  failed: { word: "failed", tone: "bad", shape: "cross" },
+  dead: { word: "dead", tone: "bad", shape: "skull" },
+  cancelled: { word: "cancelled", tone: "cut", shape: "slash" },
+};
+
+export const STEP_STATES: { [status in StepStatus]: Look } = {
+  scheduled: { word: "scheduled", tone: "calm", shape: "dots" },
+  running: { word: "running", tone: "busy", shape: "play" },
+  retrying: { word: "retrying", tone: "late", shape: "again" },
+  waiting: { word: "waiting", tone: "ask", shape: "clock" },
+  done: { word: "done", tone: "good", shape: "tick" },
+  failed: { word: "failed", tone: "bad", shape: "cross" },
+  skipped: { word: "skipped", tone: "cut", shape: "slash" },
+  cancelled: { word: "cancelled", tone: "cut", shape: "slash" },
+};
+
+/** What a bar of the Gantt, or a step-run right now, is at. */
+export const BARS: { [kind in BarKind]: string } = {
+  ok: "attempt that did well",
+  error: "attempt that failed",
+  lost: "attempt that was lost or cancelled",
+  working: "attempt at work",
+  queue: "waiting for a worker",
+  retry: "retry delay",
+  retry_after: "delay the server asked for",
+  jump: "delay of a jump",
+  sleep: "sleep",
+  child: "waiting for a child run",
+  person: "waiting for a person",
+  signal: "waiting for a signal",
+};
+
+export const DOING: { [doing in Doing]: Look } = {
+  queued: { word: "waiting for a worker", tone: "calm", shape: "dots" },
+  working: { word: "at work", tone: "busy", shape: "play" },
+  retry: { word: "waits to retry", tone: "late", shape: "again" },
+  retry_after: { word: "waits as the server asked", tone: "late", shape: "again" },
+  jump: { word: "waits to go on", tone: "late", shape: "clock" },
+  sleep: { word: "sleeps", tone: "calm", shape: "moon" },
+  child: { word: "waits for a child run", tone: "calm", shape: "clock" },
+  person: { word: "waits for a person", tone: "ask", shape: "person" },
+  signal: { word: "waits for a signal", tone: "ask", shape: "signal" },
+};

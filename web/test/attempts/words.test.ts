@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+
+import { delaySteps, exhaustedWords } from "../../src/pages/run/attempts/delayWords";
+import { attemptName, outcomeWord } from "../../src/pages/run/attempts/attemptWords";
+import { lineText, logLines, streamsOf } from "../../src/pages/run/attempts/logLines";
+import { attempt, delay, HOSTILE } from "./fixtures";
+
+describe("the sum behind a delay", () => {
+  it("has every number in the order they were applied", () => {
+    const steps = delaySteps(
+      delay({
+        base_seconds: 120,
+        cap_seconds: 60,
+        jitter: "true",
+        draw: 0.2301,
+        spread_seconds: 43.806,
+        retry_after_seconds: 50,
+        delay_seconds: 50,
+      }),
+    );
+    expect(steps).toEqual([
+      "base 120 s (exponential)",
+      "cap 60 s → 60 s",
+      "jitter 0.5–1.5, drew 0.23 → 43.806 s",
+      "Retry-After 50 s → 50 s",
+    ]);
+  });
+
+  it.each([
+    [{ jitter: "full", draw: 0.5, spread_seconds: 1 }, "jitter 0–1 (full), drew 0.5 → 1 s"],
+    [{ jitter: 0.25, draw: 1, spread_seconds: 2.5 }, "jitter 1–1.25, drew 1 → 2.5 s"],
+    [{ retry_after_seconds: 1 }, "Retry-After 1 s, no longer"],
+    [{ retry_after_seconds: 0 }, "no Retry-After"],
+    [
+      { retry_after_seconds: 900, cap_seconds: 60, delay_seconds: 60 },
+      "Retry-After 900 s, capped → 60 s",
+    ],
+  ])("of %j says: %s", (more, last) => {
+    expect(delaySteps(delay(more)).at(-1)).toBe(last);
+  });
+
+  it("has no base where the jitter makes one", () => {
+    const steps = delaySteps(delay({ jitter: "decorrelated", draw: 0.5, spread_seconds: 3 }));
+    expect(steps).toEqual(["decorrelated jitter, drew 0.5 → 3 s"]);
+  });
+
+  it("says why there is no further attempt", () => {
+    const spent = { exhausted: "attempts", delay: null };
+    expect(exhaustedWords(attempt(8, spent))).toBe("no attempt left (8 of 8)");
+    expect(exhaustedWords(attempt(3, { exhausted: "max_elapsed" }))).toContain("max_elapsed");
+    expect(exhaustedWords(attempt(3))).toBeNull();
+  });
+});
+
+describe("an attempt in words", () => {
+  it("is told by its place, its number and how it came out", () => {
+    const one = attempt(4, { visit: 2, iteration: 0 });
+    expect(attemptName(one)).toBe("fetch.page visit 2 [0], attempt 4 of 8");
+    expect(outcomeWord(one)).toBe("rate_limit · HTTP 429");
+    const open = attempt(1, { status: "working", http_status: null, error: null, kind: "human" });
+    expect(outcomeWord(open)).toBe("asks a person");
+  });
+});
+
+describe("what an attempt printed", () => {
+  const logs = {
+    stdout: `first\n${HOSTILE}\n`,
+    stderr: "no",
+    log: [{ level: "WARNING", logger: "meter", message: "shaky" }, "odd"],
+  };
+
+  it("is told by line, records first", () => {
+    expect(streamsOf(logs)).toEqual(["log", "stdout", "stderr"]);
+    const lines = logLines(logs, null, "").map(lineText);
+    expect(lines).toEqual(["WARNING meter: shaky", "odd", "first", HOSTILE, "no"]);
+  });
+
+  it("is searched in one stream or all", () => {
+    expect(logLines(logs, null, "FIRST")).toEqual([
+      { stream: "stdout", level: null, text: "first" },
+    ]);
+    expect(logLines(logs, "stderr", "first")).toEqual([]);
+  });
+
+  it("may be of a shape that nobody knows", () => {
+    expect(logLines({ trace: { a: 1 }, count: 3 }, null, "")).toHaveLength(2);
+  });
+});

@@ -1,0 +1,101 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, test } from "vitest";
+
+import type { WorkloadField } from "../../src/api/types";
+import { cliText } from "../../src/parts/Commands";
+import { startCommand } from "../../src/pages/programs/start/command";
+import { labelsOf, readField, workloadOf } from "../../src/pages/programs/start/fields";
+import { StartTab } from "../../src/pages/programs/start/StartTab";
+import { HOSTILE, serve, show } from "../runs/fixtures";
+import { inspected, program, RUN } from "./fixtures";
+
+const FIELDS: WorkloadField[] = [
+  { name: "base_url", type: "string", default: "http://127.0.0.1" },
+  { name: "count", type: "number", default: 3 },
+  { name: "is_dry", type: "boolean", default: false },
+  { name: "rows", type: "array", default: [1] },
+  { name: "graph.goal", type: "null", default: null },
+];
+
+beforeEach(() => history.replaceState(null, "", "/programs/orders?tab=start"));
+
+test("only what was changed is sent", () => {
+  const typed = { base_url: "http://127.0.0.1", count: "4", is_dry: true };
+  expect(workloadOf(FIELDS, typed)).toEqual({ values: { count: 4, is_dry: true }, wrong: {} });
+});
+
+test.each([
+  ["count", "many", "This is no number."],
+  ["count", "", "This is no number."],
+  ["rows", "[1,", "This is no JSON yet."],
+  ["rows", "{}", "This is JSON, but no list."],
+])("%s says what is wrong with %j", (name, text, wrong) => {
+  expect(workloadOf(FIELDS, { [name]: text }).wrong).toEqual({ [name]: wrong });
+});
+
+test("a value the document does not give is JSON where it is JSON, else text", () => {
+  const field: WorkloadField = { name: "goal", type: "null", default: null };
+  expect(readField(field, "[1]")).toEqual({ value: [1] });
+  expect(readField(field, "ship it")).toEqual({ value: "ship it" });
+});
+
+test("labels are one in a line", () => {
+  expect(labelsOf("team=finance\n\nnote=a=b\n")).toEqual({ team: "finance", note: "a=b" });
+  expect(labelsOf("team")).toBeNull();
+});
+
+test("the command line reads the same values back", () => {
+  const command = startCommand({
+    program: "orders",
+    version: 2,
+    workload: { count: 4, text: "5", note: "it's", "graph.goal": "ship" },
+    key: "k1",
+    labels: { team: "a b" },
+  });
+  expect(cliText(command, "http://x")).toBe(
+    `anew start orders --version 2 --set count=4 --set 'text="5"' --set 'note=it'\\''s'` +
+      ` --payload '{"graph.goal":"ship"}' --key k1 --label 'team=a b' --server http://x`,
+  );
+});
+
+test("a run is started with what the form says, and its page is opened", async () => {
+  const sent: unknown[] = [];
+  serve({
+    "POST /api/v1/inspect": () => inspected({ workload: [...FIELDS] }),
+    "POST /api/v1/runs": (_, body) => {
+      sent.push(body);
+      return { run: RUN, status: "queued" };
+    },
+  });
+  show(<StartTab program={program()} isNewest />);
+  fireEvent.change(await screen.findByLabelText("count"), { target: { value: "5" } });
+  fireEvent.click(screen.getByLabelText("is_dry"));
+  fireEvent.change(screen.getByLabelText(/^Labels/), { target: { value: "team=finance" } });
+  fireEvent.click(screen.getByRole("button", { name: "Start the run" }));
+  await waitFor(() => expect(location.pathname).toBe(`/runs/${RUN}`));
+  expect(sent).toEqual([
+    { program: "orders", workload: { count: 5, is_dry: true }, labels: { team: "finance" } },
+  ]);
+});
+
+test("a value that is wrong keeps the run from being started, and says why", async () => {
+  const server = serve({ "POST /api/v1/inspect": () => inspected({ workload: [...FIELDS] }) });
+  show(<StartTab program={program()} isNewest />);
+  fireEvent.change(await screen.findByLabelText("rows"), { target: { value: "[1" } });
+  const start = screen.getByRole("button", { name: "Start the run" });
+  expect(start).toHaveProperty("disabled", true);
+  expect(screen.getByLabelText("rows").getAttribute("aria-invalid")).toBe("true");
+  screen.getByText("This is no JSON yet.");
+  fireEvent.submit(screen.getByRole("form"));
+  expect(server.asked).not.toContain("POST /api/v1/runs");
+});
+
+test("names and values of a document are text", async () => {
+  serve({
+    "POST /api/v1/inspect": () =>
+      inspected({ workload: [{ name: HOSTILE, type: "string", default: HOSTILE }] }),
+  });
+  const { container } = show(<StartTab program={program()} isNewest />);
+  expect(await screen.findByLabelText(HOSTILE)).toHaveProperty("value", HOSTILE);
+  expect(container.querySelector("img")).toBeNull();
+});

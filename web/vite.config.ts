@@ -1,0 +1,28 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// Built into the Python package, which serves it; nothing is fetched from elsewhere at run time.
+export default defineConfig({
+  plugins: [react()],
+  base: "/",
+  build: {
+    outDir: "../src/anew/surfaces/web/built",
+    emptyOutDir: true,
+    target: "es2023",
+    sourcemap: false,
+    // The content security policy has no `data:` for scripts, styles and fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: { "/api": "http://127.0.0.1:8700", "/openapi.json": "http://127.0.0.1:8700" },
+  },
+  test: {
+    environment: "jsdom",
+    include: ["test/**/*.test.{ts,tsx}"],
+    setupFiles: ["test/setup.ts"],
+    restoreMocks: true,
+  },
+});
