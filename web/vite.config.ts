@@ -17,7 +17,8 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    proxy: { "/api": "http://127.0.0.1:8700", "/openapi.json": "http://127.0.0.1:8700" },
+    // The server takes changes only from a page of its own address.
+    proxy: { "/api": { target: "http://127.0.0.1:8700", changeOrigin: false } },
   },
   test: {
     environment: "jsdom",

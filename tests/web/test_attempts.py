@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.web.scene import Scene
 from tests.web.sight import Sight
@@ -66,7 +66,7 @@ def of_run(scene: Scene, run: str, more: str = "") -> str:
     return f"{scene.url}/runs/{run}?tab=attempts{more}"
 
 
-def row(page: Page, number: str):  # type: ignore[no-untyped-def]
+def row(page: Page, number: str) -> Locator:
     return page.get_by_role("row").filter(has_text=number)
 
 

@@ -91,13 +91,13 @@ def test_an_event_is_opened_by_keyboard_and_shows_the_run_as_of_then(
     assert sight.barriers() == []
     detail.get_by_role("button", name="Show the run as of this event").click()
     expect(page.get_by_text(re.compile("As of event"))).to_be_visible()
-    number = scene_number(page.url, "event")
-    assert scene_number(page.url, "at") == number
+    number = number_in(page.url, "event")
+    assert number_in(page.url, "at") == number
     events(page).get_by_role("button", name="Show the run as of event 2", exact=True).click()
     expect(page).to_have_url(re.compile("[?&]at=2(&|$)"))
 
 
-def scene_number(url: str, word: str) -> str | None:
+def number_in(url: str, word: str) -> str | None:
     found = re.search(rf"[?&]{word}=(\d+)", url)
     return found and found[1]
 

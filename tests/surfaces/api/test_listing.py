@@ -79,6 +79,9 @@ def test_a_run_stands_in_one_state_everywhere(tmp_path: Path) -> None:
         assert both == [runs["person"], runs["done"]]
         filtered = await site.get("/api/v1/runs/facets?state=person&program=ask")
         assert (filtered["total"], filtered["states"]["person"]) == (1, 1)
+        assert await site.get("/api/v1/runs/facets?state=paused") | {"now": ""} == facets | {
+            "now": ""
+        }
 
     play(tmp_path, act)
 

@@ -55,7 +55,7 @@ export interface MisfitRow {
 
 // --- lists of runs -------------------------------------------------------------------------------
 
-/** The open job of a run that says most: the retry that is due first, else whatever it waits for. */
+/** The open job of a run that says most, by which it has its state: a person, a signal, the retry that is due first, work, else what is put aside. */
 export interface OpenJob {
   reason: "ready" | "retry" | "sleep" | "child" | "held" | "person" | "signal";
   step: string;

@@ -76,7 +76,8 @@ export function SourceView(props: SourceViewProps): ReactNode {
             </div>
             {said.get(number)?.map((found, at) => (
               <p key={at} className={`source-finding ${found.severity}`}>
-                {found.severity}: {found.message} {found.suggestion}
+                {found.severity}: {found.message}
+                {found.suggestion !== null && `. ${found.suggestion}`}
               </p>
             ))}
           </div>

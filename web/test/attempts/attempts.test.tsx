@@ -95,6 +95,40 @@ describe("the table of attempts", () => {
     expect(asked).toHaveLength(count);
   });
 
+  it("misses nothing that happens while an answer is on its way", async () => {
+    const answers: ((answer: Response) => void)[] = [];
+    vi.mocked(fetch).mockImplementation(() => new Promise((give) => answers.push(give)));
+    const grow = show(14);
+    await waitFor(() => expect(answers).toHaveLength(1));
+    grow(15);
+    answers[0]?.(Response.json(page));
+    await rowOf("3 of 8");
+    await waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.(Response.json({ attempts: [...page.attempts, attempt(4)], next: null }));
+    await rowOf("4 of 8");
+  });
+
+  it("asks for the next page at its end, and not again for one that cannot change", async () => {
+    const later = [attempt(4, { status: "working" })];
+    const first = page.attempts;
+    vi.mocked(fetch).mockImplementation(async (input) => {
+      asked.push(String(input));
+      return Response.json(
+        String(input).includes("after=11")
+          ? { attempts: later, next: null }
+          : { attempts: first, next: 11 },
+      );
+    });
+    const grow = show(14);
+    await rowOf("3 of 8");
+    fireEvent.scroll(screen.getByRole("table"));
+    await rowOf("4 of 8");
+    const count = asked.length;
+    grow(15);
+    await waitFor(() => expect(asked.length).toBeGreaterThan(count));
+    expect(asked.slice(count).every((path) => path.includes("after=11"))).toBe(true);
+  });
+
   it("says what to do when there is none", async () => {
     page = { attempts: [], next: null };
     show();
@@ -128,6 +162,18 @@ describe("one attempt", () => {
     const lines = screen.getByRole("region", { name: "Lines" });
     expect(lines.textContent).toContain("second line");
     expect(lines.textContent).not.toContain("first line");
+  });
+
+  it("is asked for again while it is at work", async () => {
+    const open = attempt(4, { status: "working", directive: null, delay: null, error: null });
+    wholes = [whole(open)];
+    history.replaceState(null, "", `/runs/9?tab=attempts&attempt=${open.seq}`);
+    const grow = show(14);
+    const outcome = await screen.findByRole("region", { name: "Outcome" });
+    expect(outcome.textContent).toContain("It is at work.");
+    wholes = [whole(attempt(4, { status: "ok", error: null }), { result: { rows: 3 } })];
+    grow(15);
+    await waitFor(() => expect(outcome.textContent).toContain("rows: 3"));
   });
 
   it("closes with Escape", async () => {

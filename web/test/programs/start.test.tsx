@@ -20,8 +20,14 @@ const FIELDS: WorkloadField[] = [
 beforeEach(() => history.replaceState(null, "", "/programs/orders?tab=start"));
 
 test("only what was changed is sent", () => {
-  const typed = { base_url: "http://127.0.0.1", count: "4", is_dry: true };
-  expect(workloadOf(FIELDS, typed)).toEqual({ values: { count: 4, is_dry: true }, wrong: {} });
+  const typed = new Map<string, string | boolean>([
+    ["base_url", "http://127.0.0.1"],
+    ["count", "4"],
+    ["is_dry", true],
+  ]);
+  const { values, wrong } = workloadOf(FIELDS, typed);
+  expect(values).toEqual({ count: 4, is_dry: true });
+  expect(wrong.size).toBe(0);
 });
 
 test.each([
@@ -30,7 +36,7 @@ test.each([
   ["rows", "[1,", "This is no JSON yet."],
   ["rows", "{}", "This is JSON, but no list."],
 ])("%s says what is wrong with %j", (name, text, wrong) => {
-  expect(workloadOf(FIELDS, { [name]: text }).wrong).toEqual({ [name]: wrong });
+  expect(workloadOf(FIELDS, new Map([[name, text]])).wrong).toEqual(new Map([[name, wrong]]));
 });
 
 test("a value the document does not give is JSON where it is JSON, else text", () => {
@@ -88,6 +94,14 @@ test("a value that is wrong keeps the run from being started, and says why", asy
   screen.getByText("This is no JSON yet.");
   fireEvent.submit(screen.getByRole("form"));
   expect(server.asked).not.toContain("POST /api/v1/runs");
+});
+
+test("a field may have the name of something every object has", async () => {
+  const field: WorkloadField = { name: "constructor", type: "string", default: "me" };
+  serve({ "POST /api/v1/inspect": () => inspected({ workload: [field] }) });
+  show(<StartTab program={program()} isNewest />);
+  expect(await screen.findByLabelText("constructor")).toHaveProperty("value", "me");
+  screen.getByText("text");
 });
 
 test("names and values of a document are text", async () => {

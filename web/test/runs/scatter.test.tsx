@@ -69,6 +69,11 @@ describe("where runs are in the scatter", () => {
     expect(ticks.length).toBeLessThanOrEqual(6);
     expect(ticks.map((tick) => tick.text)).toContain("0.01");
   });
+
+  it("names more than one length where all runs take about as long", () => {
+    const ticks = lengthTicks({ from: logarithm(110), to: logarithm(1_700) }, 8, String);
+    expect(ticks.map((tick) => tick.text)).toEqual(["120", "300", "600", "1200"]);
+  });
 });
 
 // jsdom has no pointers; a mouse says the same.

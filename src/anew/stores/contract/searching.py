@@ -132,6 +132,7 @@ async def case_runs_are_found_by_a_text(factory: Factory) -> None:
         assert await listed(db, text="t_%") == [7001]
         assert await listed(db, text="x%r") == []
         assert await listed(db, text="ORDER") == [7002]
+        assert await listed(db, text="orde_") == []
         assert await listed(db, text='T"E') == [7004]
         assert await listed(db, text="größe\\X") == [7004]
         assert await listed(db, text="GRÖSSE") == []

@@ -137,7 +137,7 @@ class RunPoints(Struct):
     `is_cut`: there are more, and these are the newest.
     """
 
-    points: list[tuple[RunText, str, float, StateWord]]
+    points: list[list[str | float]]
     is_cut: bool
 
 

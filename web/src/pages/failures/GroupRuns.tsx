@@ -21,6 +21,13 @@ const FAILED_COLUMNS = COLUMNS.map((one) => (one.id === "state" ? { ...one, widt
 
 const RETRY_HEAD = <span className="visually-hidden">Retry</span>;
 
+// What fits into the two lines of its head is not said again.
+const HEAD_CHARACTERS = 120;
+
+function isCut(message: string): boolean {
+  return message.length > HEAD_CHARACTERS || message.includes("\n");
+}
+
 interface GroupRunsProps {
   group: FailureGroup;
   program: string | null;
@@ -45,7 +52,7 @@ export function GroupRuns({ group, program }: GroupRunsProps): ReactNode {
   ));
   return (
     <>
-      <pre className="failure-whole">{group.message}</pre>
+      {isCut(group.message) && <pre className="failure-whole">{group.message}</pre>}
       <div className="row">
         <button type="button" className="main" onClick={() => setRetried({ filter })}>
           Retry all {count?.toLocaleString("en")} …

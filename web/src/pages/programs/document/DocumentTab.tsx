@@ -23,13 +23,12 @@ interface DocumentTabProps {
 export function DocumentTab({ program, shown, show }: DocumentTabProps): ReactNode {
   const found = useInspected(program);
   const graph = found.data?.graph ?? null;
-  const other = shown.file === null ? undefined : program.files[shown.file];
-  const file = other === undefined ? program.file : (shown.file ?? program.file);
-  const text = other ?? program.document;
-  const isMain = other === undefined;
+  const isMain = shown.file === null || !Object.hasOwn(program.files, shown.file);
+  const file = (isMain ? null : shown.file) ?? program.file;
+  const text = (isMain ? undefined : program.files[file]) ?? program.document;
   const language = found.data?.language ?? null;
-  const stepLines =
-    graph === null || shown.step === null ? [] : linesOf(graph, shown.step, { text, language });
+  const step = shown.step ?? (graph && isMain && shown.line ? stepAt(graph, shown.line) : null);
+  const stepLines = graph === null || step === null ? [] : linesOf(graph, step, { text, language });
   const lines = shown.line !== null ? [shown.line] : isMain ? stepLines : [];
   const findings = [...(found.data?.findings ?? []), ...warningsOf(found.data?.bounds ?? null)];
   const pick = (line: number): void =>
@@ -59,8 +58,8 @@ export function DocumentTab({ program, shown, show }: DocumentTabProps): ReactNo
         {graph !== null && (
           <FlowGraph
             graph={graph}
-            selected={shown.step}
-            onSelect={(step) => show({ step, line: null, file: null })}
+            selected={step}
+            onSelect={(name) => show({ step: name, line: null, file: null })}
           />
         )}
         {found.data === undefined && found.error === null && <Loading what="the graph" />}

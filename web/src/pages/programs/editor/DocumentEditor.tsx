@@ -17,6 +17,8 @@ interface DocumentEditorProps {
 }
 
 const INDENT = "  ";
+// In rem; as high as its text, within reason.
+const LINE_HEIGHT = 1.28;
 
 export function DocumentEditor(props: DocumentEditorProps): ReactNode {
   const { text, findings, onChange } = props;
@@ -24,6 +26,8 @@ export function DocumentEditor(props: DocumentEditorProps): ReactNode {
   const gutter = useRef<HTMLDivElement>(null);
   const [leaves, setLeaves] = useState(false);
   const hint = useId();
+  const lines = text.split("\n");
+  const height = `clamp(220px, ${Math.ceil(lines.length * LINE_HEIGHT) + 3}rem, 56vh)`;
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === "Escape") return setLeaves(true);
     if (event.key !== "Tab" || event.shiftKey || leaves) {
@@ -38,9 +42,9 @@ export function DocumentEditor(props: DocumentEditorProps): ReactNode {
   };
   return (
     <div className="editor">
-      <div className="editor-box mono">
+      <div className="editor-box mono" style={{ height }}>
         <div className="editor-gutter" ref={gutter} aria-hidden="true">
-          {text.split("\n").map((_, index) => (
+          {lines.map((_, index) => (
             <Number key={index} line={index + 1} findings={findings} />
           ))}
         </div>

@@ -37,7 +37,8 @@ export function FindingList(props: FindingListProps): ReactNode {
                 line {found.line}
               </button>
               <span>
-                {found.message} {found.suggestion}
+                {found.message}
+                {found.suggestion !== null && <span className="soft"> {found.suggestion}</span>}
               </span>
             </li>
           ))}

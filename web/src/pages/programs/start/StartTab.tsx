@@ -32,7 +32,7 @@ interface StartFormProps extends StartTabProps {
 }
 
 function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
-  const [typed, setTyped] = useState<Typed>({});
+  const [typed, setTyped] = useState<Typed>(new Map());
   const [more, setMore] = useState("");
   const [key, setKey] = useState("");
   const [labels, setLabels] = useState("");
@@ -49,7 +49,7 @@ function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
     mutationFn: () => post<RunStarted>(command.path, command.body),
     onSuccess: ({ run }) => go(`/runs/${run}`),
   });
-  const isFit = Object.keys(wrong).length === 0 && others !== null && pairs !== null;
+  const isFit = wrong.size === 0 && others !== null && pairs !== null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isFit && !starting.isPending) starting.mutate();
@@ -62,10 +62,10 @@ function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
         <FieldInput
           key={field.name}
           field={field}
-          typed={typed[field.name] ?? firstText(field)}
-          wrong={wrong[field.name]}
-          isChanged={field.name in values}
-          onChange={(text) => setTyped({ ...typed, [field.name]: text })}
+          typed={typed.get(field.name) ?? firstText(field)}
+          wrong={wrong.get(field.name)}
+          isChanged={Object.hasOwn(values, field.name)}
+          onChange={(text) => setTyped(new Map(typed).set(field.name, text))}
         />
       ))}
       <details>

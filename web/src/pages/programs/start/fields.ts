@@ -3,7 +3,8 @@
 
 import type { Json, JsonObject, WorkloadField } from "../../../api/types";
 
-export type Typed = { [name: string]: string | boolean };
+/** By the names of fields, which may be any text: those of an object would be in its way. */
+export type Typed = ReadonlyMap<string, string | boolean>;
 
 /** What a field shows before anybody touches it. */
 export function firstText(field: WorkloadField): string | boolean {
@@ -60,17 +61,17 @@ function loosely(text: string): Json {
 
 export interface Workload {
   values: JsonObject;
-  wrong: { [name: string]: string };
+  wrong: ReadonlyMap<string, string>;
 }
 
 export function workloadOf(fields: readonly WorkloadField[], typed: Typed): Workload {
   const values: [string, Json][] = [];
-  const wrong: { [name: string]: string } = {};
+  const wrong = new Map<string, string>();
   for (const field of fields) {
-    const text = typed[field.name];
+    const text = typed.get(field.name);
     if (text === undefined || text === firstText(field)) continue;
     const read = readField(field, text);
-    if ("wrong" in read) wrong[field.name] = read.wrong;
+    if ("wrong" in read) wrong.set(field.name, read.wrong);
     else values.push([field.name, read.value]);
   }
   return { values: Object.fromEntries(values), wrong };

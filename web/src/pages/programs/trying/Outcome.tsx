@@ -24,7 +24,9 @@ export function Outcome({ shown, source, isOld }: OutcomeProps): ReactNode {
   const { calls, waiting, unknown } = report;
   return (
     <section ref={box} className="sheet stack" aria-label="How it would have gone">
-      <h2 role="status">{verdict(report)}</h2>
+      <div role="status">
+        <h2>{verdict(report)}</h2>
+      </div>
       {isOld && <Notice tone="late">The text was changed since. Try it again.</Notice>}
       <dl className="facts">
         <dt>failed → done</dt>

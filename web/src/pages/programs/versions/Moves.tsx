@@ -24,10 +24,10 @@ export function Moves({ name, version, moves }: MovesProps): ReactNode {
   const [moved, setMoved] = useState<{ [run: RunText]: RunText }>({});
   return (
     <section className="stack" aria-label={`Runs that could move to version ${version}`}>
-      <h3>
+      <h2>
         {counted(moves.movable.length, "open run")} could move to version {version}
         {moves.stuck.length > 0 && `, ${counted(moves.stuck.length, "cannot", "cannot")}`}
-      </h3>
+      </h2>
       {moves.has_more && <Notice tone="calm">There are more runs than were looked at.</Notice>}
       <ul className="programs-moves">
         {moves.movable.map((run) => (

@@ -39,7 +39,7 @@ export function VersionsTab({ program, shown, show }: VersionsTabProps): ReactNo
     <>
       {newest && <OpenRuns newest={newest} />}
       <div className="sheet sheet-flush table-scroll" role="region" aria-label="Versions">
-        <table className="plain-table">
+        <table className="plain-table programs-versions">
           <thead>
             <tr>
               {["from", "to", "version", "registered", "file", "digest", "runs"].map((head) => (

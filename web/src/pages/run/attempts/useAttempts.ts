@@ -12,6 +12,7 @@ import { useEffect, useMemo, useRef } from "react";
 
 import { get } from "../../../api/client";
 import type { AttemptPage, AttemptShown, AttemptWhole } from "../../../api/types";
+import { untilThere, useNews, useReading } from "./news";
 
 const PAGE_ATTEMPTS = 200;
 // One task visit lies within so many events, as far as it is looked for.
@@ -30,7 +31,6 @@ export interface AttemptsKnown {
   attempts: AttemptShown[];
   isLoading: boolean;
   error: Error | null;
-  hasMore: boolean;
   more: () => void;
 }
 
@@ -42,16 +42,12 @@ export function useAttempts(run: string, filter: AttemptFilter, events: number):
   const client = useQueryClient();
   const { since, ...wanted } = filter;
   const key = ["run", run, "attempts", wanted.step, wanted.task, wanted.status, since];
-  const read = useRef(0);
-  const newest = useRef(events);
-  useEffect(() => {
-    newest.current = events;
-  }, [events]);
+  const reading = useReading(events);
   const query = useInfiniteQuery({
     queryKey: key,
     initialPageParam: since,
     queryFn: async ({ pageParam, signal }) => {
-      if (pageParam === since) read.current = newest.current;
+      if (pageParam === since) reading.begin();
       const held = heldPage(client.getQueryData(key), pageParam);
       if (held !== undefined && wanted.status === null && isSettled(held)) return held;
       const asked = { ...wanted, after: pageParam, limit: PAGE_ATTEMPTS };
@@ -59,18 +55,38 @@ export function useAttempts(run: string, filter: AttemptFilter, events: number):
     },
     getNextPageParam: (last) => last.next,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => untilThere(state.error),
   });
-  const { refetch, isFetching, fetchNextPage, hasNextPage } = query;
-  useEffect(() => {
-    if (!isFetching && read.current < events) void refetch();
-  }, [events, isFetching, refetch]);
+  useNews(reading, query, { events, isWanted: true });
+  const more = useMore(query);
   const pages = query.data?.pages;
   return {
     attempts: useMemo(() => pages?.flatMap((page) => page.attempts) ?? [], [pages]),
-    isLoading: query.data === undefined && query.error === null,
-    error: query.error,
-    hasMore: hasNextPage,
-    more: () => void (hasNextPage && !isFetching && fetchNextPage()),
+    isLoading: pages === undefined && query.error === null,
+    // What was told last is still worth looking at.
+    error: pages === undefined ? query.error : null,
+    more,
+  };
+}
+
+interface Paged {
+  isFetching: boolean;
+  hasNextPage: boolean;
+  fetchNextPage: () => unknown;
+}
+
+/** Ask for the next page; where an answer is on its way, once it is here. */
+function useMore({ isFetching, hasNextPage, fetchNextPage }: Paged): () => void {
+  const isWanted = useRef(false);
+  const ask = (): void => {
+    if (!isWanted.current || isFetching || !hasNextPage) return;
+    isWanted.current = false;
+    fetchNextPage();
+  };
+  useEffect(ask);
+  return () => {
+    isWanted.current = true;
+    ask();
   };
 }
 
@@ -87,33 +103,35 @@ function isSettled(page: AttemptPage): boolean {
 
 /** One attempt with its data; what is at work is asked for again when something happens. */
 export function useAttempt(run: string, seq: number | null, events: number) {
+  const reading = useReading(events);
   const query = useQuery({
     queryKey: ["run", run, "attempt", seq],
-    queryFn: ({ signal }) => get<AttemptWhole>(`${attemptsPath(run)}/${seq}`, {}, signal),
+    queryFn: ({ signal }) => {
+      reading.begin();
+      return get<AttemptWhole>(`${attemptsPath(run)}/${seq}`, {}, signal);
+    },
     enabled: seq !== null,
     staleTime: Infinity,
+    refetchInterval: ({ state }) => untilThere(state.error),
   });
-  const { refetch } = query;
-  const isOpen = query.data?.status === "working";
-  useEffect(() => {
-    if (isOpen) void refetch({ cancelRefetch: false });
-  }, [events, isOpen, refetch]);
+  useNews(reading, query, { events, isWanted: query.data?.status === "working" });
   return query;
 }
 
 /** All attempts of the task visit that this one belongs to, in order, itself included. */
 export function useKin(run: string, of: AttemptShown | undefined, events: number): AttemptShown[] {
-  const place = [of?.step, of?.task, of?.idempotency_key];
+  const reading = useReading(events);
   const query = useQuery({
-    queryKey: ["run", run, "kin", ...place, events],
+    queryKey: ["run", run, "kin", of?.step, of?.task, of?.seq],
     queryFn: ({ signal }) => {
+      reading.begin();
       const after = Math.max(0, (of?.seq ?? 0) - NEAR_EVENTS);
       const asked = { step: of?.step, task: of?.task, after, limit: NEAR_ATTEMPTS };
       return get<AttemptPage>(attemptsPath(run), asked, signal);
     },
     enabled: of !== undefined,
-    placeholderData: keepPreviousData,
   });
+  useNews(reading, query, { events, isWanted: of !== undefined });
   if (of === undefined) return [];
   const kin = query.data?.attempts.filter((one) => one.idempotency_key === of.idempotency_key);
   return kin?.some((one) => one.seq === of.seq) ? kin : [of];

@@ -20,6 +20,7 @@ const LENGTHS = [
   30 * DAY,
   365 * DAY,
 ];
+const FINE_LENGTHS = LENGTHS.flatMap((seconds) => [seconds, 2 * seconds, 5 * seconds]);
 const STEPS = [
   1,
   5,
@@ -76,16 +77,21 @@ export function valueAt(place: number, span: Span, first: number, last: number):
 
 /** Lengths to name at the side: at most `room` of them, apart from each other. */
 export function lengthTicks(span: Span, room: number, word: (seconds: number) => string): Tick[] {
-  const apart = (span.to - span.from) / Math.max(1, room);
-  const ticks: Tick[] = [];
-  for (const seconds of LENGTHS) {
+  const found = apart(LENGTHS, span, room);
+  // Where all runs take about as long, round lengths are too far from each other.
+  const named = found.length > 1 ? found : apart(FINE_LENGTHS, span, room);
+  return named.map((seconds) => ({ at: logarithm(seconds), text: word(seconds) }));
+}
+
+function apart(lengths: readonly number[], span: Span, room: number): number[] {
+  const gap = (span.to - span.from) / Math.max(1, room);
+  let last = -Infinity;
+  return lengths.filter((seconds) => {
     const at = logarithm(seconds);
-    const isInside = at >= span.from && at <= span.to;
-    if (isInside && at - (ticks.at(-1)?.at ?? -Infinity) >= apart) {
-      ticks.push({ at, text: word(seconds) });
-    }
-  }
-  return ticks;
+    if (at < span.from || at > span.to || at - last < gap) return false;
+    last = at;
+    return true;
+  });
 }
 
 /** Moments (milliseconds) to name below: round ones of the clock on the wall. */

@@ -50,7 +50,7 @@ export function RunsTable(props: RunsTableProps): ReactNode {
       ref={box}
       className="sheet sheet-flush runs-table"
       onKeyDown={tick}
-      title="j and k move between rows, x ticks one, Enter opens it"
+      aria-keyshortcuts="j k x Enter"
     >
       {pages.error && pages.rows.length > 0 && <Stale error={pages.error} />}
       <Grid
@@ -68,7 +68,17 @@ export function RunsTable(props: RunsTableProps): ReactNode {
         }}
         empty={<Empty pages={pages}>{props.empty}</Empty>}
       />
+      {!isNarrow && pages.rows.length > 0 && <Keys />}
     </div>
+  );
+}
+
+function Keys(): ReactNode {
+  return (
+    <p className="runs-keys">
+      <kbd>j</kbd> <kbd>k</kbd> move between rows, <kbd>x</kbd> selects one, <kbd>Enter</kbd> opens
+      it.
+    </p>
   );
 }
 
