@@ -16,7 +16,7 @@ PAGE_SOURCES := $(shell find web/src web/public -type f) \
 	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check web browser docs-site soak soak-cluster bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test check web browser docs-site screenshots soak soak-cluster bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,15 @@ check: $(READY) ## ruff, mypy --strict, import-linter and the house rules
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -q tests/test_tidy.py
+
+docs-site: $(READY) ## build the documentation into build/site, with every link checked
+	@$(BIN)/python -m docs.site
+
+screenshots: $(READY) $(PAGE) browser ## take the pictures of the documentation again
+	@$(BIN)/python -m pytest -q -p no:xdist tests/web/test_tour.py
+	@mkdir -p docs/screenshots && rm -f docs/screenshots/*.png
+	@for name in $$(grep -rhoE --include='*.md' 'tour-[a-z-]+\.png' README.md docs | sort -u); do \
+		cp "build/screenshots/$$name" docs/screenshots/; done
 
 soak: $(READY) ## kill random runs at random for SOAK_SECONDS (600 unless set)
 	@$(BIN)/python -m tests.crash.soak

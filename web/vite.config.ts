@@ -25,5 +25,7 @@ export default defineConfig({
     include: ["test/**/*.test.{ts,tsx}"],
     setupFiles: ["test/setup.ts"],
     restoreMocks: true,
+    // A busy machine is not a failure.
+    testTimeout: 60_000,
   },
 });

@@ -2,8 +2,8 @@
 
     python -m docs.site [FOLDER]
 
-FOLDER is build/site unless given; what an earlier build left there is removed. What is wrong is told with
-its file and line, and nothing is written then.
+FOLDER is build/site unless given; what an earlier build left there is removed. What is wrong is
+told with its file and line, and nothing is written then.
 """
 
 from __future__ import annotations

@@ -64,4 +64,5 @@ def _contents(headings: list[Heading]) -> str:
     if len(found) < _HEADINGS_MIN:
         return ""
     items = "".join(f'<li><a href="#{one.anchor}">{escape(one.title)}</a></li>\n' for one in found)
-    return f'<nav id="contents" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n{items}</ul>\n</nav>\n'
+    heading = "<h2>On this page</h2>"
+    return f'<nav id="contents" aria-label="On this page">\n{heading}\n<ul>\n{items}</ul>\n</nav>\n'

@@ -1,6 +1,7 @@
 """What the search looks through: for each heading of each page, the words that stand under it.
 
-It is a script and not JSON, for a page that is read from a disk may run the one and not fetch the other.
+It is a script and not JSON: a page that is read from a disk may run the one and not fetch the
+other.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ _WORD = re.compile(r"[^\W_][\w.-]*[^\W_]")
 
 
 def index(pages: Iterable[Page]) -> str:
-    rows = [row for page in pages for row in _rows(page)]
-    return f"globalThis.anewSections = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
+    rows = [row for page in pages if page.source.suffix == ".md" for row in _rows(page)]
+    told = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    return f"globalThis.anewSections = {told};\n"
 
 
 def _rows(page: Page) -> Iterator[list[str]]:

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from docs.site.places import ROOT, START, named, way
 
-_FIRST = "Start"
+# How deep the words of a heading or a paragraph are nested when no list is around them.
+_OUTSIDE = 1
 
 
 class Entry(Struct, frozen=True):
@@ -29,16 +30,12 @@ class Group(Struct, frozen=True):
 
 def groups() -> list[Group]:
     """The groups of the index that lead anywhere."""
-    found, depth = [Group(_FIRST, [])], 0
+    found: list[Group] = []
     for token in MarkdownIt("commonmark").parse((ROOT / START).read_text(encoding="utf-8")):
-        depth += token.nesting if token.type == "bullet_list_open" else 0
-        depth -= token.type == "bullet_list_close"
-        if token.type != "inline":
-            continue
-        if depth:
+        if token.type == "inline" and token.level > _OUTSIDE:
             found[-1].entries.extend(_entries(token))
-        elif token.level == 1 and token.content[-1] not in ".":
-            found.append(Group(token.content.rstrip(":").partition(":")[0], []))
+        elif token.type == "inline" and not token.content.endswith("."):
+            found.append(Group(token.content.partition(":")[0], []))
     return [group for group in found if group.entries]
 
 
@@ -46,18 +43,25 @@ def _entries(inline: Token) -> list[Entry]:
     parts = inline.children or []
     opened = [at for at, part in enumerate(parts) if part.type == "link_open"]
     return [
-        Entry(parts[at + 1].content, target)
+        Entry(_begun(parts[at + 1].content), target)
         for at in opened
         if (target := named(START, str(parts[at].attrs["href"]).partition("#")[0])) is not None
     ]
 
 
+def _begun(title: str) -> str:
+    return title[:1].upper() + title[1:]
+
+
 def shown(of: list[Group], page: PurePosixPath) -> str:
     """The groups as lists of links, as they are on the page of a file."""
     return "".join(
-        f"<h2>{escape(group.title)}</h2>\n<ul>\n{''.join(_item(one, page) for one in group.entries)}</ul>\n"
-        for group in of
+        f"<h2>{escape(group.title)}</h2>\n<ul>\n{_items(group, page)}</ul>\n" for group in of
     )
+
+
+def _items(group: Group, page: PurePosixPath) -> str:
+    return "".join(_item(entry, page) for entry in group.entries)
 
 
 def _item(entry: Entry, page: PurePosixPath) -> str:

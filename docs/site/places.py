@@ -25,7 +25,8 @@ def place(source: PurePosixPath) -> PurePosixPath:
         return path
     if (ROOT / source).is_dir():
         return path / "index.html"
-    return path.with_suffix(".html") if path.suffix == ".md" else path.with_name(f"{path.name}.html")
+    name = path.stem if path.suffix == ".md" else path.name
+    return path.with_name(f"{name}.html")
 
 
 def way(source: PurePosixPath, target: PurePosixPath) -> str:

@@ -1,4 +1,4 @@
-"""A Markdown file as a page: its HTML, its headings with anchors, its links and what is wrong in it.
+"""A Markdown file as a page: its HTML, its headings with anchors, its links, and what is wrong.
 
 Does not know whether a link leads anywhere: `__main__` does, once all pages are read.
 """
@@ -127,4 +127,3 @@ def _words(inline: Token) -> Iterator[str]:
             yield token.content
         elif token.type in ("softbreak", "hardbreak"):
             yield " "
-

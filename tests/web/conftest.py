@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.web import chromium
 from tests.web.scene import Scene, a_scene
-from tests.web.sight import Sight
+from tests.web.sight import PATIENCE_MS, Sight
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -27,6 +27,7 @@ def browser() -> Iterator[Browser]:
     path = chromium.find()
     if path is None:
         pytest.skip(chromium.MISSING)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as play:
         found = play.chromium.launch(executable_path=path, args=FLAGS)
         yield found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.web.scene import PATIENCE_SECONDS, Scene
+
+# What a server that was killed had in hand is taken up by the next after so long.
+LEASE_SECONDS = "2"
 
 
 class Server:
@@ -29,12 +33,14 @@ class Server:
     def start(self) -> Scene:
         words = ["serve", "--port", str(self._port), "--db", str(self._folder / "anew.db")]
         command = [sys.executable, "-m", "anew", *words, *self._flags]
+        surroundings = os.environ | {"ANEW_LEASE_SECONDS": LEASE_SECONDS}
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, cwd=self._folder
+            command, stdout=subprocess.PIPE, text=True, cwd=self._folder, env=surroundings
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        url = next(word for word in line.split() if word.startswith("http://"))
+        url = next((word for word in line.split() if word.startswith("http://")), None)
+        assert url is not None, f"the server ended with status {self._process.wait()}"
         self._port = urlsplit(url).port or 0
         return self.scene
 
@@ -51,8 +57,8 @@ class Server:
 @contextmanager
 def a_server(folder: Path, *flags: str) -> Iterator[Server]:
     server = Server(folder, *flags)
-    server.start()
     try:
+        server.start()
         yield server
     finally:
         server.stop()

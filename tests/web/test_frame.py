@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.scene import Scene
 from tests.web.sight import Sight
@@ -24,7 +26,7 @@ PHONE = {"width": 390, "height": 844}
 def settled(sight: Sight) -> Sight:
     """Once what the page asked for is there."""
     sight.page.locator("main h1").first.wait_for()
-    sight.page.wait_for_function("!document.body.innerText.includes('Loading ')")
+    expect(sight.page.get_by_text(re.compile("^Loading "))).to_have_count(0)
     return sight
 
 

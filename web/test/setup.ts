@@ -1,6 +1,8 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach } from "vitest";
 
+// A busy machine is not a failure.
+configure({ asyncUtilTimeout: 20_000 });
 afterEach(cleanup);
 
 // What jsdom lacks of a browser.

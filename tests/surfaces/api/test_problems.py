@@ -75,14 +75,14 @@ def test_a_wrong_path_or_method_is_a_problem_too(tmp_path: Path) -> None:
     play(tmp_path, act)
 
 
-def test_a_page_for_people_is_not_there_yet(tmp_path: Path) -> None:
+def test_what_only_programs_can_read_is_not_sent_to_people(tmp_path: Path) -> None:
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
     async def act(site: Site) -> None:
         run = await site.started(NOOP)
-        await site.get(f"/runs/{run}", 406, headers=browser)
-        await site.get("/runs", 406, headers=browser)
-        await site.get(f"/runs/{run}", headers={"Accept": "application/json"})
-        await site.get(f"/runs/{run}", headers={"Accept": "*/*"})
+        await site.get(f"/pipelines/{run}", 406, headers=browser)
+        await site.get("/pipelines", 406, headers=browser)
+        await site.get(f"/pipelines/{run}", headers={"Accept": "application/json"})
+        await site.get(f"/pipelines/{run}", headers={"Accept": "*/*"})
 
     play(tmp_path, act)

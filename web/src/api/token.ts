@@ -6,6 +6,7 @@ import { useSyncExternalStore } from "react";
 const KEPT = "anew.token";
 const listeners = new Set<() => void>();
 let isRefused = false;
+let isWrong = false;
 
 function told(): void {
   for (const listener of listeners) listener();
@@ -26,22 +27,29 @@ export function token(): string | null {
 export function keepToken(text: string): void {
   sessionStorage.setItem(KEPT, text);
   isRefused = false;
+  isWrong = false;
   told();
 }
 
 export function forgetToken(): void {
+  // Several answers may refuse one token: only the first of them finds it here.
+  isWrong ||= token() !== null;
   sessionStorage.removeItem(KEPT);
   isRefused = true;
   told();
 }
 
-/** Whether the server has asked for another token than the one it was shown. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Whether the server has asked for a token, or for another than the one it was shown. */
 export function useNeedsToken(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => isRefused,
-  );
+  return useSyncExternalStore(subscribe, () => isRefused);
+}
+
+/** Whether it was shown one that is not its own. */
+export function useTokenWasWrong(): boolean {
+  return useSyncExternalStore(subscribe, () => isWrong);
 }

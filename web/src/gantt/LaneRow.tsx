@@ -88,9 +88,9 @@ function LaneName({ lane, index, isStop }: LaneNameProps): ReactNode {
         <ShapeIcon shape={look.shape} />
       </span>
       <span className="gantt-words">
-        <span className="gantt-step">{lane.step}</span>
+        <span className="gantt-step">{lane.step}</span>{" "}
         {loop !== null && <span className="gantt-counts">{loop}</span>}
-      </span>
+      </span>{" "}
       {loop === null && lane.attempts > 1 && (
         <span className="gantt-counts" title={counted(lane.attempts, "attempt")}>
           {lane.attempts.toLocaleString("en")}

@@ -44,12 +44,13 @@ function attemptWords({ bar, kind }: DrawnBar): string {
 }
 
 export function laneWords(lane: LaneShown): string {
+  // What is seen comes first, so that it can be said to a computer that listens.
   const said = [
     lane.step,
-    STEP_STATES[lane.status].word,
-    counted(lane.attempts, "attempt"),
-    lane.visits > 1 ? counted(lane.visits, "visit") : null,
     loopText(lane),
+    counted(lane.attempts, "attempt"),
+    STEP_STATES[lane.status].word,
+    lane.visits > 1 ? counted(lane.visits, "visit") : null,
   ];
   return said.filter((word) => word !== null).join(", ");
 }

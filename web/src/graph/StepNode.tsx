@@ -27,17 +27,23 @@ export function StepNode({ data, width = 0, height = 0 }: NodeProps<StepFlowNode
   return (
     <div
       className={`graph-node graph-role-${shown.role} ${look}${isSelected ? " graph-selected" : ""}`}
-      role="button"
       data-step={shown.name}
-      tabIndex={data.isStop ? 0 : -1}
-      aria-pressed={isSelected}
-      aria-label={nodeWords(shown, isRun)}
-      aria-keyshortcuts="Enter ArrowUp ArrowDown ArrowLeft ArrowRight"
-      onClick={() => data.onSelect(shown.name)}
-      onKeyDown={(event) => data.onKey(event, shown.name)}
     >
       <Outline shown={shown} width={width} height={height} />
       <Content shown={shown} isRun={isRun} />
+      {/* Lies over the drawing, and says in words what that shows. */}
+      <button
+        type="button"
+        className="graph-hit"
+        data-hit={shown.name}
+        tabIndex={data.isStop ? 0 : -1}
+        aria-pressed={isSelected}
+        aria-label={nodeWords(shown, isRun)}
+        title={nodeWords(shown, isRun)}
+        aria-keyshortcuts="Enter ArrowUp ArrowDown ArrowLeft ArrowRight"
+        onClick={() => data.onSelect(shown.name)}
+        onKeyDown={(event) => data.onKey(event, shown.name)}
+      />
     </div>
   );
 }
@@ -62,21 +68,11 @@ const Outline = memo(function Outline({ shown, width, height }: OutlineProps): R
 const Content = memo(function Content(props: { shown: NodeShown; isRun: boolean }): ReactNode {
   const { shown, isRun } = props;
   return (
-    <div className="graph-content">
+    <div className="graph-content" aria-hidden="true">
       <div className="graph-head">
-        {shown.is_entry && (
-          <span className="graph-entry" title="The run begins here">
-            ▸
-          </span>
-        )}
-        <span className="graph-name" title={shown.name}>
-          {shown.name}
-        </span>
-        {shown.is_gate && (
-          <span className="graph-chip graph-gate" title="The run cannot end well without it">
-            gate
-          </span>
-        )}
+        {shown.is_entry && <span className="graph-entry">▸</span>}
+        <span className="graph-name">{shown.name}</span>
+        {shown.is_gate && <span className="graph-chip graph-gate">gate</span>}
         {shown.role !== "step" && <span className="graph-chip">{ROLE_WORDS[shown.role]}</span>}
       </div>
       <Lines shown={shown} isRun={isRun} />

@@ -82,8 +82,8 @@ function useFirstView(canvas: RefObject<HTMLDivElement | null>, first: () => voi
 }
 
 function focusOn(canvas: HTMLElement | null, step: string): void {
-  const steps = canvas?.querySelectorAll<HTMLElement>("[data-step]") ?? [];
-  const found = [...steps].find((element) => element.dataset["step"] === step);
+  const steps = canvas?.querySelectorAll<HTMLElement>("[data-hit]") ?? [];
+  const found = [...steps].find((element) => element.dataset["hit"] === step);
   found?.focus({ preventScroll: true });
 }
 

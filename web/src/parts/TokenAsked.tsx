@@ -3,11 +3,13 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 
-import { keepToken } from "../api/token";
+import { keepToken, useTokenWasWrong } from "../api/token";
+import { Notice } from "./Notice";
 
 export function TokenAsked(): ReactNode {
   const [text, setText] = useState("");
   const queries = useQueryClient();
+  const wasWrong = useTokenWasWrong();
   const keep = (event: FormEvent): void => {
     event.preventDefault();
     keepToken(text.trim());
@@ -20,6 +22,7 @@ export function TokenAsked(): ReactNode {
         It is what the server was started with: <code>$ANEW_TOKEN</code>, or <code>--token</code>.
         This tab keeps it until it is closed.
       </p>
+      {wasWrong && <Notice tone="bad">This is not the token of this server.</Notice>}
       <label className="field">
         Token
         <input

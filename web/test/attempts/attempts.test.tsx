@@ -100,12 +100,15 @@ describe("the table of attempts", () => {
     vi.mocked(fetch).mockImplementation(() => new Promise((give) => answers.push(give)));
     const grow = show(14);
     await waitFor(() => expect(answers).toHaveLength(1));
-    grow(15);
     answers[0]?.(Response.json(page));
     await rowOf("3 of 8");
+    grow(15);
     await waitFor(() => expect(answers).toHaveLength(2));
+    grow(16);
     answers[1]?.(Response.json({ attempts: [...page.attempts, attempt(4)], next: null }));
+    // The answer was not given up for a newer one, which is asked for after it.
     await rowOf("4 of 8");
+    await waitFor(() => expect(answers).toHaveLength(3));
   });
 
   it("asks for the next page at its end, and not again for one that cannot change", async () => {

@@ -80,6 +80,7 @@ describe("what an attempt printed", () => {
       { stream: "stdout", level: null, text: "first" },
     ]);
     expect(logLines(logs, "stderr", "first")).toEqual([]);
+    expect(logLines(logs, null, "warning")).toHaveLength(1);
   });
 
   it("may be of a shape that nobody knows", () => {

@@ -90,6 +90,13 @@ describe("the Failures page", () => {
     );
   });
 
+  it("says how many runs of a problem failed before the time that is asked for", async () => {
+    history.replaceState(null, "", "/failures?group=42018f0d84eb&since=1h");
+    served();
+    show(<FailuresPage />);
+    await screen.findByText("13 of these runs failed before the time chosen above.");
+  });
+
   it("retries one, some, or all of a problem", async () => {
     history.replaceState(null, "", "/failures?group=42018f0d84eb");
     const server = served();

@@ -161,14 +161,14 @@ describe("the keyboard in the lanes", () => {
     const grid = screen.getByRole("grid");
     const stops = (): Element[] => [...grid.querySelectorAll('[tabindex="0"]')];
     expect(stops().map((one) => one.getAttribute("aria-label"))).toEqual([
-      "start, done, 1 attempt",
+      "start, 1 attempt, done",
     ]);
     act(() => (stops()[0] as HTMLElement).focus());
     const press = async (key: string, name: RegExp): Promise<void> => {
       if (document.activeElement) fireEvent.keyDown(document.activeElement, { key });
       await waitFor(() => expect(document.activeElement?.getAttribute("aria-label")).toMatch(name));
     };
-    await press("ArrowDown", /^fetch_orders, retrying, 3 attempts/);
+    await press("ArrowDown", /^fetch_orders, 3 attempts, retrying/);
     await press("ArrowRight", /^waiting for a worker/);
     await press("ArrowRight", /attempt 1, at 0.6 s/);
     expect(stops()).toHaveLength(1);

@@ -137,22 +137,26 @@ test("two versions are compared line by line", async () => {
 test("open runs of an older version are asked whether they could move", async () => {
   at("/programs/orders?tab=versions");
   const open = run(1, { state: "retrying", status: "running", digest: "old" });
+  const ended = run(3, { state: "running", status: "running", digest: "old" });
+  const refused = { type: "x", title: "x", status: 400, detail: "the run had ended" };
   const server = serve(
     answers({
       "GET /api/v1/runs": () => ({
-        runs: [open, run(2, { digest: program().digest })],
+        runs: [open, ended, run(2, { digest: program().digest })],
         next: null,
       }),
       [`POST /api/v1/runs/${open.run}/fork`]: (_: URL, body: object) => {
         expect(body).toEqual({ program: "orders", version: 2, dry_run: true });
         return { preview: { misfits: [{ message: "step x is gone", line: 7 }] } };
       },
+      [`POST /api/v1/runs/${ended.run}/fork`]: () => Response.json(refused, { status: 400 }),
     }),
   );
   show(<ProgramPage name="orders" />);
   fireEvent.click(await screen.findByRole("button", { name: "Which could move?" }));
   await screen.findByText(/cannot move: line 7: step x is gone/);
-  expect(server.asked.filter((one) => one.endsWith("/fork"))).toHaveLength(1);
+  screen.getByText(/cannot move: the run had ended/);
+  expect(server.asked.filter((one) => one.endsWith("/fork"))).toHaveLength(2);
 });
 
 test("the worst case leads to the lines that leave it open, and no further", async () => {
@@ -201,4 +205,19 @@ test("a program that was only run can still be tried on its run", async () => {
   show(<ProgramPage name="loose" />);
   await screen.findByText(/no program 'loose' is registered/);
   expect(await screen.findByLabelText(/to be changed/)).toHaveProperty("value", DOCUMENT);
+});
+
+test("where no run has failed, those that are done are tried", async () => {
+  at("/programs/orders?tab=try");
+  serve(
+    answers({
+      "GET /api/v1/runs": (asked: URL) => ({
+        runs: asked.searchParams.get("state") === "done" ? [run(1), run(2)] : [],
+        next: null,
+      }),
+    }),
+  );
+  show(<ProgramPage name="orders" />);
+  await screen.findByText(/These are the newest that are done\./);
+  expect(screen.getByLabelText(run(2).run)).toHaveProperty("checked", true);
 });

@@ -66,9 +66,12 @@ test("the edited document is tried on the chosen runs, and told in words", async
     },
   });
   const { container } = show(<TryPolicy {...POLICY} runs={[RUN, "22"]} />);
-  fireEvent.change(screen.getByLabelText(/to be changed/), { target: { value: EDITED } });
-  fireEvent.click(screen.getByLabelText("22"));
   const button = screen.getByRole("button", { name: "Try it" });
+  await waitFor(() => expect(button).toHaveProperty("disabled", false));
+  fireEvent.change(screen.getByLabelText(/to be changed/), { target: { value: EDITED } });
+  // Nobody knows yet whether this text has errors.
+  expect(button).toHaveProperty("disabled", true);
+  fireEvent.click(screen.getByLabelText("22"));
   await waitFor(() => expect(button).toHaveProperty("disabled", false));
   fireEvent.click(button);
   await screen.findByText("The run would have ended done instead of failed, for certain.");

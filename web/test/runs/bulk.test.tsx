@@ -16,6 +16,8 @@ describe("what a bulk action will do", () => {
     [400, 312, "This will retry 312 runs (of 400 that match; 88 cannot be retried as they stand)."],
     [3, 3, "This will retry 3 runs: all that match."],
     [1, 1, "This will retry 1 run: all that match."],
+    [4, 3, "This will retry 3 runs (of 4 that match; 1 cannot be retried as it stands)."],
+    [1, 0, "Nothing to do: the run cannot be retried as it stands."],
     [7, 0, "Nothing to do: of 7 runs that match, all cannot be retried as they stand."],
     [0, 0, "No run matches any more."],
   ])("of %d runs, %d able: %s", (count, able, text) => {
@@ -78,6 +80,29 @@ describe("the dialog of a bulk action", () => {
     expect(screen.getByRole("link", { name: "6" }).getAttribute("href")).toBe("/runs/6");
     expect(screen.getByText(HOSTILE, { exact: false })).toBeTruthy();
     expect(document.querySelector("img")).toBeNull();
+  });
+
+  it("tells runs that were retried before apart from those that refused", async () => {
+    const before = { run: "9", detail: "it was retried before, as run 12" };
+    serve({
+      "POST /api/v1/runs/bulk": (_, body) =>
+        (body as BulkAsked).dry_run
+          ? bulkDone({ count: 3, able: 3 })
+          : bulkDone({
+              count: 3,
+              changed: ["8"],
+              refused: [before, { run: "7", detail: `as run ${HOSTILE}` }],
+            }),
+    });
+    show(<BulkDialog action="retry" meant={{ filter: FAILED }} onClose={vi.fn()} />);
+    fireEvent.click(await screen.findByRole("button", { name: "Retry 3 runs" }));
+    await screen.findByText(
+      "Finished: 1 run retried, 1 was retried before and left alone, 1 refusal.",
+    );
+    const repeats = screen.getByRole("list", { name: "Retried before" });
+    expect(repeats.textContent).toBe("9 was retried before: see run 12");
+    expect(screen.getByRole("link", { name: "12" }).getAttribute("href")).toBe("/runs/12");
+    expect(screen.getByRole("list", { name: "Refused" }).textContent).toBe(`7 as run ${HOSTILE}`);
   });
 
   it("stops after the request that is under way, and can go on from there", async () => {

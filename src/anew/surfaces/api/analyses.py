@@ -5,26 +5,26 @@ Logs are read into memory, within limits, and analysed beside the event loop. No
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from time import monotonic
 from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
+from anew.engine.events import Event
 from anew.lab.coverage import Coverage, Tally
+from anew.lab.patience import Patience, patiently
 from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
 from anew.lab.whatif.lines import answer_lines
 from anew.program.program import Program
 from anew.runtime.records import read_log
-from anew.store import RunFilter, RunRow
+from anew.store import RunFilter
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.past import ANALYSED_EVENTS_MAX, Past, read_past
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.programs import stored
-from anew.surfaces.api.studying import studied
 from anew.values import Object
 
 COVERAGE_RUNS_MAX = 200
@@ -35,7 +35,6 @@ WHATIF_SAMPLES_MAX = 1_000
 STUDY_SECONDS_MAX = 7.0
 REASONS_SHOWN = 3
 _SEED_MAX = 2**53
-_FEWER = "Ask for fewer runs."
 
 T = TypeVar("T")
 
@@ -87,14 +86,10 @@ class WhatifShown(Struct):
     lines: list[str]
 
 
-class _OutOfTime(Exception):
-    """An analysis that took too long ends itself."""
-
-
-async def _in_time(study: Callable[[], T], what: str, remedy: str = "") -> T:
+async def _in_time(asked: Asked, study: Callable[[Patience], T], what: str, remedy: str) -> T:
     try:
-        return await studied(study, seconds=STUDY_SECONDS_MAX)
-    except (TimeoutError, _OutOfTime):
+        return await asked.service.studies.made(study, seconds=STUDY_SECONDS_MAX)
+    except TimeoutError:
         detail = f"{what} takes longer than {STUDY_SECONDS_MAX:g} s here. {remedy}"
         raise Refusal("unavailable", detail) from None
 
@@ -107,23 +102,34 @@ async def show_coverage(asked: Asked) -> Reply:
     wanted = asked.query(CoverageAsked)
     program = await stored(asked, asked.path("name"), wanted.version)
     document = asked.engine.programs.of(program)
-    tally, runs, events = Tally(document.program), 0, 0
     async with asked.service.reading:
-        for row in await _newest(asked, program.name, program.digest, wanted.runs):
-            events += row.version
-            if runs and events > ANALYSED_EVENTS_MAX:
-                break
-            log = await read_log(asked.engine.database.archive, row.run)
-            await _in_time(partial(tally.add, log), "counting what these runs exercised", _FEWER)
-            runs += 1
-    head = {"name": program.name, "version": program.version, "runs": runs}
-    return Reply({**head, **_covered(tally.coverage)})
+        logs = await _newest(asked, program.name, program.digest, wanted.runs)
+        study = partial(_exercised, document.program, logs)
+        what = "counting what these runs exercised"
+        coverage = await _in_time(asked, study, what, "Ask for fewer runs.")
+    head = {"name": program.name, "version": program.version, "runs": len(logs)}
+    return Reply({**head, **_covered(coverage)})
 
 
-async def _newest(asked: Asked, name: str, digest: str, limit: int) -> list[RunRow]:
-    """The newest runs of this very document."""
-    filter_ = RunFilter(program=name, digests=[digest], limit=limit)
-    return await asked.engine.database.archive.runs(filter_)
+async def _newest(asked: Asked, name: str, digest: str, limit: int) -> list[list[Event]]:
+    """The logs of the newest runs of this very document, as many as fit into memory."""
+    archive = asked.engine.database.archive
+    logs: list[list[Event]] = []
+    events = 0
+    for row in await archive.runs(RunFilter(program=name, digests=[digest], limit=limit)):
+        events += row.version
+        if logs and events > ANALYSED_EVENTS_MAX:
+            break
+        logs.append(await read_log(archive, row.run))
+    return logs
+
+
+def _exercised(program: Program, logs: Sequence[list[Event]], patience: Patience) -> Coverage:
+    """In a thread."""
+    tally = Tally(program)
+    for log in logs:
+        tally.add(patiently(log, patience))
+    return tally.coverage
 
 
 def _covered(coverage: Coverage) -> Object:
@@ -149,17 +155,18 @@ async def show_whatif(asked: Asked) -> Reply:
         study = partial(
             _played, past, compiled.document.program, samples=wanted.samples, seed=wanted.seed
         )
-        answer = await _in_time(study, "playing these runs", "Name fewer runs, or fewer samples.")
+        remedy = "Name fewer runs, or fewer samples."
+        answer = await _in_time(asked, study, "playing these runs", remedy)
     return Reply({"report": answer.report(), "lines": list(answer_lines(answer, source.name))})
 
 
-def _played(past: Past, program: Program, *, samples: int, seed: int) -> Whatif:
-    """In a thread. It looks at the time after each play, and gives up."""
-    ends = monotonic() + STUDY_SECONDS_MAX
+def _played(
+    past: Past, program: Program, patience: Patience, *, samples: int, seed: int
+) -> Whatif:
+    """In a thread. It asks after each play whether to go on."""
 
     def on_play(_played: int, _planned: int) -> None:
-        if monotonic() > ends:
-            raise _OutOfTime
+        patience()
 
     answer = whatif(
         past.runs, program, samples=samples, seed=seed, others=past.others, on_play=on_play

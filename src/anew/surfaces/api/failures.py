@@ -11,7 +11,7 @@ from anew.store import FailureFilter
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.listing import Word
 from anew.surfaces.api.shapes import Name, RunText
-from anew.surfaces.cli.moments import moment_said
+from anew.surfaces.moments import moment_said
 
 FAILURE_GROUPS_MAX = 200
 

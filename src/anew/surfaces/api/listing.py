@@ -30,7 +30,7 @@ from anew.surfaces.api.shapes import (
     Status,
     Version,
 )
-from anew.surfaces.cli.moments import moment_ahead, moment_said
+from anew.surfaces.moments import moment_ahead, moment_said
 
 # What a chart shows of runs; more of them are a cloud.
 POINTS_MAX = 2_000

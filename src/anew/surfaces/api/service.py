@@ -17,6 +17,7 @@ from anew.surfaces.api.documents import Compiler
 from anew.surfaces.api.metrics import Metrics
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.settings import READINGS_MAX, ApiSettings
+from anew.surfaces.api.studying import Studies
 from anew.surfaces.api.traces import Traces
 
 _LOG = logging.getLogger("anew.api")
@@ -34,6 +35,7 @@ class Service:
         self.stopping = asyncio.Event()
         self.streams = 0
         self.reading = asyncio.Semaphore(READINGS_MAX)
+        self.studies = Studies()
         self.traces = Traces(engine.database.archive, self.reading)
         self._webhooks: Webhooks | None = None
         try:

@@ -1,17 +1,13 @@
-"""Moments for people, in their own time zone; and moments people write."""
+"""Moments for people, in their own time zone; and moments people write at a terminal."""
 
 from __future__ import annotations
 
 import time
 from datetime import datetime
-from math import isfinite
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.errors import ConfigError
-from anew.values import parse_seconds
+from anew.surfaces import moments
 
-# Stores keep moments in 64 bits.
-STORED_MOMENT_MAX = 2**63 - 1
 _DAY = 86_400 * NANOSECONDS
 
 
@@ -32,21 +28,4 @@ def _local(at: int) -> datetime:
 
 def moment_said(text: str, *, now: int | None = None) -> int:
     """`2h` ago, or an ISO 8601 moment (local unless it names a zone)."""
-    try:
-        seconds = parse_seconds(text)
-        if seconds is None:
-            said = round(datetime.fromisoformat(text).timestamp() * NANOSECONDS)
-        else:
-            said = (time.time_ns() if now is None else now) - round(seconds * NANOSECONDS)
-    except (ValueError, OverflowError, OSError):
-        hint = "write a duration (30m, 2h, 1d) or a date (2026-03-01, 2026-03-01T14:00Z)"
-        raise ConfigError(f"{text[:80]!r} is no moment; {hint}") from None
-    return min(max(0, said), STORED_MOMENT_MAX)
-
-
-def moment_ahead(text: str, *, now: int) -> int:
-    """The moment that is `10m` from now."""
-    seconds = parse_seconds(text)
-    if seconds is None or not isfinite(seconds) or seconds < 0:
-        raise ConfigError(f"{text[:80]!r} is no duration; write 30s, 10m, 2h")
-    return min(now + round(seconds * NANOSECONDS), STORED_MOMENT_MAX)
+    return moments.moment_said(text, now=time.time_ns() if now is None else now, zone=None)

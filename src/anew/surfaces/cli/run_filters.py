@@ -10,7 +10,8 @@ from anew.errors import ConfigError
 from anew.runtime.searching import digests_of
 from anew.store import Database, RunFilter
 from anew.surfaces.cli.arguments import count
-from anew.surfaces.cli.moments import moment_ahead, moment_said
+from anew.surfaces.cli.moments import moment_said
+from anew.surfaces.moments import moment_ahead
 
 STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
 STATES = tuple(word.value for word in State)

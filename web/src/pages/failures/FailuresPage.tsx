@@ -53,7 +53,7 @@ export default function FailuresPage(): ReactNode {
             key={group.fingerprint}
             group={group}
             most={Math.max(...groups.map((one) => one.count))}
-            program={program}
+            asked={{ since, program }}
             isOpen={words.get("group") === group.fingerprint}
             onToggle={(isOpen) => change({ group: isOpen ? group.fingerprint : null }, false)}
           />

@@ -7,6 +7,7 @@ import { ShapeIcon } from "../../parts/Mark";
 import { Ago } from "../../parts/Time";
 import { counted } from "../../words/time";
 import { GroupRuns } from "./GroupRuns";
+import type { FailuresAsked } from "./queries";
 
 const PROGRAMS_SHOWN_MAX = 3;
 
@@ -14,12 +15,12 @@ interface GroupProps {
   group: FailureGroup;
   /** The count of the largest group: the whole width of a bar. */
   most: number;
-  program: string | null;
+  asked: FailuresAsked;
   isOpen: boolean;
   onToggle: (isOpen: boolean) => void;
 }
 
-export function Group({ group, most, program, isOpen, onToggle }: GroupProps): ReactNode {
+export function Group({ group, most, asked, isOpen, onToggle }: GroupProps): ReactNode {
   const panel = useId();
   return (
     <li className={`sheet sheet-flush failure${isOpen ? " is-open" : ""}`}>
@@ -57,7 +58,7 @@ export function Group({ group, most, program, isOpen, onToggle }: GroupProps): R
       </h2>
       {isOpen && (
         <div id={panel} className="failure-panel">
-          <GroupRuns group={group} program={program} />
+          <GroupRuns group={group} asked={asked} />
         </div>
       )}
     </li>

@@ -14,7 +14,7 @@ import { matching, useFacets } from "../runs/queries";
 import { NOTHING } from "../runs/table/choice";
 import { column, COLUMNS } from "../runs/table/columns";
 import { RunsTable } from "../runs/table/RunsTable";
-import { runsOf } from "./queries";
+import { runsOf, type FailuresAsked } from "./queries";
 
 // Only failed and dead ones: the words are short.
 const FAILED_COLUMNS = COLUMNS.map((one) => (one.id === "state" ? { ...one, width: "84px" } : one));
@@ -30,11 +30,11 @@ function isCut(message: string): boolean {
 
 interface GroupRunsProps {
   group: FailureGroup;
-  program: string | null;
+  asked: FailuresAsked;
 }
 
-export function GroupRuns({ group, program }: GroupRunsProps): ReactNode {
-  const filter = runsOf(group.fingerprint, program);
+export function GroupRuns({ group, asked }: GroupRunsProps): ReactNode {
+  const filter = runsOf(group.fingerprint, asked.program);
   const facets = useFacets(filter);
   const pages = useRunPages(filter);
   const [choice, setChoice] = useState(NOTHING);
@@ -67,6 +67,7 @@ export function GroupRuns({ group, program }: GroupRunsProps): ReactNode {
           fingerprint <code>{group.fingerprint}</code>
         </span>
       </div>
+      {asked.since !== null && <Earlier count={(count ?? 0) - group.count} />}
       {facets.error && <Failure error={facets.error} />}
       <BulkBar
         filter={filter}
@@ -86,5 +87,15 @@ export function GroupRuns({ group, program }: GroupRunsProps): ReactNode {
       />
       {retried && <BulkDialog action="retry" meant={retried} onClose={() => setRetried(null)} />}
     </>
+  );
+}
+
+/** A time narrows the problems, not the runs of one: who retries all shall know. */
+function Earlier({ count }: { count: number }): ReactNode {
+  if (count <= 0) return null;
+  return (
+    <p className="soft small">
+      {count.toLocaleString("en")} of these runs failed before the time chosen above.
+    </p>
   );
 }

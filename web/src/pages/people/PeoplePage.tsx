@@ -38,7 +38,9 @@ export default function PeoplePage(): ReactNode {
     },
   });
   const fates = new Map(answers.given.map((one) => [one.key, one]));
-  const open = listed.filter((one) => !isSettled(fates.get(questionKey(one))));
+  const open = listed.filter(
+    (one) => !isSettled(fates.get(questionKey(one)), questions.dataUpdatedAt),
+  );
   const search = words.get("text") ?? "";
   const shown = open.filter((one) => isFound(one, search));
   const stillOpen = new Set(open.map(questionKey));

@@ -70,7 +70,7 @@ function Wording({ id, text }: { id: string; text: string }): ReactNode {
 function Origin({ asked }: { asked: QuestionAsked }): ReactNode {
   return (
     <p className="people-origin soft small">
-      <Link to={`/programs/${encodeURIComponent(asked.program)}`}>{asked.program}</Link>
+      <strong>{asked.program}</strong>
       <span>
         run <Link to={`/runs/${asked.run}`}>{asked.run}</Link>
       </span>

@@ -6,7 +6,7 @@ import type { QuestionAsked } from "../../api/types";
 import { useKeys } from "../runs/keys";
 import type { Answer } from "./answer";
 import { Question } from "./Question";
-import { isNext, questionKey } from "./questions";
+import { distinctKeys, isNext, questionKey } from "./questions";
 import type { Given } from "./useAnswers";
 
 interface QuestionListProps {
@@ -22,6 +22,7 @@ interface QuestionListProps {
 
 export function QuestionList(props: QuestionListProps): ReactNode {
   const { questions, all, by, fates, onAnswer, onEmpty } = props;
+  const keys = distinctKeys(questions);
   const list = useRef<HTMLUListElement>(null);
   const items = (): HTMLElement[] => [
     ...(list.current?.querySelectorAll<HTMLElement>("article") ?? []),
@@ -43,7 +44,7 @@ export function QuestionList(props: QuestionListProps): ReactNode {
     <ul ref={list} className="people-questions" aria-label="Open questions" aria-keyshortcuts="j k">
       {questions.map((asked, at) => (
         <Question
-          key={questionKey(asked)}
+          key={keys[at]}
           asked={asked}
           by={by}
           refused={fates.get(questionKey(asked))}

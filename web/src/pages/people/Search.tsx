@@ -10,17 +10,19 @@ export function Search(): ReactNode {
   const field = useRef<HTMLInputElement>(null);
   useKeys(["/"], () => field.current?.focus());
   return (
-    <label className="field" role="search">
-      Search
-      <input
-        ref={field}
-        type="search"
-        value={words.get("text") ?? ""}
-        placeholder="question, program, label"
-        aria-keyshortcuts="/"
-        title="Key /"
-        onChange={(event) => change({ text: event.target.value || null })}
-      />
-    </label>
+    <div role="search">
+      <label className="field">
+        Search
+        <input
+          ref={field}
+          type="search"
+          value={words.get("text") ?? ""}
+          placeholder="question, program, label"
+          aria-keyshortcuts="/"
+          title="Key /"
+          onChange={(event) => change({ text: event.target.value || null })}
+        />
+      </label>
+    </div>
   );
 }

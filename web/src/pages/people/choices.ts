@@ -16,10 +16,10 @@ export function choicesOf(labels: readonly string[]): Choice[] {
   const taken = new Set<string>();
   const own = labels.map((label) => {
     const found = LETTER.exec(label);
-    const letter = (found?.[1] ?? found?.[2] ?? found?.[3])?.toUpperCase();
-    if (found === null || letter === undefined || taken.has(letter)) return null;
-    taken.add(letter);
-    return { label, text: label.slice(found[0].length).trim(), key: letter };
+    const key = found?.[1] ?? found?.[2] ?? found?.[3];
+    if (found === null || key === undefined || taken.has(key.toLowerCase())) return null;
+    taken.add(key.toLowerCase());
+    return { label, text: label.slice(found[0].length).trim(), key };
   });
   return labels.map((label, at) => own[at] ?? { label, text: label.trim(), key: free(at, taken) });
 }
@@ -30,5 +30,5 @@ function free(at: number, taken: ReadonlySet<string>): string | null {
 }
 
 export function picked(choices: readonly Choice[], key: string): Choice | undefined {
-  return choices.find((choice) => choice.key === key.toUpperCase());
+  return choices.find((choice) => choice.key?.toLowerCase() === key.toLowerCase());
 }

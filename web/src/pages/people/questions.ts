@@ -23,6 +23,17 @@ export function questionKey(asked: QuestionAsked): string {
   return [asked.run, asked.step, asked.task, asked.asked_at, asked.question].join("\n");
 }
 
+/** A key for each, also where iterations of a step ask the same at the same moment. */
+export function distinctKeys(questions: readonly QuestionAsked[]): string[] {
+  const counts = new Map<string, number>();
+  return questions.map((one) => {
+    const key = questionKey(one);
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return `${key}\n${count}`;
+  });
+}
+
 /** Whether every word of a search is in what is shown of a question. */
 export function isFound(asked: QuestionAsked, search: string): boolean {
   const labels = Object.entries(asked.labels).map(([name, value]) => `${name}=${value}`);

@@ -13,6 +13,8 @@ export type Fate = "sending" | "kept" | Error;
 export interface Given extends Answer {
   key: string;
   fate: Fate;
+  /** By the clock of this machine, in milliseconds. */
+  at: number;
   /** The person has read what became of it. */
   isRead: boolean;
 }
@@ -33,10 +35,10 @@ export function useAnswers(): Answers {
   const note = (answer: Answer, fate: Fate): void => {
     const key = questionKey(answer.asked);
     setGiven((before) =>
-      [{ ...answer, key, fate, isRead: false }, ...before.filter((one) => one.key !== key)].slice(
-        0,
-        GIVEN_MAX,
-      ),
+      [
+        { ...answer, key, fate, at: Date.now(), isRead: false },
+        ...before.filter((one) => one.key !== key),
+      ].slice(0, GIVEN_MAX),
     );
   };
   const sending = useMutation({
@@ -77,7 +79,10 @@ export function isConflict(fate: Fate): boolean {
   return fate instanceof ApiProblem && fate.status === 409;
 }
 
-/** Whether a question with this answer is not to be shown. */
-export function isSettled(given: Given | undefined): boolean {
-  return given !== undefined && (!(given.fate instanceof Error) || isConflict(given.fate));
+/** Whether a question is not to be shown, because of an answer to it that what was read at this moment
+ * does not have yet. Iterations of a step may ask the same: what is read later is to be believed. */
+export function isSettled(given: Given | undefined, readAt: number): boolean {
+  if (given === undefined) return false;
+  if (given.fate === "sending") return true;
+  return given.at > readAt && (given.fate === "kept" || isConflict(given.fate));
 }

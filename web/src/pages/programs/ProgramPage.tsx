@@ -1,8 +1,7 @@
 // The page of one program: its document, versions, worst case, coverage, and ways to start it or to
 // try another policy on its runs. What is shown is in the address.
 
-import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 
 import { ApiProblem } from "../../api/client";
 import type { ProgramShown } from "../../api/types";
@@ -10,7 +9,6 @@ import { Failure, Loading, Notice } from "../../parts/Notice";
 import { Tabs } from "../../parts/Tabs";
 import { Link } from "../../router";
 import { EVERYTHING, runsAddress } from "../runs/filter";
-import { askAgain, useChanges } from "../runs/live";
 import { BoundsTab } from "./bounds/BoundsTab";
 import { CoverageTab } from "./coverage/CoverageTab";
 import { DocumentTab } from "./document/DocumentTab";
@@ -20,19 +18,13 @@ import { useProgram } from "./queries";
 import { TABS, useShown, type Shown, type Show } from "./shown";
 import { StartTab } from "./start/StartTab";
 import { TryRun, TryTab } from "./trying/TryTab";
+import { useLiveCounts } from "./useLiveCounts";
 import { VersionsTab } from "./versions/VersionsTab";
 
 export default function ProgramPage({ name }: { name: string }): ReactNode {
   const [shown, show] = useShown();
   const { data, error } = useProgram(name, shown.version);
-  const client = useQueryClient();
-  useChanges({
-    onChanges: () => undefined,
-    onSlowly: () => {
-      askAgain(client, "programs", "counts");
-      askAgain(client, "programs", "coverage");
-    },
-  });
+  useLiveCounts();
   if (data === undefined) return <NotYet name={name} error={error} tried={shown.tried} />;
   return (
     <>

@@ -1,6 +1,5 @@
 // Every registered program with its newest version and its runs, and a way to register another.
 
-import { useQueryClient } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
 
 import { Failure, Loading } from "../../parts/Notice";
@@ -8,21 +7,17 @@ import { useWords } from "../../router";
 import { counted } from "../../words/time";
 import { useKeys } from "../runs/keys";
 import { Live } from "../runs/Live";
-import { askAgain, useChanges } from "../runs/live";
 import { ProgramsTable } from "./list/ProgramsTable";
 import "../runs/runs.css";
 import "./programs.css";
 import { usePrograms } from "./queries";
 import { Register } from "./register/Register";
+import { useLiveCounts } from "./useLiveCounts";
 
 export default function ProgramsPage(): ReactNode {
   const [words, change] = useWords();
   const search = useRef<HTMLInputElement>(null);
-  const client = useQueryClient();
-  const liveness = useChanges({
-    onChanges: () => undefined,
-    onSlowly: () => askAgain(client, "programs", "counts"),
-  });
+  const liveness = useLiveCounts();
   const { data, error } = usePrograms();
   const text = words.get("text") ?? "";
   const isRegistering = words.has("register");

@@ -1,10 +1,16 @@
 // Everything the page of a run knows: its picture as of now and as of the moment looked at, and its
 // log. The stream of the log says when there is a newer picture to ask for.
 
-import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from "@tanstack/react-query";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import { ApiProblem, get } from "../../api/client";
+import type { StreamState } from "../../api/stream";
 import type { EventPage, EventRow, RunPicture, Status } from "../../api/types";
 import { noteServerTime } from "../../parts/Time";
 import { EventLog, type EventLogState } from "./eventLog";
@@ -45,6 +51,7 @@ export function useRun(run: string, at: number | null, wantsWholeLog: boolean): 
   const log = useEventLog(run, live.data?.events ?? null, wantsWholeLog);
   const heard = log.rows.at(-1)?.seq ?? 0;
   usePictureOfNews(live, heard);
+  useBackAgain(run, log.state);
   const past = usePastPicture(run, at);
   const error = at === null ? live.error : (past.error ?? live.error);
   return {
@@ -99,6 +106,17 @@ function usePictureOfNews(live: UseQueryResult<RunPicture>, heard: number): void
     }, wait);
     return () => clearTimeout(timer);
   }, [heard, drawn, dataUpdatedAt, refetch]);
+}
+
+/** A server that is back is asked at once: what failed while it was away does not stay so. */
+function useBackAgain(run: string, stream: StreamState): void {
+  const client = useQueryClient();
+  const wasBroken = useRef(false);
+  useEffect(() => {
+    const isBack = wasBroken.current && stream !== "broken";
+    wasBroken.current = stream === "broken";
+    if (isBack) void client.invalidateQueries({ queryKey: ["run", run] });
+  }, [client, run, stream]);
 }
 
 function useEventLog(run: string, newest: number | null, wantsWhole: boolean): EventLogState {

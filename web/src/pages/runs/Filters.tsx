@@ -7,7 +7,7 @@ import { isEverything, type Filter, type SingleWord } from "./filter";
 import { useKeys } from "./keys";
 import { Choice } from "./Choice";
 import { ProgramAsked } from "./ProgramAsked";
-import { useNarrow } from "./table/useNarrow";
+import { useNarrow } from "../../parts/useNarrow";
 import { TypedInput } from "./TypedInput";
 
 export type Change = (changes: { [word: string]: string | readonly string[] | null }) => void;

@@ -23,7 +23,7 @@ export function Deserted({ pools }: { pools: readonly PoolRow[] }): ReactNode {
             {counted(pool.ready + pool.expired, "job waits", "jobs wait")}
             {pool.oldest_ready_at !== null && (
               <>
-                , the oldest since <Ago at={pool.oldest_ready_at} />
+                , the oldest was due <Ago at={pool.oldest_ready_at} />
               </>
             )}
             . Start a worker:

@@ -1,4 +1,5 @@
-// The pools: how many slots they have, and what waits in them. On a narrow screen each is a card.
+// The pools: how many slots they have, and what waits in them. On a narrow screen each is a card; the
+// roles keep it a table for those who hear it.
 
 import type { ReactNode } from "react";
 
@@ -20,8 +21,8 @@ interface PoolTableProps {
 export function PoolTable({ pools, chosen, onChoose }: PoolTableProps): ReactNode {
   const more = pools.length - POOLS_SHOWN_MAX;
   return (
-    <div className="sheet sheet-flush">
-      <table className="plain-table workers-pools" aria-label="Pools">
+    <div className="sheet sheet-flush workers-pools-sheet">
+      <table className="plain-table workers-pools" role="table" aria-label="Pools">
         <thead>
           <tr>
             <th scope="col">Pool</th>
@@ -34,7 +35,7 @@ export function PoolTable({ pools, chosen, onChoose }: PoolTableProps): ReactNod
             <th scope="col">Leases that ran out</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {byUrgency(pools)
             .slice(0, POOLS_SHOWN_MAX)
             .map((pool) => (
@@ -60,8 +61,8 @@ interface PoolProps {
 
 function Pool({ pool, isChosen, onChoose }: PoolProps): ReactNode {
   return (
-    <tr className={isChosen ? "is-chosen" : undefined}>
-      <th scope="row">
+    <tr role="row" className={isChosen ? "is-chosen" : undefined}>
+      <th scope="row" role="rowheader">
         <button
           type="button"
           className="plain"
@@ -72,14 +73,16 @@ function Pool({ pool, isChosen, onChoose }: PoolProps): ReactNode {
           {pool.pool}
         </button>
       </th>
-      <td data-name="State">
+      <td role="cell" data-name="State">
         <Mark look={poolLook(pool)} />
       </td>
-      <td data-name="Workers">{pool.workers.toLocaleString("en")}</td>
-      <td data-name="Slots in use">
+      <td role="cell" data-name="Workers">
+        {pool.workers.toLocaleString("en")}
+      </td>
+      <td role="cell" data-name="Slots in use">
         <SlotBar busy={pool.busy} slots={pool.slots} />
       </td>
-      <td data-name="Ready">
+      <td role="cell" data-name="Ready">
         <Count number={pool.ready} />
         {pool.oldest_ready_at !== null && (
           <span className="soft">
@@ -87,7 +90,7 @@ function Pool({ pool, isChosen, onChoose }: PoolProps): ReactNode {
           </span>
         )}
       </td>
-      <td data-name="Waiting">
+      <td role="cell" data-name="Waiting">
         <Count number={pool.waiting} />
         {pool.next_due_at !== null && (
           <span className="soft">
@@ -95,10 +98,10 @@ function Pool({ pool, isChosen, onChoose }: PoolProps): ReactNode {
           </span>
         )}
       </td>
-      <td data-name="Leased">
+      <td role="cell" data-name="Leased">
         <Count number={pool.leased} />
       </td>
-      <td data-name="Leases that ran out">
+      <td role="cell" data-name="Leases that ran out">
         <Count number={pool.expired} isTrouble={pool.expired > 0} />
       </td>
     </tr>

@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<WorkerRow>[] = [
     width: "150px",
     cell: (row) => <SlotBar busy={row.busy} slots={row.slots} />,
   },
-  { id: "leases", name: "Leases", width: "62px", cell: (row) => row.leases, isNumber: true },
+  { id: "leases", name: "Leases", width: "62px", cell: (row) => row.leases },
   { id: "started", name: "Started", width: "84px", cell: (row) => <Ago at={row.started_at} /> },
   {
     id: "version",
@@ -73,8 +73,7 @@ export function WorkerTable({ workers, empty }: WorkerTableProps): ReactNode {
         rows={workers}
         rowKey={(row) => row.worker}
         rowHeight={ROW_PIXELS}
-        // Room for a scrollbar below.
-        height={`${HEAD_PIXELS + inSight * ROW_PIXELS + 16}px`}
+        height={`${HEAD_PIXELS + inSight * ROW_PIXELS}px`}
         minWidth="1090px"
         empty={<p className="workers-more soft">{empty}</p>}
       />

@@ -3,10 +3,10 @@
 import type { ReactNode } from "react";
 
 import type { ProgramShown } from "../../../api/types";
-import { CommandLines } from "../../../parts/Commands";
+import { quoted } from "../../../parts/Commands";
 import { Failure, Loading, Notice } from "../../../parts/Notice";
 import { useInspected } from "../editor/useInspected";
-import { lastPart, sourceBody } from "../source";
+import { lastPart } from "../source";
 import { BoundsTables } from "./BoundsTables";
 import { Reasons, Warnings } from "./Reasons";
 import { amountText, boundsReport, timeText } from "./report";
@@ -43,17 +43,9 @@ export function BoundsTab({ program }: { program: ProgramShown }): ReactNode {
         <summary>As lines of text</summary>
         <pre className="programs-lines">{found.data.bounds_lines.join("\n")}</pre>
       </details>
-      <details className="programs-same">
-        <summary>The same without this page</summary>
-        <CommandLines
-          command={{
-            cli: ["bounds", lastPart(program.file)],
-            method: "POST",
-            path: "/api/v1/inspect",
-            body: sourceBody(program),
-          }}
-        />
-      </details>
+      <p className="small soft">
+        The same on a command line: <code>anew bounds {quoted(lastPart(program.file))}</code>
+      </p>
     </>
   );
 }

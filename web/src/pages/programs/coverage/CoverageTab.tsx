@@ -1,7 +1,7 @@
 // Which decisions of a program its newest runs have exercised: in words, point by point, and in the
 // margin of the document.
 
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 
 import type { CoveragePoint, CoverageShown, ProgramShown } from "../../../api/types";
 import { Mark } from "../../../parts/Mark";
@@ -24,7 +24,7 @@ interface CoverageTabProps {
 }
 
 export function CoverageTab({ program, line }: CoverageTabProps): ReactNode {
-  const { data, error } = useCoverage(program.name, program.version);
+  const { data, error, isFetching, refetch } = useCoverage(program.name, program.version);
   if (data === undefined) {
     return error ? <Failure error={error} /> : <Loading what="what runs have exercised" />;
   }
@@ -33,6 +33,11 @@ export function CoverageTab({ program, line }: CoverageTabProps): ReactNode {
     <>
       {error !== null && <Failure error={error} />}
       <Summary coverage={data} />
+      <div>
+        <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+          {isFetching ? "Counting …" : "Count again"}
+        </button>
+      </div>
       <div className="programs-beside">
         <SourceView
           text={program.document}
@@ -78,7 +83,8 @@ function Summary({ coverage }: { coverage: CoverageShown }): ReactNode {
     <div className="programs-coverage">
       <p>
         <strong className="programs-percent">{percent.toLocaleString("en")} %</strong> of what
-        decides in version {version} has happened in its newest {counted(runs, "run")}.{" "}
+        decides in version {version} has happened in{" "}
+        {runs === 1 ? "the one run of it" : `its newest ${runs} runs`}.{" "}
         {missing === 0
           ? "All of it."
           : `${counted(missing, "decision has", "decisions have")} never been made.`}

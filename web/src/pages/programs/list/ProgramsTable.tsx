@@ -6,7 +6,7 @@ import type { ProgramRow } from "../../../api/types";
 import { Grid, type Column } from "../../../parts/Grid";
 import { Ago } from "../../../parts/Time";
 import { go, Link } from "../../../router";
-import { useNarrow } from "../../runs/table/useNarrow";
+import { useNarrow } from "../../../parts/useNarrow";
 import { programAddress } from "../queries";
 import { lastPart } from "../source";
 import { RunCounts } from "./RunCounts";

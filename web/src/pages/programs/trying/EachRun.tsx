@@ -26,7 +26,7 @@ export function EachRun({ runs, source }: { runs: RunPlayed[]; source: Source })
         title="Each run"
         heads={["run", "how it ends", "how sure", "calls", "waiting", "goes another way", "fork"]}
         rows={runs.map((one) => [
-          <Link key="run" to={`/runs/${one.run}`}>
+          <Link key="run" className="programs-run" to={`/runs/${one.run}`}>
             {one.run}
           </Link>,
           one.becomes === one.was ? `${one.was}, as it did` : `${one.was} → ${endText(one)}`,

@@ -24,7 +24,7 @@ export function RunsChoice({ runs, chosen, onChange }: RunsChoiceProps): ReactNo
     onChange(runs.filter((one) => (one === run ? isOn : chosen.includes(one))));
   return (
     <fieldset className="programs-runs">
-      <legend>Tried on the newest failed runs</legend>
+      <legend>Tried on these runs</legend>
       {runs.map((run) => (
         <label key={run}>
           <input

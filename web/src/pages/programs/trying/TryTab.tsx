@@ -1,5 +1,5 @@
 // Try another policy: on the run that the address names, under the document that run had, or on the
-// newest failed runs of the program.
+// newest failed runs of the program; where none has failed, on those that are done.
 
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -7,11 +7,11 @@ import type { ReactNode } from "react";
 import { get } from "../../../api/client";
 import type { ProgramShown, RunDocument, RunPage, State } from "../../../api/types";
 import { Failure, Loading, Notice } from "../../../parts/Notice";
-import { Link } from "../../../router";
 import { runPath } from "../../run/useRun";
 import { TryPolicy } from "../TryPolicy";
 
 const FAILED: readonly State[] = ["failed", "dead"];
+const DONE: readonly State[] = ["done"];
 const RUNS_TRIED = 10;
 
 interface TryTabProps {
@@ -40,11 +40,12 @@ export function TryRun({ run }: { run: string }): ReactNode {
 function TryNewest({ program }: { program: ProgramShown }): ReactNode {
   const { name, document, file, dialect, files } = program;
   const found = useQuery({
-    queryKey: ["programs", "failed", name],
+    queryKey: ["programs", "ended", name],
     queryFn: async ({ signal }) => {
-      const asked = { program: name, state: FAILED, limit: RUNS_TRIED };
-      const { runs } = await get<RunPage>("/api/v1/runs", asked, signal);
-      return runs.map((row) => row.run);
+      const failed = await newest(name, FAILED, signal);
+      return failed.length > 0
+        ? { runs: failed, hasFailed: true }
+        : { runs: await newest(name, DONE, signal), hasFailed: false };
     },
     // What is being tried shall not change under someone's hands.
     staleTime: Infinity,
@@ -54,13 +55,24 @@ function TryNewest({ program }: { program: ProgramShown }): ReactNode {
   }
   return (
     <>
-      {found.data.length === 0 && (
+      {!found.data.hasFailed && (
         <Notice tone="calm">
-          No run of this program has failed. Any run that has ended can be tried: open it, and then
-          its tab Test. <Link to={`/?program=${encodeURIComponent(name)}`}>Its runs</Link>
+          No run of this program has failed.{" "}
+          {found.data.runs.length > 0
+            ? "These are the newest that are done."
+            : "It can be tried once one has ended."}
         </Notice>
       )}
-      <TryPolicy {...{ document, file, dialect, files }} runs={found.data} />
+      <TryPolicy {...{ document, file, dialect, files }} runs={found.data.runs} />
     </>
   );
+}
+
+async function newest(
+  program: string,
+  state: readonly State[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const asked = { program, state, limit: RUNS_TRIED };
+  return (await get<RunPage>("/api/v1/runs", asked, signal)).runs.map((row) => row.run);
 }

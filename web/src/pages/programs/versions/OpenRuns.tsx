@@ -4,8 +4,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { get, post } from "../../../api/client";
-import type { ProgramRow, RunForked, RunMoves, RunPage, State } from "../../../api/types";
+import { ApiProblem, get, post } from "../../../api/client";
+import type {
+  MisfitRow,
+  ProgramRow,
+  RunForked,
+  RunMoves,
+  RunPage,
+  State,
+} from "../../../api/types";
 import { Failure, Loading } from "../../../parts/Notice";
 import { counted } from "../../../words/time";
 import { runPath } from "../../run/useRun";
@@ -90,11 +97,24 @@ async function movesOf(
 ): Promise<RunMoves> {
   const moves: RunMoves = { movable: [], stuck: [], has_more: false };
   for (const run of runs) {
-    const asked = { program, version, dry_run: true };
-    const { preview } = await post<RunForked>(`${runPath(run)}/fork`, asked);
-    const reasons = preview?.misfits ?? [];
+    const reasons = await misfits(run, { program, version });
     if (reasons.length === 0) moves.movable.push(run);
     else moves.stuck.push({ run, reasons });
   }
   return moves;
+}
+
+/** Why a run cannot go on under a version; it may have ended meanwhile, too. */
+async function misfits(
+  run: string,
+  to: { program: string; version: number },
+): Promise<MisfitRow[]> {
+  try {
+    const asked = { ...to, dry_run: true };
+    return (await post<RunForked>(`${runPath(run)}/fork`, asked)).preview?.misfits ?? [];
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const nowhere = { step: null, task: null, file: null, line: null, column: null };
+    return [{ message: error.message, ...nowhere }];
+  }
 }

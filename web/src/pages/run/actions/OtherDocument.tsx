@@ -18,8 +18,8 @@ interface OtherDocumentProps {
 const EDITED = "edited";
 
 export function OtherDocument({ picture, chosen, onChange }: OtherDocumentProps): ReactNode {
-  const versions = useVersions(picture.program);
   const document = useDocument(picture.run);
+  const versions = useVersions(picture.program, document.data?.newest != null);
   const choose = (word: string): void => {
     if (word === EDITED && document.data) {
       onChange({ kind: "edited", text: document.data.document, from: document.data });
@@ -61,13 +61,14 @@ export function OtherDocument({ picture, chosen, onChange }: OtherDocumentProps)
   );
 }
 
-function useVersions(program: string): number[] {
+/** A program that was only run has none: it is not asked for. */
+function useVersions(program: string, isRegistered: boolean): number[] {
   const path = `/api/v1/programs/${encodeURIComponent(program)}/versions`;
   const found = useQuery({
     queryKey: ["program", program, "versions"],
-    // A program that was only run has none, and that is no trouble here.
     queryFn: async ({ signal }) =>
       (await get<VersionPage>(path, {}, signal)).versions.map((row) => row.version),
+    enabled: isRegistered,
     retry: false,
   });
   return found.data ?? [];

@@ -118,8 +118,13 @@ function Facts({ run, attempt }: { run: string; attempt: AttemptWhole }): ReactN
           <>
             {directiveWords(attempt)}, <RuleLink run={run} rule={attempt.rule} />
           </>
-        )}{" "}
-        {(attempt.delay !== null || attempt.exhausted !== null) && <Decision attempt={attempt} />}
+        )}
+        {(attempt.delay !== null || attempt.exhausted !== null) && (
+          <>
+            {" · "}
+            <Decision attempt={attempt} />
+          </>
+        )}
       </dd>
       {key !== null && (
         <>

@@ -7,7 +7,7 @@ import { Grid, type Column } from "../../../parts/Grid";
 import { Mark } from "../../../parts/Mark";
 import { At } from "../../../parts/Time";
 import { duration } from "../../../words/time";
-import { useNarrow } from "../../runs/table/useNarrow";
+import { useNarrow } from "../../../parts/useNarrow";
 import {
   attemptName,
   directiveWords,
@@ -70,12 +70,17 @@ function columns(props: AttemptTableProps): Column<AttemptShown>[] {
     { id: "task", name: "Task", width: "minmax(110px, 0.8fr)", cell: (one) => <Task of={one} /> },
     { id: "started", name: "Started", width: "100px", cell: (one) => <At at={one.started_at} /> },
     { id: "took", name: "Took", width: "66px", isNumber: true, cell: tookWords },
-    { id: "outcome", name: "Outcome", width: "190px", cell: (one) => <OutcomeMark of={one} /> },
+    {
+      id: "outcome",
+      name: "Outcome",
+      width: "minmax(190px, 1.4fr)",
+      cell: (one) => <OutcomeMark of={one} />,
+    },
     { id: "decided", name: "Decided", width: "112px", cell: (one) => decided(props.run, one) },
     {
       id: "why",
       name: "Delay",
-      width: "minmax(280px, 4fr)",
+      width: "minmax(280px, 3fr)",
       cell: (one) => <Decision attempt={one} />,
     },
   ];
@@ -87,7 +92,7 @@ function columns(props: AttemptTableProps): Column<AttemptShown>[] {
 function decided(run: string, one: AttemptShown): ReactNode {
   if (one.directive === null) return "";
   return (
-    <span className="attempts-decided">
+    <span className="attempts-two small">
       <span title={directiveWords(one)}>{directiveWords(one)}</span>
       <RuleLink run={run} rule={one.rule} />
     </span>
@@ -124,16 +129,21 @@ function tookWords({ seconds }: AttemptShown): string {
 function Task({ of }: { of: AttemptShown }): ReactNode {
   const place = placeWords(of);
   return (
-    <span title={`${taskWords(of)} ${place}`}>
-      {taskWords(of)} {place && <span className="soft">{place}</span>}
+    <span className="attempts-two" title={`${taskWords(of)} ${place}`}>
+      <span>{taskWords(of)}</span>
+      {place && <span className="soft small">{place}</span>}
     </span>
   );
 }
 
 function OutcomeMark({ of }: { of: AttemptShown }): ReactNode {
+  const message = messageOf(of);
   return (
-    <span title={messageOf(of) || undefined}>
-      <Mark look={lookOf(of)} word={outcomeWord(of)} />
+    <span className="attempts-two" title={message || undefined}>
+      <span>
+        <Mark look={lookOf(of)} word={outcomeWord(of)} />
+      </span>
+      {message && <span className="soft small">{message}</span>}
     </span>
   );
 }

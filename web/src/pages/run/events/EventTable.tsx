@@ -5,7 +5,7 @@ import { useRef, useState, type ReactNode } from "react";
 import type { EventRow } from "../../../api/types";
 import { Grid, type Column } from "../../../parts/Grid";
 import { At } from "../../../parts/Time";
-import { useNarrow } from "../../runs/table/useNarrow";
+import { useNarrow } from "../../../parts/useNarrow";
 import { familyOf, toneOf } from "./families";
 import { FamilyIcon } from "./FamilyIcon";
 import { summaryOf } from "./summary";

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 
 import type { Json } from "../../../api/types";
-import { CHANGES_MAX, type Change } from "./valueDiff";
+import { CHANGES_MAX, type Change } from "../../../words/diff";
 
 const TEXT_SHOWN = 200;
 

@@ -7,7 +7,7 @@ import { get } from "../../../api/client";
 import type { RunPicture } from "../../../api/types";
 import { JsonView } from "../../../parts/JsonView";
 import { runPath } from "../useRun";
-import { changesOf } from "./valueDiff";
+import { changesOf } from "../../../words/diff";
 import { Changes } from "./Changes";
 
 interface DataTabProps {

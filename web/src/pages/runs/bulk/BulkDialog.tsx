@@ -103,6 +103,12 @@ function Asking(props: AskingProps): ReactNode {
   return (
     <>
       <p role="status">{willSay(action, preview, "filter" in meant)}</p>
+      {canStart && action === "retry" && (
+        <p className="soft small">
+          Each goes on as a new run, and stays in this list as it is. One that was retried here
+          before is left alone, and you are told which.
+        </p>
+      )}
       {canStart && (action === "cancel" || action === "pause") && (
         <label className="field">
           Reason (kept in the log of each run)

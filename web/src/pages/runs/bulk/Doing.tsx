@@ -1,17 +1,18 @@
-// How far a bulk action is, and which runs refused it.
+// How far a bulk action is, which runs refused it, and which had been retried already.
 
 import type { ReactNode } from "react";
 
-import type { BulkAction, BulkDone } from "../../../api/types";
+import type { BulkAction } from "../../../api/types";
 import { Failure, Notice } from "../../../parts/Notice";
 import { Link } from "../../../router";
 import { counted } from "../../../words/time";
 import type { Progress } from "./bulk";
+import { sorted, type Refusal, type Repeat } from "./refusals";
 import type { Work } from "./useWork";
-import { ACTIONS } from "./words";
+import { doneSay } from "./words";
 
 // The rest is counted: nobody reads further.
-const REFUSALS_SHOWN_MAX = 100;
+const LINES_SHOWN_MAX = 100;
 
 interface DoingProps {
   action: BulkAction;
@@ -23,25 +24,24 @@ interface DoingProps {
 
 export function Doing({ action, work, progress, count, onClose }: DoingProps): ReactNode {
   const isOver = progress.left.length === 0;
-  const tone = progress.refused.length > 0 || !isOver ? "late" : "good";
-  const told = `${counted(progress.changed, "run")} ${ACTIONS[action].past}`;
-  const refused = progress.refused.length ? `, ${counted(progress.refused.length, "refusal")}` : "";
+  const { refusals, repeats } = sorted(progress.refused);
+  const tone = refusals.length > 0 || !isOver ? "late" : repeats.length > 0 ? "calm" : "good";
+  const told = doneSay(action, progress.changed, repeats.length, refusals.length);
   return (
     <>
       {work.isWorking ? (
         <label className="field">
           {progress.looked.toLocaleString("en")} of {count.toLocaleString("en")} looked at: {told}
-          {refused}
           <progress value={progress.looked} max={Math.max(count, progress.looked, 1)} />
         </label>
       ) : (
         <Notice tone={tone}>
-          {isOver ? "Finished" : "Stopped before the end"}: {told}
-          {refused}.
+          {isOver ? "Finished" : "Stopped before the end"}: {told}.
         </Notice>
       )}
       {work.error !== null && <Failure error={work.error} />}
-      <Refusals refused={progress.refused} />
+      <Refusals refusals={refusals} />
+      <Repeats repeats={repeats} />
       <div className="row">
         {work.isWorking && (
           <button type="button" onClick={work.stop}>
@@ -63,20 +63,52 @@ export function Doing({ action, work, progress, count, onClose }: DoingProps): R
   );
 }
 
-function Refusals({ refused }: { refused: BulkDone["refused"] }): ReactNode {
-  if (refused.length === 0) return null;
-  const more = refused.length - REFUSALS_SHOWN_MAX;
+function Refusals({ refusals }: { refusals: readonly Refusal[] }): ReactNode {
   return (
-    <ul className="bulk-refused" aria-label="Refused" tabIndex={0}>
-      {refused.slice(0, REFUSALS_SHOWN_MAX).map((one) => (
+    <Lines name="Refused" count={refusals.length} rest="more refusal">
+      {refusals.slice(0, LINES_SHOWN_MAX).map((one) => (
         <li key={one.run}>
-          <Link to={`/runs/${one.run}`} className="mono">
-            {one.run}
-          </Link>{" "}
-          {one.detail}
+          <RunLink run={one.run} /> {one.detail}
         </li>
       ))}
-      {more > 0 && <li>and {counted(more, "more refusal")}</li>}
+    </Lines>
+  );
+}
+
+function Repeats({ repeats }: { repeats: readonly Repeat[] }): ReactNode {
+  return (
+    <Lines name="Retried before" count={repeats.length} rest="more run">
+      {repeats.slice(0, LINES_SHOWN_MAX).map((one) => (
+        <li key={one.run}>
+          <RunLink run={one.run} /> was retried before: see run <RunLink run={one.retriedAs} />
+        </li>
+      ))}
+    </Lines>
+  );
+}
+
+function RunLink({ run }: { run: string }): ReactNode {
+  return (
+    <Link to={`/runs/${run}`} className="mono">
+      {run}
+    </Link>
+  );
+}
+
+interface LinesProps {
+  name: string;
+  count: number;
+  rest: string;
+  children: ReactNode;
+}
+
+function Lines({ name, count, rest, children }: LinesProps): ReactNode {
+  if (count === 0) return null;
+  const more = count - LINES_SHOWN_MAX;
+  return (
+    <ul className="bulk-lines" aria-label={name} tabIndex={0}>
+      {children}
+      {more > 0 && <li>and {counted(more, rest)}</li>}
     </ul>
   );
 }

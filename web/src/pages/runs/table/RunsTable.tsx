@@ -10,7 +10,7 @@ import type { RunPages } from "../pages";
 import { here, toggled, type Choice } from "./choice";
 import { CARD, COLUMNS, type RunColumn } from "./columns";
 import { tickColumn } from "./Ticks";
-import { useNarrow } from "./useNarrow";
+import { useNarrow } from "../../../parts/useNarrow";
 
 const HEAD_PIXELS = 34;
 const ROW_PIXELS = 38;
