@@ -478,10 +478,10 @@ class _Captured(Exception):
 def arguments(command: Command, monkeypatch: pytest.MonkeyPatch) -> Iterator[Action]:
     """What a command declares, that of its actions included."""
 
-    def capture(parser: ArgumentParser, _words: list[str]) -> None:
+    def capture(parser: ArgumentParser, *_words: object) -> None:
         raise _Captured(parser)
 
-    monkeypatch.setattr(ArgumentParser, "parse_args", capture)
+    monkeypatch.setattr(ArgumentParser, "parse_known_args", capture)
     with pytest.raises(_Captured) as caught:
         import_module(command.module).run([])
     for action in caught.value.args[0]._actions:

@@ -25,6 +25,8 @@ export default defineConfig({
     include: ["test/**/*.test.{ts,tsx}"],
     setupFiles: ["test/setup.ts"],
     restoreMocks: true,
+    // By itself it leaves one core to others, which on two is half of them.
+    maxWorkers: 2,
     // A busy machine is not a failure.
     testTimeout: 60_000,
   },

@@ -132,7 +132,10 @@ class RunHead(Struct, frozen=True, gc=False):
 
 
 class NewRun(Struct, frozen=True):
-    """What a run is born with. Only the first commit of a run carries it."""
+    """What a run is born with. Only the first commit of a run carries it.
+
+    `retry_of` is the run that it takes up.
+    """
 
     program: str
     digest: str
@@ -140,6 +143,7 @@ class NewRun(Struct, frozen=True):
     labels: Mapping[str, str] = field(default_factory=dict)
     parent: JobRef | None = None
     depth: int = 0
+    retry_of: RunId | None = None
 
 
 class Commit(Struct, frozen=True, gc=False):
@@ -287,8 +291,9 @@ class JobRow(Struct, frozen=True):
 class RunRow(Struct, frozen=True):
     """One run as lists show it.
 
-    `error_kind` and `fingerprint` are there once it has failed. `open` is the job that says most:
-    the lowest rank, then the one due first.
+    `error_kind` and `fingerprint` are there once it has failed; not at once where an older version
+    of Anew wrote that. `open` is the job that says most: the lowest rank, then the one due first.
+    `retried_as` is the newest run that takes it up.
     """
 
     run: RunId
@@ -307,6 +312,7 @@ class RunRow(Struct, frozen=True):
     error_kind: str | None = None
     fingerprint: str | None = None
     open: JobRow | None = None
+    retried_as: RunId | None = None
 
     @property
     def state(self) -> State:
@@ -321,7 +327,8 @@ class RunFilter(Struct, frozen=True):
     They began at `since` or later, and before `until`. `attempt_min`: a job of it is at this
     attempt or a later one. `due_before`: a retry of it is due by then. `text` is in its id, its
     program, its key, its labels or the message of its error; A to Z and a to z are alike.
-    `is_child`: it has a parent.
+    `is_child`: it has a parent. `is_delayed`: a job of it waits for the moment of a retry or a
+    sleep. `is_retried`: whether another run takes it up.
     """
 
     statuses: Sequence[RunStatus] = ()
@@ -342,6 +349,8 @@ class RunFilter(Struct, frozen=True):
     fingerprint: str | None = None
     text: str | None = None
     is_child: bool = False
+    is_delayed: bool = False
+    is_retried: bool | None = None
 
 
 class Archive(Protocol):
@@ -374,18 +383,23 @@ class RunPoint(Struct, frozen=True):
 
 
 class FailureFilter(Struct, frozen=True):
-    """Which failed runs to group: those that ended at `since` or later, and before `until`."""
+    """Which failed runs to group: those that ended at `since` or later, and before `until`.
+
+    Those that were retried are counted apart, and are in their group only if `with_retried`.
+    """
 
     since: int | None = None
     until: int | None = None
     program: str | None = None
     limit: int = 50
+    with_retried: bool = False
 
 
 class FailureGroup(Struct, frozen=True):
     """The failed runs with one fingerprint; `message` is that of the `newest`, which ended last.
 
-    `dead` of them were given up because workers died over them.
+    `dead` of them were given up because workers died over them. `retried` tells of all that were
+    asked for, in the group or not, how many another run takes up.
     """
 
     fingerprint: str
@@ -397,6 +411,7 @@ class FailureGroup(Struct, frozen=True):
     first_at: int
     last_at: int
     newest: RunId
+    retried: int = 0
 
 
 class Survey(Protocol):

@@ -115,3 +115,12 @@ def test_an_owner_that_dies_over_its_answer_has_given_none(tmp_path):
                 await ask_owner(database, Request("resume_all"))
 
     asyncio.run(play())
+
+
+def test_a_bulk_order_tells_which_runs_are_not_there(tmp_path):
+    async def play():
+        async with open_engine(str(tmp_path / "anew.db")) as engine:
+            return await orders.obey(engine, Request("bulk", name="cancel", runs=["5"]))
+
+    refused = [{"run": "5", "detail": "there is no such run", "retried_as": None}]
+    assert asyncio.run(play()) == {"changed": [], "refused": refused}

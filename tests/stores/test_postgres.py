@@ -9,10 +9,12 @@ import pytest
 from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 
+from anew.engine.standing import State
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.store import (
     Commit,
+    FailureFilter,
     JobRef,
     Lease,
     Park,
@@ -371,6 +373,111 @@ def test_runs_that_failed_before_fingerprints_get_theirs(module_database: Databa
         db = await opened(module_database)
         assert await db.archive.run(RunId(3)) == known
         assert len(await db.archive.runs(RunFilter(text="NOT KNOWN"))) == 1
+        await db.close()
+
+    asyncio.run(play())
+
+
+# What a server of an earlier version writes.
+FORGET = "UPDATE anew.runs SET fingerprint = NULL, error_kind = NULL, error_message = NULL"
+
+
+def test_very_many_old_failures_are_marked_after_opening(
+    module_database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    module_database.empty()
+    monkeypatch.setattr("anew.stores.postgres.marking.MARKED_AT_ONCE", 3)
+
+    async def play() -> None:
+        db = await opened(module_database)
+        for run in range(1, 9):
+            await db.store.commit(failed(RunId(run)))
+        await db.close()
+        module_database.execute(FORGET)
+        db = await opened(module_database)
+        await db.maintain()
+        [group] = await db.survey.failures(FailureFilter())
+        assert group.count == 8
+        await db.close()
+
+    asyncio.run(play())
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "lists of failures are not whole" in caplog.text
+
+
+def test_it_can_be_closed_before_all_old_failures_are_marked(
+    module_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module_database.empty()
+    monkeypatch.setattr("anew.stores.postgres.marking.MARKED_AT_ONCE", 1)
+
+    async def play() -> None:
+        db = await opened(module_database)
+        for run in range(1, 30):
+            await db.store.commit(failed(RunId(run)))
+        await db.close()
+        module_database.execute(FORGET)
+        for _ in range(2):
+            db = await opened(module_database)
+            await db.close()
+
+    asyncio.run(play())
+    [(left,)] = module_database.execute("SELECT count(*) FROM anew.runs WHERE error_kind IS NULL")
+    assert left <= 27
+
+
+@pytest.mark.parametrize("way", ["maintain", "failures"])
+def test_what_an_older_server_writes_meanwhile_is_caught_up_with(
+    module_database: Database, way: str
+) -> None:
+    module_database.empty()
+
+    async def play() -> None:
+        db = await opened(module_database)
+        for run in (3, 4):
+            await db.store.commit(failed(RunId(run)))
+        known = await db.archive.run(RunId(3))
+        module_database.execute(FORGET)
+        unmarked = await db.archive.run(RunId(3))
+        assert unmarked is not None
+        assert (unmarked.state, unmarked.fingerprint) == (State.FAILED, None)
+        if way == "maintain":
+            await db.maintain()
+        else:
+            [group] = await db.survey.failures(FailureFilter())
+            assert group.count == 2
+        assert await db.archive.run(RunId(3)) == known
+        await db.close()
+
+    asyncio.run(play())
+
+
+def test_who_only_reads_marks_nothing(module_database: Database) -> None:
+    module_database.empty()
+
+    async def play() -> None:
+        db = await opened(module_database)
+        await db.store.commit(failed(RunId(3)))
+        await db.close()
+        module_database.execute(FORGET)
+        reader = await PostgresDatabase.open(module_database.dsn, read_only=True)
+        assert await reader.survey.failures(FailureFilter()) == []
+        await reader.close()
+
+    asyncio.run(play())
+
+
+def test_retries_that_an_older_server_began_are_caught_up_with(module_database: Database) -> None:
+    module_database.empty()
+
+    async def play() -> None:
+        db = await opened(module_database)
+        await db.store.commit(failed(RunId(3)))
+        for run, value in enumerate(("3", "no run", "9" * 19, "9" * 40, ""), 10):
+            await db.store.commit(first(RunId(run), labels={"retry_of": value}))
+        await db.maintain()
+        rows = await db.archive.runs(RunFilter())
+        assert {row.run: row.retried_as for row in rows if row.retried_as} == {3: 10}
         await db.close()
 
     asyncio.run(play())

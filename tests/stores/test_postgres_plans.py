@@ -139,6 +139,7 @@ def test_a_commit_looks_at_the_rows_it_changes(crowded: Database) -> None:
         RunFilter(limit=10, due_before=LATER),
         RunFilter(limit=10, error_kind="auth"),
         RunFilter(limit=10, fingerprint="abc"),
+        RunFilter(limit=10, is_retried=True),
     ],
     ids=str,
 )

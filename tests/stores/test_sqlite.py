@@ -311,20 +311,60 @@ def test_runs_that_failed_before_fingerprints_get_theirs(tmp_path):
     asyncio.run(read())
 
 
-def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, monkeypatch):
+def put_failed(path, run):
+    query(
+        path,
+        "INSERT INTO runs (run, log, program, digest, status, created_at, ended_at, depth) "
+        "VALUES (?, ?, 'flow', 'digest', 'failed', 0, 1, 0)",
+        run,
+        run << 32,
+    )
+
+
+def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, monkeypatch, caplog):
     path = of_the_first_version(tmp_path / "runs.db")
-    monkeypatch.setattr("anew.stores.sqlite.survey._MARKED_AT_ONCE", 2)
+    monkeypatch.setattr("anew.stores.sqlite.marking.MARKED_AT_ONCE", 2)
     for run in range(100, 105):
-        query(
-            path,
-            "INSERT INTO runs (run, log, program, digest, status, created_at, depth) "
-            "VALUES (?, ?, 'flow', 'digest', 'failed', 0, 0)",
-            run,
-            run << 32,
-        )
-    closed(SqliteDatabase.open(path))
-    marked = "SELECT count(*) FROM runs WHERE fingerprint IS NOT NULL"
-    assert query(path, marked) == [(5,)]
+        put_failed(path, run)
+
+    async def marked() -> int:
+        database = SqliteDatabase.open(path)
+        await database.store.commit(first(RunId(99)))  # nobody has to wait for it
+        await database.maintain()
+        [group] = await database.survey.failures(FailureFilter())
+        await database.close()
+        return group.count
+
+    assert asyncio.run(marked()) == 5
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "lists of failures are not whole" in caplog.text
+
+
+def test_a_file_can_be_closed_before_all_old_failures_are_marked(tmp_path, monkeypatch):
+    path = of_the_first_version(tmp_path / "runs.db")
+    monkeypatch.setattr("anew.stores.sqlite.marking.MARKED_AT_ONCE", 2)
+    for run in range(100, 200):
+        put_failed(path, run)
+    for _ in range(2):
+        closed(SqliteDatabase.open(path))
+    some = query(path, "SELECT count(*) FROM runs WHERE fingerprint IS NOT NULL")[0][0]
+    assert some >= 4
+
+
+def test_runs_that_were_retried_before_it_was_kept_are_known(tmp_path):
+    path = of_the_first_version(tmp_path / "runs.db")
+    put_failed(path, 100)
+    for value in (str(RUN), "100", "no run", "9" * 30):
+        put_failed(path, 200 + len(value))
+        query(path, "INSERT INTO labels VALUES ('retry_of', ?, ?)", value, 200 + len(value))
+
+    async def read() -> dict[int, int | None]:
+        database = SqliteDatabase.open(path)
+        rows = await database.archive.runs(RunFilter())
+        await database.close()
+        return {row.run: row.retried_as for row in rows if row.retried_as is not None}
+
+    assert asyncio.run(read()) == {RUN: 201, 100: 203}
 
 
 def test_a_reader_brings_an_older_file_up_to_date_unless_someone_works_on_it(tmp_path):

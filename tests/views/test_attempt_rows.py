@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anew.engine import events as e
-from anew.views.attempt_rows import ATTEMPT_ERROR_BYTES_MAX, AttemptShown
+from anew.engine.decide import Due, Reported, Taken
+from anew.engine.moments import moment_text
+from anew.engine.outcome import outcome_of
+from anew.views.attempt_rows import ATTEMPT_ERROR_BYTES_MAX, AttemptShown, SkipShown
 from anew.views.picture.leaving_out import MARK
 from anew.views.picture.tracing import Trace
 from tests.corpus import corpus
+from tests.engine.test_waits import JUMP, S, World, asleep, waiting_to_retry
 from tests.play import simulated
 from tests.views.graphs import FAIL, RACE, RACED, REDIRECTED, RESTARTS, drawn
 from tests.views.recorded import BUSY, DOWN, LOOP, RETRY, SECOND, upto
@@ -183,6 +189,42 @@ def test_attempts_that_another_run_made_have_its_key_and_the_rules_of_its_docume
     assert own.idempotency_key == f"{simulation.state.run}:fetch:1:0:1"
     assert shared.rule is not None
     assert (shared.rule.number, shared.rule.line) == (1, None)
+
+
+def test_an_attempt_says_who_did_not_wait_for_what_was_delayed() -> None:
+    first, second = skipped(waiting_to_retry(), after=["s"])
+    assert first.skipped == SkipShown(at=moment_text(20 * SECOND), by="ann", early_seconds=40.0)
+    assert first.delay is not None
+    assert (second.attempt, second.skipped) == (2, None)
+
+
+def test_an_attempt_that_jumps_says_so_too() -> None:
+    world = World(JUMP)
+    world.do(Taken(S))
+    run = world.state.step_run(S)
+    assert run is not None
+    world.do(Reported(S, outcome_of({}), run.started_seq))
+    first, second = skipped(world, after=["poll"])
+    assert first.skipped is not None
+    assert (first.directive, first.skipped.early_seconds) == ("jump", 10.0)
+    assert second.skipped is None
+
+
+def test_a_sleep_that_was_ended_says_so_while_it_is_the_last() -> None:
+    (nap,) = skipped(asleep())
+    assert (nap.task, nap.status) == ("nap", "working")
+    assert nap.skipped == SkipShown(at=moment_text(20 * SECOND), by="ann", early_seconds=70.0)
+
+
+def skipped(world: World, *, after: Sequence[str] = ()) -> list[AttemptShown]:
+    """The rows once someone has ended the wait after 20 seconds; then these tasks begin."""
+    world.skip(at=20, by="ann")
+    if after:
+        world.do(Due(S), at=21)
+    assert [x.task for x in world.log[-1:] if isinstance(x, e.TaskStarted)] == list(after)
+    trace = Trace(world.program)
+    trace.feed(world.log)
+    return [trace.book.row(attempt) for attempt in trace.book.attempts]
 
 
 def test_a_large_error_is_cut() -> None:

@@ -112,7 +112,9 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.SignalReceived(step="fetch", signal="paid"), "signal came                  paid"),
     (e.SignalTimedOut(step="fetch", signal="paid"), "no signal came               paid"),
     (
-        e.WaitSkipped(step="fetch", waited_for="retry", not_before=START + 41_000_000_000, by="ann"),
+        e.WaitSkipped(
+            step="fetch", waited_for="retry", not_before=START + 41_000_000_000, by="ann"
+        ),
         "wait skipped                 retry · 41.0 s early · ann",
     ),
 ]

@@ -47,7 +47,7 @@ class Sight:
             for said in self.complaints
             if not any(expected in said for expected in self.expected)
         ]
-        assert left == []
+        assert left == [], left
 
     def picture(self, name: str, *, is_whole: bool = False) -> Path:
         """Keep what is seen now as a file of the build folder."""

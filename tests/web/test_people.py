@@ -129,6 +129,57 @@ def test_the_command_line_of_an_answer_gives_it(look: Look, scene: Scene) -> Non
     expect(asked).to_have_count(0)
 
 
+def test_a_choice_with_a_hyphen_is_given_by_the_command_line_shown(
+    look: Look, scene: Scene
+) -> None:
+    word = own_word()
+    run = ask(scene, f"Change {word}?", choices=["--wait", "-5 %", "-"])
+    page = people(look, scene, word)[1]
+    page.get_by_label("Answering as").fill("-ann")
+    asked = card(page, f"Change {word}?")
+    asked.get_by_role("button", name="--wait").click()
+    asked.get_by_text("The same without this page").click()
+    words = shlex.split(asked.get_by_label("command line").inner_text())
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    given = answer(scene, run)
+    assert (given["label"], given["by"]) == ("--wait", "-ann")
+
+
+def test_of_several_iterations_the_one_that_is_seen_gets_the_answer(
+    look: Look, scene: Scene
+) -> None:
+    word = own_word()
+    loop = {"in": "{{ [1, 2, 3] }}", "iterator": "n", "spec": {"mode": "parallel"}}
+    task = {"kind": "human", "question": f"Pay {word} {{{{ iter.n }}}}?", "choices": CHOICES}
+    workflow = [{"step": "each", "loop": loop, "tool": [{"gate": task}]}]
+    run = scene.start(json.dumps({"metadata": {"name": "refund"}, "workflow": workflow}))
+    scene.reach(run, "person")
+    sight, page = people(look, scene, word)
+    expect(page.get_by_role("article")).to_have_count(3)
+    second, third = card(page, f"Pay {word} 2?"), card(page, f"Pay {word} 3?")
+    third.get_by_role("button", name="Yes, pay").click()
+    third.get_by_role("button", name="Answer “Yes, pay”").click()
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.get_by_text("Answered “[Y] Yes, pay”")).to_be_visible()
+    rows = scene.get(f"/api/v1/runs/{run}/questions")["questions"]
+    assert [row["question"] for row in rows] == [f"Pay {word} 1?", f"Pay {word} 2?"]
+    seen = rows[1]["asked"]
+    # While it is being answered here, it is answered elsewhere: no other gets the answer.
+    second.get_by_role("button", name="No", exact=True).click()
+
+    def be_second(route: Any) -> None:
+        scene.post(f"/api/v1/runs/{run}/answer", {"answer": "Y", "asked": seen, "by": "bob"})
+        route.continue_()
+
+    page.route(f"**/api/v1/runs/{run}/answer", be_second)
+    sight.expected.append("409")
+    second.get_by_role("button", name="Answer “No”").click()
+    expect(page.get_by_role("alert")).to_contain_text("It is not open any more")
+    expect(second).to_have_count(0)
+    expect(card(page, f"Pay {word} 1?")).to_be_visible()
+
+
 def test_a_question_shows_up_while_one_looks(look: Look, scene: Scene) -> None:
     word = own_word()
     page = people(look, scene, word)[1]

@@ -97,12 +97,12 @@ def test_the_list_is_found_in_and_walked_by_keys(look: Look, scene: Scene) -> No
 def test_steps_and_lines_point_at_each_other(look: Look, scene: Scene) -> None:
     sight = look(f"{scene.url}/programs/orders")
     page = sight.page
-    page.locator("[data-step=set_aside]").click()
+    page.locator("[data-hit=set_aside]").click()
     expect(page).to_have_url(f"{scene.url}/programs/orders?step=set_aside")
     expect(pointed(page)).to_have_text(["42", "43", "44"])
     page.get_by_role("button", name="line 39").click()
     expect(page).to_have_url(f"{scene.url}/programs/orders?line=39&step=store")
-    expect(page.locator("[data-step=store]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("[data-hit=store]")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("region", name="orders.yaml").focus()
     page.keyboard.press("j")
     expect(pointed(page)).to_have_text(["40"])

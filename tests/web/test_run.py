@@ -265,12 +265,20 @@ def test_a_run_is_paused_with_a_reason_resumed_and_cancelled(look: Look, scene: 
     assert picture(scene, run)["status"] == "paused"
     act(page, "Resume", "Resume the run")
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel", exact=True).press("Enter")
+    expect(reason).to_be_focused()
     page.keyboard.press("Escape")
     assert picture(scene, run)["state"] == "person"
     act(page, "Cancel", "Cancel the run")
     expect(page.locator(".run-head .state")).to_have_text("cancelled")
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_hidden()
+    # The button is gone; whoever uses a keyboard is at what was done, then at what the run is.
+    done = page.get_by_role("group", name="What was done")
+    expect(done).to_be_focused()
+    done.get_by_role("button", name="Close").press("Enter")
+    expect(verdict(page)).to_be_focused()
+    page.get_by_role("button", name="Fork …", exact=True).click()
+    expect(page.get_by_role("group", name="What will happen")).to_be_visible()
     assert picture(scene, run)["status"] == "cancelled"
 
 
@@ -327,6 +335,10 @@ def test_a_failed_run_is_retried_from_a_step_and_forked(look: Look, scene: Scene
     begun = page.get_by_role("status").filter(has_text="was begun").get_by_role("link")
     again = begun.inner_text()
     scene.reach(again, "failed")
+    page.get_by_role("button", name="Fork …", exact=True).click()
+    expect(box.get_by_label("Begin")).to_have_value("send")
+    expect(will).to_contain_text("send begins")
+    page.keyboard.press("Escape")
     # Forked where `send` is about to begin, with another workload.
     events = scene.get(f"/api/v1/runs/{run}/events?limit=1000")["events"]
     [before] = [
@@ -378,6 +390,9 @@ def test_any_moment_of_a_run_can_be_looked_at(look: Look, scene: Scene, travelle
     slider.press("Home")
     past = page.locator(".run-past")
     expect(past).to_contain_text(f"As of event 1 of {newest}")
+    assert past.evaluate("it => it.nextElementSibling.ariaLabel") == "Verdict"
+    expect(page.get_by_role("button", name="Retry from …")).to_be_disabled()
+    expect(page.get_by_role("button", name="Fork at event 1 …")).to_be_enabled()
     expect(words(page, "fetch")).to_have_accessible_name(re.compile("not reached"))
     events = scene.get(f"/api/v1/runs/{travelled}/events?limit=1000")["events"]
     retried = [event["seq"] for event in events if event["name"] == "task.retry_scheduled"][-1]
@@ -473,3 +488,17 @@ def test_a_run_becomes_a_test(look: Look, scene: Scene, travelled: str, tmp_path
     (tmp_path / "journey.yaml").write_text(changed, encoding="utf-8")
     with pytest.raises(AssertionError):
         in_a_shell(f"anew test {tmp_path}")
+
+
+def test_a_run_is_started_like_another(look: Look, scene: Scene) -> None:
+    document = BUSY.replace("name: busy", "name: likeable")
+    scene.post("/api/v1/programs", {"document": document, "file": "likeable.yaml"})
+    run = scene.post("/api/v1/runs", {"program": "likeable", "workload": {"place": "there"}})["run"]
+    page = look(f"{scene.url}/runs/{run}").page
+    page.get_by_role("link", name="Start one like this").click()
+    expect(page.get_by_label("place")).to_have_value("there")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page).to_have_url(re.compile(r"/runs/\d+$"))
+    again = page.url.rpartition("/")[2]
+    assert again != run
+    assert picture(scene, again)["workload"] == {"place": "there"}

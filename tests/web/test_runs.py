@@ -386,8 +386,11 @@ def test_all_runs_that_match_are_paused_and_resumed(look: Look, scene: Scene) ->
     expect(selected).to_contain_text("All 3 runs that match")
     selected.get_by_role("button", name="Pause").click()
     expect(dialog_of(page)).to_contain_text("This will pause 3 runs: all that match.")
-    dialog_of(page).get_by_role("button", name="Pause 3 runs").click()
+    heading = dialog_of(page).get_by_role("heading", name="Pause: every run that matches")
+    expect(heading).to_be_focused()
+    dialog_of(page).get_by_role("button", name="Pause 3 runs").press("Enter")
     expect(dialog_of(page)).to_contain_text("Finished: 3 runs paused.")
+    expect(heading).to_be_focused()
     dialog_of(page).get_by_role("button", name="Close").click()
     expect_count(page, "paused", 3)
     assert {scene.state(run) for run in runs} == {"paused"}

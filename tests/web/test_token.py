@@ -66,10 +66,12 @@ def test_the_page_asks_for_the_token_and_tells_a_wrong_one(look: Look, url: str,
     expect(page.locator("main")).not_to_contain_text("holds")
     sight.picture("token")
     assert sight.barriers() == []
-    page.get_by_label("Token").fill("a wrong one")
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.keyboard.type("a wrong one")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("not the token")
     expect(heading).to_be_visible()
+    expect(page.get_by_label("Token")).to_be_focused()
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("table", name="Events")).to_contain_text("signal.waiting")

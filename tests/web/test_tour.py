@@ -44,7 +44,7 @@ def waits_as_asked(scene: Scene, run: str) -> bool:
 
 
 def settled(page: Page) -> None:
-    page.wait_for_function("!document.body.innerText.includes('Loading ')")
+    page.wait_for_function("() => !document.body.innerText.includes('Loading ')")
 
 
 def test_a_newcomer_makes_a_retrying_run_go_on(look: Look, scene: Scene, orders: str) -> None:

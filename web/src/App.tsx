@@ -2,6 +2,7 @@
 
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 
+import { placeOf, titleOf } from "./areas";
 import { takeToken, useNeedsToken } from "./api/token";
 import { Loading, Notice } from "./parts/Notice";
 import { Side } from "./parts/Side";
@@ -19,12 +20,12 @@ const People = lazy(() => import("./pages/people/PeoplePage"));
 const Workers = lazy(() => import("./pages/workers/WorkersPage"));
 
 function pageAt(path: string): ReactNode {
-  const [, area = "", rest = ""] = /^\/([^/]*)(?:\/(.*))?$/.exec(path) ?? [];
-  const name = decodeURIComponent(rest);
-  if ((area === "" || area === "runs") && name === "") return <Runs />;
+  const [area, name] = placeOf(path);
+  if (area === "runs" && name === "") return <Runs />;
   if (area === "runs") return <Run key={name} run={name} />;
   if (area === "programs" && name === "") return <Programs />;
   if (area === "programs") return <Program key={name} name={name} />;
+  if (name !== "") return <NotHere path={path} />;
   if (area === "failures") return <Failures />;
   if (area === "people") return <People />;
   if (area === "workers") return <Workers />;
@@ -51,6 +52,7 @@ export function App(): ReactNode {
   }, [path]);
   return (
     <div className="frame">
+      <title>{`${needsToken ? "Token" : titleOf(path)} · Anew`}</title>
       <a className="skip-link" href="#main">
         Skip to the page
       </a>

@@ -5,8 +5,8 @@ import { afterEach } from "vitest";
 configure({ asyncUtilTimeout: 20_000 });
 afterEach(cleanup);
 
-// What jsdom lacks of a browser.
-Element.prototype.scrollIntoView ??= () => undefined;
+// What jsdom lacks of a browser; a newer one answers with a promise, which no effect may return.
+Element.prototype.scrollIntoView ??= () => Promise.resolve();
 globalThis.ResizeObserver ??= class {
   observe(): void {}
   unobserve(): void {}

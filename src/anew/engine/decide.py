@@ -490,8 +490,8 @@ def _redeliver(recorder: Recorder, lost: Lost) -> Ended | None:
     key = run.key
     most = recorder.program.limits.deliveries
     if run.deliveries >= most and not lost.was_handed_back:
-        lost_ones = "1 worker" if most == 1 else f"{most} workers"
-        message = f"the step-run lost {lost_ones}, its limit (deliveries), in task {run.task}"
+        # Logs that are written hold this text, and are to be derived again: it does not change.
+        message = f"the step-run lost {most} workers, its limit (deliveries), in task {run.task}"
         return Ended(key, error_of("worker_lost", message))
     delivery = run.deliveries if lost.was_handed_back else run.deliveries + 1
     recorder.emit(

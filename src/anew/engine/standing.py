@@ -18,7 +18,7 @@ DEAD_KIND = "worker_lost"
 class State(StrEnum):
     """One per run."""
 
-    QUEUED = "queued"
+    QUEUED = "queued"  # nobody works on it, and somebody could
     RUNNING = "running"
     RETRYING = "retrying"  # a step-run waits for its next attempt
     PERSON = "person"  # a step-run waits for an answer
@@ -32,12 +32,18 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
-# Of the open jobs of a run the one with the lowest rank says most. What somebody works on, or can,
-# comes before what is put aside.
-RANKS: Mapping[str, int] = {"person": 1, "signal": 2, "retry": 3, "ready": 4}
+# Of the open jobs of a run the one with the lowest rank says most. What somebody works on comes
+# before what waits for a worker, and that before what is put aside.
+RANKS: Mapping[str, int] = {"person": 1, "signal": 2, "retry": 3, "ready": 5}
 WORKING_RANK = 4
-ASIDE_RANK = 5
-_BY_RANK = {1: State.PERSON, 2: State.SIGNAL, 3: State.RETRYING, ASIDE_RANK: State.PARKED}
+ASIDE_RANK = 6
+_BY_RANK = {
+    1: State.PERSON,
+    2: State.SIGNAL,
+    3: State.RETRYING,
+    5: State.QUEUED,
+    ASIDE_RANK: State.PARKED,
+}
 _BY_STATUS = {
     RunStatus.NEW: State.QUEUED,
     RunStatus.QUEUED: State.QUEUED,

@@ -19,7 +19,7 @@ class OutOfTime(Exception):
 Patience: TypeAlias = Callable[[], None]
 
 
-def endless() -> None:
+def unlimited() -> None:
     """The patience of somebody who waits for as long as it takes."""
 
 

@@ -25,7 +25,8 @@ class Beginning(Struct, frozen=True):
 
     `owner` is the run whose events these are. `is_moved`: the document is not the one of the run
     that is forked. `workload` is laid over the old one. For `decided_by` see `run.paused`.
-    `is_latest`: that run stands there now, so no time has passed in between.
+    `is_latest`: that run stands there now, so no time has passed in between. `retry_of` is the run
+    that is taken up.
     """
 
     events: Sequence[e.Event]
@@ -37,6 +38,7 @@ class Beginning(Struct, frozen=True):
     workload: Object = field(default_factory=dict)
     decided_by: str | None = None
     is_latest: bool = False
+    retry_of: RunId | None = None
 
     @property
     def folder(self) -> Path:

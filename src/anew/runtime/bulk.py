@@ -6,16 +6,17 @@ the runs that it changed in a state that it does not change.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.engine.standing import State
 from anew.errors import AnewError, ConfigError
 from anew.runtime.embedded import Embedded
 from anew.runtime.keys import ASKED
-from anew.store import RunId, RunRow
+from anew.store import RunFilter, RunId, RunRow, Survey
 
 # What one request or order does; whoever wants more asks again with the cursor it was given.
 BULK_RUNS_MAX = 100
@@ -35,12 +36,37 @@ ABLE: Mapping[BulkAction, frozenset[State]] = {
     "pause": _OPEN,
     "resume": frozenset({State.PAUSED}),
     "retry": frozenset({State.FAILED, State.DEAD}),
-    "skip": frozenset({State.RETRYING, State.PARKED}),
+    # Only the run itself knows whether something of it waits, whatever stands for it.
+    "skip": _OPEN | {State.PAUSED},
 }
+# Which actions the log tells the reason of, and which who wanted them.
+WITH_REASON: tuple[BulkAction, ...] = ("cancel", "pause")
+WITH_NAME: tuple[BulkAction, ...] = ("skip",)
 
 
 class Refused(ConfigError):
-    """The action does not change this run."""
+    """The action does not change this run. `retried_as` is the run that takes it up already."""
+
+    def __init__(self, detail: str, retried_as: RunId | None = None) -> None:
+        super().__init__(detail)
+        self.retried_as = retried_as
+
+
+class Deed(Struct, frozen=True):
+    """What is done to each run, and what its log tells of it where it can."""
+
+    action: BulkAction
+    reason: str | None = None
+    by: str | None = None
+
+    def check(self) -> None:
+        """ConfigError for what would be lost."""
+        if self.reason is not None and self.action not in WITH_REASON:
+            those = " and ".join(WITH_REASON)
+            raise ConfigError(f"{self.action} keeps no reason: leave it out. {those} keep one.")
+        if self.by is not None and self.action not in WITH_NAME:
+            those = " and ".join(WITH_NAME)
+            raise ConfigError(f"{self.action} keeps no name: leave `by` out. {those} keeps one.")
 
 
 class BulkResult(Struct):
@@ -52,12 +78,37 @@ class BulkResult(Struct):
     last: RunId | None = None
 
 
+class Foreseen(Struct, frozen=True):
+    """`count` runs are meant, and an action can change `able` of them."""
+
+    count: int
+    able: int
+
+
+async def foreseen(survey: Survey, action: BulkAction, meant: RunFilter) -> Foreseen:
+    """What the action would find."""
+    counts = able = await survey.counts(meant)
+    if action == "retry" and meant.is_retried is None:
+        able = await survey.counts(replace(meant, is_retried=False))
+    elif action == "retry" and meant.is_retried:
+        able = {}
+    elif action == "skip":
+        able = await survey.counts(replace(meant, is_delayed=True))
+    some = sum(count for state, count in able.items() if state in ABLE[action])
+    return Foreseen(sum(counts.values()), some)
+
+
+def unknown(named: Iterable[RunId], found: Collection[RunId]) -> list[tuple[RunId, AnewError]]:
+    """Refusals for the runs that are not there."""
+    missing = [run for run in named if run not in found]
+    return [(run, Refused("there is no such run")) for run in missing]
+
+
 async def act_on_all(
     engine: Embedded,
-    action: BulkAction,
+    deed: Deed,
     rows: Iterable[RunRow],
     *,
-    reason: str | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> BulkResult:
     """Do it to each of the runs, until `is_over`; one at least."""
@@ -67,7 +118,7 @@ async def act_on_all(
             break
         result.looked_at, result.last = result.looked_at + 1, row.run
         try:
-            await _act(engine, action, row, reason)
+            await _act(engine, deed, row)
         except AnewError as error:
             result.refused.append((row.run, error))
         else:
@@ -75,33 +126,36 @@ async def act_on_all(
     return result
 
 
-async def _act(engine: Embedded, action: BulkAction, row: RunRow, reason: str | None) -> None:
-    if row.state not in ABLE[action]:
-        raise Refused(f"it is {row.state.value}: there is nothing to {action}")
-    if not await _ACTIONS[action](engine, row.run, reason):
-        raise Refused(f"there was nothing to {action}")
+async def _act(engine: Embedded, deed: Deed, row: RunRow) -> None:
+    if row.state not in ABLE[deed.action]:
+        raise Refused(f"it is {row.state.value}: there is nothing to {deed.action}")
+    if not await _ACTIONS[deed.action](engine, row.run, deed):
+        raise Refused(f"there was nothing to {deed.action}")
 
 
-async def _resume(engine: Embedded, run: RunId, _: str | None) -> bool:
-    return await engine.resume(run)
+async def _skip(engine: Embedded, run: RunId, deed: Deed) -> bool:
+    return await engine.skip(run, by=deed.by) > 0
 
 
-async def _skip(engine: Embedded, run: RunId, _: str | None) -> bool:
-    return await engine.skip(run) > 0
+async def _retry(engine: Embedded, run: RunId, _: Deed) -> bool:
+    """Once for each run, however often it is asked, and whoever did it: its key is made of its id.
 
-
-async def _retry(engine: Embedded, run: RunId, _: str | None) -> bool:
-    """Once for each run, however often it is asked: the key is made of its id."""
-    started = await engine.retry(run, key=f"{ASKED}bulk-retry:{run}")
-    if not started.is_new:
-        raise Refused(f"it was retried before, as run {started.run}")
+    The row is read again: others may have retried it while this one waited for its turn.
+    """
+    row = await engine.database.archive.run(run)
+    retried_as = None if row is None else row.retried_as
+    if retried_as is None:
+        started = await engine.retry(run, key=f"{ASKED}bulk-retry:{run}")
+        retried_as = None if started.is_new else started.run
+    if retried_as is not None:
+        raise Refused(f"it was retried before, as run {retried_as}", retried_as)
     return True
 
 
-_ACTIONS: Mapping[BulkAction, Callable[[Embedded, RunId, str | None], Awaitable[bool]]] = {
-    "cancel": lambda engine, run, reason: engine.cancel(run, reason),
-    "pause": lambda engine, run, reason: engine.pause(run, reason),
-    "resume": _resume,
+_ACTIONS: Mapping[BulkAction, Callable[[Embedded, RunId, Deed], Awaitable[bool]]] = {
+    "cancel": lambda engine, run, deed: engine.cancel(run, deed.reason),
+    "pause": lambda engine, run, deed: engine.pause(run, deed.reason),
+    "resume": lambda engine, run, _: engine.resume(run),
     "retry": _retry,
     "skip": _skip,
 }

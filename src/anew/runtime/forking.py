@@ -36,6 +36,7 @@ Documents: TypeAlias = Callable[[str], Awaitable[Document]]  # by digest
 # Tell of which run another is the retry, or the fork.
 RETRY_LABEL = "retry_of"
 FORK_LABEL = "fork_of"
+_MADE_LABELS = (RETRY_LABEL, FORK_LABEL)
 UNFIT_REMEDY = "Fork it at an earlier event, or under a document that has what is live."
 
 
@@ -238,7 +239,7 @@ class Forks:
             plan = await self.plan(run, order.where, order.document)
             if order.cancels:
                 _check_unmoved(plan, run)
-            labels = {**order.labels, FORK_LABEL: str(run)}
+            labels = {**await self._labels(run), **order.labels, FORK_LABEL: str(run)}
             reason = f"forked at event {plan.at}"
             beginning = plan.beginning(run, reason, labels=labels, workload=order.workload)
             started = await self._begin(beginning, run, order.key, label=FORK_LABEL)
@@ -257,11 +258,19 @@ class Forks:
         started = await self._known(run, key, RETRY_LABEL)
         if started is None:
             plan = await self.plan(run, Where(at, step, is_failure=True))
-            labels, reason = {RETRY_LABEL: str(run)}, f"begins again at step {plan.where.step}"
+            labels = {**await self._labels(run), RETRY_LABEL: str(run)}
+            reason = f"begins again at step {plan.where.step}"
             beginning = plan.beginning(run, reason, labels=labels, workload={})
+            beginning = replace(beginning, retry_of=run)
             started = await self._begin(beginning, run, key, label=RETRY_LABEL)
         await self._adopt([started.run])
         return started
+
+    async def _labels(self, run: RunId) -> dict[str, str]:
+        """What a run is found by, and the one that goes on from it, too."""
+        row = await self._archive.run(run)
+        labels = {} if row is None else row.labels
+        return {name: value for name, value in labels.items() if name not in _MADE_LABELS}
 
     async def _known(self, run: RunId, key: str | None, label: str) -> Started | None:
         """The run that the key names already: asked again, the old one may have moved on."""

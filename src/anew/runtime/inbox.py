@@ -26,11 +26,15 @@ READ_AT_ONCE = 20
 
 
 class Inquiry(Struct, frozen=True):
-    """A question with the run that asks it; `silence` is what follows when nobody answers."""
+    """A question with the run that asks it; `silence` is what follows when nobody answers.
+
+    `asked` tells it from the other questions of the run, as in OpenQuestion.
+    """
 
     run: RunRow
     question: Question
     silence: str | None
+    asked: int
 
     def row(self) -> Object:
         """The JSON of a line of `anew questions --json`."""
@@ -42,6 +46,7 @@ class Inquiry(Struct, frozen=True):
             "question": asked.question,
             "choices": asked.choices,
             "deadline": None if asked.deadline is None else moment_text(asked.deadline),
+            "asked": self.asked,
             "program": self.run.program,
             "asked_at": moment_text(asked.asked_at),
             "silence": self.silence,
@@ -84,6 +89,7 @@ async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, I
 def _inquiries(row: RunRow, state: RunState) -> Iterator[Inquiry]:
     for one in pending(state):
         asking = state.step_run(one.key)
-        default = None if asking is None or asking.asked is None else asking.asked.default
+        assert asking is not None
+        default = None if asking.asked is None else asking.asked.default
         silence = None if one.deadline is None else silence_text(one.action, default)
-        yield Inquiry(row, one, silence)
+        yield Inquiry(row, one, silence, asking.started_seq)

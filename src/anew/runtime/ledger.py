@@ -216,7 +216,9 @@ class Ledger:
             events = beginning.told_of(run, secrets)
             live = LiveRun(run, program, folder, fold(events), secrets=secrets)
             desk = self._desk(holds_slot=False)
-            new = NewRun(program.name, program.digest, key, beginning.labels)
+            new = NewRun(
+                program.name, program.digest, key, beginning.labels, retry_of=beginning.retry_of
+            )
             try:
                 turn = reopening_turn(live, events, beginning.cut(desk.now), desk, new=new)
                 await self._begin(live, turn)

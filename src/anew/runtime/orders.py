@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from anew.errors import AnewError, ConfigError
-from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, act_on_all
+from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, Deed, Refused, act_on_all, unknown
 from anew.runtime.embedded import Embedded
 from anew.runtime.forking import ForkOrder, Where
 from anew.runtime.ledger import Order
@@ -57,6 +57,7 @@ class Request(msgspec.Struct, omit_defaults=True):
     answer: str | None = None
     by: str | None = None
     asked: int | None = None
+    asking: str | None = None
     payload: Any = None
     id: str | None = None
     is_kept_only: bool = False
@@ -116,8 +117,9 @@ async def _resume_all(engine: Embedded, _: Request) -> Object:
 async def _answer(engine: Embedded, asked: Request) -> Object:
     """Keep an answer, and go on with the run unless that is not wanted."""
     run = _run(asked)
+    asking = None if asked.asking is None else _run_id(asked.asking)
     await engine.people.answer(
-        run, asked.answer or "", step=asked.step, by=asked.by, asked=asked.asked
+        run, asked.answer or "", step=asked.step, by=asked.by, asked=asked.asked, asking=asking
     )
     if not asked.is_kept_only:
         await engine.adopt([run])
@@ -150,11 +152,25 @@ async def _bulk(engine: Embedded, asked: Request) -> Object:
     action = next((one for one in ABLE if one == asked.name), None)
     if action is None:
         raise ConfigError(f"there is no action {asked.name!r}; there are {', '.join(ABLE)}.")
+    deed = Deed(action, asked.reason, asked.by)
+    deed.check()
     named = [_run(Request("bulk", run=run)) for run in asked.runs[:BULK_RUNS_MAX]]
     rows = await engine.database.archive.runs(RunFilter(runs=named, limit=len(named)))
-    result = await act_on_all(engine, action, rows, reason=asked.reason)
-    refused = [{"run": str(run), "detail": str(error)} for run, error in result.refused]
-    return {"changed": [str(run) for run in result.changed], "refused": refused}
+    result = await act_on_all(engine, deed, rows)
+    refused = [*unknown(named, {row.run for row in rows}), *result.refused]
+    return {
+        "changed": [str(run) for run in result.changed],
+        "refused": [_refused_row(run, error) for run, error in refused],
+    }
+
+
+def _refused_row(run: RunId, error: AnewError) -> Object:
+    retried_as = error.retried_as if isinstance(error, Refused) else None
+    return {
+        "run": str(run),
+        "detail": str(error),
+        "retried_as": None if retried_as is None else str(retried_as),
+    }
 
 
 async def _fork(engine: Embedded, asked: Request) -> Object:
@@ -208,7 +224,10 @@ def _document(asked: Request) -> Document:
 
 
 def _run(asked: Request) -> RunId:
-    said = asked.run or ""
+    return _run_id(asked.run or "")
+
+
+def _run_id(said: str) -> RunId:
     if not (said.isascii() and said.isdigit() and len(said) <= RUN_ID_DIGITS):
         raise ConfigError(f"{said[:80]!r} is no run id. `anew runs` lists the runs.")
     return RunId(min(int(said), RUN_ID_MAX))

@@ -120,11 +120,13 @@ class People:
         step: str | None = None,
         by: str | None = None,
         asked: int | None = None,
+        asking: RunId | None = None,
     ) -> OpenQuestion:
         """Answer a question of a run or of a child it waits for; the question.
 
         ConfigError when there is none, when it is not clear which is meant, when the answer fits no
-        choice, and when someone else was faster. `asked` names the question that was seen.
+        choice, and when someone else was faster. `asked` names the question that was seen, and
+        `asking` the run that asks it, which may be a child.
         """
         row = await self._database.archive.run(run)
         if row is None:
@@ -134,7 +136,7 @@ class People:
         questions = await open_questions(self._database, run)
         if not questions:
             raise await nothing_open(self._database.archive, run)
-        question = meant(questions, run, step, asked)
+        question = meant(questions, run, step, asked=asked, asking=asking)
         await self._hear(question, said, by, of=run)
         return question
 

@@ -114,13 +114,20 @@ def _is_aside(job: JobRow, now: int) -> bool:
 
 
 def meant(
-    questions: Sequence[OpenQuestion], run: RunId, step: str | None, asked: int | None = None
+    questions: Sequence[OpenQuestion],
+    run: RunId,
+    step: str | None,
+    *,
+    asked: int | None = None,
+    asking: RunId | None = None,
 ) -> OpenQuestion:
-    """The question an answer is for; ConfigError when that is none or not clear."""
+    """The question an answer is for; ConfigError when that is none or not clear.
+
+    `asked` names one; of which run, `asking` says, as each counts its own events.
+    """
     found = [one for one in questions if step is None or one.key.step == step]
-    found = [one for one in found if asked is None or one.asked == asked]
-    if asked is not None and not found:
-        raise answered_already(run)
+    if asked is not None:
+        return _named(found, run, asked, asking)
     steps = ", ".join(dict.fromkeys(one.key.step for one in questions))
     if not found:
         raise ConfigError(f"step {step!r} of run {run} asks nothing now; open: {steps}.")
@@ -128,6 +135,18 @@ def meant(
         listed = "; ".join(f"`--step {quote(one.key.step)}` ({one.question})" for one in found)
         raise ConfigError(f"run {run} has {len(found)} open questions. Say which: {listed}")
     return found[0]  # of several iterations of one step, the one that has waited longest
+
+
+def _named(
+    questions: Sequence[OpenQuestion], run: RunId, asked: int, asking: RunId | None
+) -> OpenQuestion:
+    found = [one for one in questions if one.asked == asked]
+    if not found:
+        raise answered_already(run)
+    of_run = [one for one in found if asking is None or one.run == asking]
+    if not of_run:
+        raise asked_elsewhere(run, found)
+    return of_run[0]
 
 
 def label_of(question: OpenQuestion, said: str) -> str:
@@ -163,6 +182,14 @@ async def nothing_open(archive: Archive, run: RunId) -> ConfigError:
         by = f" by {last.by}" if last.by else ""
         what = f"{what} That of {last.step} was answered already{by}: {last.label}."
     return ConfigError(f"{what} `anew show {run}` tells what it does.")
+
+
+def asked_elsewhere(run: RunId, found: Sequence[OpenQuestion]) -> ConfigError:
+    first = found[0]
+    return ConfigError(
+        f"run {run} itself has no open question {first.asked}, but run {first.run}, which it "
+        "waits for, has one. Answer the run that asks."
+    )
 
 
 def answered_already(run: RunId) -> ConfigError:

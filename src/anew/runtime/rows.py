@@ -54,6 +54,7 @@ def run_row(row: RunRow, version: int | None = None) -> Object:
         "labels": dict(row.labels),
         "parent": None if row.parent is None else str(row.parent.run),
         "open": None if row.open is None else open_job_row(row.open),
+        "retried_as": None if row.retried_as is None else str(row.retried_as),
     }
 
 
@@ -78,6 +79,7 @@ def failure_row(group: FailureGroup, step: str | None) -> Object:
         "programs": list(group.programs),
         "count": group.count,
         "dead": group.dead,
+        "retried": group.retried,
         "first_at": moment_text(group.first_at),
         "last_at": moment_text(group.last_at),
         "newest": str(group.newest),
@@ -96,7 +98,10 @@ def program_row(program: StoredProgram) -> Object:
 
 
 def question_row(question: OpenQuestion) -> Object:
-    """An open question; `run` is that of the child where a child asks."""
+    """An open question; `run` is that of the child where a child asks.
+
+    `asked` is the event of that run by which the task began that asks.
+    """
     deadline = question.deadline
     return {
         "run": str(question.run),
@@ -105,6 +110,7 @@ def question_row(question: OpenQuestion) -> Object:
         "question": question.question,
         "choices": question.choices,
         "deadline": None if deadline is None else moment_text(deadline),
+        "asked": question.asked,
     }
 
 

@@ -15,7 +15,7 @@ from anew.store import (
     WaitReason,
 )
 from anew.stores.packing import message_searched
-from anew.stores.searching import has_text
+from anew.stores.searching import DELAYS, has_text
 
 _LATEST = 2**63 - 1
 
@@ -37,6 +37,7 @@ _OF_ROWS: tuple[Callable[[RunRow, RunFilter], bool], ...] = (
     lambda row, asked: not asked.is_child or row.parent is not None,
     lambda row, asked: asked.error_kind in (None, row.error_kind),
     lambda row, asked: asked.fingerprint in (None, row.fingerprint),
+    lambda row, asked: asked.is_retried in (None, row.retried_as is not None),
     lambda row, asked: _has_labels(row.labels, asked.labels),
     lambda row, asked: asked.text is None or has_text(row, asked.text),
 )
@@ -48,9 +49,11 @@ def _has_labels(labels: Mapping[str, str], asked: Mapping[str, str]) -> bool:
 
 def _fits_jobs(jobs: Collection[JobRow], asked: RunFilter) -> bool:
     retries = [job for job in jobs if job.reason is WaitReason.RETRY]
+    is_delayed = any(job.reason in DELAYS and job.leased_until is None for job in jobs)
     attempt = max((job.attempt for job in jobs), default=0)
     return (
         (not asked.retrying or bool(retries))
+        and (not asked.is_delayed or is_delayed)
         and (asked.attempt_min is None or attempt >= max(1, asked.attempt_min))
         and (asked.due_before is None or any(_is_due(job, asked.due_before) for job in retries))
     )
@@ -77,7 +80,8 @@ def groups(rows: Iterable[RunRow], asked: FailureFilter) -> list[FailureGroup]:
     for row in rows:
         if row.fingerprint is not None and _is_meant(row, asked):
             members.setdefault(row.fingerprint, []).append(row)
-    found = [_group(name, sorted(rows, key=_ended)) for name, rows in members.items()]
+    parts = [_group(name, rows, asked) for name, rows in members.items()]
+    found = [group for group in parts if group is not None]
     return sorted(found, key=lambda one: (-one.last_at, one.fingerprint))[: asked.limit]
 
 
@@ -89,7 +93,12 @@ def _is_meant(row: RunRow, asked: FailureFilter) -> bool:
     return is_late_enough and (asked.until is None or ended_at < asked.until)
 
 
-def _group(fingerprint: str, rows: Sequence[RunRow]) -> FailureGroup:
+def _group(fingerprint: str, meant: Sequence[RunRow], asked: FailureFilter) -> FailureGroup | None:
+    """None when nothing is left of it."""
+    left = [row for row in meant if asked.with_retried or row.retried_as is None]
+    if not left:
+        return None
+    rows = sorted(left, key=_ended)
     newest = rows[-1]
     return FailureGroup(
         fingerprint,
@@ -101,6 +110,7 @@ def _group(fingerprint: str, rows: Sequence[RunRow]) -> FailureGroup:
         first_at=rows[0].ended_at or 0,
         last_at=newest.ended_at or 0,
         newest=newest.run,
+        retried=sum(row.retried_as is not None for row in meant),
     )
 
 

@@ -7,7 +7,7 @@ writing, which makes each of them atomic among the tasks of one loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 
 import msgspec
@@ -72,6 +72,7 @@ class _Job(Struct):
 
 class _Run(Struct):
     row: RunRow
+    retry_of: RunId | None = None
     events: list[EventRow] = field(default_factory=list)
     blobs: dict[str, Blob] = field(default_factory=dict)
     snapshot: Snapshot | None = None
@@ -202,7 +203,8 @@ class MemoryStore:
         if (version or 0) != commit.expected or (found is None) != (commit.new is not None):
             raise unexpected_version(commit, version)
         if commit.new is not None:
-            found = self._runs[commit.run] = _Run(_first_row(commit, commit.new))
+            row = _first_row(commit, commit.new)
+            found = self._runs[commit.run] = _Run(row, commit.new.retry_of)
         assert found is not None
         return found
 
@@ -236,7 +238,10 @@ class MemoryArchive:
 
     async def run(self, run: RunId) -> RunRow | None:
         found = self._runs.get(run)
-        return _whole_row(found) if found is not None else None
+        if found is None:
+            return None
+        retries = {one.retry_of: id for id, one in sorted(self._runs.items())}
+        return _whole_row(found, retries)
 
     async def runs(self, asked: RunFilter) -> list[RunRow]:
         return self.choose(asked)[: asked.limit]
@@ -244,7 +249,8 @@ class MemoryArchive:
     def choose(self, asked: RunFilter) -> list[RunRow]:
         """The runs that are asked for, newest first, however many."""
         newest = sorted(self._runs.values(), key=lambda run: run.row.run, reverse=True)
-        rows = [(_whole_row(run), _job_rows(run)) for run in newest]
+        retries = {run.retry_of: run.row.run for run in reversed(newest)}
+        rows = [(_whole_row(run, retries), _job_rows(run)) for run in newest]
         return [row for row, jobs in rows if fits(row, jobs, asked)]
 
     async def run_of_key(self, key: str) -> RunId | None:
@@ -443,8 +449,10 @@ def _first_three(entry: tuple[object, ...]) -> tuple[object, ...]:
     return entry[:3]
 
 
-def _whole_row(run: _Run) -> RunRow:
-    return replace(run.row, open=says_most(_job_rows(run)))
+def _whole_row(run: _Run, retries: Mapping[RunId | None, RunId]) -> RunRow:
+    """`retries` tells which run takes up which."""
+    retried_as = retries.get(run.row.run)
+    return replace(run.row, open=says_most(_job_rows(run)), retried_as=retried_as)
 
 
 def _job_rows(run: _Run) -> list[JobRow]:

@@ -61,4 +61,5 @@ def _load(pool: str, jobs: Sequence[JobRow], now: int) -> PoolLoad:
 def _urgency(job: JobRow) -> tuple[object, ...]:
     key = job.job.key
     due = _NEVER if job.due_at is None else job.due_at
-    return due, job.job.run, key.step, key.visit
+    iteration = -1 if key.iteration is None else key.iteration
+    return due, job.job.run, key.step, key.visit, iteration

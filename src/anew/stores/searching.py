@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from anew.engine.standing import State
-from anew.store import HIDDEN_KEYS, RunRow
+from anew.store import HIDDEN_KEYS, RunRow, WaitReason
 from anew.stores.packing import message_searched
 
 # What a run in a state has besides, and an index knows: the others need not be looked at.
 JOB_STATES = {State.PERSON: "person", State.SIGNAL: "signal", State.RETRYING: "retry"}
+# Why a job is put aside until a moment that somebody may bring forward.
+DELAYS = (WaitReason.RETRY, WaitReason.SLEEP)
 _STATUSES = {
-    State.QUEUED: ("new", "queued"),
+    State.QUEUED: ("new", "queued", "running", "waiting"),
     State.DEAD: ("failed",),
     State.PERSON: ("running", "waiting"),
     State.SIGNAL: ("running", "waiting"),

@@ -25,6 +25,7 @@ from anew.views.picture.rules import rule_of
 from anew.views.picture.shown import RuleShown
 from anew.views.picture.steps import attempts_allowed
 from anew.views.progress import Progress
+from anew.views.wording import seconds_early
 
 AttemptStatus = Literal["ok", "error", "working", "lost", "cancelled"]
 ATTEMPT_STATUSES: tuple[AttemptStatus, ...] = get_args(AttemptStatus)
@@ -49,10 +50,19 @@ class DelayShown(Struct, frozen=True, kw_only=True, gc=False):
     not_before: str
 
 
+class SkipShown(Struct, frozen=True, kw_only=True, gc=False):
+    """Someone ended the wait behind an attempt, or the sleep that it is, before its time."""
+
+    at: str
+    by: str | None
+    early_seconds: float | None
+
+
 class AttemptShown(Struct, frozen=True, kw_only=True):
     """One execution of a task. `seq` is that of its `task.started`, and names it.
 
-    `exhausted` says why there is no further attempt although a retry rule matched.
+    `exhausted` says why there is no further attempt although a retry rule matched, and `skipped`
+    who did not wait for what was delayed.
     """
 
     seq: int
@@ -75,6 +85,7 @@ class AttemptShown(Struct, frozen=True, kw_only=True):
     to: str | None
     rule: RuleShown | None
     delay: DelayShown | None
+    skipped: SkipShown | None
     exhausted: str | None
     idempotency_key: str | None
     has_logs: bool
@@ -104,6 +115,7 @@ class Attempt(Struct, gc=False):
     rule: int | None = None
     rule_name: str | None = None
     delay: DelayShown | None = None
+    skipped: SkipShown | None = None
     exhausted: str | None = None
     has_logs: bool = False
 
@@ -136,6 +148,8 @@ class AttemptBook:
                 self._processed(event)
             case e.TaskRetryScheduled() | e.TaskRetryExhausted():
                 self._decided(event)
+            case e.WaitSkipped():
+                self._skipped(event)
             case e.StepRedelivered():
                 self._close(self._open.pop(_place(event), None), event, "lost")
             case e.StepFailed() | e.LoopIterationFailed():
@@ -203,6 +217,12 @@ class AttemptBook:
         attempt.exhausted, attempt.directive = event.reason, event.directive
         attempt.delay = _jump_delay(event)
 
+    def _skipped(self, event: e.WaitSkipped) -> None:
+        attempt = self._last.get(_place(event))
+        if attempt is not None:
+            early = seconds_early(event)
+            attempt.skipped = SkipShown(at=moment_text(event.at), by=event.by, early_seconds=early)
+
     def _close(self, attempt: Attempt | None, event: e.Event, status: AttemptStatus) -> None:
         if attempt is not None:
             attempt.status, attempt.ended_seq, attempt.ended_at = status, event.seq, event.at
@@ -262,6 +282,7 @@ class AttemptBook:
             to=attempt.to,
             rule=_rule(program, attempt),
             delay=attempt.delay,
+            skipped=attempt.skipped,
             exhausted=attempt.exhausted,
             idempotency_key=self._key(attempt),
             has_logs=attempt.has_logs,

@@ -98,9 +98,13 @@ def lesser_verdict(event: StepDone) -> str | None:
 
 def skipped_text(event: WaitSkipped) -> str:
     """Who ended a wait, and how long before its time: `wait skipped by ann, 41 s early`."""
-    by = f" by {one_line(event.by)}" if event.by else ""
-    early = seconds_early(event)
-    return f"wait skipped{by}" if early is None else f"wait skipped{by}, {duration(early)} early"
+    return f"wait {skip_text(event.by, seconds_early(event))}"
+
+
+def skip_text(by: str | None, early: float | None) -> str:
+    """`skipped by ann, 41 s early`, as far as it is known."""
+    who = f" by {one_line(by)}" if by else ""
+    return f"skipped{who}" if early is None else f"skipped{who}, {duration(early)} early"
 
 
 def seconds_early(event: WaitSkipped) -> float | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from anew.surfaces.api import analyses, past
+from anew.lab.patience import OutOfTime
+from anew.lab.script import script_of
+from anew.lab.simulate import simulate
+from anew.languages import load_text
+from anew.surfaces.api import analyses, past, studying
 from tests.surfaces.api.served import SLEEPS, Site, play
 
 FLAKY = """\
@@ -144,26 +146,88 @@ def test_logs_that_do_not_fit_into_memory_are_left_out(tmp_path: Path, monkeypat
     play(tmp_path, act)
 
 
-@pytest.mark.parametrize("seconds", [-1.0])
-def test_a_study_that_takes_too_long_ends_itself(tmp_path: Path, monkeypatch, seconds) -> None:
-    ends: list[str] = []
+def test_playing_that_takes_too_long_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch
+) -> None:
+    async def act(site: Site) -> None:
+        await site.post("/api/v1/programs", {"document": FLAKY}, 201)
+        run = await ran(site, 1, "failed")
+        monkeypatch.setattr(analyses, "STUDY_SECONDS_MAX", 0.0)
+        told = await site.post("/api/v1/whatif", {"runs": [run], "document": ONCE}, 503)
+        assert "Name fewer runs" in told["detail"]
 
-    def played(*args: Any, **more: Any) -> Any:
-        monkeypatch.setattr(analyses, "STUDY_SECONDS_MAX", seconds)
-        try:
-            return real(*args, **more)
-        except Exception as error:
-            ends.append(type(error).__name__)
-            raise
+    play(tmp_path, act)
+
+
+def test_playing_asks_after_each_play_whether_to_go_on(tmp_path: Path, monkeypatch) -> None:
+    left: list[int] = [1]
+
+    def patience() -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OutOfTime
+
+    def impatient(past: Any, program: Any, _: Any, **more: Any) -> Any:
+        return real(past, program, patience, **more)
 
     real = analyses._played
-    monkeypatch.setattr(analyses, "_played", played)
+    monkeypatch.setattr(analyses, "_played", impatient)
 
     async def act(site: Site) -> None:
         await site.post("/api/v1/programs", {"document": FLAKY}, 201)
         run = await ran(site, 1, "failed")
-        told = await site.post("/api/v1/whatif", {"runs": [run], "document": ONCE}, 503)
-        assert "Name fewer runs" in told["detail"]
-        assert ends == ["_OutOfTime"]
+        await site.post("/api/v1/whatif", {"runs": [run], "document": ONCE})
+        await site.post("/api/v1/whatif", {"runs": [run], "document": ONCE}, 503)
+
+    play(tmp_path, act)
+
+
+def test_all_runs_of_a_coverage_share_one_time(tmp_path: Path, monkeypatch) -> None:
+    made: list[float] = []
+
+    async def act(site: Site) -> None:
+        await site.post("/api/v1/programs", {"document": FLAKY}, 201)
+        for _ in range(3):
+            await ran(site, 0, "done")
+        real = site.service.studies.made
+
+        async def counted(study: Any, *, seconds: float) -> Any:
+            made.append(seconds)
+            return await real(study, seconds=seconds)
+
+        monkeypatch.setattr(site.service.studies, "made", counted)
+        assert (await site.get(COVERAGE))["runs"] == 3
+        assert made == [analyses.STUDY_SECONDS_MAX]
+        monkeypatch.setattr(analyses, "STUDY_SECONDS_MAX", 0.0)
+        assert "Ask for fewer runs" in (await site.get(COVERAGE, 503))["detail"]
+
+    play(tmp_path, act)
+
+
+def test_counting_asks_before_each_event_whether_to_go_on() -> None:
+    program = load_text(FLAKY, "flaky.yaml").program
+    assert program is not None
+    log = simulate(program, script_of({})).log
+    asked: list[None] = []
+    analyses._exercised(program, [log, log], lambda: asked.append(None))
+    assert len(asked) == 2 * len(log)
+
+
+def test_where_all_places_are_taken_it_is_no_fault_of_the_runs(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(studying, "PLACE_SECONDS_MAX", 0.02)
+
+    async def act(site: Site) -> None:
+        await site.post("/api/v1/programs", {"document": FLAKY}, 201)
+        run = await ran(site, 0, "done")
+        for _ in range(studying.STUDIES_AT_ONCE_MAX):
+            await site.service.studies._places.acquire()
+        for path in (COVERAGE, f"/api/v1/runs/{run}/scenario"):
+            answer = await site.client.get(path)
+            assert answer.status_code == 503
+            assert answer.headers["retry-after"] == str(studying.AGAIN_SECONDS)
+            assert "other analyses" in answer.json()["detail"]
+        told = await site.post("/api/v1/inspect", {"document": FLAKY})
+        assert (told["name"], told["bounds"]) == ("team/flaky", None)
+        assert any("was not looked for" in row["message"] for row in told["findings"])
 
     play(tmp_path, act)

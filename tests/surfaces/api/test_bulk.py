@@ -9,7 +9,7 @@ import pytest
 
 from anew.runtime import bulk as runtime_bulk
 from anew.surfaces.api import bulk
-from tests.surfaces.api.served import FAILS, NOOP, SLEEPS, Site, play
+from tests.surfaces.api.served import FAILS, NOOP, SLEEPS, WAITS, Site, play
 from tests.surfaces.api.test_listing import RETRIES, stands
 
 BULK = "/api/v1/runs/bulk"
@@ -53,9 +53,8 @@ def test_each_action_changes_the_runs_that_it_can(tmp_path: Path) -> None:
         for action, state in (("pause", "paused"), ("resume", "parked"), ("cancel", "cancelled")):
             said = await site.post(BULK, {"action": action, "runs": [*runs, done]})
             assert said["changed"] == runs[::-1], action
-            assert said["refused"] == [
-                {"run": done, "detail": f"it is done: there is nothing to {action}"}
-            ]
+            detail = f"it is done: there is nothing to {action}"
+            assert said["refused"] == [{"run": done, "detail": detail, "retried_as": None}]
             assert (said["count"], said["able"], said["next"]) == (3, 2, None)
             for run in runs:
                 await stands(site, run, state)
@@ -73,6 +72,41 @@ def test_waits_are_skipped_in_bulk(tmp_path: Path) -> None:
         said = await site.post(BULK, {"action": "skip", "filter": {"program": "sleeper"}})
         assert said["changed"] == [slept]
         assert (await site.ended(slept))["status"] == "done"
+
+    play(tmp_path, act)
+
+
+ASKS_AND_SLEEPS = """\
+metadata: {name: both}
+workflow:
+  - step: start
+    tool: {kind: noop}
+    next: {spec: {mode: inclusive}, arcs: [{step: ask}, {step: nap}]}
+  - step: ask
+    tool: {kind: human, question: "Ship it?", choices: ["[Y] Yes"]}
+  - step: nap
+    tool: {kind: sleep, seconds: 3600}
+"""
+
+
+def test_waits_are_skipped_whatever_stands_for_the_run(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        both = await site.started(ASKS_AND_SLEEPS)
+        slept = (await asleep(site, 1))[0]
+        await stands(site, both, "person")
+        await site.post(f"/api/v1/runs/{slept}/pause")
+        await site.ended(await site.started(NOOP))
+        await stands(site, await site.started(WAITS), "signal")
+        body = {"action": "skip", "filter": {}, "by": "ann"}
+        said = await site.post(BULK, {**body, "dry_run": True})
+        assert (said["count"], said["able"]) == (4, 2)
+        said = await site.post(BULK, body)
+        assert said["changed"] == [slept, both]
+        for run in (slept, both):
+            events = (await site.get(f"/api/v1/runs/{run}/events"))["events"]
+            assert [one["data"]["by"] for one in events if one["name"] == "wait.skipped"] == ["ann"]
+        said = await site.post(BULK, body)
+        assert {one["detail"] for one in said["refused"]} >= {"there was nothing to skip"}
 
     play(tmp_path, act)
 
@@ -114,7 +148,7 @@ def test_one_that_is_refused_does_not_stop_the_others(
         monkeypatch.setattr(site.engine, "cancel", sometimes)
         said = await site.post(BULK, {"action": "cancel", "filter": {}, "reason": "test"})
         assert said["changed"] == [runs[2], runs[0]]
-        assert said["refused"] == [{"run": runs[1], "detail": "not this one"}]
+        assert said["refused"] == [{"run": runs[1], "detail": "not this one", "retried_as": None}]
         assert len(told) == 3
 
     play(tmp_path, act)
@@ -167,6 +201,10 @@ def test_a_request_that_takes_long_says_where_to_go_on(
         {"action": "cancel", "filter": {"program": ["a", "b"]}},
         {"action": "cancel", "filter": {}, "before": "x"},
         {"action": "cancel", "filter": {}, "more": 1},
+        {"action": "resume", "filter": {}, "reason": "x"},
+        {"action": "retry", "filter": {}, "reason": "x"},
+        {"action": "skip", "filter": {}, "reason": "x"},
+        {"action": "pause", "filter": {}, "by": "x"},
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, body: dict[str, Any]) -> None:

@@ -39,6 +39,27 @@ def test_a_fork_goes_on_under_another_document_with_another_workload(tmp_path: P
     play(tmp_path, act)
 
 
+def test_what_a_run_is_found_by_goes_on_with_it(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        old = await site.started(STEPS, labels={"customer": "acme"})
+        await site.ended(old)
+        retried = (await site.post(f"/api/v1/runs/{old}/retry", {}, 201))["run"]
+        await site.ended(retried)
+        again = (await site.post(f"/api/v1/runs/{retried}/retry", {}, 201))["run"]
+        wish = {"step": "two", "labels": {"customer": "other"}}
+        forked = (await site.post(f"/api/v1/runs/{old}/fork", wish, 201))["run"]
+        found = (await site.get("/api/v1/runs?label=customer=acme"))["runs"]
+        assert {row["run"]: row["labels"] for row in found} == {
+            old: {"customer": "acme"},
+            retried: {"customer": "acme", "retry_of": old},
+            again: {"customer": "acme", "retry_of": retried},
+        }
+        [row] = (await site.get("/api/v1/runs?label=customer=other"))["runs"]
+        assert (row["run"], row["labels"]["fork_of"]) == (forked, old)
+
+    play(tmp_path, act)
+
+
 def test_a_document_that_does_not_fit_is_a_conflict_with_its_reasons(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         old = await site.started(STEPS)

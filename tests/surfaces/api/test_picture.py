@@ -319,6 +319,22 @@ def test_whoever_waits_for_a_trace_that_broke_makes_a_new_one(tmp_path: Path, mo
 # --- attempts ------------------------------------------------------------------------------------
 
 
+def test_an_attempt_tells_who_did_not_wait_for_the_next(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        run = await site.started(PATIENT)
+        async for event in site.stream(run):
+            if event["name"] == "task.retry_scheduled":
+                break
+        await site.post(f"/api/v1/runs/{run}/skip", {"by": "ann"})
+        [first, *_] = (await site.get(path_of(run, "attempts")))["attempts"]
+        assert first["skipped"]["by"] == "ann"
+        assert 3_000 < first["skipped"]["early_seconds"] <= 3_600
+        whole = await site.get(path_of(run, "attempts", str(first["seq"])))
+        assert whole["skipped"] == first["skipped"]
+
+    play(tmp_path, act)
+
+
 def test_attempts_come_in_pages_and_can_be_filtered(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         run = await site.started(TRIES)
@@ -337,7 +353,8 @@ def test_attempts_come_in_pages_and_can_be_filtered(tmp_path: Path) -> None:
         ):
             found = await site.get(path_of(run, "attempts"), params=asked)
             assert len(found["attempts"]) == many, asked
-        await site.get(path_of(run, "attempts"), 400, params={"status": "odd"})
+        told = await site.get(path_of(run, "attempts"), 400, params={"status": "odd"})
+        assert told["detail"].endswith("choose from cancelled, error, lost, ok, working")
 
     play(tmp_path, act)
 

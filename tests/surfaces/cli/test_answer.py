@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -73,6 +74,7 @@ def test_json_has_the_open_questions(desk: Desk) -> None:
         "task": "gate",
         "question": "Ship it?",
         "choices": ["[Y] Yes", "[N] No"],
+        "asked": 5,
     }
 
 
@@ -112,6 +114,48 @@ def test_a_refused_answer_is_one_clear_line_and_changes_nothing(
     assert told.is_one_clear_line()
     assert said in told.err
     assert desk.log() == before
+
+
+LOOP = """\
+workflow:
+  - step: each
+    loop: {in: "{{ [0, 1, 2] }}", iterator: n, spec: {mode: parallel, max_in_flight: 3}}
+    tool: {kind: human, question: "Number {{ iter.n }}?"}
+"""
+
+
+def test_one_of_several_questions_of_a_step_is_named_by_its_number(desk: Desk) -> None:
+    run = waiting(desk, LOOP)
+    rows = [json.loads(line) for line in desk.call("questions", "--json").out.splitlines()]
+    named = {row["question"]: str(row["asked"]) for row in rows}
+    remedy = f"`anew answer {run} TEXT --step each --asked {named['Number 2?']}"
+    assert remedy in desk.call("questions").out
+    words = ("answer", run, "last", "--step", "each", "--asked", named["Number 2?"])
+    assert desk.call(*words).status == 3
+    left = [one["question"] for one in desk.call("show", run, "--json").json["questions"]]
+    assert left == ["Number 0?", "Number 1?"]
+    told = desk.call(*words)
+    assert (told.status, "is not open any more" in told.err) == (2, True)
+    assert desk.call("answer", run, "x", "--asked", "9" * 30).status == 2
+
+
+def test_an_answer_may_begin_with_a_hyphen(desk: Desk) -> None:
+    run = waiting(desk, "workflow: [{step: -a, tool: {kind: human, question: How much?}}]")
+    words = ("answer", run, "--step=-a", "--by=-me", "--json", "--", "--no-wait")
+    assert desk.call(*words).json["result"]["answer"] == "--no-wait"
+
+
+def test_a_number_counts_in_the_run_that_asks(desk: Desk) -> None:
+    desk.write("ask.yaml", ASK)
+    parent = "workflow: [{step: call, tool: {kind: playbook, file: ask.yaml}}]"
+    assert desk.call("run", desk.write("parent.yaml", parent)).status == 3
+    [row] = [row for row in desk.runs() if row["program"] == "parent"]
+    [question] = row["questions"]
+    words = ("y", "--asked", str(question["asked"]), "--by", "ann", "--json")
+    told = desk.call("answer", row["run"], *words)
+    assert told.status == 2
+    assert f"but run {question['run']}, which it waits for, has one" in told.err
+    assert desk.call("answer", question["run"], *words).json["result"] == "[Y] Yes by ann"
 
 
 def test_a_second_answer_is_refused(desk: Desk) -> None:

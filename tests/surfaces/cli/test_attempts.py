@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
+from anew.engine import events as e
+from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, SECOND, hostile, played
 
 BUSY = {
     "error": {"kind": "rate_limit", "message": "slow down"},
@@ -37,6 +38,26 @@ def test_each_attempt_has_a_line_and_each_decision_one_below(shelf, anew) -> Non
         ["11", "fetch.page", "3/3", "0", "s", "ok"],
         ["17", "store", "1", "0", "s", "ok"],
     ]
+
+
+def test_an_attempt_says_who_did_not_wait(shelf, anew) -> None:
+    simulation = twice()
+    at = next(n for n, x in enumerate(simulation.log, 1) if isinstance(x, e.TaskRetryScheduled))
+    shelf.put(simulation, upto=at)
+    scheduled = simulation.log[at - 1]
+    skip = e.WaitSkipped(waited_for="retry", not_before=scheduled.not_before, by="an\x1b[2Jn")
+    skip.step, skip.visit, skip.task, skip.attempt = "fetch", 1, "page", 1
+    skip.seq, skip.at = at + 1, scheduled.at + SECOND // 2
+    shelf.add(RUN, [skip])
+    told = anew("attempts", "last")
+    assert (
+        told.lines[1].strip().startswith("rule 1, line 11: retry in 2.0 s (fixed 2.0 s); skipped")
+    )
+    assert told.lines[1].endswith("n, 1.5 s early")
+    assert "\x1b" not in told.out
+    row = json.loads(anew("attempts", "last", "--json").lines[0])
+    assert row["skipped"]["by"] == "an\x1b[2Jn"
+    assert row["skipped"]["early_seconds"] == 1.5
 
 
 def test_the_last_attempt_says_why_there_is_no_other(shelf, anew) -> None:

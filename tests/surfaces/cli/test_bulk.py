@@ -35,7 +35,7 @@ def test_a_dry_run_says_how_many(three, anew) -> None:
     told = anew("bulk", "cancel", "--program", "flaky", "--dry-run")
     assert (told.status, told.out) == (0, "cancel can change 1 of 3 runs\n")
     told = anew("bulk", "retry", "--state", "failed", "--dry-run", "--json")
-    assert json.loads(told.out) == {"count": 1, "able": 1}
+    assert json.loads(told.out) == {"count": 1, "able": 1, "refused": []}
     assert statuses(anew) == ["running", "failed", "done"]
 
 
@@ -71,7 +71,8 @@ def test_a_run_is_retried_once_however_often_it_is_asked(three, anew) -> None:
     assert json.loads(told.out) == {"changed": [str(RUN + 1)], "refused": []}
     told = anew("bulk", "retry", str(RUN + 1), "--yes", "--json")
     [refused] = json.loads(told.out)["refused"]
-    assert "it was retried before, as run" in refused["detail"]
+    assert refused["detail"] == f"it was retried before, as run {refused['retried_as']}"
+    assert told.status == 1
     assert len(statuses(anew)) == 4
 
 
@@ -87,3 +88,42 @@ def test_it_must_be_said_which_runs(three, anew, words) -> None:
 def test_no_run_that_fits_is_no_trouble(three, anew) -> None:
     told = anew("bulk", "cancel", "--program", "other")
     assert (told.status, told.out) == (0, "cancel can change 0 of 0 runs\n")
+
+
+def test_runs_that_are_not_there_are_refused_and_do_not_stop_the_others(three, anew) -> None:
+    told = anew("bulk", "cancel", "12345", str(RUN + 2), "--yes")
+    assert told.status == 0
+    assert told.lines[0] == "cancel: 1 run changed, 1 refused"
+    assert "12345  there is no run 12345" in told.lines[1]
+    told = anew("bulk", "cancel", "12345", "--yes")
+    assert (told.status, told.lines[0]) == (1, "cancel: 0 runs changed, 1 refused")
+
+
+def test_it_fails_when_every_run_refuses(three, anew) -> None:
+    assert anew("bulk", "cancel", str(RUN), str(RUN + 1), "--yes").status == 1
+    assert anew("bulk", "cancel", str(RUN), str(RUN + 2), "--yes").status == 0
+
+
+def test_the_log_tells_why_it_was_cancelled(three, anew) -> None:
+    assert anew("bulk", "cancel", str(RUN + 2), "--reason", "wrong", "--yes").status == 0
+    events = [json.loads(line) for line in anew("events", str(RUN + 2), "--json").lines]
+    assert [one["data"]["reason"] for one in events if one["name"] == "run.cancelled"] == ["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["resume", "--reason", "x"],
+            "resume keeps no reason: leave it out. cancel and pause keep",
+        ),
+        (["retry", "--reason", "x"], "retry keeps no reason"),
+        (["skip", "--reason", "x"], "skip keeps no reason"),
+        (["cancel", "--by", "x"], "cancel keeps no name: leave `by` out. skip keeps one."),
+    ],
+)
+def test_what_no_log_would_keep_is_refused(three, anew, words, said) -> None:
+    told = anew("bulk", *words, "--program", "flaky", "--yes")
+    assert told.status == 2
+    assert said in told.err
+    assert statuses(anew) == ["running", "failed", "done"]

@@ -8,6 +8,7 @@ import pytest
 
 from tests.surfaces.cli.recorded import DOWN, HOSTILE, RETRIES, RUN, played
 
+NOTHING = "no run has failed, or all that did were retried\n"
 GONE = {"error": {"kind": "connection", "message": f"no way {HOSTILE}"}}
 
 
@@ -21,7 +22,7 @@ def failed(shelf):
 
 def test_runs_that_failed_alike_are_one_line(failed, anew) -> None:
     head, *rows = anew("failures").lines
-    words = ["fingerprint", "runs", "kind", "message", "step", "programs", "newest"]
+    words = ["fingerprint", "runs", "retried", "kind", "message", "step", "programs", "newest"]
     assert head.split() == words
     counts = sorted((row.split()[2], row.split()[1], row.split()[-1]) for row in rows)
     assert counts == [("connection", "1", str(RUN + 2)), ("server_error", "2", str(RUN + 1))]
@@ -58,4 +59,14 @@ def test_groups_can_be_chosen(failed, anew, words, count) -> None:
 def test_where_nothing_failed_it_is_said(shelf, anew) -> None:
     shelf.put(played(RETRIES))
     told = anew("failures")
-    assert (told.status, told.out, told.err) == (0, "", "no run has failed\n")
+    assert (told.status, told.out, told.err) == (0, "", NOTHING)
+
+
+def test_what_was_retried_is_counted_apart(failed, anew) -> None:
+    assert anew("bulk", "retry", str(RUN), str(RUN + 2), "--yes").status == 0
+    [row] = anew("failures").lines[1:]
+    assert row.split()[1:4] == ["1", "1", "server_error"]
+    groups = [json.loads(line) for line in anew("failures", "--json", "--with-retried").lines]
+    assert sorted((one["count"], one["retried"]) for one in groups) == [(1, 1), (2, 1)]
+    listed = anew("runs", "--retried", "true", "--json").lines
+    assert [json.loads(line)["run"] for line in listed] == [str(RUN + 2), str(RUN)]

@@ -73,7 +73,7 @@ def test_json_has_one_object_per_line_and_a_limit_is_kept(asking, anew) -> None:
     asking(TWO)
     rows = [json.loads(line) for line in anew("questions", "--json").lines]
     assert {row["step"] for row in rows} == {"left", "to the right"}
-    assert set(rows[0]) >= {"run", "question", "choices", "deadline", "silence", "labels"}
+    assert set(rows[0]) >= {"run", "question", "choices", "deadline", "asked", "silence", "labels"}
     told = anew("questions", "--limit", "1")
     assert len(told.lines) == 3
     assert "there are more" in told.err

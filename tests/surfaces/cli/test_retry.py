@@ -78,3 +78,14 @@ def test_a_run_without_a_failure_needs_a_step(desk: Desk) -> None:
     assert again.status == 2
     assert again.is_one_clear_line(), again.err
     assert "Say from which step to begin" in again.err
+
+
+def test_what_was_retried_is_not_retried_in_bulk(desk: Desk, failed: str) -> None:
+    again = desk.call("retry", failed, "--json").json["run"]
+    desk.write("mended", "")
+    told = desk.call("bulk", "retry", failed, "--dry-run")
+    assert told.out == "retry can change 0 of 1 run\n"
+    told = desk.call("bulk", "retry", failed, "--yes", "--json")
+    assert (told.status, told.json["changed"]) == (1, [])
+    assert [one["retried_as"] for one in told.json["refused"]] == [again]
+    assert len(desk.runs()) == 2

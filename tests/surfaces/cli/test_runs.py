@@ -28,7 +28,7 @@ def listed(told) -> list[str]:
 def test_runs_are_listed_newest_first_with_their_error(three, anew) -> None:
     told = anew("runs")
     assert listed(told) == [str(RUN + 2), str(RUN + 1), str(RUN)]
-    assert [line.split()[1] for line in told.lines] == ["running", "failed", "done"]
+    assert [line.split()[1] for line in told.lines] == ["retrying", "failed", "done"]
     assert "server_error: 503" in told.lines[1]
     assert all(len(line) <= 100 for line in told.lines)
 

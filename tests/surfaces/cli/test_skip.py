@@ -91,6 +91,19 @@ def test_a_paused_run_says_how_it_goes_on(desk: Desk) -> None:
     terminal.stop()
 
 
+def test_in_a_paused_run_the_next_attempt_starts_when_it_is_resumed(desk: Desk) -> None:
+    bell = desk.pipe("bell")
+    terminal = desk.open("run", desk.write("doc.yaml", FETCH))
+    bell.read()
+    while "task.retry_scheduled" not in desk.names():
+        assert terminal.process.poll() is None
+    desk.call("pause", "last")
+    told = desk.call("skip", "last", "--by", "ann", "fetch").out.splitlines()
+    assert told[0] == "Attempt 2 of fetch starts when the run is resumed."
+    assert told[1].startswith("The run is paused: `anew resume ")
+    terminal.stop()
+
+
 def test_what_waits_for_nothing_of_the_kind_stays_as_it_is(desk: Desk) -> None:
     desk.call("run", desk.write("hello.yaml", HELLO))
     said = desk.call("skip", "last")
@@ -110,3 +123,11 @@ def test_bad_words_are_refused_in_one_line(desk: Desk) -> None:
         assert said.is_one_clear_line()
         assert told in said.err
     assert desk.call("skip", "last", "greet", "--visit", "-1").status == 2
+
+
+def test_waits_of_many_runs_are_skipped_by_name(desk: Desk) -> None:
+    terminal = opened(desk, NAPS, "task.started", 7)
+    told = desk.call("bulk", "skip", "--program", "naps", "--by", "ann", "--yes")
+    assert (told.status, told.out.splitlines()[0]) == (0, "skip: 1 run changed, 0 refused")
+    assert terminal.wait().status == 0
+    assert " s early · ann" in desk.call("timeline", "last").out

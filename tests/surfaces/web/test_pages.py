@@ -63,6 +63,42 @@ def test_programs_still_get_json_where_the_page_has_the_same_address(tmp_path: P
     play(tmp_path, act)
 
 
+def test_whoever_asks_at_the_root_gets_the_page(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        async with stranger(site) as client:
+            for accept in ("*/*", "application/json"):
+                answer = await client.get("/", headers={"Accept": accept})
+                assert answer.status_code == 200
+                assert '<div id="root">' in answer.text
+
+    play(tmp_path, act)
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/people/7", "/workers/", "/a/b/c"])
+def test_a_browser_at_no_address_gets_the_page_that_says_so(tmp_path: Path, path: str) -> None:
+    async def act(site: Site) -> None:
+        async with stranger(site) as client:
+            answer = await client.get(path, headers=BROWSER)
+            assert answer.status_code == 404
+            assert '<div id="root">' in answer.text
+            seen = BROWSER | {"If-None-Match": answer.headers["etag"]}
+            assert (await client.get(path, headers=seen)).status_code == 404
+        program = await site.client.get(path, headers={"Accept": "*/*"})
+        assert program.status_code == 404
+        assert program.headers["content-type"] == "application/problem+json"
+
+    play(tmp_path, act)
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/api/v1/nowhere", "/api/v1/runs/7", "/health"])
+def test_the_api_answers_a_browser_at_its_own_addresses(tmp_path: Path, path: str) -> None:
+    async def act(site: Site) -> None:
+        answer = await site.client.get(path, headers=BROWSER)
+        assert '<div id="root">' not in answer.text
+
+    play(tmp_path, act)
+
+
 def test_the_page_needs_no_token_and_what_it_shows_does(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         async with stranger(site) as client:

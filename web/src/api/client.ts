@@ -18,9 +18,19 @@ export class ApiProblem extends Error {
   }
 }
 
+/** What was asked for, which says what is true when no answer came: reads are asked again by the page,
+ * a change may have been made, and a question by POST has changed nothing. */
+type Asking = "read" | "change" | "question";
+
+const UNANSWERED: { [asking in Asking]: string } = {
+  read: "This page tries again by itself.",
+  change: "Whether anything changed is not known; look again when it is back.",
+  question: "Nothing was changed; try again when it is back.",
+};
+
 export class Unreachable extends Error {
-  constructor() {
-    super("The server cannot be reached. This page tries again by itself.");
+  constructor(asking: Asking = "read") {
+    super(`The server cannot be reached. ${UNANSWERED[asking]}`);
   }
 }
 
@@ -43,20 +53,20 @@ export function headers(more: { [name: string]: string } = {}): { [name: string]
   return known === null ? more : { Authorization: `Bearer ${known}`, ...more };
 }
 
-async function ask(path: string, init: RequestInit): Promise<Response> {
+async function ask(path: string, init: RequestInit, asking: Asking = "read"): Promise<Response> {
   let answer: Response;
   try {
     answer = await fetch(path, { ...init, credentials: "omit" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Unreachable();
+    throw new Unreachable(asking);
   }
   if (answer.ok) return answer;
-  throw await refusal(answer);
+  throw await refusal(answer, asking);
 }
 
 /** What an answer that is no success says; a token that is not the server's is forgotten. */
-export async function refusal(answer: Response): Promise<Error> {
+export async function refusal(answer: Response, asking: Asking = "read"): Promise<Error> {
   if (answer.status === 401) forgetToken();
   const text = await answer.text();
   try {
@@ -67,7 +77,7 @@ export async function refusal(answer: Response): Promise<Error> {
   } catch {
     // What stands between us and the server may answer with anything.
   }
-  if (answer.status >= 502) return new Unreachable();
+  if (answer.status >= 502) return new Unreachable(asking);
   const title = `The server answered ${answer.status}`;
   return new ApiProblem({ type: "about:blank", title, status: answer.status, detail: title });
 }
@@ -82,11 +92,21 @@ export async function getText(path: string, query: Query = {}): Promise<string> 
   return (await ask(address(path, query), { headers: headers() })).text();
 }
 
-export async function post<T>(path: string, body: unknown = {}): Promise<T> {
-  const answer = await ask(path, {
+/** Change something. */
+export function post<T>(path: string, body: unknown = {}): Promise<T> {
+  return send<T>(path, body, "change");
+}
+
+/** Ask what takes a body to ask, and changes nothing: a dry run, a document to look at. */
+export function inquire<T>(path: string, body: unknown): Promise<T> {
+  return send<T>(path, body, "question");
+}
+
+async function send<T>(path: string, body: unknown, asking: Asking): Promise<T> {
+  const init = {
     method: "POST",
     headers: headers({ "Content-Type": "application/json" }),
     body: JSON.stringify(body),
-  });
-  return (await answer.json()) as T;
+  };
+  return (await (await ask(path, init, asking)).json()) as T;
 }

@@ -1,5 +1,5 @@
-// The server's token, for as long as this tab lives. It comes in the fragment of the address that
-// `anew serve` prints, which no server is sent, or from the person who is asked for it.
+// The server's token, for as long as this tab lives. It comes from the person who is asked for it, or
+// in the fragment of an address (`/#token=…`), which no server is sent.
 
 import { useSyncExternalStore } from "react";
 

@@ -71,6 +71,8 @@ export interface QuestionRow {
   question: string;
   choices: string[];
   deadline: Instant | null;
+  /** With `run` it names the question: an answer that has both is for no other. */
+  asked: number;
 }
 
 export interface AwaitedRow {
@@ -99,6 +101,8 @@ export interface RunListed {
   labels: { [name: string]: string };
   parent: RunText | null;
   open: OpenJob | null;
+  /** The newest run that takes it up: it was retried. */
+  retried_as: RunText | null;
   questions?: QuestionRow[];
   signals?: AwaitedRow[];
 }
@@ -140,19 +144,30 @@ export interface BulkAsked {
   /** These runs, or those of a filter (the words of the query of GET /api/v1/runs). */
   runs?: RunText[];
   filter?: { [word: string]: string | number | boolean | string[] };
+  /** Why, for the log: of cancel and pause. */
   reason?: string;
+  /** Who wants it, for the log: of skip. */
+  by?: string;
   /** Go on below this run: the `next` of the answer before. */
   before?: RunText;
   dry_run?: boolean;
 }
 
+export interface BulkRefused {
+  run: RunText;
+  detail: string;
+  /** The run that takes it up already. */
+  retried_as: RunText | null;
+}
+
 export interface BulkDone {
   /** How many runs are meant, with `dry_run`; how many were looked at, without. */
   count: number;
-  /** With `dry_run`, how many of them are in a state that the action can change. */
+  /** With `dry_run`, how many of them the action can change. */
   able: number;
   changed: RunText[];
-  refused: { run: RunText; detail: string }[];
+  /** Runs that were named and are not there, too: by the first answer, and in no count. */
+  refused: BulkRefused[];
   next: RunText | null;
 }
 
@@ -163,8 +178,11 @@ export interface FailureGroup {
   message: string;
   step: string | null;
   programs: string[];
+  /** Without those that were retried, unless they are asked for with `retried=true`. */
   count: number;
   dead: number;
+  /** How many of all that were asked for have been retried. */
+  retried: number;
   first_at: Instant;
   last_at: Instant;
   newest: RunText;
@@ -391,6 +409,13 @@ export interface DelayShown {
   not_before: Instant;
 }
 
+/** Someone ended the wait behind an attempt, or the sleep that it is, before its time. */
+export interface SkipShown {
+  at: Instant;
+  by: string | null;
+  early_seconds: number | null;
+}
+
 export interface AttemptShown {
   /** Of its task.started; names the attempt. */
   seq: number;
@@ -413,6 +438,7 @@ export interface AttemptShown {
   to: string | null;
   rule: RuleShown | null;
   delay: DelayShown | null;
+  skipped: SkipShown | null;
   /** Why there is no further attempt, when a retry rule matched. */
   exhausted: string | null;
   idempotency_key: string | null;

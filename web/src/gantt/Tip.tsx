@@ -5,8 +5,9 @@ import type { ReactNode } from "react";
 import type { LaneShown } from "../api/types";
 import { BARS } from "../words/states";
 import { counted, duration, moment } from "../words/time";
-import { isWork, type DrawnBar } from "./bars";
+import type { DrawnBar } from "./bars";
 import { sliceAt } from "./density";
+import { attemptWords } from "./words";
 
 /** Where it points, in the chart. */
 export interface Tipped {
@@ -46,7 +47,6 @@ export function momentAfter(begin: string, seconds: number): string {
 
 function BarText({ bar, begin }: { bar: DrawnBar; begin: string }): ReactNode {
   const { attempt, task, visit, is_open: isOpen } = bar.bar;
-  const number = isWork(bar.kind) ? `attempt ${attempt}` : `before attempt ${attempt}`;
   return (
     <>
       <div>
@@ -55,7 +55,7 @@ function BarText({ bar, begin }: { bar: DrawnBar; begin: string }): ReactNode {
       </div>
       {bar.count === 1 && (
         <div className="gantt-tip-soft">
-          {[task, attempt !== null && number, visit > 1 && `visit ${visit}`]
+          {[task, attempt !== null && attemptWords(bar), visit > 1 && `visit ${visit}`]
             .filter(Boolean)
             .join(" · ")}
         </div>

@@ -3,7 +3,7 @@
 import type { BarKind, LaneShown } from "../api/types";
 import { BARS, STEP_STATES } from "../words/states";
 import { counted, duration } from "../words/time";
-import { isWork, type DrawnBar } from "./bars";
+import type { DrawnBar } from "./bars";
 import { peakOf } from "./density";
 
 /** The order of the legend. */
@@ -39,8 +39,11 @@ function lengthWords(drawn: DrawnBar): string {
   return `for ${duration(drawn.end - drawn.begin)}`;
 }
 
-function attemptWords({ bar, kind }: DrawnBar): string {
-  return isWork(kind) ? `attempt ${bar.attempt}` : `before attempt ${bar.attempt}`;
+// These end with the attempt; what else one waits for is part of it.
+const BEFORE_ATTEMPTS: ReadonlySet<BarKind> = new Set(["queue", "retry", "retry_after", "jump"]);
+
+export function attemptWords({ bar, kind }: DrawnBar): string {
+  return BEFORE_ATTEMPTS.has(kind) ? `before attempt ${bar.attempt}` : `attempt ${bar.attempt}`;
 }
 
 export function laneWords(lane: LaneShown): string {

@@ -5,6 +5,8 @@ import { useState, type ReactNode } from "react";
 /** One call of the API. `cli` are the words after `anew`. */
 export interface Command {
   cli: readonly string[];
+  /** The last words, where they begin with a hyphen and are no options. */
+  cliLast?: readonly string[];
   method: "GET" | "POST";
   path: string;
   body?: unknown;
@@ -17,8 +19,14 @@ export function quoted(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** An option with a value of any kind: one that begins with a hyphen is no option of its own. */
+export function option(name: string, value: string): string[] {
+  return value.startsWith("-") ? [`${name}=${value}`] : [name, value];
+}
+
 export function cliText(command: Command, origin: string): string {
-  return ["anew", ...command.cli, "--server", origin].map(quoted).join(" ");
+  const last = command.cliLast?.length ? ["--", ...command.cliLast] : [];
+  return ["anew", ...command.cli, "--server", origin, ...last].map(quoted).join(" ");
 }
 
 export function curlText(command: Command, origin: string): string {

@@ -1,7 +1,7 @@
 // A table of any length: only the rows in sight are made. Arrow keys, j and k move between rows.
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useLayoutEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from "react";
 
 import { useFollowing } from "./useFollowing";
 
@@ -69,6 +69,8 @@ export function Grid<Row>(props: GridProps<Row>): ReactNode {
       if (one.range) props.onRange?.(one.range.startIndex, one.range.endIndex);
     },
   });
+  // A turned phone has rows of another height; where they stood is kept until it is told.
+  useLayoutEffect(() => virtual.measure(), [virtual, rowHeight]);
   const { rowKey } = props;
   const keys = useMemo(() => {
     const [first] = rows;

@@ -30,7 +30,7 @@ export function ShapeIcon({ shape }: { shape: Shape }): ReactNode {
 
 export function Mark({ look, word }: { look: Look; word?: string }): ReactNode {
   return (
-    <span className={`state tone-${look.tone}`}>
+    <span className={`state tone-${look.tone}`} title={look.means}>
       <ShapeIcon shape={look.shape} />
       {word ?? look.word}
     </span>

@@ -1,6 +1,6 @@
 // Asks for the server's token, and keeps it for this tab only.
 
-import { useState, type FormEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 
 import { keepToken, useTokenWasWrong } from "../api/token";
@@ -10,6 +10,9 @@ export function TokenAsked(): ReactNode {
   const [text, setText] = useState("");
   const queries = useQueryClient();
   const wasWrong = useTokenWasWrong();
+  const field = useRef<HTMLInputElement>(null);
+  // A wrong token asks anew: this form is then another one.
+  useEffect(() => field.current?.focus(), []);
   const keep = (event: FormEvent): void => {
     event.preventDefault();
     keepToken(text.trim());
@@ -26,6 +29,7 @@ export function TokenAsked(): ReactNode {
       <label className="field">
         Token
         <input
+          ref={field}
           type="password"
           autoComplete="off"
           value={text}

@@ -21,21 +21,63 @@ export interface Look {
   word: string;
   tone: Tone;
   shape: Shape;
+  /** The word in a sentence, for whoever meets it first. */
+  means?: string;
 }
 
-export const STATES: { [state in State]: Look } = {
-  running: { word: "running", tone: "busy", shape: "play" },
-  retrying: { word: "retrying", tone: "late", shape: "again" },
-  person: { word: "waiting for a person", tone: "ask", shape: "person" },
-  signal: { word: "waiting for a signal", tone: "ask", shape: "signal" },
-  parked: { word: "parked", tone: "calm", shape: "moon" },
-  waiting: { word: "waiting", tone: "calm", shape: "clock" },
-  queued: { word: "queued", tone: "calm", shape: "dots" },
-  paused: { word: "paused", tone: "calm", shape: "bars" },
-  done: { word: "done", tone: "good", shape: "tick" },
-  failed: { word: "failed", tone: "bad", shape: "cross" },
-  dead: { word: "dead", tone: "bad", shape: "skull" },
-  cancelled: { word: "cancelled", tone: "cut", shape: "slash" },
+export const STATES: { [state in State]: Look & { means: string } } = {
+  running: { word: "running", tone: "busy", shape: "play", means: "Somebody works on it, or can." },
+  retrying: {
+    word: "retrying",
+    tone: "late",
+    shape: "again",
+    means: "A step failed and waits for its next attempt.",
+  },
+  person: {
+    word: "waiting for a person",
+    tone: "ask",
+    shape: "person",
+    means: "A step waits for an answer: see People.",
+  },
+  signal: {
+    word: "waiting for a signal",
+    tone: "ask",
+    shape: "signal",
+    means: "A step waits for a signal from outside.",
+  },
+  parked: {
+    word: "parked",
+    tone: "calm",
+    shape: "moon",
+    means: "Put aside: it sleeps, or waits for a child run.",
+  },
+  waiting: {
+    word: "waiting",
+    tone: "calm",
+    shape: "clock",
+    means: "It waits for others to move it on.",
+  },
+  queued: { word: "queued", tone: "calm", shape: "dots", means: "It waits for a worker." },
+  paused: {
+    word: "paused",
+    tone: "calm",
+    shape: "bars",
+    means: "Somebody paused it: nothing begins until it is resumed.",
+  },
+  done: { word: "done", tone: "good", shape: "tick", means: "It ended well." },
+  failed: { word: "failed", tone: "bad", shape: "cross", means: "It ended with an error." },
+  dead: {
+    word: "dead",
+    tone: "bad",
+    shape: "skull",
+    means: "Given up after its workers were lost.",
+  },
+  cancelled: {
+    word: "cancelled",
+    tone: "cut",
+    shape: "slash",
+    means: "Somebody, or the program, ended it before its end.",
+  },
 };
 
 export const STEP_STATES: { [status in StepStatus]: Look } = {

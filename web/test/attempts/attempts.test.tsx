@@ -74,6 +74,26 @@ describe("the table of attempts", () => {
     expect(link.getAttribute("href")).toBe("/runs/9?tab=source&line=26");
   });
 
+  it("tells who did not wait, also once it is open", async () => {
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const waits = attempt(3, { delay: delay({ not_before: later }) });
+    page.attempts[2] = waits;
+    wholes[2] = whole(waits);
+    const grow = show(14);
+    const row = await rowOf("3 of 8");
+    expect(row.textContent).toContain("due ");
+    fireEvent.click(row);
+    const open = await screen.findByRole("region", { name: "Attempt" });
+    const skipped = { at: later, by: HOSTILE, early_seconds: 3115 };
+    page.attempts[2] = { ...waits, skipped };
+    wholes[2] = whole({ ...waits, skipped });
+    grow(15);
+    const told = `skipped by ${HOSTILE}, 51 m 55 s early`;
+    await waitFor(() => expect(open.textContent).toContain(told));
+    expect((await rowOf("3 of 8")).textContent).toContain(told);
+    expect((await rowOf("3 of 8")).textContent).not.toContain("due ");
+  });
+
   it("asks for those of a task and an outcome, and keeps that in the address", async () => {
     show();
     await rowOf("1 of 8");

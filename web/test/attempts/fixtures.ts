@@ -43,6 +43,7 @@ export function attempt(number: number, more: Partial<AttemptShown> = {}): Attem
     to: null,
     rule: { number: 2, name: null, line: 26, column: 17 },
     delay: delay(),
+    skipped: null,
     exhausted: null,
     idempotency_key: "9:fetch:1:0:1",
     has_logs: false,

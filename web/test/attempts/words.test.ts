@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { delaySteps, exhaustedWords } from "../../src/pages/run/attempts/delayWords";
+import { delaySteps, exhaustedWords, skippedWords } from "../../src/pages/run/attempts/delayWords";
 import { attemptName, outcomeWord } from "../../src/pages/run/attempts/attemptWords";
 import { lineText, logLines, streamsOf } from "../../src/pages/run/attempts/logLines";
 import { attempt, delay, HOSTILE } from "./fixtures";
@@ -42,6 +42,15 @@ describe("the sum behind a delay", () => {
   it("has no base where the jitter makes one", () => {
     const steps = delaySteps(delay({ jitter: "decorrelated", draw: 0.5, spread_seconds: 3 }));
     expect(steps).toEqual(["decorrelated jitter, drew 0.5 → 3 s"]);
+  });
+
+  it("says who did not wait for it", () => {
+    const at = "2026-03-01T14:05:00.000000Z";
+    const told = skippedWords(attempt(2, { skipped: { at, by: "ann", early_seconds: 3115 } }));
+    expect(told).toBe("skipped by ann, 51 m 55 s early");
+    const unknown = attempt(2, { skipped: { at, by: null, early_seconds: null } });
+    expect(skippedWords(unknown)).toBe("skipped");
+    expect(skippedWords(attempt(2))).toBeNull();
   });
 
   it("says why there is no further attempt", () => {

@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import type { FailureGroup, FailureGroups } from "../../src/api/types";
+import type { BulkAsked, FailureGroup, FailureGroups } from "../../src/api/types";
 import FailuresPage from "../../src/pages/failures/FailuresPage";
 import { bulkDone, facets, failed, HOSTILE, serve, show, type Server } from "../runs/fixtures";
 
@@ -14,6 +14,7 @@ function group(more: Partial<FailureGroup>): FailureGroup {
     programs: ["checkout"],
     count: 1,
     dead: 0,
+    retried: 0,
     first_at: "2026-03-01T11:00:00Z",
     last_at: "2026-03-01T11:58:00Z",
     newest: failed.run,
@@ -86,7 +87,7 @@ describe("the Failures page", () => {
     expect(server.asked.some((one) => /runs\?.*fingerprint=42018f0d84eb/.test(one))).toBe(true);
     expect(screen.getByText("Open the newest").getAttribute("href")).toBe(`/runs/${failed.run}`);
     expect(screen.getByText("Show in Runs").getAttribute("href")).toBe(
-      "/?state=failed&state=dead&fingerprint=42018f0d84eb",
+      "/?state=failed&state=dead&fingerprint=42018f0d84eb&retried=false",
     );
   });
 
@@ -117,12 +118,60 @@ describe("the Failures page", () => {
     expect(server.bulk[2]?.filter).toEqual({
       state: ["failed", "dead"],
       fingerprint: "42018f0d84eb",
+      retried: "false",
     });
+  });
+
+  it("tells how many were retried, and shows them if that is wanted", async () => {
+    history.replaceState(null, "", "/failures?group=42018f0d84eb");
+    const groups = [group({ count: 3, retried: 1_500 })];
+    const again = { ...failed, retried_as: "77" };
+    const server = serve({
+      "GET /api/v1/failures": (): FailureGroups => ({ groups, is_cut: false }),
+      "GET /api/v1/runs": () => ({ runs: [again], next: null }),
+      "GET /api/v1/runs/facets": () => facets({ failed: 3 }),
+    });
+    show(<FailuresPage />);
+    const head = await screen.findByRole("button", { name: /exit_code/ });
+    expect(head.textContent).toContain("3 runs1,500 retried");
+    expect(server.asked.some((one) => /runs\?.*retried=false/.test(one))).toBe(true);
+    fireEvent.change(screen.getByLabelText("Retried runs"), { target: { value: "true" } });
+    await waitFor(() =>
+      expect(server.asked).toContain("GET /api/v1/failures?retried=true&limit=100"),
+    );
+    const link = await screen.findByRole("link", { name: "retried" });
+    expect(link.getAttribute("href")).toBe("/runs/77");
+    expect(screen.queryByLabelText(`Retry run ${failed.run}`)).toBeNull();
+  });
+
+  it("keeps the open problem when its last run is retried, until it is closed", async () => {
+    history.replaceState(null, "", "/failures?group=42018f0d84eb");
+    let groups = [group({ count: 2 })];
+    const server = serve({
+      "GET /api/v1/failures": (): FailureGroups => ({ groups, is_cut: false }),
+      "GET /api/v1/runs": () => ({ runs: [failed], next: null }),
+      "GET /api/v1/runs/facets": () => facets({ failed: 2 }),
+      "POST /api/v1/runs/bulk": (_, body) => {
+        if (!(body as BulkAsked).dry_run) groups = [];
+        return bulkDone({ count: 2, able: 2, changed: ["7", "8"] });
+      },
+    });
+    show(<FailuresPage />);
+    fireEvent.click(await screen.findByRole("button", { name: "Retry all 2 …" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Retry 2 runs" }));
+    await screen.findByText("Finished: 2 runs retried.");
+    server.tell({ runs: ["7"], is_all: false });
+    const head = screen.getByRole("button", { name: /exit_code/, hidden: true });
+    await waitFor(() => expect(head.textContent).toContain("0 runs2 retried"));
+    expect(screen.getByText("Finished: 2 runs retried.")).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "Close" }));
+    fireEvent.click(head);
+    await screen.findByText(/No failed run is left/);
   });
 
   it("says so where nothing has failed", async () => {
     served([]);
     show(<FailuresPage />);
-    await screen.findByText(/No run has failed/);
+    await screen.findByText(/No failed run is left/);
   });
 });

@@ -11,6 +11,7 @@ export function question(more: Partial<QuestionAsked> = {}): QuestionAsked {
     question: "Ship the release?",
     choices: ["[Y] Ship it", "[N] Back to the draft"],
     deadline: null,
+    asked: 5,
     program: "release",
     asked_at: "2026-03-01T11:58:00.000000Z",
     silence: null,

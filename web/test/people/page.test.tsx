@@ -24,7 +24,8 @@ function served(open: QuestionAsked[], refusal?: { status: number; detail: strin
     [ANSWER]: (_, body) => {
       sent.push(body);
       const isOver = refusal === undefined || refusal.status === 409;
-      const at = state.open.findIndex((one) => one.run === RELEASE.run);
+      const { asked } = body as { asked: number };
+      const at = state.open.findIndex((one) => one.run === RELEASE.run && one.asked === asked);
       if (isOver) state.open = state.open.toSpliced(at, 1);
       if (refusal === undefined) {
         return { run: RELEASE.run, status: "running", question: RELEASE };
@@ -72,7 +73,7 @@ describe("the People page", () => {
     fireEvent.change(within(found).getByLabelText("Your answer"), { target: { value: "  Ada " } });
     expect(button.disabled).toBe(false);
     const line = within(found).getByLabelText("command line").textContent;
-    expect(line).toContain(`answer ${hostile.run} Ada --step '${HOSTILE}' --no-wait`);
+    expect(line).toContain(`answer ${hostile.run} Ada --step '${HOSTILE}' --asked 5 --no-wait`);
   });
 
   it("answers by a letter and Enter, in the name that is kept", async () => {
@@ -85,7 +86,9 @@ describe("the People page", () => {
     expect(server.sent).toEqual([]);
     fireEvent.click(button);
     await screen.findByText(/Answered “\[N\] Back to the draft”/);
-    expect(server.sent).toEqual([{ answer: "[N] Back to the draft", step: "approve", by: "ann" }]);
+    expect(server.sent).toEqual([
+      { answer: "[N] Back to the draft", step: "approve", asked: 5, by: "ann" },
+    ]);
     expect(screen.queryByRole("article")).toBeNull();
     expect(document.activeElement).toBe(screen.getByRole("heading", { name: "People" }));
     expect(localStorage.getItem("anew.by")).toBe("ann");
@@ -114,7 +117,7 @@ describe("the People page", () => {
   });
 
   it("still shows the same question of another iteration", async () => {
-    const server = served([RELEASE, { ...RELEASE }]);
+    const server = served([RELEASE, question({ asked: 7 })]);
     show(<PeoplePage />);
     await waitFor(() => expect(screen.getAllByRole("article")).toHaveLength(2));
     const [first] = screen.getAllByRole("button", { name: "Ship it" });
@@ -150,14 +153,26 @@ describe("the People page", () => {
     screen.getByRole("button", { name: "Answer “Ship it”" });
   });
 
-  it("lets only that question of a step be answered which would get the answer", async () => {
-    const later = question({ question: "And this?", asked_at: "2026-03-01T11:59:00Z" });
-    served([later, RELEASE]);
+  it("answers any question of a step, whichever was asked first", async () => {
+    const later = question({ question: "And this?", asked: 9, asked_at: "2026-03-01T11:59:00Z" });
+    const server = served([RELEASE, later]);
     show(<PeoplePage />);
-    const behind = await card("And this?");
-    expect(within(behind).queryByRole("button")).toBeNull();
-    expect(behind.textContent).toContain("Answer the one it asked first");
-    within(await card("Ship the release?")).getByRole("button", { name: "Ship it" });
+    fireEvent.keyDown(await card("And this?"), { key: "y" });
+    fireEvent.click(screen.getByRole("button", { name: "Answer “Ship it”" }));
+    await waitFor(() => expect(server.sent).toHaveLength(1));
+    expect(server.sent).toEqual([{ answer: "[Y] Ship it", step: "approve", asked: 9 }]);
+    await card("Ship the release?");
+    await waitFor(() => expect(screen.getAllByRole("article")).toHaveLength(1));
+  });
+
+  it("shows a command line that takes a hyphen for no option", async () => {
+    served([question({ step: "-s", choices: ["-5 %", "Nothing"] })]);
+    show(<PeoplePage />);
+    fireEvent.change(screen.getByLabelText("Answering as"), { target: { value: "-ann" } });
+    fireEvent.keyDown(await card("Ship the release?"), { key: "1" });
+    const words = `answer ${RELEASE.run} --step=-s --asked 5 --by=-ann --no-wait`;
+    const line = screen.getByLabelText("command line").textContent;
+    expect(line).toBe(`anew ${words} --server ${location.origin} -- '-5 %'`);
   });
 
   it("keeps the search in the address, and j goes to the next question", async () => {

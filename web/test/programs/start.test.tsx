@@ -5,6 +5,7 @@ import type { WorkloadField } from "../../src/api/types";
 import { cliText } from "../../src/parts/Commands";
 import { startCommand } from "../../src/pages/programs/start/command";
 import { labelsOf, readField, workloadOf } from "../../src/pages/programs/start/fields";
+import { filledLike } from "../../src/pages/programs/start/like";
 import { StartTab } from "../../src/pages/programs/start/StartTab";
 import { HOSTILE, serve, show } from "../runs/fixtures";
 import { inspected, program, RUN } from "./fixtures";
@@ -112,4 +113,38 @@ test("names and values of a document are text", async () => {
   const { container } = show(<StartTab program={program()} isNewest />);
   expect(await screen.findByLabelText(HOSTILE)).toHaveProperty("value", HOSTILE);
   expect(container.querySelector("img")).toBeNull();
+});
+
+test("a form is filled in like a run there was", async () => {
+  history.replaceState(null, "", `/programs/orders?tab=start&like=${RUN}`);
+  const sent: unknown[] = [];
+  const workload = { base_url: "http://api", count: 3, rows: [1, 2], is_dry: "maybe", more: 7 };
+  serve({
+    "POST /api/v1/inspect": () => inspected({ workload: [...FIELDS] }),
+    [`GET /api/v1/runs/${RUN}/picture`]: () => ({ run: RUN, workload }),
+    "POST /api/v1/runs": (_, body) => {
+      sent.push(body);
+      return { run: "12", status: "queued" };
+    },
+  });
+  show(<StartTab program={program()} isNewest />);
+  expect(await screen.findByLabelText("base_url")).toHaveProperty("value", "http://api");
+  expect(screen.getByRole("link", { name: RUN }).getAttribute("href")).toBe(`/runs/${RUN}`);
+  fireEvent.click(screen.getByRole("button", { name: "Start the run" }));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  const { count: _, ...changed } = workload;
+  expect(sent[0]).toEqual({ program: "orders", workload: changed });
+});
+
+test("what a run does not tell whole is not filled in, and named", () => {
+  const workload = { base_url: "http://u:[redacted]@api", rows: [{ "…": "2 MB" }], count: 4 };
+  const filled = filledLike(FIELDS, workload);
+  expect(filled.withheld).toEqual(["base_url", "rows"]);
+  expect([...filled.typed]).toEqual([["count", "4"]]);
+  expect(filled.more).toBe("");
+});
+
+test("a value that its field would read as another one is among the other values", () => {
+  const filled = filledLike(FIELDS, { base_url: 5, "graph.goal": "5", count: null });
+  expect(JSON.parse(filled.more)).toEqual({ base_url: 5, "graph.goal": "5", count: null });
 });

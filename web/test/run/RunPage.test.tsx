@@ -2,6 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { HOSTILE } from "../fixtures/pictures";
+import { inspected, played, whatif } from "../programs/fixtures";
 import { event } from "./pretended";
 import { failed, picture, RETRY, RUN } from "./pictured";
 import { Refusal } from "./pretended";
@@ -28,6 +29,37 @@ describe("the page of a run", () => {
     expect(said.textContent).toContain("in 0:30: HTTP 429");
     act(() => void vi.advanceTimersByTime(60_000));
     expect(said.textContent).toContain("(attempt 4 of 8), due now: HTTP 429");
+  });
+
+  it("tells whoever hears it the hour at which it goes on", async () => {
+    const until = new Date(Date.now() + 41_000).toISOString();
+    serverOf(picture({ verdict: { ...RETRY, headline: "nap goes on", until, details: [] } }));
+    openPage();
+    const heard = within(await verdict()).getByRole("status").textContent;
+    expect(heard).toMatch(/^retrying: nap goes on at .*\d+:\d\d:\d\d/);
+  });
+
+  it("says that a run is dead, and what that is", async () => {
+    serverOf(failed({ state: "dead" }));
+    openPage();
+    const said = await verdict();
+    expect(said.textContent).toContain("Dead: failed in step fetch after 3 attempts");
+    expect(said.textContent).toContain("the workers that had it were lost");
+    const link = within(said).getByRole("link", { name: "Workers" });
+    expect(link.getAttribute("href")).toBe("/workers");
+  });
+
+  it("says what it is to be parked", async () => {
+    serverOf(picture({ state: "parked" }));
+    openPage();
+    expect((await verdict()).textContent).toContain("Parked means put aside");
+  });
+
+  it("leads to a start of one like it, where its program is registered", async () => {
+    serverOf(picture());
+    openPage();
+    const link = await screen.findByRole("link", { name: "Start one like this" });
+    expect(link.getAttribute("href")).toBe(`/programs/flaky_api?tab=start&like=${RUN}`);
   });
 
   it("leads from a rule to its line, but not from the words of an error", async () => {
@@ -80,6 +112,7 @@ describe("the page of a run", () => {
             question: HOSTILE,
             choices: [HOSTILE],
             deadline: null,
+            asked: 5,
           },
         ],
       }),
@@ -108,6 +141,38 @@ describe("the page of a run", () => {
         "Running fetch",
       );
     });
+  });
+
+  it("names the newest event beside the slider while now is shown", async () => {
+    const server = serverOf(picture());
+    openPage();
+    await verdict();
+    await waitFor(() => expect(server.asked("/stream")).toHaveLength(1));
+    server.tell(event(13, { name: "task.processed" }));
+    const slider = screen.getByRole("slider", { name: "Show the run as of event" });
+    await waitFor(() =>
+      expect(slider.getAttribute("aria-valuetext")).toBe("event 13 of 13, task.processed, now"),
+    );
+  });
+
+  it("tries another policy on the run in place, under the document it is pinned to", async () => {
+    const text = "workflow: []";
+    const pinned = { name: "flaky_api", digest: "d", version: 1, newest: 1, file: "flow.yaml" };
+    const server = serverOf(failed())
+      .on(/\/scenario$/, () => "expect: {}")
+      .on(/\/document$/, () => ({ ...pinned, dialect: null, document: text, files: {} }))
+      .on(/\/inspect$/, () => inspected());
+    server.on(/\/whatif$/, () => whatif([played({ run: RUN })]));
+    openPage("?tab=test");
+    const editor = await screen.findByLabelText<HTMLTextAreaElement>(/flow\.yaml, to be changed/);
+    expect(editor.value).toBe(text);
+    const link = screen.getByRole("link", { name: "The same on the page of the program" });
+    expect(link.getAttribute("href")).toBe(`/programs/flaky_api?try=${RUN}`);
+    const button = screen.getByRole("button", { name: "Try it" });
+    await waitFor(() => expect(button.hasAttribute("disabled")).toBe(false));
+    fireEvent.click(button);
+    await waitFor(() => expect(server.asked("/whatif")).toHaveLength(1));
+    expect(server.asked("/whatif")[0]?.body).toMatchObject({ document: text, runs: [RUN] });
   });
 
   it("keeps what it knows while the server is away, and says so", async () => {

@@ -1,10 +1,10 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { PreviewShown } from "../../src/api/types";
-import { bodyOf, cliOf, objectOf, OWN } from "../../src/pages/run/actions/forkWords";
+import type { LaneShown, PreviewShown } from "../../src/api/types";
+import { bodyOf, cliOf, firstCut, objectOf, OWN } from "../../src/pages/run/actions/forkWords";
 import { Refusal } from "./pretended";
-import { failed, picture, RETRY, RUN } from "./pictured";
+import { failed, NOW, picture, RETRY, RUN } from "./pictured";
 import { openPage, serverOf } from "./shownPage";
 
 afterEach(() => {
@@ -35,6 +35,23 @@ const PREVIEW: PreviewShown = {
   misfits: [],
   differs_at: null,
 };
+
+function lane(step: string, ...begins: number[]): LaneShown {
+  const bars = begins.map((begin) => ({
+    begin,
+    end: begin + 1,
+    kind: "ok" as const,
+    task: "t",
+    attempt: 1,
+    visit: 1,
+    is_open: false,
+  }));
+  const head = { step, status: "done" as const, visits: 1, attempts: 1, depth: 0 };
+  return { ...head, bars, density: null, loop: null };
+}
+
+// `store` was the last to begin, and is not the last in the list.
+const LANES = { begin: NOW, seconds: 9, lanes: [lane("store", 1, 7), lane("fetch", 2)], more: 0 };
 
 const box = async (): Promise<HTMLElement> => screen.findByRole("dialog");
 
@@ -88,7 +105,15 @@ describe("what can be done to a run", () => {
     serverOf(
       picture({
         questions: [
-          { run: RUN, step: "ask", task: "t", question: "Why?", choices: [], deadline: null },
+          {
+            run: RUN,
+            step: "ask",
+            task: "t",
+            question: "Why?",
+            choices: [],
+            deadline: null,
+            asked: 5,
+          },
         ],
       }),
     );
@@ -112,6 +137,69 @@ describe("what can be done to a run", () => {
     expect(server.asked("/cancel")[0]?.body).toEqual({ reason: "wrong region" });
   });
 
+  it("harm asks why first, and does not wait on the button that does it", async () => {
+    serverOf(picture());
+    openPage();
+    fireEvent.click(await screen.findByRole("button", { name: "Cancel" }));
+    expect(document.activeElement).toBe(within(await box()).getByLabelText("Why, for the log"));
+  });
+
+  it("what was done has the focus, and what the run is at once that is closed", async () => {
+    let live = picture();
+    serverOf(() => live).on(/\/cancel$/, () => {
+      live = picture({ status: "cancelled", state: "cancelled", waits: [] });
+      return { run: RUN, status: "cancelled", changed: true };
+    });
+    openPage();
+    fireEvent.click(await screen.findByRole("button", { name: "Cancel" }));
+    confirm(await box());
+    const said = await screen.findByRole("group", { name: "What was done" });
+    expect(document.activeElement).toBe(said);
+    await waitFor(() => expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull());
+    fireEvent.click(within(said).getByRole("button", { name: "Close" }));
+    expect(document.activeElement).toBe(screen.getByRole("region", { name: "Verdict" }));
+  });
+
+  it("a change that nobody answered is not said to be tried again", async () => {
+    const server = serverOf(picture());
+    openPage();
+    fireEvent.click(await screen.findByRole("button", { name: "Pause" }));
+    const dialog = await box();
+    server.isDown = true;
+    confirm(dialog);
+    const said = (await within(dialog).findByRole("alert")).textContent;
+    expect(said).toContain("Whether anything changed is not known");
+    expect(said).not.toContain("by itself");
+  });
+
+  it("a preview that nobody answered has changed nothing", async () => {
+    const server = serverOf(failed());
+    openPage();
+    const button = await screen.findByRole("button", { name: "Retry from …" });
+    server.isDown = true;
+    fireEvent.click(button);
+    const said = await within(await box()).findByRole("alert");
+    expect(said.textContent).toContain("Nothing was changed");
+  });
+
+  it("the past can be forked, and nothing else be done to it", async () => {
+    const waits = [0, 1].map((iteration) => ({ ...RETRY, iteration }));
+    serverOf(picture({ waits }));
+    openPage("?at=7");
+    const bar = await screen.findByRole("toolbar", { name: "Actions" });
+    const able = within(bar)
+      .getAllByRole<HTMLButtonElement>("button")
+      .filter((button) => !button.disabled);
+    expect(able.map((button) => button.textContent)).toEqual(["Fork at event 7 …", "?"]);
+    const pause = within(bar).getByRole("button", { name: "Pause" });
+    const reason = document.getElementById(pause.getAttribute("aria-describedby") ?? "");
+    expect(reason?.textContent).toContain("go back to now");
+    expect(screen.queryByRole("button", { name: /^Run now:/ })).toBeNull();
+    fireEvent.keyDown(document.body, { key: "p" });
+    fireEvent.keyDown(document.body, { key: "r" });
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
   it("an answer is confirmed, and goes to the run that asks", async () => {
     const child = "99";
     const server = serverOf(
@@ -124,6 +212,7 @@ describe("what can be done to a run", () => {
             question: "Deploy?",
             choices: ["[Y] Yes", "[N] No"],
             deadline: null,
+            asked: 8,
           },
         ],
       }),
@@ -133,7 +222,11 @@ describe("what can be done to a run", () => {
     expect(server.asked("/answer")).toHaveLength(0);
     confirm(await box());
     await waitFor(() => expect(server.asked(`/runs/${child}/answer`)).toHaveLength(1));
-    expect(server.asked("/answer")[0]?.body).toEqual({ answer: "[Y] Yes", step: "ask" });
+    expect(server.asked("/answer")[0]?.body).toEqual({
+      answer: "[Y] Yes",
+      step: "ask",
+      asked: 8,
+    });
   });
 
   it("a signal carries JSON or nothing, and not something between", async () => {
@@ -200,9 +293,43 @@ describe("a new run out of this one", () => {
     expect(server.asked("/fork")[0]?.body).toMatchObject({ at: 7 });
   });
 
+  it("begins with the step that failed, unless someone says otherwise", async () => {
+    const server = serverOf(failed())
+      .on(/\/fork$/, () => ({ preview: PREVIEW }))
+      .on(/\/versions$/, () => ({ versions: [], next: null }));
+    openPage();
+    fireEvent.click(await screen.findByRole("button", { name: "Fork …" }));
+    const dialog = await box();
+    await within(dialog).findByRole("group", { name: "What will happen" });
+    expect(server.asked("/fork").map((one) => one.body)).toEqual([
+      { step: "fetch", cancel: false, dry_run: true },
+    ]);
+    expect(within(dialog).getByLabelText("command line").textContent).toContain("--from fetch");
+    fireEvent.change(within(dialog).getByLabelText("Begin"), { target: { value: "" } });
+    fireEvent.change(within(dialog).getByLabelText(/Share the log/), { target: { value: "5" } });
+    await waitFor(() =>
+      expect(server.asked("/fork").at(-1)?.body).toEqual({ at: 5, cancel: false, dry_run: true }),
+    );
+  });
+
+  it.each([
+    [picture(), { at: null, step: null }],
+    [picture({ status: "cancelled", state: "cancelled" }), { at: 12, step: null }],
+    [picture({ status: "done", state: "done", lanes: LANES }), { at: null, step: "store" }],
+    [failed({ failed_step: null, lanes: LANES }), { at: null, step: "store" }],
+  ])("is cut where there is something left to do (%#)", (found, cut) => {
+    expect(firstCut(found)).toEqual(cut);
+  });
+
   it("has the same words as a request and as a command", () => {
     const version = { kind: "version", version: 3 } as const;
-    const wanted = { at: 7, changes: { url: "http://b" }, chosen: version, cancels: true };
+    const wanted = {
+      step: null,
+      at: 7,
+      changes: { url: "http://b" },
+      chosen: version,
+      cancels: true,
+    };
     expect(bodyOf("flaky_api", wanted)).toEqual({
       at: 7,
       workload: { url: "http://b" },
@@ -213,9 +340,12 @@ describe("a new run out of this one", () => {
     expect(cliOf(picture(), wanted).join(" ")).toBe(
       `fork ${RUN} --at 7 --program flaky_api@3 --payload {"url":"http://b"} --cancel`,
     );
-    const plain = { at: null, changes: {}, chosen: OWN, cancels: false };
+    const plain = { step: null, at: null, changes: {}, chosen: OWN, cancels: false };
     expect(bodyOf("flaky_api", plain)).toEqual({});
     expect(cliOf(picture(), plain)).toEqual(["fork", RUN]);
+    const before = { ...plain, step: "fetch", at: 7 };
+    expect(bodyOf("flaky_api", before)).toEqual({ step: "fetch" });
+    expect(cliOf(picture(), before)).toEqual(["fork", RUN, "--from", "fetch"]);
   });
 
   it.each([

@@ -70,7 +70,11 @@ describe("the dialog of a bulk action", () => {
         if (asked.dry_run) return bulkDone({ count: 4, able: 4 });
         if (asked.before === undefined)
           return bulkDone({ count: 2, changed: ["9", "8"], next: "8" });
-        return bulkDone({ count: 2, changed: ["7"], refused: [{ run: "6", detail: HOSTILE }] });
+        return bulkDone({
+          count: 2,
+          changed: ["7"],
+          refused: [{ run: "6", detail: HOSTILE, retried_as: null }],
+        });
       },
     });
     show(<BulkDialog action="retry" meant={{ filter: FAILED }} onClose={vi.fn()} />);
@@ -83,7 +87,7 @@ describe("the dialog of a bulk action", () => {
   });
 
   it("tells runs that were retried before apart from those that refused", async () => {
-    const before = { run: "9", detail: "it was retried before, as run 12" };
+    const before = { run: "9", detail: "it was retried before", retried_as: "12" };
     serve({
       "POST /api/v1/runs/bulk": (_, body) =>
         (body as BulkAsked).dry_run
@@ -91,7 +95,7 @@ describe("the dialog of a bulk action", () => {
           : bulkDone({
               count: 3,
               changed: ["8"],
-              refused: [before, { run: "7", detail: `as run ${HOSTILE}` }],
+              refused: [before, { run: "7", detail: `as run ${HOSTILE}`, retried_as: null }],
             }),
     });
     show(<BulkDialog action="retry" meant={{ filter: FAILED }} onClose={vi.fn()} />);

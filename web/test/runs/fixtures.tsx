@@ -38,6 +38,7 @@ export function run(number: number, more: Partial<RunListed> = {}): RunListed {
     labels: {},
     parent: null,
     open: null,
+    retried_as: null,
     ...more,
   };
 }
@@ -69,6 +70,7 @@ export const asking = run(2, {
       question: `Release ${HOSTILE}?`,
       choices: ["Yes", "No"],
       deadline: null,
+      asked: 5,
     },
   ],
 });

@@ -65,6 +65,35 @@ describe("the Runs page", () => {
     expect(document.querySelector("img")).toBeNull();
   });
 
+  it("explains the words of states", async () => {
+    served();
+    show(<RunsPage />);
+    const dead = await screen.findByRole("button", { name: /dead/ });
+    expect(dead.title).toContain("workers were lost");
+    expect((await screen.findByText("failed", { selector: ".state" })).title).toContain("error");
+  });
+
+  it("says that a state of the address is none, and takes it out", async () => {
+    history.replaceState(null, "", "/?state=failed&state=zzz");
+    served();
+    show(<RunsPage />);
+    await screen.findByText(/There is no state zzz/);
+    fireEvent.click(screen.getByRole("button", { name: /Take it out/ }));
+    expect(location.search).toBe("?state=failed");
+    expect(screen.queryByText(/There is no state/)).toBeNull();
+  });
+
+  it("is narrowed by a fingerprint that somebody types, and knows the kinds of error", async () => {
+    const server = served();
+    show(<RunsPage />);
+    const field = await screen.findByLabelText("Fingerprint");
+    fireEvent.change(field, { target: { value: "42018f0d84eb" } });
+    fireEvent.keyDown(field, { key: "Enter" });
+    await waitFor(() => expect(lists(server).at(-1)).toContain("fingerprint=42018f0d84eb"));
+    const kinds = screen.getByLabelText<HTMLInputElement>("Error kind").list;
+    expect(kinds?.querySelector('option[value="rate_limit"]')).toBeTruthy();
+  });
+
   it("puts the chosen states into the address and asks for those", async () => {
     const server = served();
     show(<RunsPage />);

@@ -15,6 +15,7 @@ from anew.lab.bounds.rows import Rows
 from anew.lab.bounds.runs import Runs
 from anew.lab.bounds.visits import StepAnalysis
 from anew.lab.bounds.warnings import warnings_of
+from anew.lab.patience import Patience, unlimited
 from anew.program.program import Program
 from anew.runtime.children import DEPTH_MAX
 from anew.values import Object, merge_deep
@@ -34,14 +35,16 @@ def bounds_of(
     workload: Object | None = None,
     items: int | None = None,
     child: Resolver = unknown_child,
+    patience: Patience = unlimited,
 ) -> Bounds:
     """The worst case of a program from the document alone.
 
     `workload` is laid over the program's own. A list that only a run knows is assumed to have
     `items` items, or is unbounded without. `child` finds the programs that tasks call.
+    `patience` is asked all the while, and ends the analysis by raising OutOfTime.
     """
     given = Workload(merge_deep(program.workload, workload or {}))
-    return _Families(items, child).bounds(program, given, ())
+    return _Families(items, child, patience).bounds(program, given, ())
 
 
 class _Families(Struct):
@@ -53,6 +56,7 @@ class _Families(Struct):
 
     items: int | None
     resolve: Resolver
+    patience: Patience
     known: dict[tuple[str, ...], Bounds] = field(default_factory=dict)
     analyses: int = 0
     cuts: int = 0
@@ -76,7 +80,7 @@ class _Families(Struct):
                 children[place] = self._find(call, given, (*above, program.digest))
             return children[place]
 
-        given = Given(program, workload, self.items, find)
+        given = Given(program, workload, self.items, find, self.patience)
         return _bounds(given, children)
 
     def _find(self, call: Call, given: Given, above: tuple[str, ...]) -> Bounds | str:
@@ -111,6 +115,7 @@ def _workload_of(program: Program, inputs: Object) -> Workload:
 
 
 def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
+    given.patience()
     analyses = {step.name: StepAnalysis(given, step) for step in given.program.steps.values()}
     counted = Runs(given, analyses).count()
     rows = Rows(given, analyses, counted, children)

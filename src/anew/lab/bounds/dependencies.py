@@ -12,6 +12,7 @@ from anew.lab.bounds.amounts import ZERO, Bound
 from anew.lab.bounds.calling import child_name
 from anew.lab.bounds.given import Given
 from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
+from anew.lab.patience import patiently
 from anew.program.program import Step, Task
 from anew.values import Object, Value
 
@@ -39,7 +40,7 @@ def dependencies_of(
     amounts: dict[tuple[str, str], Bound] = {}
     callers: dict[tuple[str, str], dict[str, None]] = {}
     rows = {(row.step, row.task): row for row in tasks}
-    for step in steps:
+    for step in patiently(steps, given.patience):
         for task in step.tasks:
             row = rows[step.name, task.label]
             for kind, name, times in _called(given, task, children):

@@ -49,7 +49,8 @@ class Flow(Struct, dict=True):
         if known is None or may_wait:
             return Walked(most, tuple(self._all_in_turn()))
         most[ALL] = smaller(most[ALL], known)
-        ways = longest(State(self.entry), list(self._edges()), lambda _, __: ZERO)
+        patience = self.given.patience
+        ways = longest(State(self.entry), list(self._edges()), lambda _, __: ZERO, patience)
         end = ways.most.get(END, {})
         for sort in (WAITS, TIME):
             most[sort] = smaller(most.get(sort, ZERO), end.get(sort, ZERO))
@@ -85,6 +86,7 @@ class Flow(Struct, dict=True):
                         arriving[target] = arriving.get(target, ZERO) + self.visits[name]
 
     def _visits(self, name: str, part: list[str], arriving: Bound) -> Bound:
+        self.given.patience()
         limit = visits_limit(self.program, name)
         if name not in self._cyclic:
             found = ONE if self._is_merging(name) and arriving.at_most else arriving
@@ -106,6 +108,7 @@ class Flow(Struct, dict=True):
     def _count_tokens(self, names: list[str]) -> None:
         """Where a router chooses one arc, only one of the steps behind it is visited."""
         for name in reversed(names):
+            self.given.patience()
             found: dict[str, Bound] = {}
             for following in self._followings(name):
                 for step, bound in following.items():
@@ -200,6 +203,7 @@ class Flow(Struct, dict=True):
     def _are_side_by_side(self, name: str, target: str) -> bool:
         """Whether one token can be at the step while another is on its way to the target."""
         for step in self.visits:
+            self.given.patience()
             routed = [found.together for _, found in self._onward(step)]
             for ways in routed:
                 near = {number for number, way in enumerate(ways) if self._leads(way.to, name)}

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from anew.lab.bounds.amounts import Bound
 from anew.lab.bounds.known import Workload
+from anew.lab.patience import Patience, unlimited
 from anew.program.program import Limits, Program
 from anew.program.span import Span
 from anew.values import Object
@@ -56,13 +57,14 @@ Resolver: TypeAlias = Callable[[Program, Object], Child]
 class Given(Struct, frozen=True):
     """`items` is how many an unknown list is assumed to have.
 
-    `child` analyses what a task calls, or says why it cannot.
+    `child` analyses what a task calls, or says why it cannot. `patience` ends the analysis.
     """
 
     program: Program
     workload: Workload
     items: int | None
     child: Callable[[Call], Bounds | str]
+    patience: Patience = unlimited
 
     @property
     def tasks_most(self) -> tuple[int, bool]:

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ZERO, Bound, larger
+from anew.lab.patience import Patience, patiently, unlimited
 
 N = TypeVar("N", bound=Hashable)
 
@@ -85,7 +86,9 @@ def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
     return found[::-1]
 
 
-def longest(start: N, edges: Sequence[Edge[N]], endless: Endless[N]) -> Ways[N]:
+def longest(
+    start: N, edges: Sequence[Edge[N]], endless: Endless[N], patience: Patience = unlimited
+) -> Ways[N]:
     """The costliest ways from `start` to every node it leads to."""
     leaving = _leaving(edges)
     ways: Ways[N] = Ways({start: {}})
@@ -94,7 +97,7 @@ def longest(start: N, edges: Sequence[Edge[N]], endless: Endless[N]) -> Ways[N]:
         group = frozenset(members)
         if len(group) > 1 or any(edge.target in group for edge in leaving.get(members[0], ())):
             _settle_cycle(ways, group, leaving, endless)
-        for node in members:
+        for node in patiently(members, patience):
             _extend(ways, node, (e for e in leaving.get(node, ()) if e.target not in group))
     return ways
 

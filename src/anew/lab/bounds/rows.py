@@ -18,6 +18,7 @@ from anew.lab.bounds.runs import Counted
 from anew.lab.bounds.visits import Ending, StepAnalysis, StepVisit
 from anew.lab.bounds.walking import within
 from anew.lab.bounds.warnings import sends_anew
+from anew.lab.patience import patiently
 from anew.program.policy import Verdict
 from anew.program.program import Program, Step, Task
 from anew.program.span import Span
@@ -56,7 +57,7 @@ class Rows(Struct, dict=True):
 
     def _tasks(self, step: Step) -> Iterator[TaskBounds]:
         known, visits = self._visits_of(step), self.counted.visits[step.name]
-        for task in step.tasks:
+        for task in patiently(step.tasks, self.given.patience):
             sort = executions(task.label)
             worst = max(
                 (visit.parts[task.label] for visit in known), key=lambda one: one.executions.at_most
@@ -113,6 +114,7 @@ class Rows(Struct, dict=True):
         return [(source, to) for source, to in ways if to is not None]
 
     def _step(self, step: Step) -> StepBounds:
+        self.given.patience()
         known = self._visits_of(step)
         return StepBounds(
             step=step.name,
@@ -151,7 +153,8 @@ class Rows(Struct, dict=True):
         for step in self.reached:
             for task in step.tasks:
                 for child in self._children_of(task):
-                    for row in _called(rows[step.name, task.label], child):
+                    called = _called(rows[step.name, task.label], child)
+                    for row in patiently(called, self.given.patience):
                         key = (row.program, row.place, row.task)
                         found[key] = _merged(found[key], row) if key in found else row
         return list(found.values())

@@ -6,6 +6,7 @@ A deadline bounds the whole visit. Where the run goes from there is not known he
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from math import inf
 from typing import TypeAlias
 
@@ -83,7 +84,8 @@ class StepAnalysis(Struct, dict=True):
         parts = self._parts(spent, told)
         edges = [edge for label, visits in parts.items() for edge in self._edges(label, visits)]
         first = self.step.tasks[0].label
-        ways = longest(first, edges, lambda group, sort: self._cycle(edges, group, sort))
+        cycle, patience = partial(self._cycle, edges), self.given.patience
+        ways = longest(first, edges, cycle, patience)
         ended = {node: cost for node, cost in ways.most.items() if isinstance(node, Ending)}
         if told is not None:
             ended = {node: cost for node, cost in ended.items() if node.verdict is told}
@@ -111,6 +113,7 @@ class StepAnalysis(Struct, dict=True):
         allowed = None if told is None else (_STATUS[told is Verdict.FAILURE],)
         found: dict[str, list[TaskVisit]] = {}
         for task in self.step.tasks:
+            self.given.patience()
             if task.label not in self.calls:
                 call = calling(self.given, task)
                 self.calls[task.label] = replace(call, deadline=self.step.deadline_seconds)
@@ -153,6 +156,7 @@ class StepAnalysis(Struct, dict=True):
 
     def _cycle(self, edges: list[Edge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
         """Jumps that go round end with the number of tasks a step-run may execute."""
+        self.given.patience()
         most, is_authors = self.given.tasks_most
         inside = [edge for edge in edges if edge.source in group and edge.target in group]
         once = max(_for_one(edge, sort) for edge in inside)

@@ -123,13 +123,14 @@ class _Walk:
         first = State(start)
         todo, seen = [first], {first}
         while todo:
+            self._walker.given.patience()
             for following in self._leave(todo.pop()):
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
             if len(seen) > STATES_MAX:
                 raise TooMany
-        ways = longest(first, self._edges, self._cycle)
+        ways = longest(first, self._edges, self._cycle, self._walker.given.patience)
         return Walked(ways.most.get(END, {}), tuple(self._path(ways)))
 
     def _path(self, ways: Ways[State]) -> Iterator[Stop]:
@@ -311,6 +312,7 @@ class _Walk:
 
     def _cycle(self, group: frozenset[State], sort: str) -> Bound:
         """What going round costs, until a limit of the engine ends it."""
+        self._walker.given.patience()
         steps = list(dict.fromkeys(state.step for state in group))
         inside = set(steps)
         for name in steps:

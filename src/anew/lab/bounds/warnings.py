@@ -16,6 +16,7 @@ from anew.lab.bounds.dependencies import tools_of
 from anew.lab.bounds.given import Given
 from anew.lab.bounds.known import inputs_known
 from anew.lab.bounds.wording import amount_text, seconds_text
+from anew.lab.patience import patiently
 from anew.program.findings import Finding, Severity
 from anew.program.kinds import is_idempotent
 from anew.program.policy import Retry
@@ -39,7 +40,7 @@ def warnings_of(
     listed = list(tasks)
     rows = {(row.step, row.task): row for row in listed if not row.program}
     found = [one for row in listed for one in _amplified(row)]
-    for bounds in steps:
+    for bounds in patiently(steps, given.patience):
         step = given.program.steps[bounds.step]
         own = [(task, rows[step.name, task.label]) for task in step.tasks]
         for task, row in own:

@@ -30,6 +30,7 @@ from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.state import Key
 from anew.engine.waits import SLEEP
+from anew.lab.patience import Patience, patiently, unlimited
 from anew.lab.replay import Derivation, Difference, Turn
 from anew.lab.replay.happening import drawn_by
 from anew.lab.script import place_of
@@ -85,7 +86,11 @@ class Material(Struct):
 
 
 def gathered(
-    program: Program, runs: Sequence[Sequence[e.Event]], *, is_spread: bool = False
+    program: Program,
+    runs: Sequence[Sequence[e.Event]],
+    *,
+    is_spread: bool = False,
+    patience: Patience = unlimited,
 ) -> Material:
     """The material of the logs of a line of runs, mostly of one.
 
@@ -93,7 +98,7 @@ def gathered(
     """
     material = Material()
     for number, log in enumerate(runs):
-        _Gathering(program, log, material, number, is_spread=is_spread).gather()
+        _Gathering(program, log, material, number, is_spread=is_spread).gather(patience)
     return material
 
 
@@ -128,10 +133,10 @@ class _Gathering:
         self._lost: set[Key] = set()
         self._tokens: dict[int, int] = {}  # when each was made
 
-    def gather(self) -> None:
+    def gather(self, patience: Patience) -> None:
         material = self._material
         derivation = Derivation(self._program, self._log)
-        for turn in derivation.turns():
+        for turn in patiently(derivation.turns(), patience):
             self._now = max(turn.at, self._now + 1) if self._is_spread else turn.at
             self._happened(turn)
             for event in turn.transition.events:

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.state import RunState
+from anew.engine.state import Key, RunState
 from anew.errors import ConfigError
-from anew.lab.playing import Tapes
+from anew.lab.patience import Patience, patiently, unlimited
+from anew.lab.playing import Asking, Played, Player, Tapes
 from anew.lab.recording.decisions import Decision, Differing, first_difference
 from anew.lab.recording.likeness import Likeness
 from anew.lab.recording.material import Material, gathered
@@ -80,11 +81,16 @@ class Recorded(Struct, frozen=True):
 
 
 def record(
-    program: Program, runs: Sequence[Sequence[e.Event]], *, is_full: bool = False
+    program: Program,
+    runs: Sequence[Sequence[e.Event]],
+    *,
+    is_full: bool = False,
+    patience: Patience = unlimited,
 ) -> Recorded:
     """The scenario of a run that has ended; `runs` has more than one log where others took over.
 
-    With `is_full` nothing is cut.
+    With `is_full` nothing is cut. `patience` is asked all the while, and ends it by raising
+    OutOfTime.
     """
     if not runs or not all(runs):
         raise ConfigError("there is no log to record; give those of a run that has ended")
@@ -93,16 +99,18 @@ def record(
         raise ConfigError(
             f"run {last.run} has not ended, it is {last.status.value}; record it when it has"
         )
-    found = gathered(program, runs)
-    redaction = Redaction(chain((value for _, value in parts_of(found)), _given(runs)))
+    found = gathered(program, runs, patience=patience)
+    values = chain((value for _, value in parts_of(found)), _given(runs))
+    redaction = Redaction(patiently(values, patience))
     ids = {_run_id(run): str(int(RUN_ID) + number) for number, run in enumerate(runs)}
     stage = _Stage(
         program,
         runs,
-        _cleaned(found, redaction),
+        _cleaned(found, redaction, patience),
         list(chain.from_iterable(runs)),
         last,
         Likeness(redaction, found.people, ids),
+        patience,
     )
     return _made(stage, is_full=is_full)
 
@@ -121,15 +129,18 @@ def _given(runs: Sequence[Sequence[e.Event]]) -> Iterator[Value]:
             yield event.inputs
 
 
-def _cleaned(material: Material, redaction: Redaction) -> Material:
+def _cleaned(material: Material, redaction: Redaction, patience: Patience) -> Material:
     """The material without secrets."""
     return replace(
         material,
         workload=redaction.clean(material.workload),
-        told=[replace(told, said=redaction.clean_entry(told.said)) for told in material.told],
+        told=[
+            replace(told, said=redaction.clean_entry(told.said))
+            for told in patiently(material.told, patience)
+        ],
         signals=[
             replace(came, payload=redaction.clean(came.payload), id=redaction.clean(came.id))
-            for came in material.signals
+            for came in patiently(material.signals, patience)
         ],
     )
 
@@ -175,8 +186,9 @@ def _timed(stage: _Stage) -> tuple[Scripting, _Trial]:
     """The least exact times that give the same decisions, nothing being cut."""
     for timing in Timing:
         if timing is Timing.ORDERED:
-            found = gathered(stage.program, stage.runs, is_spread=True)
-            stage.material = _cleaned(found, stage.likeness.redaction)
+            patience = stage.patience
+            found = gathered(stage.program, stage.runs, is_spread=True, patience=patience)
+            stage.material = _cleaned(found, stage.likeness.redaction, patience)
         way = Scripting(timing)
         trial = stage.play(way)
         if trial.difference is None:
@@ -228,6 +240,7 @@ class _Stage(Struct):
     log: list[e.Event]
     end: RunState
     likeness: Likeness
+    patience: Patience
     trials: int = 0
 
     def play(self, way: Scripting) -> _Trial:
@@ -235,7 +248,8 @@ class _Stage(Struct):
         said = scripted(self.program, self.material, way)
         most = _EVENTS_FACTOR * len(self.log) + _EVENTS_MORE
         script = script_of(said)
-        world = World(self.program, script, player=Tapes(script), events_max=most)
+        player = _Patient(Tapes(script), self.patience)
+        world = World(self.program, script, player=player, events_max=most)
         is_part = self.material.is_cancelled
         try:
             world.play()
@@ -243,9 +257,28 @@ class _Stage(Struct):
             if not is_part:
                 return _Trial(said, _ENDLESS)
         simulation = simulation_of(world)
-        alike, clean = self.likeness.holds, self.likeness.redaction.clean
-        found = first_difference(self.log, simulation.log, alike=alike, is_part=is_part)
+        found = first_difference(self.log, simulation.log, alike=self._are_alike, is_part=is_part)
+        clean = self.likeness.redaction.clean
         return _Trial(said, found and found.cleaned(clean), simulation)
+
+    def _are_alike(self, recorded: Value, played: Value) -> bool:
+        self.patience()
+        return self.likeness.holds(recorded, played)
+
+
+class _Patient(Struct, frozen=True):
+    """Plays as another does, as long as somebody waits for the end."""
+
+    player: Player
+    patience: Patience
+
+    def next(self, asking: Asking) -> Played | None:
+        self.patience()
+        return self.player.next(asking)
+
+    def lag(self, key: Key) -> int:
+        self.patience()
+        return self.player.lag(key)
 
 
 def _expected(stage: _Stage, trial: _Trial) -> Object:

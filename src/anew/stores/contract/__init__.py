@@ -26,6 +26,7 @@ from anew.stores.contract import (
     parking,
     pruning,
     repeating,
+    retries,
     roster,
     searching,
     standing,
@@ -44,7 +45,7 @@ CASES: tuple[Case, ...] = tuple(
     for module in (
         *(commits, repeating, delivery, parking, blobs),
         *(listing, pruning, catalog, concurrency, roster),
-        *(searching, standing),
+        *(searching, standing, retries),
     )
     for case in _cases(module)
 )

@@ -113,6 +113,15 @@ async def case_questions_come_by_their_deadline(factory: Factory) -> None:
         assert [row.job.run for row in await db.roster.asking(1)] == [3]
 
 
+async def case_questions_of_one_step_come_by_their_iteration(factory: Factory) -> None:
+    async with opened(factory) as db:
+        for run, due_at in ((1, LATER), (2, None)):
+            asks = [job("a", n, due_at=due_at, reason=WaitReason.PERSON) for n in (10, 2, 0, 1)]
+            await db.store.commit(first(RunId(run), asks))
+        found = [(row.job.run, row.job.key.iteration) for row in await db.roster.asking()]
+        assert found == [(run, n) for run in (1, 2) for n in (0, 1, 2, 10)]
+
+
 async def case_a_question_that_somebody_works_on_is_not_open(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.store.commit(first(jobs=[job()]))

@@ -24,7 +24,9 @@ _RUN_COLUMNS = """
 _JOB_COLUMNS = "step, visit, iteration, reason, due_at, attempt, pool, leased_until, token"
 # The job that says most is looked up for the runs that are shown, and for no others.
 _ROWS = """
-SELECT page.*, job.* FROM (
+SELECT
+    page.*, (SELECT max(later.run) FROM anew.runs AS later WHERE later.retry_of = page.run), job.*
+FROM (
     SELECT {columns} FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT %s
 ) AS page
 LEFT JOIN LATERAL (
@@ -167,7 +169,7 @@ async def _first(
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth, error_kind, fingerprint = row[8:18]
+    error, key, labels, *parent, depth, error_kind, fingerprint, retried_as = row[8:19]
     return RunRow(
         run=run,
         program=from_text(program),
@@ -184,7 +186,8 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
         depth=depth,
         error_kind=error_kind,
         fingerprint=fingerprint,
-        open=_job_row(run, *row[18:]) if row[18] is not None else None,
+        open=_job_row(run, *row[19:]) if row[19] is not None else None,
+        retried_as=retried_as,
     )
 
 

@@ -32,7 +32,7 @@ def _call(function: str, parameters: int) -> bytes:
 
 
 STATEMENT = _call("commit_v2", 31)
-# With four more values, for a group in which a run fails: few have one.
+# With four more values, for a group in which a run fails or takes up another: few have one.
 FAILING_STATEMENT = _call("commit_v3", 35)
 _NO_LEASE = (None,) * 10
 _NOWHERE = (None,) * 5
@@ -42,9 +42,14 @@ _encode = msgspec.json.Encoder().encode
 def batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:
     """The statement, and what to bind."""
     values = (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
-    if all(one.failure is None for one in commits):
+    if not any(map(_is_rare, commits)):
         return STATEMENT, values
     return FAILING_STATEMENT, (*values, *_failures(commits))
+
+
+def _is_rare(commit: PackedCommit) -> bool:
+    is_retry = commit.new is not None and commit.new.retry_of is not None
+    return is_retry or commit.failure is not None
 
 
 def _failures(commits: Sequence[PackedCommit]) -> tuple[bytes, ...]:
@@ -192,6 +197,8 @@ def _born(new: NewRun) -> dict[str, Any]:
         "key": to_text(new.key) if new.key is not None else None,
         "depth": new.depth,
     }
+    if new.retry_of is not None:
+        born["retry_of"] = new.retry_of
     if new.labels:
         born["labels"] = _encode(new.labels).decode()
         born["pairs"] = [(to_text(name), to_text(value)) for name, value in new.labels.items()]

@@ -53,6 +53,7 @@ from anew.stores.postgres.link import (
     Links,
     Patience,
 )
+from anew.stores.postgres.marking import Marking
 from anew.stores.postgres.migrations import (
     MIGRATION_SECONDS_MAX,
     check_schema,
@@ -62,7 +63,7 @@ from anew.stores.postgres.migrations import (
 from anew.stores.postgres.notices import PostgresNotices
 from anew.stores.postgres.roster import PostgresRoster
 from anew.stores.postgres.settings import Settings, settings_of
-from anew.stores.postgres.survey import PostgresSurvey, mark_failures
+from anew.stores.postgres.survey import PostgresSurvey
 from anew.stores.postgres.writer import Call, Writer
 
 # Of their own, so that a lease is not lost because all the others are reading long logs.
@@ -286,7 +287,8 @@ class PostgresDatabase:
             clock=self.clock,
         )
         self.archive = PostgresArchive(links)
-        self.survey = PostgresSurvey(links)
+        self._marking = None if read_only else Marking(links)
+        self.survey = PostgresSurvey(links, self._marking)
         self.catalog = PostgresCatalog(links)
         self.vault = PostgresVault(links)
         self.roster = PostgresRoster(links)
@@ -325,16 +327,27 @@ class PostgresDatabase:
             partial(bring, place=place, known=migrations()),
             Patience(OPEN_PATIENCE_SECONDS, MIGRATION_SECONDS_MAX),
         )
-        if not read_only:
-            await self._links.run(mark_failures, ranges.PATIENCE)
+        if self._marking is not None:
             # Events of a week without a partition go to the default one: no reason not to begin.
+            # Nor is it one that failed runs of long ago are not found yet.
             with suppress(StoreError):
-                await self.maintain()
+                await self._make_ranges()
+            with suppress(StoreError):
+                if await self._marking.some():
+                    self._marking.begin()
         await self.clock.measure()
         self.clock.follow()
 
     async def maintain(self) -> None:
-        """Make the partitions of the weeks to come. To be called once a day."""
+        """Make the partitions of the weeks to come, and catch up with what older versions wrote.
+
+        To be called once a day.
+        """
+        await self._make_ranges()
+        if self._marking is not None:
+            await self._marking.all()
+
+    async def _make_ranges(self) -> None:
         make = partial(ranges.make_ranges, hash_partitions=self._settings.hash_partitions)
         await self._links.run(make, ranges.PATIENCE)
 
@@ -352,6 +365,8 @@ class PostgresDatabase:
     async def close(self) -> None:
         """Everything that was asked for is done first, or fails after a few seconds."""
         self.hurry()
+        if self._marking is not None:
+            await self._marking.close()
         await self.store.close()
         await self.notices.close()
         await self.clock.close()

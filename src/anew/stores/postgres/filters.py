@@ -11,8 +11,10 @@ from typing import TypeAlias
 from anew.engine.standing import State
 from anew.store import HIDDEN_KEYS, RunFilter
 from anew.stores.postgres.values import to_text
-from anew.stores.searching import JOB_STATES, digits_of, json_inside, like, statuses_of
+from anew.stores.searching import DELAYS, JOB_STATES, digits_of, json_inside, like, statuses_of
 
+# Whether another run takes up this one.
+RETRIED = "EXISTS (SELECT 1 FROM anew.runs AS later WHERE later.retry_of = {run})"
 Condition: TypeAlias = tuple[str, Sequence[object]]
 
 
@@ -75,6 +77,10 @@ def _standing(states: Sequence[State]) -> Iterator[Condition]:
 def _of_jobs(asked: RunFilter) -> Iterator[Condition]:
     if asked.retrying:
         yield "run IN (SELECT run FROM anew.jobs WHERE reason = 'retry')", []
+    if asked.is_delayed:
+        delays = ", ".join(f"'{reason.value}'" for reason in DELAYS)
+        condition = f"leased_until IS NULL AND reason IN ({delays})"
+        yield f"run IN (SELECT run FROM anew.jobs WHERE {condition})", []
     if asked.attempt_min is not None and asked.attempt_min > 1:
         condition = "run IN (SELECT run FROM anew.jobs WHERE attempt > 1 AND attempt >= %s)"
         yield condition, [asked.attempt_min]
@@ -93,6 +99,10 @@ def _of_failures(asked: RunFilter) -> Iterator[Condition]:
         yield "error_kind = %s", [to_text(asked.error_kind)]
     if asked.fingerprint is not None:
         yield "fingerprint = %s", [to_text(asked.fingerprint)]
+    if asked.is_retried is False:
+        yield "NOT " + RETRIED.format(run="s.run"), []
+    elif asked.is_retried:
+        yield "run IN (SELECT retry_of FROM anew.runs WHERE retry_of IS NOT NULL)", []
 
 
 def _with_text(text: str) -> Condition:

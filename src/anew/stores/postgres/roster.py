@@ -45,8 +45,9 @@ SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until,
 FROM anew.jobs WHERE reason = 'person' AND leased_until IS NULL
 """
 # By themselves each comes in the order of the index, however many wait.
-ASKING = f"{_ASKING_COLUMNS} AND due_at IS NOT NULL ORDER BY due_at, run, step, visit LIMIT %s"
-ASKING_FOR_EVER = f"{_ASKING_COLUMNS} AND due_at IS NULL ORDER BY run, step, visit LIMIT %s"
+_ORDER = "run, step, visit, iteration LIMIT %s"
+ASKING = f"{_ASKING_COLUMNS} AND due_at IS NOT NULL ORDER BY due_at, {_ORDER}"
+ASKING_FOR_EVER = f"{_ASKING_COLUMNS} AND due_at IS NULL ORDER BY {_ORDER}"
 
 
 class PostgresRoster:

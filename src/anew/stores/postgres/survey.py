@@ -1,12 +1,10 @@
-"""Counts, points and groups of runs; and what runs that failed long ago are found by."""
+"""Counts, points and groups of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
 from typing import Any
-
-import msgspec
 
 from anew.engine.standing import State
 from anew.store import (
@@ -17,11 +15,11 @@ from anew.store import (
     RunId,
     RunPoint,
 )
-from anew.stores.packing import failure_of
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.filters import where
+from anew.stores.postgres.filters import RETRIED, where
 from anew.stores.postgres.link import Links
-from anew.stores.postgres.values import from_text, integer_array, text_array, to_text
+from anew.stores.postgres.marking import Marking
+from anew.stores.postgres.values import from_text, text_array, to_text
 
 # One name after the other out of the index: never all of the runs.
 _PROGRAMS = """
@@ -33,44 +31,47 @@ WITH RECURSIVE names (name) AS (
 )
 SELECT name FROM names WHERE name IS NOT NULL LIMIT %s
 """
-# Grouped by program first, so that few rows are left to be sorted.
-GROUPS = """
+# Grouped by program first, so that few rows are left to be sorted. Of those that are `left`; the
+# others were retried, and are counted apart.
+GROUPS = f"""
 SELECT g.*, runs.error_kind, runs.error_message
 FROM (
     SELECT
         fingerprint, sum(count)::bigint AS count, sum(dead)::bigint AS dead,
-        min(first_at) AS first_at, max(last) AS last, array_agg(program ORDER BY program)
+        min(first_at) AS first_at, max(last) AS last,
+        array_agg(program ORDER BY program) FILTER (WHERE count > 0),
+        sum(retried)::bigint
     FROM (
         SELECT
-            fingerprint, program, count(*) AS count, min(ended_at) AS first_at,
-            count(*) FILTER (WHERE error_kind = 'worker_lost') AS dead,
-            max(ARRAY[ended_at, run]) AS last
-        FROM anew.runs WHERE {condition} GROUP BY fingerprint, program
+            fingerprint, program, count(*) FILTER (WHERE {{left}}) AS count,
+            count(*) FILTER (WHERE {{left}} AND error_kind = 'worker_lost') AS dead,
+            min(ended_at) FILTER (WHERE {{left}}) AS first_at,
+            max(ARRAY[ended_at, run]) FILTER (WHERE {{left}}) AS last,
+            count(*) FILTER (WHERE is_retried) AS retried
+        FROM (
+            SELECT
+                fingerprint, program, ended_at, run, error_kind,
+                {RETRIED.format(run="runs.run")} AS is_retried
+            FROM anew.runs WHERE {{condition}}
+        ) AS failed
+        GROUP BY fingerprint, program
     ) AS parts
-    GROUP BY fingerprint ORDER BY max(last[1]) DESC, fingerprint LIMIT %s
+    GROUP BY fingerprint HAVING sum(count) > 0
+    ORDER BY max(last[1]) DESC, fingerprint LIMIT %s
 ) AS g JOIN anew.runs ON runs.run = g.last[2]
 ORDER BY g.last[1] DESC, g.fingerprint
 """
 _VERSIONS = """
 SELECT digest, max(version) FROM anew.versions WHERE digest = ANY (%s::text[]) GROUP BY digest
 """
-_UNMARKED = """
-SELECT run, error FROM anew.runs WHERE status = 'failed' AND fingerprint IS NULL LIMIT %s
-"""
-_MARK = """
-UPDATE anew.runs SET error_kind = kind, error_message = message, fingerprint = print
-FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) AS given (id, kind, message, print)
-WHERE run = id AND status = 'failed' AND runs.fingerprint IS NULL
-"""
-# Runs in one transaction: a crash costs no more than these, nor do others wait longer.
-_MARKED_AT_ONCE = 1_000
 
 
 class PostgresSurvey:
-    """What `anew.store.Survey` says."""
+    """What `anew.store.Survey` says. `marking` is None for a process that may not write."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, marking: Marking | None) -> None:
         self._links = links
+        self._marking = marking
 
     async def counts(self, asked: RunFilter) -> dict[State, int]:
         return await self._links.run(partial(counts, asked=asked))
@@ -79,6 +80,8 @@ class PostgresSurvey:
         return await self._links.run(partial(points, asked=asked))
 
     async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+        if self._marking is not None:
+            await self._marking.some()
         return await self._links.run(partial(failures, asked=asked))
 
     async def programs(self, limit: int = 1000) -> list[str]:
@@ -125,15 +128,16 @@ def groups_query(asked: FailureFilter) -> tuple[str, list[object]]:
         if value is not None:
             conditions.append(condition)
             values.append(value)
-    return GROUPS.format(condition=" AND ".join(conditions)), [*values, asked.limit]
+    left = "true" if asked.with_retried else "NOT is_retried"
+    statement = GROUPS.format(condition=" AND ".join(conditions), left=left)
+    return statement, [*values, asked.limit]
 
 
 def _group(row: tuple[Any, ...]) -> FailureGroup:
-    fingerprint, count, dead, first_at, (last_at, newest), names, kind, message = row
+    fingerprint, count, dead, first_at, (last_at, newest), names, retried, kind, message = row
     programs = [from_text(name) for name in names[:PROGRAMS_OF_FAILURE_MAX]]
-    return FailureGroup(
-        fingerprint, kind, message, programs, count, dead, first_at, last_at, RunId(newest)
-    )
+    ends = (first_at, last_at, RunId(newest))
+    return FailureGroup(fingerprint, kind, message, programs, count, dead, *ends, retried)
 
 
 async def programs(connection: Connection, limit: int) -> list[str]:
@@ -145,21 +149,3 @@ async def versions(connection: Connection, digests: Collection[str]) -> dict[str
     asked = (text_array([to_text(digest) for digest in digests]),)
     cursor = await connection.execute(_VERSIONS, asked, binary=True)
     return {from_text(digest): version for digest, version in await cursor.fetchall()}
-
-
-async def mark_failures(connection: Connection) -> None:
-    """Write what runs are found by that failed before this was written with them."""
-    while True:
-        cursor = await connection.execute(_UNMARKED, (_MARKED_AT_ONCE,), binary=True)
-        rows = await cursor.fetchall()
-        if rows:
-            found = [failure_of(msgspec.json.decode(error) if error else None) for _, error in rows]
-            values = (
-                integer_array([run for run, _ in rows]),
-                text_array([one.kind for one in found]),
-                text_array([one.message for one in found]),
-                text_array([one.fingerprint for one in found]),
-            )
-            await connection.execute(_MARK, values)
-        if len(rows) < _MARKED_AT_ONCE:
-            return

@@ -26,7 +26,8 @@ from anew.stores.sqlite.filters import where
 
 _RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
-    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint, open
+    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint, open,
+    retried_as
 """
 _RUN = f"SELECT {_RUN_COLUMNS} FROM run_rows WHERE run = ?"
 _RUN_OF_KEY = "SELECT run FROM runs WHERE key = ?"
@@ -142,7 +143,7 @@ def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) ->
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth, error_kind, fingerprint, job = row[8:]
+    error, key, labels, *parent, depth, error_kind, fingerprint, job, retried_as = row[8:]
     return RunRow(
         run=run,
         program=program,
@@ -160,6 +161,7 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
         error_kind=error_kind,
         fingerprint=fingerprint,
         open=_job_row(run, *msgspec.json.decode(job)) if job is not None else None,
+        retried_as=retried_as,
     )
 
 

@@ -62,8 +62,8 @@ _ADD_RUN = """
 INSERT INTO runs (
     run, log, program, digest, key, labels, depth, created_at,
     parent_run, parent_step, parent_visit, parent_iteration,
-    status, ended_at, error, error_kind, error_message, fingerprint
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    retry_of, status, ended_at, error, error_kind, error_message, fingerprint
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LABEL = "INSERT INTO labels (name, value, run) VALUES (?, ?, ?)"
 _MOVE_RUN = """
@@ -233,7 +233,8 @@ def _write_run(db: apsw.Cursor, commit: PackedCommit, known: _Known) -> None:
     parent = job_key(new.parent.run, new.parent.key) if new.parent is not None else (None,) * 4
     labels = json_of(new.labels) if new.labels else None
     born = (new.program, new.digest, new.key, labels, new.depth, commit.at)
-    db.execute(_ADD_RUN, (commit.run, known.log, *born, *parent, *head, *_found_by(commit)))
+    row = (commit.run, known.log, *born, *parent, new.retry_of, *head, *_found_by(commit))
+    db.execute(_ADD_RUN, row)
     for name, value in new.labels.items():
         db.execute(_ADD_LABEL, (name, value, commit.run))
 

@@ -31,10 +31,11 @@ from anew.stores.packing import PackedCommit, PackedEvents, PackedRun, pack
 from anew.stores.sqlite import archive, catalog, leasing
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
+from anew.stores.sqlite.marking import Marking, mark_some
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
 from anew.stores.sqlite.roster import SqliteRoster
-from anew.stores.sqlite.survey import SqliteSurvey, mark_failures
+from anew.stores.sqlite.survey import SqliteSurvey
 from anew.stores.sqlite.writer import Work, Writer
 
 T = TypeVar("T")
@@ -211,6 +212,7 @@ class SqliteDatabase:
         self.vault = SqliteVault(writer, reader)
         self.roster = SqliteRoster(writer, reader)
         self._writer = writer
+        self._marking: Marking | None = None
 
     @classmethod
     def open(
@@ -231,8 +233,13 @@ class SqliteDatabase:
         connection = open_owner(where, synchronous)
         migrate(connection, where, migrations())
         with telling(where):
-            mark_failures(connection)
-        return cls(where, Writer(connection, where), Reader(open_reader(where), where))
+            has_more = mark_some(connection)
+        writer = Writer(connection, where)
+        database = cls(where, writer, Reader(open_reader(where), where))
+        if has_more:
+            database._marking = Marking(writer, where)
+            database._marking.begin()
+        return database
 
     @classmethod
     def open_read_only(cls, path: str | Path) -> SqliteDatabase:
@@ -248,11 +255,15 @@ class SqliteDatabase:
         return self._writer.transactions if isinstance(self._writer, Writer) else 0
 
     async def maintain(self) -> None:
-        """SQLite looks after itself."""
+        """SQLite looks after itself; what its opening began is awaited."""
+        if self._marking is not None:
+            await self._marking.ended()
 
     async def close(self) -> None:
         """Everything that was asked for is done first."""
         await self.store.close()
+        if self._marking is not None:
+            await self._marking.ended()
 
 
 class NoWriter:

@@ -46,8 +46,9 @@ SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until,
 FROM jobs INDEXED BY jobs_asking WHERE reason = 'person' AND is_leased = 0
 """
 # By themselves each comes in the order of the index, however many wait.
-ASKING = f"{_ASKING_COLUMNS} AND due_at IS NOT NULL ORDER BY due_at, run, step, visit LIMIT ?"
-ASKING_FOR_EVER = f"{_ASKING_COLUMNS} AND due_at IS NULL ORDER BY run, step, visit LIMIT ?"
+_ORDER = "run, step, visit, iteration LIMIT ?"
+ASKING = f"{_ASKING_COLUMNS} AND due_at IS NOT NULL ORDER BY due_at, {_ORDER}"
+ASKING_FOR_EVER = f"{_ASKING_COLUMNS} AND due_at IS NULL ORDER BY {_ORDER}"
 
 
 class SqliteRoster:

@@ -1,4 +1,4 @@
-"""Counts, points and groups of runs; and what runs that failed long ago are found by."""
+"""Counts, points and groups of runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from anew.store import (
     RunId,
     RunPoint,
 )
-from anew.stores.packing import failure_of
-from anew.stores.sqlite.filters import where
+from anew.stores.sqlite.filters import RETRIED, where
 from anew.stores.sqlite.reader import Reader
 
 # One name after the other out of the index: never all of the runs.
@@ -30,25 +29,26 @@ WITH RECURSIVE names (name) AS (
 )
 SELECT name FROM names WHERE name IS NOT NULL LIMIT ?
 """
-GROUPS = """
+# Of those that are `left`; the others were retried, and are counted apart.
+GROUPS = f"""
+WITH failed AS MATERIALIZED (
+    SELECT
+        fingerprint, ended_at, program, error_kind,
+        {RETRIED.format(run="runs.run")} AS is_retried
+    FROM runs INDEXED BY runs_fingerprint WHERE {{condition}}
+)
 SELECT
-    fingerprint, count(*), sum(error_kind = 'worker_lost'), min(ended_at), max(ended_at),
-    json_group_array(DISTINCT program)
-FROM runs INDEXED BY runs_fingerprint WHERE {condition} GROUP BY fingerprint
-ORDER BY max(ended_at) DESC, fingerprint LIMIT ?
+    fingerprint, count(*) FILTER (WHERE {{left}}) AS count,
+    count(*) FILTER (WHERE {{left}} AND error_kind = 'worker_lost'),
+    min(ended_at) FILTER (WHERE {{left}}), max(ended_at) FILTER (WHERE {{left}}) AS last_at,
+    json_group_array(DISTINCT program) FILTER (WHERE {{left}}), sum(is_retried)
+FROM failed GROUP BY fingerprint HAVING count ORDER BY last_at DESC, fingerprint LIMIT ?
 """
 # The newest are tried first, and one of them it is, mostly.
 _NEWEST = """
 SELECT run, error_kind, error_message FROM runs
-WHERE fingerprint = ? AND ended_at = ? ORDER BY run DESC LIMIT 1
+WHERE {condition} AND fingerprint = ? AND ended_at = ? ORDER BY run DESC LIMIT 1
 """
-UNMARKED = """
-SELECT run, error FROM runs INDEXED BY runs_unmarked
-WHERE status = 'failed' AND fingerprint IS NULL LIMIT ?
-"""
-_MARK = "UPDATE runs SET error_kind = ?, error_message = ?, fingerprint = ? WHERE run = ?"
-# Runs in one transaction: a crash costs no more than these.
-_MARKED_AT_ONCE = 1_000
 
 
 class SqliteSurvey:
@@ -98,18 +98,25 @@ def failures(connection: apsw.Connection, asked: FailureFilter) -> list[FailureG
         if value is not None:
             conditions.append(condition)
             values.append(value)
-    statement = GROUPS.format(condition=" AND ".join(conditions))
+    left = "true" if asked.with_retried else "NOT is_retried"
+    statement = GROUPS.format(condition=" AND ".join(conditions), left=left)
     rows: list[Any] = connection.execute(statement, [*values, asked.limit]).fetchall()
-    return [_group(connection, row) for row in rows]
+    if not asked.with_retried:
+        conditions.append("NOT " + RETRIED.format(run="runs.run"))
+    newest = _NEWEST.format(condition=" AND ".join(conditions))
+    return [
+        _group(row, connection.execute(newest, (*values, row[0], row[4])).fetchone())
+        for row in rows
+    ]
 
 
-def _group(connection: apsw.Connection, row: Sequence[Any]) -> FailureGroup:
-    fingerprint, count, dead, first_at, last_at, programs = row
-    newest, kind, message = connection.execute(_NEWEST, (fingerprint, last_at)).get
+def _group(row: Sequence[Any], of_newest: Sequence[Any] | None) -> FailureGroup:
+    assert of_newest is not None  # both are read in one transaction
+    fingerprint, count, dead, first_at, last_at, programs, retried = row
+    newest, kind, message = of_newest
     names = sorted(msgspec.json.decode(programs))[:PROGRAMS_OF_FAILURE_MAX]
-    return FailureGroup(
-        fingerprint, kind, message, names, count, dead, first_at, last_at, RunId(newest)
-    )
+    ends = (first_at, last_at, RunId(newest))
+    return FailureGroup(fingerprint, kind, message, names, count, dead, *ends, retried)
 
 
 def programs(connection: apsw.Connection, limit: int) -> list[str]:
@@ -121,18 +128,3 @@ def versions(connection: apsw.Connection, digests: Collection[str]) -> dict[str,
     statement = f"SELECT digest, max(version) FROM versions WHERE digest IN ({marks}) GROUP BY 1"
     rows: list[Any] = connection.execute(statement, list(digests)).fetchall()
     return dict(rows)
-
-
-def mark_failures(connection: apsw.Connection) -> None:
-    """Write what runs are found by that failed before this was written with them."""
-    while True:
-        with connection:
-            rows: list[Any] = connection.execute(UNMARKED, (_MARKED_AT_ONCE,)).fetchall()
-            connection.executemany(_MARK, [_mark(run, error) for run, error in rows])
-        if len(rows) < _MARKED_AT_ONCE:
-            return
-
-
-def _mark(run: int, error: str | None) -> tuple[str, str, str, int]:
-    failure = failure_of(msgspec.json.decode(error) if error is not None else None)
-    return failure.kind, failure.message, failure.fingerprint, run

@@ -65,6 +65,8 @@ class _Answer(Struct):
 class Writer:
     """Owns the writing connection. Whoever holds `_lock` uses it: the thread, or a lone caller.
 
+    Another thread is one, too.
+
     The queue needs no bound of its own: every entry has a caller that waits for it.
     """
 
@@ -110,6 +112,16 @@ class Writer:
             return await future
         finally:
             self._unsettled -= 1
+
+    def do_here(self, work: Work[T]) -> T:
+        """As `do`, for a thread without an event loop. It waits for its turn."""
+        with self._lock:
+            if self._is_closed:
+                raise StoreError(f"database {self._path} is closed.")
+            result = self._alone(work)
+        if self._log_pages >= self._checkpoint_at:
+            self._queue.put(_Sign.CHECKPOINT)
+        return result
 
     async def close(self) -> None:
         """Do what was asked before, then close the connection."""
@@ -193,7 +205,7 @@ class Writer:
                 with self._lock:
                     self._checkpoint()
         # A log that cannot be moved into the file, on a full disk, say, is found by the next owner.
-        with suppress(apsw.Error):
+        with self._lock, suppress(apsw.Error):
             self._connection.close()
 
     def _next_group(self) -> tuple[list[_Asked], bool]:

@@ -8,7 +8,7 @@ from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
 from anew.runtime.questions import open_questions
 from anew.runtime.rows import question_row
-from anew.store import RunRow
+from anew.store import RunId, RunRow
 from anew.surfaces.api import forks, shapes
 from anew.surfaces.api.endpoint import Act, Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
@@ -67,31 +67,37 @@ async def list_questions(asked: Asked) -> Reply:
 async def answer(asked: Asked) -> Reply:
     given = await asked.json(shapes.AnswerGiven)
     row = await asked.row()
-    return await take_answer(asked, row, given)
+    return await take_answer(asked, row, given, asking=row.run)
 
 
 async def take_answer(
-    asked: Asked, row: RunRow, given: shapes.AnswerGiven, *, asked_at: int | None = None
+    asked: Asked, row: RunRow, given: shapes.AnswerGiven, *, asking: RunId
 ) -> Reply:
     """Keep an answer and go on with the run; Refusal when nobody waits for it, or it does not fit.
 
-    `asked_at` names the question that was seen.
+    `asking` is the run whose question `given.asked` names: this run, or a child.
     """
-    engine = asked.engine
+    engine, seen = asked.engine, given.asked
+    named = None if seen is None else asking
     try:
         question = await engine.people.answer(
-            row.run, given.answer, step=given.step, by=given.by, asked=asked_at
+            row.run, given.answer, step=given.step, by=given.by, asked=seen, asking=named
         )
     except ConfigError as error:
         now = await asked.run_row(str(row.run))
-        if now.status in FINAL or not await open_questions(engine.database, row.run):
-            raise Refusal("conflict", str(error)) from error
-        raise Refusal("unfit-answer", str(error)) from error
+        is_open = now.status not in FINAL and await _is_asked(asked, row, seen, named)
+        raise Refusal("unfit-answer" if is_open else "conflict", str(error)) from error
     if row.status is not RunStatus.PAUSED:
         await engine.adopt([row.run])
     now = await asked.run_row(str(row.run))
     content = {"run": str(row.run), "status": now.status.value, "question": question_row(question)}
     return Reply(content)
+
+
+async def _is_asked(asked: Asked, row: RunRow, seen: int | None, asking: RunId | None) -> bool:
+    """Whether what was to be answered is open: that question, or where none was named any."""
+    found = await open_questions(asked.engine.database, row.run)
+    return any(seen is None or (one.run, one.asked) == (asking, seen) for one in found)
 
 
 _TAG = "actions"

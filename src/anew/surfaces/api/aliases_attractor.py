@@ -253,7 +253,8 @@ def _question_id(question: OpenQuestion) -> str:
 async def respond(asked: Asked) -> Reply:
     given = await asked.json(PipelineAnswer)
     row = await asked.row("id")
-    reply = await take_answer(asked, row, _given(given, given.node_id or given.step))
+    said = _given(given, given.node_id or given.step)
+    reply = await take_answer(asked, row, said, asking=row.run)
     return Reply(_named(row) | {"status": STATUSES[RunStatus(reply.content["status"])]})
 
 
@@ -263,16 +264,16 @@ async def answer_question(asked: Asked) -> Reply:
     wanted = asked.path("question")
     for question in await _open(asked, row):
         if _question_id(question) == wanted:
-            seen = _given(given, question.key.step)
-            reply = await take_answer(asked, row, seen, asked_at=question.asked)
+            seen = _given(given, question.key.step, question.asked)
+            reply = await take_answer(asked, row, seen, asking=question.run)
             return Reply(_named(row) | {"status": STATUSES[RunStatus(reply.content["status"])]})
     raise Refusal("not-found", f"run {row.run} has no open question {wanted[:80]!r}")
 
 
-def _given(given: PipelineAnswer, step: str | None) -> shapes.AnswerGiven:
+def _given(given: PipelineAnswer, step: str | None, seen: int | None = None) -> shapes.AnswerGiven:
     if given.said is None:
         raise Refusal("bad-request", "there is no `answer` in the body")
-    return shapes.AnswerGiven(given.said, step, given.by)
+    return shapes.AnswerGiven(given.said, step, given.by, seen)
 
 
 async def cancel(asked: Asked) -> Reply:

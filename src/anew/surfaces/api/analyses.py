@@ -160,9 +160,7 @@ async def show_whatif(asked: Asked) -> Reply:
     return Reply({"report": answer.report(), "lines": list(answer_lines(answer, source.name))})
 
 
-def _played(
-    past: Past, program: Program, patience: Patience, *, samples: int, seed: int
-) -> Whatif:
+def _played(past: Past, program: Program, patience: Patience, *, samples: int, seed: int) -> Whatif:
     """In a thread. It asks after each play whether to go on."""
 
     def on_play(_played: int, _planned: int) -> None:

@@ -84,6 +84,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         {200: dict},
     ),
 )
+_PATHS = [compile_path(row.path)[0] for row in ENDPOINTS]
 _OPEN_PATHS = [compile_path(row.path)[0] for row in ENDPOINTS if row.is_open]
 
 
@@ -92,7 +93,7 @@ def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
     service = Service(engine, settings)
     engine.keychain.hide(token=settings.token)
     [control] = control_routes(engine, service.desk)
-    pages = Pages()
+    pages = Pages(is_taken=_is_endpoint)
 
     def is_open(scope: Scope) -> bool:
         return pages.is_for(scope) or _is_open(scope["path"])
@@ -110,6 +111,10 @@ def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
     app.router.redirect_slashes = False
     app.state.service = service
     return app
+
+
+def _is_endpoint(path: str) -> bool:
+    return any(pattern.match(path) for pattern in _PATHS)
 
 
 def _is_open(path: str) -> bool:

@@ -10,8 +10,17 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from anew.errors import AnewError, EngineBug
-from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, BULK_SECONDS_MAX, BulkAction, act_on_all
-from anew.store import RunFilter, StoreError
+from anew.runtime.bulk import (
+    BULK_RUNS_MAX,
+    BULK_SECONDS_MAX,
+    BulkAction,
+    Deed,
+    Refused,
+    act_on_all,
+    foreseen,
+    unknown,
+)
+from anew.store import RunFilter, RunId, StoreError
 from anew.surfaces.api.endpoint import (
     Asked,
     Endpoint,
@@ -34,26 +43,32 @@ FilterValue: TypeAlias = str | int | float | bool | list[str]
 class BulkAsked(Struct, forbid_unknown_fields=True):
     """These `runs`, or those of a `filter` in the words of the query of GET /api/v1/runs.
 
-    `before` is the cursor `next` of the answer before. `dry_run` only counts.
+    `before` is the cursor `next` of the answer before. `dry_run` only counts. A `reason` is for
+    cancel and pause, `by` (who wants it) for skip.
     """
 
     action: BulkAction
     runs: Annotated[list[RunText], Meta(max_length=BULK_NAMED_RUNS_MAX)] | None = None
     filter: dict[str, FilterValue] | None = None
     reason: LabelText | None = None
+    by: LabelText | None = None
     before: RunText | None = None
     dry_run: bool = False
 
 
 class BulkRefused(Struct):
+    """`retried_as` is the run that takes this one up already."""
+
     run: RunText
     detail: str
+    retried_as: RunText | None = None
 
 
 class BulkDone(Struct):
     """`count` runs are meant, with `dry_run`, and the action can change `able` of them.
 
-    Without it, `count` were looked at. `next` is where to go on, null when all are done.
+    Without it, `count` were looked at. `next` is where to go on, null when all are done. Runs that
+    were named and are not there are `refused` by the first answer, and are in no count.
     """
 
     count: int
@@ -65,6 +80,7 @@ class BulkDone(Struct):
 
 async def bulk(asked: Asked) -> Reply:
     wanted = await asked.json(BulkAsked)
+    Deed(wanted.action, wanted.reason, wanted.by).check()
     meant = await _meant(asked, wanted)
     if wanted.dry_run:
         return Reply(await _foreseen(asked, wanted, meant))
@@ -92,23 +108,28 @@ def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
 
 async def _foreseen(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     async with asked.service.reading:
-        counts = await asked.engine.database.survey.counts(meant)
-    able = sum(count for state, count in counts.items() if state in ABLE[wanted.action])
-    return BulkDone(sum(counts.values()), able, [], [], None)
+        found = await foreseen(asked.engine.database.survey, wanted.action, meant)
+        refused = await _missing(asked, meant)
+    return BulkDone(found.count, found.able, [], refused, None)
+
+
+async def _missing(asked: Asked, meant: RunFilter) -> list[BulkRefused]:
+    """Named runs that are not there; told once, before the first page."""
+    if meant.runs is None or meant.before is not None:
+        return []
+    found = await asked.engine.database.survey.points(replace(meant, limit=BULK_NAMED_RUNS_MAX))
+    missing = unknown(meant.runs, {one.run for one in found})
+    return [_refused(asked, run, error) for run, error in missing]
 
 
 async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     rows = await asked.engine.database.archive.runs(replace(meant, limit=BULK_RUNS_MAX))
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + BULK_SECONDS_MAX
-    result = await act_on_all(
-        asked.engine,
-        wanted.action,
-        rows,
-        reason=wanted.reason,
-        is_over=lambda: loop.time() > ends_at,
-    )
-    refused = [BulkRefused(str(run), _told(asked, error)) for run, error in result.refused]
+    deed = Deed(wanted.action, wanted.reason, wanted.by)
+    refused = await _missing(asked, meant)
+    result = await act_on_all(asked.engine, deed, rows, is_over=lambda: loop.time() > ends_at)
+    refused += [_refused(asked, run, error) for run, error in result.refused]
     is_cut = len(rows) == BULK_RUNS_MAX or result.looked_at < len(rows)
     return BulkDone(
         result.looked_at,
@@ -117,6 +138,12 @@ async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
         refused,
         str(result.last) if is_cut else None,
     )
+
+
+def _refused(asked: Asked, run: RunId, error: AnewError) -> BulkRefused:
+    retried_as = error.retried_as if isinstance(error, Refused) else None
+    told = _told(asked, error)
+    return BulkRefused(str(run), told, None if retried_as is None else str(retried_as))
 
 
 def _told(asked: Asked, error: AnewError) -> str:

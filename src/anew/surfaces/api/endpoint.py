@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 from anew.errors import AnewError, EngineBug
 from anew.runtime.embedded import Embedded
 from anew.store import RunId, RunRow, StoreError
+from anew.surfaces.api.choices import choices_for
 from anew.surfaces.api.problems import Refusal, broken, problem_response, refusal_of, too_large
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.settings import STORE_SECONDS_MAX
@@ -219,7 +220,8 @@ def read_query(items: Iterable[tuple[str, str]], kind: type[T]) -> T:
     try:
         return msgspec.convert(found, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Refusal("bad-request", f"the query cannot be used: {error}") from None
+        choices = choices_for(str(error), kind)
+        raise Refusal("bad-request", f"the query cannot be used: {error}{choices}") from None
 
 
 def _is_list(kind: Any) -> bool:
@@ -241,7 +243,8 @@ def decoded(data: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise Refusal("bad-request", f"the body cannot be used: {error}") from None
+        choices = choices_for(str(error), kind)
+        raise Refusal("bad-request", f"the body cannot be used: {error}{choices}") from None
     except RecursionError:
         raise Refusal("bad-request", "the body is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeError) as error:

@@ -17,16 +17,20 @@ FAILURE_GROUPS_MAX = 200
 
 
 class FailuresAsked(Struct, forbid_unknown_fields=True):
-    """Runs that failed between two moments."""
+    """Runs that failed between two moments; `retried`: also those that were retried."""
 
     since: Word | None = None
     until: Word | None = None
     program: Name | None = None
+    retried: bool = False
     limit: Annotated[int, Meta(ge=1, le=FAILURE_GROUPS_MAX)] = 50
 
 
 class FailureGroup(Struct):
-    """Runs whose errors have one fingerprint; `message` and `step` are of the newest."""
+    """Runs whose errors have one fingerprint; `message` and `step` are of the newest.
+
+    `count` is without the `retried` ones, unless they are asked for.
+    """
 
     fingerprint: str
     kind: str
@@ -35,6 +39,7 @@ class FailureGroup(Struct):
     programs: list[str]
     count: int
     dead: int
+    retried: int
     first_at: str
     last_at: str
     newest: RunText
@@ -54,6 +59,7 @@ async def list_failures(asked: Asked) -> Reply:
         until=None if said.until is None else moment_said(said.until, now=now),
         program=said.program,
         limit=said.limit + 1,
+        with_retried=said.retried,
     )
     async with asked.service.reading:
         groups = await failure_rows(database, wanted)

@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from anew.errors import AnewError
 from anew.lab.bounds import Bounds, Child, bounds_of
 from anew.lab.bounds.lines import bounds_lines
+from anew.lab.patience import Patience
 from anew.languages import load_text
 from anew.languages.dot.variables import variables_in
 from anew.program.findings import Finding
@@ -25,7 +26,7 @@ from anew.store import Catalog, StoredProgram
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, log_failure
-from anew.surfaces.api.studying import studied
+from anew.surfaces.api.problems import Refusal
 from anew.values import Object, Value
 from anew.views.findings import finding_row, has_error, in_file_order
 from anew.views.graph_rows import GraphShown, graph_shown
@@ -113,9 +114,14 @@ async def _worst(asked: Asked, document: Document, sent: InspectSent) -> Bounds 
     """The worst case, or why it cannot be told."""
     catalog, loop = asked.engine.database.catalog, asyncio.get_running_loop()
     child = partial(_child, {**document.files, **sent.files}, catalog, loop)
-    study = partial(bounds_of, document.program, items=sent.items, child=child)
+
+    def study(patience: Patience) -> Bounds:
+        return bounds_of(document.program, items=sent.items, child=child, patience=patience)
+
     try:
-        return await studied(study, seconds=BOUNDS_SECONDS_MAX)
+        return await asked.service.studies.made(study, seconds=BOUNDS_SECONDS_MAX)
+    except Refusal as refused:  # the findings are worth an answer all the same
+        return f"the worst case was not looked for: {refused.detail}"
     except TimeoutError:
         return (
             f"the worst case was not found within {BOUNDS_SECONDS_MAX:g} s; `anew bounds` has time"

@@ -60,7 +60,10 @@ Word: TypeAlias = Annotated[
 
 
 class RunsSought(Struct, forbid_unknown_fields=True):
-    """Which runs. `version` is one of a registered `program`."""
+    """Which runs. `version` is one of a registered `program`.
+
+    `retried`: only those that another run takes up (true), or only the others (false).
+    """
 
     status: list[Status] = []
     state: list[StateWord] = []
@@ -77,6 +80,7 @@ class RunsSought(Struct, forbid_unknown_fields=True):
     text: Word | None = None
     label: Annotated[list[LabelAsked], Meta(max_length=LABEL_FILTERS_MAX)] = []
     parent: RunText | None = None
+    retried: bool | None = None
 
 
 class RunsAsked(RunsSought, forbid_unknown_fields=True):
@@ -113,6 +117,7 @@ class RunListed(Struct):
     labels: dict[str, str]
     parent: RunText | None
     open: OpenJob | None
+    retried_as: RunText | None
     questions: list[QuestionRow] | UnsetType = UNSET
     signals: list[AwaitedRow] | UnsetType = UNSET
 
@@ -171,6 +176,7 @@ async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
         text=said.text,
         labels=dict(map(_label, said.label)),
         parent=run_asked(said.parent),
+        is_retried=said.retried,
     )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
 from anew.errors import ConfigError
+from anew.lab.patience import Patience
 from anew.lab.recording import record
 from anew.lab.recording.reliance import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
@@ -22,14 +23,14 @@ from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.runs import program_of, record_in
-from anew.surfaces.api.studying import studied
 from anew.views.explain.explaining import explanation, shortened, unknown_step
 from anew.views.explain.paragraph import Paragraph
 
 YAML = "text/yaml"
 EXPLAINED_PARAGRAPHS_MAX = 400
-# A scenario is played again and again until it is as short as it can be.
-SCENARIO_SECONDS_MAX = 8.0
+# A scenario is played again and again until it is as short as it can be. With what is read before
+# and a place that is waited for, less than a request may take.
+SCENARIO_SECONDS_MAX = 7.0
 
 
 class ExplanationAsked(Struct, forbid_unknown_fields=True):
@@ -139,17 +140,26 @@ async def scenario(asked: Asked) -> Response:
         runs = await line_of(asked.engine.database.archive, row.run)
         study = partial(_scenario, row, program, stored.dialect, runs)
         try:
-            text = await studied(study, seconds=SCENARIO_SECONDS_MAX)
+            text = await asked.service.studies.made(study, seconds=SCENARIO_SECONDS_MAX)
         except TimeoutError:
-            detail = f"it takes longer than {SCENARIO_SECONDS_MAX:g} s: `anew record {row.run}`"
+            detail = (
+                f"a scenario of this run takes longer than {SCENARIO_SECONDS_MAX:g} s to make; "
+                f"`anew record {row.run}` has time"
+            )
             raise Refusal("conflict", detail) from None
         except ConfigError as refused:
             raise Refusal("conflict", str(refused)) from None
     return Response(text, media_type=f"{YAML}; charset=utf-8")
 
 
-def _scenario(row: RunRow, program: Program, dialect: str | None, runs: list[list[Event]]) -> str:
-    recorded = record(program, runs)
+def _scenario(
+    row: RunRow,
+    program: Program,
+    dialect: str | None,
+    runs: list[list[Event]],
+    patience: Patience,
+) -> str:
+    recorded = record(program, runs, patience=patience)
     beside = {} if dialect is None else {"dialect": dialect}
     heading = [heading_of(row, program), *recorded.notes]
     text = scenario_text({**beside, **recorded.scenario}, heading)
@@ -188,6 +198,6 @@ ENDPOINTS = (
         _TAG,
         {200: None},
         forms=(YAML,),
-        refusals=("not-found", "conflict"),
+        refusals=("not-found", "conflict", "unavailable"),
     ),
 )

@@ -114,12 +114,15 @@ class AwaitedRow(Struct):
 
 
 class QuestionRow(Struct):
+    """`run` and `asked` together name it: an answer that has both is for no other question."""
+
     run: RunText
     step: str
     task: str
     question: str
     choices: list[str]
     deadline: str | None
+    asked: int
 
 
 class StepShown(Struct):
@@ -282,9 +285,12 @@ class RunForked(Struct):
 
 
 class AnswerGiven(Struct, forbid_unknown_fields=True):
+    """`asked` is that of the question's row, at the run of that row."""
+
     answer: str
     step: Name | None = None
     by: LabelText | None = None
+    asked: Sequence | None = None
 
 
 class Changed(Struct):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Event, Thread
-from time import monotonic
 from typing import TypeVar
 
 from anew.lab.patience import OutOfTime, Patience
@@ -39,10 +38,10 @@ class Studies:
         asks again and again has no more than these places.
         """
         await self._place()
-        over, ends = Event(), monotonic() + seconds
+        over = Event()
 
         def patience() -> None:
-            if over.is_set() or monotonic() > ends:
+            if over.is_set():
                 raise OutOfTime
 
         begun = self._begin(study, patience)
@@ -76,5 +75,10 @@ class Studies:
                 loop.call_soon_threadsafe(self._places.release)
 
         # The process ends without it: no analysis changes anything.
-        Thread(target=work, name="anew-study", daemon=True).start()
+        thread = Thread(target=work, name="anew-study", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the machine has no thread left
+            self._places.release()
+            raise
         return begun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import ArgumentTypeError
 from contextlib import suppress
 
 from anew.engine.state import RunStatus
@@ -32,13 +33,19 @@ def run(words: list[str]) -> int:
     add_run_argument(parser)
     parser.add_argument("choice", metavar="CHOICE", help="the answer")
     parser.add_argument("--step", metavar="STEP", help="whose question, when several are open")
+    parser.add_argument(
+        "--asked",
+        metavar="N",
+        type=_sequence,
+        help="which question, where a step has several open: `asked` of `anew questions --json`",
+    )
     parser.add_argument("--by", metavar="NAME", help="who answers, for the log (default: you)")
     parser.add_argument(
         "--no-wait", action="store_true", help="only keep the answer, and do not go on here"
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
-    row, question = asyncio.run(_named(asked.place, asked.run, asked.step))
+    row, question = asyncio.run(_named(asked.place, asked.run, asked.step, asked.asked))
     found, is_paused = row.run, row.status is RunStatus.PAUSED
     request = Request(
         "answer",
@@ -46,7 +53,9 @@ def run(words: list[str]) -> int:
         answer=asked.choice,
         step=question.key.step if question else asked.step,
         by=asked.by or login(),
-        asked=question.asked if question else None,
+        asked=question.asked if question else asked.asked,
+        # Where nothing is open that is meant, it is for whoever is asked to say so.
+        asking=str(question.run if question else found),
         is_kept_only=asked.no_wait or is_paused,
     )
     if request.is_kept_only:
@@ -61,6 +70,12 @@ def run(words: list[str]) -> int:
     return carry_out(Wish(here, request), manner_of(asked))
 
 
+def _sequence(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < len(str(2**63))):
+        raise ArgumentTypeError(f"{text[:80]!r} is no number of an event")
+    return int(text)
+
+
 def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
     if not is_paused and kind_of(place) != "sqlite":
         return "answered; a worker goes on with the run"
@@ -69,7 +84,7 @@ def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
 
 
 async def _named(
-    place: str | None, said: str, step: str | None
+    place: str | None, said: str, step: str | None, asked: int | None
 ) -> tuple[RunRow, OpenQuestion | None]:
     """The run someone means, and its question, where it is clear which.
 
@@ -80,5 +95,7 @@ async def _named(
         row = await find_run(database.archive, said)
         # What is wrong is said by who is asked.
         with suppress(ConfigError):
-            return row, meant(await open_questions(database, row.run), row.run, step)
+            questions = await open_questions(database, row.run)
+            asking = None if asked is None else row.run
+            return row, meant(questions, row.run, step, asked=asked, asking=asking)
     return row, None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 
 # As `languages.dot.graph` has them, which is too much to import for a list of two words.
 DIALECTS = ("docs", "spec")
@@ -24,10 +25,28 @@ def add_dialect_option(parser: ArgumentParser) -> None:
     )
 
 
+class _AnyOrder(ArgumentParser):
+    """Words may stand before, between and behind options."""
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> Namespace:
+        # The quick way first: it leaves over what follows an option where a list had begun.
+        found, left = self.parse_known_args(args, namespace)
+        if left and self._subparsers is None:
+            return self.parse_intermixed_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found
+
+
 def parser_for(word: str, *, purpose: str, example: str) -> ArgumentParser:
-    """A parser whose help ends with an example; options are never abbreviated."""
+    """A parser whose help ends with an example; options are never abbreviated.
+
+    Words and options may come in any order.
+    """
     indented = "\n".join(f"  {line}" for line in example.splitlines())
-    return ArgumentParser(
+    return _AnyOrder(
         prog=f"anew {word}",
         description=purpose,
         epilog=f"example:\n{indented}",

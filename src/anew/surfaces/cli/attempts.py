@@ -21,7 +21,7 @@ from anew.surfaces.cli.place import add_place_options
 from anew.views.attempt_rows import ATTEMPT_STATUSES, Attempt, AttemptShown, DelayShown
 from anew.views.explain.explaining import unknown_step
 from anew.views.picture.tracing import Trace
-from anew.views.wording import duration, error_text, exact_seconds, joined
+from anew.views.wording import duration, error_text, exact_seconds, joined, skip_text
 
 PLACE_COLUMNS_MAX = 32
 COLOURS = {"ok": "green", "error": "red", "lost": "yellow", "cancelled": "yellow"}
@@ -133,7 +133,12 @@ def _error(row: AttemptShown) -> str:
 
 
 def decision_of(row: AttemptShown) -> str:
-    """`rule 2, line 31: retry in 2.3 s (…)`; nothing for what simply goes on."""
+    """`rule 2, line 31: retry in 2.3 s (…); skipped by ann`; nothing for what simply goes on."""
+    skip = row.skipped and skip_text(row.skipped.by, row.skipped.early_seconds)
+    return "; ".join(part for part in (_decision(row), skip) if part)
+
+
+def _decision(row: AttemptShown) -> str:
     if row.directive is None or (row.rule is None and row.directive == "continue"):
         return ""
     rule = "no rule" if row.rule is None else row.rule.name or f"rule {row.rule.number}"

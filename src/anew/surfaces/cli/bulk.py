@@ -12,13 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.errors import ConfigError
-from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, BulkAction
+from anew.runtime.bulk import BULK_RUNS_MAX, WITH_NAME, BulkAction, Deed, foreseen
 from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
 from anew.runtime.wiring import open_database
 from anew.store import Database, RunFilter, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.asking import login
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import find_run
 from anew.surfaces.cli.ordering import order
@@ -34,19 +35,27 @@ _GO_ON = ("retry", "resume", "skip")
 
 
 class Meant(Struct, frozen=True):
-    """The runs, newest first; `count` of them, of which the action can change `able`."""
+    """The runs, newest first; `count` of them, of which the action can change `able`.
+
+    `refused` are those that were named and are not there, and what is wrong with each.
+    """
 
     runs: list[RunId]
     count: int
     able: int
+    refused: list[Object]
 
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
+    deed = Deed(asked.action, asked.reason, asked.by)
+    deed.check()
     meant = asyncio.run(_meant(asked))
-    if asked.dry_run or not meant.runs:
-        return _tell(asked, {"count": meant.count, "able": meant.able}, _foreseen(asked, meant))
-    if not asked.yes and not _agrees(_foreseen(asked, meant)):
+    if asked.dry_run or not (meant.runs or meant.refused):
+        row = {"count": meant.count, "able": meant.able, "refused": meant.refused}
+        _tell(asked, row, "\n".join([_foreseen(asked, meant), *_refusals(meant.refused)]))
+        return status.DONE
+    if meant.runs and not asked.yes and not _agrees(_foreseen(asked, meant)):
         print("anew: nothing was done", file=sys.stderr)
         return status.CANCELLED
     return _report(asked, _act(asked, meant))
@@ -64,7 +73,10 @@ def _parser() -> ArgumentParser:
     parser.add_argument("action", choices=get_args(BulkAction), metavar="ACTION", help=_actions())
     parser.add_argument("runs", nargs="*", metavar="RUN", help="these runs, instead of a filter")
     add_filter_options(parser)
-    parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
+    parser.add_argument("--reason", metavar="TEXT", help="why, for the log (cancel, pause)")
+    parser.add_argument(
+        "--by", metavar="NAME", help="who wants it, for the log (skip; default: you)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say how many runs are meant")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -78,22 +90,28 @@ def _actions() -> str:
 
 async def _meant(asked: Namespace) -> Meant:
     async with open_database(asked.place, read_only=True) as database:
-        wanted = await _filter(asked, database)
-        counts = await database.survey.counts(wanted)
+        wanted, refused = await _filter(asked, database)
+        found = await foreseen(database.survey, asked.action, wanted)
         most = replace(wanted, limit=BULK_COMMAND_RUNS_MAX)
         points = await database.survey.points(most)
-    able = sum(count for state, count in counts.items() if state in ABLE[asked.action])
-    return Meant([one.run for one in points], sum(counts.values()), able)
+    return Meant([one.run for one in points], found.count, found.able, refused)
 
 
-async def _filter(asked: Namespace, database: Database) -> RunFilter:
+async def _filter(asked: Namespace, database: Database) -> tuple[RunFilter, list[Object]]:
+    """Which runs are meant, and what is wrong with those that were named and are not there."""
     wanted = await filter_said(asked, database)
     if bool(asked.runs) == (wanted != RunFilter()):
         raise ConfigError("say which runs: name them, or give a filter such as --state failed")
     if not asked.runs:
-        return wanted
-    found = [await find_run(database.archive, said) for said in asked.runs]
-    return RunFilter(runs=[row.run for row in found])
+        return wanted, []
+    found: list[RunId] = []
+    refused: list[Object] = []
+    for said in asked.runs:
+        try:
+            found.append((await find_run(database.archive, said)).run)
+        except ConfigError as error:
+            refused.append({"run": said, "detail": str(error), "retried_as": None})
+    return RunFilter(runs=found), refused
 
 
 def _foreseen(asked: Namespace, meant: Meant) -> str:
@@ -111,10 +129,11 @@ def _agrees(foreseen: str) -> bool:
 
 def _act(asked: Namespace, meant: Meant) -> Object:
     """A few runs at a time: whoever does it has others to serve."""
-    done: Object = {"changed": [], "refused": []}
+    done: Object = {"changed": [], "refused": list(meant.refused)}
+    by = asked.by or login() if asked.action in WITH_NAME else None
     for first in range(0, len(meant.runs), BULK_RUNS_MAX):
         some = [str(run) for run in meant.runs[first : first + BULK_RUNS_MAX]]
-        request = Request("bulk", name=asked.action, runs=some, reason=asked.reason)
+        request = Request("bulk", name=asked.action, runs=some, reason=asked.reason, by=by)
         if asked.action != "skip":  # what is skipped twice would be two waits
             request.id = made_key()
         answer = order(asked.place, request)
@@ -126,14 +145,18 @@ def _act(asked: Namespace, meant: Meant) -> Object:
 def _report(asked: Namespace, done: Object) -> int:
     changed, refused = done["changed"], done["refused"]
     lines = [f"{asked.action}: {counted(len(changed), 'run')} changed, {len(refused):,} refused"]
-    lines += [f"  {one['run']}  {visible(one['detail'])}" for one in refused[:REFUSED_SHOWN]]
-    if len(refused) > REFUSED_SHOWN:
-        lines.append(f"  and {len(refused) - REFUSED_SHOWN:,} more")
+    lines += _refusals(refused)
     if changed and asked.action in _GO_ON:
         lines.append("Where nobody works on the database, `anew resume` goes on with them.")
-    return _tell(asked, done, "\n".join(lines))
+    _tell(asked, done, "\n".join(lines))
+    return status.FAILED if refused and not changed else status.DONE
 
 
-def _tell(asked: Namespace, row: Object, text: str) -> int:
+def _refusals(refused: list[Object]) -> list[str]:
+    told = [f"  {one['run']}  {one['detail']}" for one in refused[:REFUSED_SHOWN]]
+    more = len(refused) - len(told)
+    return [*map(visible, told), *([f"  and {more:,} more"] if more else [])]
+
+
+def _tell(asked: Namespace, row: Object, text: str) -> None:
     print(json.dumps(row) if asked.json else text)
-    return status.DONE

@@ -22,7 +22,7 @@ from anew.views.wording import one_line
 LIMIT_DEFAULT = 20
 FAILURES_LISTED_MAX = 1_000
 PROGRAMS_SHOWN = 2
-_HEAD = ("fingerprint", "runs", "kind", "message", "step", "programs", "newest")
+_HEAD = ("fingerprint", "runs", "retried", "kind", "message", "step", "programs", "newest")
 
 
 def run(words: list[str]) -> int:
@@ -35,6 +35,7 @@ def run(words: list[str]) -> int:
             until=None if asked.until is None else moment_said(asked.until, now=now),
             program=asked.program,
             limit=min(asked.limit, FAILURES_LISTED_MAX),
+            with_retried=asked.with_retried,
         )
         _print(await failure_rows(database, wanted), is_json=asked.json)
         return status.DONE
@@ -46,12 +47,16 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "failures",
         purpose="Group failed runs by what went wrong, the group that failed last first. Runs\n"
-        "whose errors differ only in ids, numbers and moments have one fingerprint.",
+        "whose errors differ only in ids, numbers and moments have one fingerprint. Those that\n"
+        "were retried are no longer in their group.",
         example="anew failures --since 1d\nanew runs --fingerprint 3f9a1c2b7d4e",
     )
     parser.add_argument("--program", metavar="NAME", help="runs of this program")
     parser.add_argument("--since", metavar="WHEN", help="failed since 30m, 2h, 1d, or an ISO date")
     parser.add_argument("--until", metavar="WHEN", help="failed before then")
+    parser.add_argument(
+        "--with-retried", action="store_true", help="count those that were retried, too"
+    )
     parser.add_argument(
         "--limit", type=count, default=LIMIT_DEFAULT, metavar="N", help="default %(default)s"
     )
@@ -68,7 +73,7 @@ def _print(groups: Sequence[Object], *, is_json: bool) -> None:
         for line in table_lines([_HEAD, *map(_cells, groups)], paint_for(sys.stdout)):
             print(line)
     else:
-        print("no run has failed", file=sys.stderr)
+        print("no run has failed, or all that did were retried", file=sys.stderr)
 
 
 def _cells(group: Object) -> Sequence[str]:
@@ -77,6 +82,7 @@ def _cells(group: Object) -> Sequence[str]:
     return (
         group["fingerprint"],
         str(group["count"]),
+        str(group["retried"] or ""),
         group["kind"],
         one_line(group["message"]),
         group["step"] or "",

@@ -51,9 +51,13 @@ def run(words: list[str]) -> int:
 def _print_text(found: Inbox, *, now: int, place: str | None) -> None:
     if not found.inquiries:
         print("nobody is asked anything", file=sys.stderr)
-    paint, asking = paint_for(sys.stdout), Counter(one.run.run for one in found.inquiries)
+    paint = paint_for(sys.stdout)
+    asking = Counter(one.run.run for one in found.inquiries)
+    steps = Counter((one.run.run, one.question.key.step) for one in found.inquiries)
     for one in found.inquiries:
-        for line in (*_lines(one, now, paint), _remedy(one, asking[one.run.run])):
+        run, step = one.run.run, one.question.key.step
+        remedy = _remedy(one, open_questions=asking[run], of_step=steps[run, step])
+        for line in (*_lines(one, now, paint), remedy):
             print(hinted(line, place))
     if found.is_cut:
         print("there are more questions; these come first", file=sys.stderr)
@@ -67,10 +71,11 @@ def _lines(one: Inquiry, now: int, paint: Paint) -> Iterator[str]:
     yield f"  {visible(joined(one_line(asked.question), choices))}"
 
 
-def _remedy(one: Inquiry, open_questions: int) -> str:
-    """What to type; which question is meant has to be said where a run asks several."""
+def _remedy(one: Inquiry, *, open_questions: int, of_step: int) -> str:
+    """What to type; which question is meant has to be said where a run or a step asks several."""
     word = "CHOICE" if one.question.choices else "TEXT"
     which = f" --step {quote(one.question.key.step)}" if open_questions > 1 else ""
+    which += f" --asked {one.asked}" if of_step > 1 else ""
     return visible(f"  `anew answer {one.run.run} {word}{which}` answers")
 
 

@@ -14,6 +14,7 @@ from anew.surfaces.cli.moments import moment_said
 from anew.surfaces.moments import moment_ahead
 
 STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
+TRUTHS = {"true": True, "false": False}
 STATES = tuple(word.value for word in State)
 
 
@@ -40,6 +41,9 @@ def add_filter_options(parser: ArgumentParser) -> None:
     parser.add_argument("--error-kind", metavar="KIND", help="failed with this kind of error")
     parser.add_argument("--fingerprint", metavar="HEX", help="failed alike; see `anew failures`")
     parser.add_argument(
+        "--retried", choices=TRUTHS, help="whether another run takes it up, as `anew retry` does"
+    )
+    parser.add_argument(
         "--text", metavar="TEXT", help="has it in its id, program, key, labels or error message"
     )
     parser.add_argument("--since", metavar="WHEN", help="30m, 2h, 1d, or an ISO date")
@@ -63,6 +67,7 @@ async def filter_said(asked: Namespace, database: Database) -> RunFilter:
         error_kind=asked.error_kind,
         fingerprint=asked.fingerprint,
         text=asked.text or None,
+        is_retried=TRUTHS.get(asked.retried),
         since=None if asked.since is None else moment_said(asked.since, now=now),
         until=None if asked.until is None else moment_said(asked.until, now=now),
         labels=dict(map(_label, asked.label)),

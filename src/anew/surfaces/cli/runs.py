@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS
+from anew.engine.standing import State
 from anew.engine.state import RunStatus
 from anew.runtime.rows import listed_rows, waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
@@ -30,13 +31,19 @@ PROGRAM_COLUMNS_MAX = 28
 # Everything but the name of the program; and the least room in which an error says something.
 _COLUMNS = 19 + 2 + 9 + 2 + 2 + 19 + 2 + 10 + 2
 ERROR_COLUMNS_MIN = 10
-COLOURS = {
+# By status, and by the states that no status has the word for.
+COLOURS: Mapping[str, str] = {
     RunStatus.DONE: "green",
     RunStatus.FAILED: "red",
     RunStatus.RUNNING: "blue",
     RunStatus.PAUSED: "yellow",
     RunStatus.WAITING: "yellow",
     RunStatus.CANCELLED: "yellow",
+    State.DEAD: "red",
+    State.RETRYING: "yellow",
+    State.PERSON: "yellow",
+    State.SIGNAL: "yellow",
+    State.PARKED: "yellow",
 }
 
 
@@ -98,7 +105,7 @@ def _print_table(
 
 def _line(row: RunRow, now: int, *, program: int, paint: Paint) -> str:
     took = duration(((row.ended_at or now) - row.created_at) / NANOSECONDS)
-    word = f"{row.status.value:<9}"
-    shown = paint(COLOURS[row.status], word) if row.status in COLOURS else word
+    word = f"{row.state.value:<9}"
+    shown = paint(COLOURS[row.state], word) if row.state in COLOURS else word
     start = f"{row.run:<19}  {shown}  {fit(row.program, program)}  {local_moment(row.created_at)}"
     return f"{start}  {took:>10}"

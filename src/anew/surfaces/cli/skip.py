@@ -34,7 +34,8 @@ def run(words: list[str]) -> int:
     )
     answer = order(asked.place, request)
     ended: list[Object] = answer["skipped"]
-    print("\n".join(_lines(ended)) if ended else _NOTHING)
+    is_paused = answer["status"] == "paused"
+    print("\n".join(_lines(ended, is_paused=is_paused)) if ended else _NOTHING)
     if ended:
         print(hinted(_remedy(answer, asked.place), asked.place))
     return status.DONE
@@ -65,20 +66,21 @@ def _number(said: str) -> int:
     return int(said)
 
 
-def _lines(ended: list[Object]) -> list[str]:
+def _lines(ended: list[Object], *, is_paused: bool) -> list[str]:
     """What each wait leads to, and how many more there are."""
-    lines = [visible(_told(row)) for row in ended[:SKIPS_SHOWN]]
+    when = "when the run is resumed" if is_paused else "now"
+    lines = [visible(_told(row, when)) for row in ended[:SKIPS_SHOWN]]
     more = len(ended) - len(lines)
     return [*lines, f"And {more:,} more."] if more else lines
 
 
-def _told(row: Object) -> str:
+def _told(row: Object, when: str) -> str:
     place = row["step"] if row["iteration"] is None else f"{row['step']}[{row['iteration']}]"
-    if row["waited_for"] == SLEEP:
+    if row["waited_for"] == SLEEP:  # what is at work goes on in a pause, too
         return f"The sleep of {place} ends now."
     if row["waited_for"] == JUMP:
-        return f"The jump in {place} is made now."
-    return f"Attempt {row['attempt'] + 1} of {place} starts now."
+        return f"The jump in {place} is made {when}."
+    return f"Attempt {row['attempt'] + 1} of {place} starts {when}."
 
 
 def _remedy(answer: Object, place: str | None) -> str:

@@ -16,7 +16,7 @@ _RANK_OF: dict[Doing, int] = {
     **dict.fromkeys(RETRYING, RANKS["retry"]),
     Doing.PERSON: RANKS["person"],
     Doing.SIGNAL: RANKS["signal"],
-    Doing.QUEUED: WORKING_RANK,
+    Doing.QUEUED: RANKS["ready"],
     Doing.WORKING: WORKING_RANK,
     Doing.SLEEP: ASIDE_RANK,
     Doing.CHILD: ASIDE_RANK,

@@ -15,7 +15,8 @@ import { askAgain, useChanges } from "../runs/live";
 import { ProgramAsked } from "../runs/ProgramAsked";
 import { useFacets } from "../runs/queries";
 import { Group } from "./Group";
-import { ordered, ORDERS, useFailures } from "./queries";
+import { ordered, ORDERS, RETRIED, useFailures } from "./queries";
+import { useKept } from "./useKept";
 import "../runs/runs.css";
 import "./failures.css";
 
@@ -24,7 +25,8 @@ export default function FailuresPage(): ReactNode {
   const [words, change] = useWords();
   const [since, program] = [words.get("since"), words.get("program")];
   const order = words.get("order") ?? "";
-  const failures = useFailures({ since, program });
+  const asked = { since, program, isWhole: words.get("retried") === "true" };
+  const failures = useFailures(asked);
   const programs = useFacets(EVERYTHING).data?.programs ?? [];
   const liveness = useChanges({
     onChanges: () => askAgain(client, "failures"),
@@ -32,6 +34,7 @@ export default function FailuresPage(): ReactNode {
   });
   const set = (word: string) => (value: string) => change({ [word]: value || null }, false);
   const groups = failures.data?.groups ?? [];
+  const shown = useKept(groups, words.get("group"), JSON.stringify(asked));
   return (
     <>
       <div className="page-head">
@@ -42,18 +45,24 @@ export default function FailuresPage(): ReactNode {
       <div className="runs-filters" role="search" aria-label="Failures">
         <Choice name="Failed" choices={SINCE} value={since ?? ""} onChange={set("since")} />
         <ProgramAsked value={program ?? ""} programs={programs} onChange={set("program")} />
+        <Choice
+          name="Retried runs"
+          choices={RETRIED}
+          value={asked.isWhole ? "true" : ""}
+          onChange={set("retried")}
+        />
         <Choice name="Order" choices={ORDERS} value={order} onChange={set("order")} />
       </div>
       {failures.isPending && <Loading what="failures" />}
       {failures.error && <Failure error={failures.error} />}
-      {failures.data && groups.length === 0 && <NoFailures isNarrowed={!!since || !!program} />}
+      {failures.data && shown.length === 0 && <NoFailures isNarrowed={!!since || !!program} />}
       <ul className="failures">
-        {ordered(groups, order).map((group) => (
+        {ordered(shown, order).map((group) => (
           <Group
             key={group.fingerprint}
             group={group}
             most={Math.max(...groups.map((one) => one.count))}
-            asked={{ since, program }}
+            asked={asked}
             isOpen={words.get("group") === group.fingerprint}
             onToggle={(isOpen) => change({ group: isOpen ? group.fingerprint : null }, false)}
           />
@@ -73,8 +82,8 @@ function NoFailures({ isNarrowed }: { isNarrowed: boolean }): ReactNode {
   return (
     <p className="sheet runs-empty">
       {isNarrowed
-        ? "No run of this program failed in this time. Choose all time, or any program."
-        : "No run has failed. When one does, it is listed here by what went wrong."}
+        ? "No such run failed in this time, or all were retried. Choose all time, or any program."
+        : "No failed run is left. When one fails, it is listed here by what went wrong."}
     </p>
   );
 }

@@ -74,6 +74,9 @@ function Count({ group, most }: { group: FailureGroup; most: number }): ReactNod
           <ShapeIcon shape="skull" /> {group.dead.toLocaleString("en")} dead
         </span>
       )}
+      {group.retried > 0 && (
+        <span className="soft small">{group.retried.toLocaleString("en")} retried</span>
+      )}
       <span className="failure-bar" aria-hidden="true">
         <span style={{ width: `${(100 * group.count) / Math.max(most, 1)}%` }} />
       </span>

@@ -34,27 +34,36 @@ interface GroupRunsProps {
 }
 
 export function GroupRuns({ group, asked }: GroupRunsProps): ReactNode {
-  const filter = runsOf(group.fingerprint, asked.program);
+  const filter = runsOf(group.fingerprint, asked);
   const facets = useFacets(filter);
   const pages = useRunPages(filter);
   const [choice, setChoice] = useState(NOTHING);
   const [retried, setRetried] = useState<Meant | null>(null);
   const count = facets.data && matching(facets.data, filter);
-  const retryOne = column("retry", RETRY_HEAD, "76px", (row) => (
-    <button
-      type="button"
-      className="small failure-retry"
-      aria-label={`Retry run ${row.run}`}
-      onClick={() => setRetried({ runs: [row.run] })}
-    >
-      Retry …
-    </button>
-  ));
+  const retryOne = column("retry", RETRY_HEAD, "76px", (row) =>
+    row.retried_as === null ? (
+      <button
+        type="button"
+        className="small failure-retry"
+        aria-label={`Retry run ${row.run}`}
+        onClick={() => setRetried({ runs: [row.run] })}
+      >
+        Retry …
+      </button>
+    ) : (
+      <Link to={`/runs/${row.retried_as}`}>retried</Link>
+    ),
+  );
   return (
     <>
       {isCut(group.message) && <pre className="failure-whole">{group.message}</pre>}
       <div className="row">
-        <button type="button" className="main" onClick={() => setRetried({ filter })}>
+        <button
+          type="button"
+          className="main"
+          disabled={count === 0}
+          onClick={() => setRetried({ filter })}
+        >
           Retry all {count?.toLocaleString("en")} …
         </button>
         <Link to={`/runs/${group.newest}`} className="button">
@@ -83,7 +92,7 @@ export function GroupRuns({ group, asked }: GroupRunsProps): ReactNode {
         choice={choice}
         onChoose={setChoice}
         columns={[...FAILED_COLUMNS, retryOne]}
-        empty="None of these runs is there any more."
+        empty="None of these runs is left: they were retried, or are not there any more."
       />
       {retried && <BulkDialog action="retry" meant={retried} onClose={() => setRetried(null)} />}
     </>

@@ -6,6 +6,10 @@ import { get } from "../../api/client";
 import type { FailureGroup, FailureGroups } from "../../api/types";
 import type { Filter } from "../runs/filter";
 
+export const RETRIED = [
+  ["", "left out"],
+  ["true", "shown, too"],
+] as const;
 export const ORDERS = [
   ["", "newest first"],
   ["most", "most first"],
@@ -17,13 +21,21 @@ const GROUPS_MAX = 100;
 export interface FailuresAsked {
   since: string | null;
   program: string | null;
+  /** Also runs that were retried. */
+  isWhole: boolean;
 }
 
-export function useFailures({ since, program }: FailuresAsked): UseQueryResult<FailureGroups> {
+export function useFailures(asked: FailuresAsked): UseQueryResult<FailureGroups> {
+  const { since, program } = asked;
+  const retried = asked.isWhole ? "true" : null;
   return useQuery({
-    queryKey: ["failures", since, program],
+    queryKey: ["failures", since, program, retried],
     queryFn: ({ signal }) =>
-      get<FailureGroups>("/api/v1/failures", { since, program, limit: GROUPS_MAX }, signal),
+      get<FailureGroups>(
+        "/api/v1/failures",
+        { since, program, retried, limit: GROUPS_MAX },
+        signal,
+      ),
     placeholderData: keepPreviousData,
   });
 }
@@ -34,7 +46,8 @@ export function ordered(groups: readonly FailureGroup[], order: string): readonl
 }
 
 /** The runs of a group, whenever they began: `since` of the groups is about their end. */
-export function runsOf(fingerprint: string, program: string | null): Filter {
+export function runsOf(fingerprint: string, { program, isWhole }: FailuresAsked): Filter {
   const filter: Filter = { state: ["failed", "dead"], label: [], fingerprint };
-  return program === null ? filter : { ...filter, program };
+  const left: Filter = isWhole ? filter : { ...filter, retried: "false" };
+  return program === null ? left : { ...left, program };
 }

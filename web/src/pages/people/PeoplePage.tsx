@@ -75,7 +75,6 @@ export default function PeoplePage(): ReactNode {
       {questions.data && shown.length === 0 && <NoQuestions isNarrowed={open.length > 0} />}
       <QuestionList
         questions={shown}
-        all={open}
         by={name.trim()}
         fates={fates}
         onAnswer={answers.give}

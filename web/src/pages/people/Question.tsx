@@ -18,12 +18,10 @@ interface QuestionProps {
   by: string;
   /** An answer that was not taken. */
   refused: Given | undefined;
-  /** Another question of the same step has waited longer, and would get the answer. */
-  isBehind: boolean;
   onAnswer: (said: string) => void;
 }
 
-export function Question({ asked, by, refused, isBehind, onAnswer }: QuestionProps): ReactNode {
+export function Question({ asked, by, refused, onAnswer }: QuestionProps): ReactNode {
   const name = useId();
   const answering = useAnswering({ asked, by, before: refused?.said ?? null, onAnswer });
   return (
@@ -33,7 +31,7 @@ export function Question({ asked, by, refused, isBehind, onAnswer }: QuestionPro
         className="sheet people-question"
         aria-labelledby={name}
         tabIndex={-1}
-        onKeyDown={isBehind ? undefined : answering.pressed}
+        onKeyDown={answering.pressed}
       >
         <header className="people-asked">
           <Wording id={name} text={asked.question} />
@@ -41,13 +39,7 @@ export function Question({ asked, by, refused, isBehind, onAnswer }: QuestionPro
         </header>
         <Origin asked={asked} />
         {refused?.fate instanceof Error && <Failure error={refused.fate} />}
-        {isBehind ? (
-          <p className="soft">
-            Step {asked.step} asks several questions. Answer the one it asked first.
-          </p>
-        ) : (
-          answering.form
-        )}
+        {answering.form}
       </article>
     </li>
   );

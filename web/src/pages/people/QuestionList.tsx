@@ -4,25 +4,21 @@ import { useRef, type ReactNode } from "react";
 
 import type { QuestionAsked } from "../../api/types";
 import { useKeys } from "../runs/keys";
-import type { Answer } from "./answer";
 import { Question } from "./Question";
-import { distinctKeys, isNext, questionKey } from "./questions";
-import type { Given } from "./useAnswers";
+import { questionKey } from "./questions";
+import type { Given, GivenAnswer } from "./useAnswers";
 
 interface QuestionListProps {
   questions: readonly QuestionAsked[];
-  /** Also those that a search leaves out. */
-  all: readonly QuestionAsked[];
   by: string;
   fates: ReadonlyMap<string, Given>;
-  onAnswer: (answer: Answer) => void;
+  onAnswer: (answer: GivenAnswer) => void;
   /** The last one was answered: the focus has to go elsewhere. */
   onEmpty: () => void;
 }
 
 export function QuestionList(props: QuestionListProps): ReactNode {
-  const { questions, all, by, fates, onAnswer, onEmpty } = props;
-  const keys = distinctKeys(questions);
+  const { questions, by, fates, onAnswer, onEmpty } = props;
   const list = useRef<HTMLUListElement>(null);
   const items = (): HTMLElement[] => [
     ...(list.current?.querySelectorAll<HTMLElement>("article") ?? []),
@@ -33,7 +29,7 @@ export function QuestionList(props: QuestionListProps): ReactNode {
     const next = at < 0 ? 0 : at + (key === "j" ? 1 : -1);
     found[Math.min(Math.max(next, 0), found.length - 1)]?.focus();
   });
-  const answer = (at: number, given: Answer): void => {
+  const answer = (at: number, given: GivenAnswer): void => {
     const found = items();
     const next = found[at + 1] ?? found[at - 1];
     if (next) next.focus();
@@ -44,11 +40,10 @@ export function QuestionList(props: QuestionListProps): ReactNode {
     <ul ref={list} className="people-questions" aria-label="Open questions" aria-keyshortcuts="j k">
       {questions.map((asked, at) => (
         <Question
-          key={keys[at]}
+          key={questionKey(asked)}
           asked={asked}
           by={by}
           refused={fates.get(questionKey(asked))}
-          isBehind={!isNext(asked, all)}
           onAnswer={(said) => answer(at, { asked, said, by })}
         />
       ))}

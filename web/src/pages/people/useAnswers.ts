@@ -5,12 +5,15 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { ApiProblem, post, Unreachable } from "../../api/client";
-import { commandOf, type Answer, type AnswerTaken } from "./answer";
+import type { QuestionAsked } from "../../api/types";
+import { commandOf, type Answer } from "./answer";
 import { questionKey, QUESTIONS_KEY } from "./questions";
 
 export type Fate = "sending" | "kept" | Error;
 
-export interface Given extends Answer {
+export type GivenAnswer = Answer<QuestionAsked>;
+
+export interface Given extends GivenAnswer {
   key: string;
   fate: Fate;
   /** By the clock of this machine, in milliseconds. */
@@ -22,7 +25,7 @@ export interface Given extends Answer {
 /** The newest first. */
 export interface Answers {
   given: readonly Given[];
-  give: (answer: Answer) => void;
+  give: (answer: GivenAnswer) => void;
   read: (key: string) => void;
 }
 
@@ -32,7 +35,7 @@ const GIVEN_MAX = 200;
 export function useAnswers(): Answers {
   const client = useQueryClient();
   const [given, setGiven] = useState<readonly Given[]>([]);
-  const note = (answer: Answer, fate: Fate): void => {
+  const note = (answer: GivenAnswer, fate: Fate): void => {
     const key = questionKey(answer.asked);
     setGiven((before) =>
       [
@@ -56,14 +59,9 @@ export function useAnswers(): Answers {
   };
 }
 
-async function send(answer: Answer): Promise<void> {
+async function send(answer: GivenAnswer): Promise<void> {
   const command = commandOf(answer);
-  const taken = await post<AnswerTaken>(command.path, command.body);
-  if (taken.question.question === answer.asked.question) return;
-  throw new Error(
-    `Step ${answer.asked.step} had gone on to another question, and the answer was taken for ` +
-      `that one: ${taken.question.question}`,
-  );
+  await post(command.path, command.body);
 }
 
 function worded(error: Error): Error {
@@ -80,7 +78,7 @@ export function isConflict(fate: Fate): boolean {
 }
 
 /** Whether a question is not to be shown, because of an answer to it that what was read at this moment
- * does not have yet. Iterations of a step may ask the same: what is read later is to be believed. */
+ * does not have yet. What is read later is to be believed. */
 export function isSettled(given: Given | undefined, readAt: number): boolean {
   if (given === undefined) return false;
   if (given.fate === "sending") return true;

@@ -4,7 +4,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { post } from "../../api/client";
+import { inquire } from "../../api/client";
 import type { WhatifAsked, WhatifShown } from "../../api/types";
 import { CommandLines } from "../../parts/Commands";
 import { DiffView } from "../../parts/DiffView";
@@ -113,7 +113,7 @@ function useTrying() {
   return useMutation({
     mutationFn: async (asked: WhatifAsked) => {
       const { document, file = null, dialect = null, files = {} } = asked;
-      const shown = await post<WhatifShown>("/api/v1/whatif", asked);
+      const shown = await inquire<WhatifShown>("/api/v1/whatif", asked);
       // What a fork goes on under is what was tried, whatever is typed meanwhile.
       return { shown, source: { document, file, dialect, files } };
     },

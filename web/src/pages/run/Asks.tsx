@@ -18,7 +18,7 @@ export function Asks({ picture, onAsk }: AsksProps): ReactNode {
     <>
       {questions.map((question) => (
         <Question
-          key={`${question.run}/${question.step}/${question.task}`}
+          key={`${question.run}/${question.asked}`}
           question={question}
           own={run}
           onAnswer={(answer) => onAsk({ act: "answer", question, answer })}

@@ -9,6 +9,7 @@ import { At } from "../../parts/Time";
 import { Link } from "../../router";
 import { STATES } from "../../words/states";
 import { duration, secondsBetween } from "../../words/time";
+import { programAddress } from "../programs/queries";
 import { Elapsed } from "./Elapsed";
 import { Kin } from "./Kin";
 
@@ -21,7 +22,11 @@ export function RunHeader({ picture, isPast }: { picture: RunPicture; isPast: bo
       <title>{`${program}: ${STATES[state].word} · Anew`}</title>
       <div className="page-head">
         <h1>
-          <Link to={`/programs/${encodeURIComponent(program)}`}>{program}</Link>
+          {picture.version === null ? (
+            program
+          ) : (
+            <Link to={`/programs/${encodeURIComponent(program)}`}>{program}</Link>
+          )}
         </h1>
         <StateMark state={state} />
         <span className="run-id">
@@ -36,6 +41,9 @@ export function RunHeader({ picture, isPast }: { picture: RunPicture; isPast: bo
         </span>
         <Length picture={picture} isPast={isPast} />
         <span>{picture.events.toLocaleString("en")} events</span>
+        {picture.version !== null && (
+          <Link to={programAddress(program, { tab: "start", like: run })}>Start one like this</Link>
+        )}
         {picture.key !== null && (
           <span>
             key <code>{picture.key}</code>

@@ -1,9 +1,9 @@
 // The page of one run: which it is, what it does and why, what can be done, and all that happened.
 
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 
 import type { RunPicture, WaitShown } from "../../api/types";
-import { Failure, Loading, Notice } from "../../parts/Notice";
+import { Failure, Loading } from "../../parts/Notice";
 import { Tabs } from "../../parts/Tabs";
 import { Link } from "../../router";
 import { ActionBar } from "./actions/ActionBar";
@@ -15,6 +15,7 @@ import { Failed } from "./Failed";
 import { PastBanner } from "./PastBanner";
 import "./run.css";
 import { RunHeader } from "./RunHeader";
+import { Said, type Told } from "./Said";
 import { TABS, tabNamed, useShown, type Show, type Shown } from "./shown";
 import { StreamNotice } from "./StreamNotice";
 import { TabContent } from "./tabs/TabContent";
@@ -54,38 +55,30 @@ interface RunShownProps {
 
 function RunShown({ run, known, live, shown, show }: RunShownProps): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [said, setSaid] = useState<ReactNode>(null);
+  const [said, setSaid] = useState<Told | null>(null);
+  const verdict = useRef<HTMLElement>(null);
   const { at } = shown;
   const isPast = at !== null;
   const picture = known.shown ?? live;
   const [moment, move] = useMoment(at, (next) => show({ at: next }));
-  const event = useEvent(run, known.log, moment);
+  const past = useEvent(run, known.log, moment);
+  const event = moment === null ? known.log.rows.at(-1) : past;
   useRunKeys({ live, newest: known.newest, at: moment, move, show, ask: setAsked });
   const done = (words: ReactNode): void => {
     setAsked(null);
-    setSaid(words);
+    setSaid({ words });
     known.refresh();
+  };
+  const closeSaid = (): void => {
+    setSaid(null);
+    verdict.current?.focus();
   };
   const skip = (wait: WaitShown): void => setAsked({ act: "skip", wait });
   return (
     <>
       <RunHeader picture={picture} isPast={isPast} />
       <StreamNotice log={known.log} error={isPast ? null : known.error} />
-      {said !== null && (
-        <Notice tone="good">
-          {said}{" "}
-          <button type="button" className="plain" onClick={() => setSaid(null)}>
-            Close
-          </button>
-        </Notice>
-      )}
-      <Verdict picture={picture} isPast={isPast} show={show}>
-        <Failed picture={picture} show={show} />
-        <Waits picture={picture} isPast={isPast} show={show} onSkip={skip} />
-        {!isPast && <Asks picture={live} onAsk={setAsked} />}
-        <ActionBar picture={live} at={at} onAsk={setAsked} />
-      </Verdict>
-      <TimeSlider newest={known.newest} at={moment} onChange={move} event={event} />
+      {said !== null && <Said told={said} onClose={closeSaid} />}
       {moment !== null && (
         <PastBanner
           at={moment}
@@ -94,6 +87,13 @@ function RunShown({ run, known, live, shown, show }: RunShownProps): ReactNode {
           onBack={() => move(null)}
         />
       )}
+      <Verdict ref={verdict} picture={picture} isPast={isPast} show={show}>
+        <Failed picture={picture} show={show} />
+        <Waits picture={picture} isPast={isPast} show={show} onSkip={skip} />
+        {!isPast && <Asks picture={live} onAsk={setAsked} />}
+        <ActionBar picture={live} at={at} onAsk={setAsked} />
+      </Verdict>
+      <TimeSlider newest={known.newest} at={moment} onChange={move} event={event} />
       {isPast && known.error !== null && <Failure error={known.error} />}
       <Tabs
         label="Views of the run"
@@ -124,12 +124,13 @@ interface KeysOf {
 }
 
 function useRunKeys({ live, newest, at, move, show, ask }: KeysOf): void {
-  const isOver = hasEnded(live.status);
+  // What is past cannot be acted on.
+  const isOpen = !hasEnded(live.status) && at === null;
   const tabs = TABS.map(([tab], index) => [String(index + 1), () => show({ tab })] as const);
   useKeys({
     ...Object.fromEntries(tabs),
-    r: () => live.waits.some((wait) => wait.can_skip) && ask({ act: "skip", wait: null }),
-    p: () => !isOver && ask({ act: live.status === "paused" ? "resume" : "pause" }),
+    r: () => isOpen && live.waits.some((wait) => wait.can_skip) && ask({ act: "skip", wait: null }),
+    p: () => isOpen && ask({ act: live.status === "paused" ? "resume" : "pause" }),
     n: () => move(null),
     "[": () => move(Math.max(1, (at ?? newest) - 1)),
     "]": () => at !== null && move(at + 1 >= newest ? null : at + 1),

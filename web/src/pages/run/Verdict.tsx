@@ -1,35 +1,46 @@
 // What the run does, waits for or came to, in one sentence that counts down by itself.
 
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 
 import type { RunPicture, VerdictShown } from "../../api/types";
 import { Link } from "../../router";
 import { STATES } from "../../words/states";
+import { moment } from "../../words/time";
 import { Due, Elapsed } from "./Elapsed";
+import { Meaning } from "./Meaning";
 import type { Show } from "./shown";
 
 interface VerdictProps {
+  ref: Ref<HTMLElement>;
   picture: RunPicture;
   isPast: boolean;
   show: Show;
   children: ReactNode;
 }
 
-export function Verdict({ picture, isPast, show, children }: VerdictProps): ReactNode {
-  const { verdict, waits, state } = picture;
+export function Verdict({ ref, picture, isPast, show, children }: VerdictProps): ReactNode {
+  const { waits, state } = picture;
+  const verdict = worded(picture);
   const now = isPast ? picture.now : null;
   const lines = new Set(waits.map((wait) => wait.rule?.line ?? null));
   const pointTo = (line: number): void => show({ tab: "source", line });
   return (
-    <section className={`sheet run-verdict run-tone-${STATES[state].tone}`} aria-label="Verdict">
+    <section
+      ref={ref}
+      tabIndex={-1}
+      className={`sheet run-verdict run-tone-${STATES[state].tone}`}
+      aria-label="Verdict"
+    >
       {/* Told to whoever hears the page, without a word for each second. */}
       <p className="visually-hidden" role="status">
-        {STATES[state].word}: {verdict.headline}
+        {STATES[state].word}: {heard(verdict)}
       </p>
       <p className="run-sentence">
         <Sentence verdict={verdict} now={now} lines={lines} pointTo={pointTo} />
       </p>
-      {verdict.details.length > 0 && (
+      <Meaning state={state} />
+      {/* Several waits are listed below, each with its own time. */}
+      {verdict.details.length > 0 && waits.length < 2 && (
         <ul className="run-details small soft">
           {verdict.details.map((detail, number) => (
             <li key={number}>{withCode(detail)}</li>
@@ -39,6 +50,19 @@ export function Verdict({ picture, isPast, show, children }: VerdictProps): Reac
       {children}
     </section>
   );
+}
+
+/** A run that is dead has failed too; which of both it is comes first. */
+function worded({ verdict, state }: RunPicture): VerdictShown {
+  if (state !== "dead") return verdict;
+  const { headline } = verdict;
+  return { ...verdict, headline: `Dead: ${headline.charAt(0).toLowerCase()}${headline.slice(1)}` };
+}
+
+/** With the hour in place of a time that counts. */
+function heard({ headline, since, until }: VerdictShown): string {
+  if (until !== null) return `${headline} at ${moment(until)}`;
+  return since === null ? headline : `${headline} since ${moment(since)}`;
 }
 
 interface SentenceProps {

@@ -75,7 +75,8 @@ export function WaitLine({ wait, now, show, onSkip }: WaitLineProps): ReactNode 
           pointTo={(line) => show({ tab: "source", line })}
         />
       </span>
-      {wait.can_skip && (
+      {/* What is past cannot be acted on. */}
+      {wait.can_skip && now === null && (
         <button
           type="button"
           className="small"

@@ -12,7 +12,7 @@ interface ChipsProps {
 }
 
 export function Chips({ filter, onChange }: ChipsProps): ReactNode {
-  const { since, until, fingerprint, label: labels } = filter;
+  const { since, until, fingerprint, retried, label: labels } = filter;
   return (
     <div className="runs-chips">
       {labels.map((label) => (
@@ -24,6 +24,12 @@ export function Chips({ filter, onChange }: ChipsProps): ReactNode {
       ))}
       {fingerprint !== undefined && (
         <Chip text={`failure ${fingerprint}`} onRemove={() => onChange({ fingerprint: null })} />
+      )}
+      {retried !== undefined && (
+        <Chip
+          text={retried === "true" ? "retried" : "not retried"}
+          onRemove={() => onChange({ retried: null })}
+        />
       )}
       {(until !== undefined || since?.includes("T")) && (
         <Chip

@@ -60,7 +60,7 @@ function Facet({ state, count, isChosen, onToggle }: FacetProps): ReactNode {
       type="button"
       className={`runs-facet${count === 0 ? " is-none" : ""}`}
       aria-pressed={isChosen}
-      title={`${look.word}: ${count === undefined ? "not counted yet" : counted(count, "run")}`}
+      title={`${look.word}: ${count === undefined ? "not counted yet" : counted(count, "run")}. ${look.means}`}
       onClick={onToggle}
     >
       <strong>

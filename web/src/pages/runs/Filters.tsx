@@ -6,8 +6,10 @@ import { Chips, LabelAsked } from "./Chips";
 import { isEverything, type Filter, type SingleWord } from "./filter";
 import { useKeys } from "./keys";
 import { Choice } from "./Choice";
+import { NameAsked } from "./NameAsked";
 import { ProgramAsked } from "./ProgramAsked";
 import { useNarrow } from "../../parts/useNarrow";
+import { ERROR_KINDS } from "../../words/kinds";
 import { TypedInput } from "./TypedInput";
 
 export type Change = (changes: { [word: string]: string | readonly string[] | null }) => void;
@@ -102,13 +104,21 @@ function Fields({ filter, programs, onChange }: Omit<FiltersProps, "onClear">): 
         value={filter.due_within ?? ""}
         onChange={set("due_within")}
       />
+      <NameAsked
+        name="Error kind"
+        className="runs-kind"
+        value={filter.error_kind ?? ""}
+        known={ERROR_KINDS}
+        onChange={set("error_kind")}
+      />
       <label className="field runs-kind">
-        Error kind
+        Fingerprint
         <TypedInput
           isWhole
-          value={filter.error_kind ?? ""}
-          onChange={set("error_kind")}
+          value={filter.fingerprint ?? ""}
+          onChange={set("fingerprint")}
           placeholder="any"
+          title="Runs that failed alike: Failures tells the fingerprint"
         />
       </label>
       <Choice

@@ -1,8 +1,8 @@
 // A program, of those that have runs.
 
-import { useId, type ReactNode } from "react";
+import type { ReactNode } from "react";
 
-import { TypedInput } from "./TypedInput";
+import { NameAsked } from "./NameAsked";
 
 interface ProgramAskedProps {
   value: string;
@@ -11,23 +11,13 @@ interface ProgramAskedProps {
 }
 
 export function ProgramAsked({ value, programs, onChange }: ProgramAskedProps): ReactNode {
-  const list = useId();
   return (
-    <label className="field runs-program">
-      Program
-      <TypedInput
-        isWhole
-        value={value}
-        choices={programs}
-        list={list}
-        onChange={onChange}
-        placeholder="any"
-      />
-      <datalist id={list}>
-        {programs.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </label>
+    <NameAsked
+      name="Program"
+      className="runs-program"
+      value={value}
+      known={programs}
+      onChange={onChange}
+    />
   );
 }

@@ -8,7 +8,7 @@ import { Failure } from "../../parts/Notice";
 import { go, useWords } from "../../router";
 import { counted } from "../../words/time";
 import { Facets } from "./Facets";
-import { filterIn, queryText } from "./filter";
+import { filterIn, queryText, unknownStates } from "./filter";
 import { Filters } from "./Filters";
 import { Listing } from "./Listing";
 import { Live } from "./Live";
@@ -16,6 +16,7 @@ import { askAgain, useChanges } from "./live";
 import { matching, useFacets, usePoints } from "./queries";
 import { Scatter } from "./scatter/Scatter";
 import { HeldNews, useHeld } from "./table/held";
+import { UnknownStates } from "./UnknownStates";
 import { Views } from "./Views";
 import "./runs.css";
 
@@ -58,6 +59,10 @@ export default function RunsPage(): ReactNode {
         facets={facets.data}
         chosen={filter.state}
         onChange={(state) => change({ state }, false)}
+      />
+      <UnknownStates
+        words={unknownStates(words)}
+        onRemove={() => change({ state: filter.state })}
       />
       <Filters
         filter={filter}

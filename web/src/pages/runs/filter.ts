@@ -14,8 +14,15 @@ const SINGLE_WORDS = [
   "fingerprint",
   "since",
   "until",
+  "retried",
 ] as const;
 const WHOLE_NUMBERS: readonly string[] = ["version", "attempt"];
+// What makes sense, where not everything does.
+const PATTERNS: { readonly [word: string]: RegExp } = {
+  version: /^[1-9]\d{0,8}$/,
+  attempt: /^[1-9]\d{0,8}$/,
+  retried: /^(true|false)$/,
+};
 // What the server takes at most; more in an address are not sent.
 export const LABELS_MAX = 16;
 
@@ -53,8 +60,7 @@ export function filterIn(words: URLSearchParams): Filter {
   const single: { [word in SingleWord]?: string } = {};
   for (const word of SINGLE_WORDS) {
     const value = words.get(word)?.trim() ?? "";
-    const isSense = WHOLE_NUMBERS.includes(word) ? /^[1-9]\d{0,8}$/.test(value) : value !== "";
-    if (isSense) single[word] = value;
+    if ((PATTERNS[word] ?? /./).test(value)) single[word] = value;
   }
   // The versions of a program are counted from 1: without it the number says nothing.
   if (single.program === undefined) delete single.version;
@@ -64,6 +70,11 @@ export function filterIn(words: URLSearchParams): Filter {
     state: STATE_ORDER.filter((state) => asked.includes(state)),
     label: [...new Set(labels)].slice(0, LABELS_MAX),
   };
+}
+
+/** States that an address asks for and that there are not. */
+export function unknownStates(words: URLSearchParams): string[] {
+  return [...new Set(words.getAll("state"))].filter((word) => word !== "" && !isState(word));
 }
 
 /** The words of a filter and their values, always in the same order. */

@@ -6,10 +6,12 @@ import type { WorkerRow } from "../../api/types";
 import { Grid, type Column } from "../../parts/Grid";
 import { Mark } from "../../parts/Mark";
 import { Ago } from "../../parts/Time";
+import { useNarrow } from "../../parts/useNarrow";
 import { SlotBar } from "./SlotBar";
 import { workerLook } from "./standing";
 
 const ROW_PIXELS = 40;
+const CARD_PIXELS = 104;
 const HEAD_PIXELS = 36;
 const ROWS_IN_SIGHT_MAX = 15;
 
@@ -52,6 +54,33 @@ const COLUMNS: readonly Column<WorkerRow>[] = [
   },
 ];
 
+const CARD: readonly Column<WorkerRow>[] = [
+  {
+    id: "card",
+    name: "Worker",
+    width: "minmax(0, 1fr)",
+    cell: (row) => (
+      <span className="workers-card">
+        <span className="workers-card-line">
+          <Mark look={workerLook(row)} />
+          <span className="soft">
+            heartbeat <Ago at={row.seen_at} />
+          </span>
+        </span>
+        <span className="workers-cut" title={row.host}>
+          <strong>{row.host}</strong>, process {row.process}, {KINDS[row.kind]}
+        </span>
+        <span className="workers-cut">
+          <span className="soft">pools</span> <Pools pools={row.pools} />
+        </span>
+        <span className="workers-card-line">
+          <span className="soft">slots</span> <SlotBar busy={row.busy} slots={row.slots} />
+        </span>
+      </span>
+    ),
+  },
+];
+
 function Pools({ pools }: { pools: readonly string[] }): ReactNode {
   if (pools.length === 0) return <span className="soft">all pools</span>;
   const said = pools.join(", ");
@@ -64,17 +93,19 @@ interface WorkerTableProps {
 }
 
 export function WorkerTable({ workers, empty }: WorkerTableProps): ReactNode {
+  const isNarrow = useNarrow();
+  const rowHeight = isNarrow ? CARD_PIXELS : ROW_PIXELS;
   const inSight = Math.min(Math.max(workers.length, 1), ROWS_IN_SIGHT_MAX);
   return (
     <div className="sheet sheet-flush workers-table">
       <Grid
         label="Workers"
-        columns={COLUMNS}
+        columns={isNarrow ? CARD : COLUMNS}
         rows={workers}
         rowKey={(row) => row.worker}
-        rowHeight={ROW_PIXELS}
-        height={`${HEAD_PIXELS + inSight * ROW_PIXELS}px`}
-        minWidth="1090px"
+        rowHeight={rowHeight}
+        height={`${HEAD_PIXELS + inSight * rowHeight}px`}
+        minWidth={isNarrow ? "0" : "1090px"}
         empty={<p className="workers-more soft">{empty}</p>}
       />
     </div>

@@ -1,7 +1,7 @@
 -- What lists of runs are searched and counted by.
 
--- Written when the run fails. Those of runs that failed before are written when a database is
--- opened.
+-- Written when the run fails. Those of runs that failed before, or that an older version of Anew saw
+-- fail, are written after a database is opened, and by `maintain`.
 ALTER TABLE anew.runs ADD COLUMN error_kind text COLLATE "C";
 ALTER TABLE anew.runs ADD COLUMN error_message text COLLATE "C";
 ALTER TABLE anew.runs ADD COLUMN fingerprint text COLLATE "C";
@@ -11,6 +11,22 @@ CREATE INDEX runs_error_kind ON anew.runs (error_kind, run) WHERE error_kind IS 
 CREATE INDEX runs_fingerprint ON anew.runs (fingerprint, run)
     INCLUDE (ended_at, program, error_kind) WHERE fingerprint IS NOT NULL;
 CREATE INDEX runs_unmarked ON anew.runs (run) WHERE status = 'failed' AND fingerprint IS NULL;
+
+-- The run that this one takes up.
+ALTER TABLE anew.runs ADD COLUMN retry_of bigint;
+CREATE INDEX runs_retry_of ON anew.runs (retry_of, run) WHERE retry_of IS NOT NULL;
+
+-- Older versions of Anew tell it in a label only.
+CREATE FUNCTION anew.mark_retries_v1() RETURNS void
+LANGUAGE sql
+AS $$
+    UPDATE anew.runs SET retry_of = value::numeric
+    FROM anew.labels
+    WHERE labels.name = 'retry_of' AND labels.run = runs.run AND runs.retry_of IS NULL
+        AND CASE WHEN value ~ '^[0-9]{1,19}$' THEN value::numeric < 2 ^ 63::numeric END
+$$;
+SELECT anew.mark_retries_v1();
+
 CREATE INDEX jobs_retry_due ON anew.jobs (due_at, run)
     WHERE reason = 'retry' AND leased_until IS NULL;
 CREATE INDEX jobs_attempts ON anew.jobs (attempt, run) WHERE attempt > 1;
@@ -24,8 +40,8 @@ SELECT
         WHEN reason = 'person' THEN 1
         WHEN reason = 'signal' THEN 2
         WHEN reason = 'retry' THEN 3
-        WHEN reason = 'ready' THEN 4
-        ELSE 5
+        WHEN reason = 'ready' THEN 5
+        ELSE 6
     END AS rank
 FROM anew.jobs;
 
@@ -43,7 +59,8 @@ SELECT
                     WHEN 1 THEN 'person'
                     WHEN 2 THEN 'signal'
                     WHEN 3 THEN 'retrying'
-                    WHEN 5 THEN 'parked'
+                    WHEN 5 THEN 'queued'
+                    WHEN 6 THEN 'parked'
                 END
                 FROM anew.job_ranks WHERE job_ranks.run = runs.run
             ),
@@ -52,7 +69,8 @@ SELECT
     END AS state
 FROM anew.runs;
 
--- `commit_v2`, for a group in which a run fails: p_failed_of tells by which commit.
+-- `commit_v2`, for a group in which a run fails (p_failed_of tells by which commit) or takes up
+-- another (`retry_of` in its `new`).
 CREATE FUNCTION anew.commit_v3(
     p_runs bigint[], p_expected bigint[], p_versions bigint[], p_updated bigint[],
     p_statuses text[], p_errors text[], p_ended bigint[], p_clears boolean[],
@@ -71,6 +89,7 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force
 AS $$
 DECLARE
     v_answer bigint[];
+    v_retry_of bigint;
 BEGIN
     v_answer := anew.commit_v2(
         p_runs, p_expected, p_versions, p_updated, p_statuses, p_errors, p_ended, p_clears,
@@ -86,6 +105,15 @@ BEGIN
             fingerprint = p_fingerprints[n]
         WHERE run = p_runs[p_failed_of[n]] AND version = p_versions[p_failed_of[n]]
             AND status = 'failed' AND fingerprint IS NULL;
+    END LOOP;
+    FOR n IN 1 .. cardinality(p_runs) LOOP
+        v_retry_of := (p_mores[n] -> 'new' ->> 'retry_of')::bigint;
+        CONTINUE WHEN v_retry_of IS NULL;
+        -- One that was refused, because another run has its id, says nothing about that one.
+        CONTINUE WHEN EXISTS (
+            SELECT 1 FROM generate_subscripts(v_answer, 1) AS i WHERE i % 3 = 1 AND v_answer[i] = n
+        );
+        UPDATE anew.runs SET retry_of = v_retry_of WHERE run = p_runs[n] AND retry_of IS NULL;
     END LOOP;
     RETURN v_answer;
 END

@@ -1,7 +1,7 @@
 -- What lists of runs are searched and counted by.
 
--- Written by the commit that fails the run. Those of runs that failed before are written when a
--- database is opened.
+-- Written by the commit that fails the run. Those of runs that failed before are written after a
+-- database is opened, a few at a time.
 ALTER TABLE runs ADD COLUMN error_kind TEXT;
 ALTER TABLE runs ADD COLUMN error_message TEXT;
 ALTER TABLE runs ADD COLUMN fingerprint TEXT;
@@ -11,6 +11,18 @@ CREATE INDEX runs_error_kind ON runs (error_kind, run) WHERE error_kind IS NOT N
 CREATE INDEX runs_fingerprint ON runs (fingerprint, run, ended_at, program, error_kind)
     WHERE fingerprint IS NOT NULL;
 CREATE INDEX runs_unmarked ON runs (run) WHERE status = 'failed' AND fingerprint IS NULL;
+
+-- The run that this one takes up.
+ALTER TABLE runs ADD COLUMN retry_of INTEGER;
+UPDATE runs SET retry_of = (
+    SELECT CAST(value AS INTEGER) FROM labels WHERE labels.run = runs.run AND name = 'retry_of'
+)
+WHERE run IN (
+    SELECT run FROM labels
+    WHERE name = 'retry_of' AND length(value) BETWEEN 1 AND 19 AND value NOT GLOB '*[^0-9]*'
+);
+CREATE INDEX runs_retry_of ON runs (retry_of, run) WHERE retry_of IS NOT NULL;
+
 CREATE INDEX jobs_retry_due ON jobs (due_at, run) WHERE reason = 'retry' AND is_leased = 0;
 CREATE INDEX jobs_attempts ON jobs (attempt, run) WHERE attempt > 1;
 
@@ -23,8 +35,8 @@ SELECT
         WHEN reason = 'person' THEN 1
         WHEN reason = 'signal' THEN 2
         WHEN reason = 'retry' THEN 3
-        WHEN reason = 'ready' THEN 4
-        ELSE 5
+        WHEN reason = 'ready' THEN 5
+        ELSE 6
     END AS rank
 FROM jobs WHERE is_leased IN (0, 1);
 
@@ -45,7 +57,8 @@ SELECT
                     WHEN 1 THEN 'person'
                     WHEN 2 THEN 'signal'
                     WHEN 3 THEN 'retrying'
-                    WHEN 5 THEN 'parked'
+                    WHEN 5 THEN 'queued'
+                    WHEN 6 THEN 'parked'
                 END
                 FROM job_ranks WHERE job_ranks.run = runs.run
             ),
@@ -76,5 +89,6 @@ SELECT
         )
         FROM job_ranks WHERE job_ranks.run = run_states.run
         ORDER BY rank, due_at IS NULL, due_at, step, visit, iteration LIMIT 1
-    ) AS open
+    ) AS open,
+    (SELECT max(later.run) FROM runs AS later WHERE later.retry_of = run_states.run) AS retried_as
 FROM run_states;

@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-import { post } from "../../../api/client";
+import { inquire } from "../../../api/client";
 import type { Inspected } from "../../../api/types";
 import { sourceBody, type Source } from "../source";
 
@@ -15,7 +15,7 @@ export function useInspected(source: Source): UseQueryResult<Inspected> & { isSe
   const still = useStill(text);
   const found = useQuery({
     queryKey: ["programs", "inspect", still],
-    queryFn: () => post<Inspected>("/api/v1/inspect", JSON.parse(still)),
+    queryFn: () => inquire<Inspected>("/api/v1/inspect", JSON.parse(still)),
     enabled: source.document.trim() !== "",
     placeholderData: keepPreviousData,
     // The same text is the same answer, as far as a person who edits it minds.

@@ -1,18 +1,22 @@
-// Start a run: a form made from the workload of the program, and the same as a command.
+// Start a run: a form made from the workload of the program, filled in like a run where the address
+// names one, and the same as a command.
 
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent, type ReactNode } from "react";
 
-import { post } from "../../../api/client";
-import type { ProgramShown, RunStarted, WorkloadField } from "../../../api/types";
+import { get, post } from "../../../api/client";
+import type { ProgramShown, RunPicture, RunStarted, WorkloadField } from "../../../api/types";
 import { CommandLines } from "../../../parts/Commands";
 import { Failure, Loading } from "../../../parts/Notice";
-import { go } from "../../../router";
+import { go, useWords } from "../../../router";
 import { useInspected } from "../editor/useInspected";
 import { startCommand } from "./command";
 import { FieldInput } from "./FieldInput";
 import { firstText, labelsOf, workloadOf, type Typed } from "./fields";
+import { EMPTY, filledLike, type Filled } from "./like";
+import { LikeNotice } from "./LikeNotice";
 import { objectOf } from "../../run/actions/forkWords";
+import { runPath } from "../../run/useRun";
 
 interface StartTabProps {
   program: ProgramShown;
@@ -20,20 +24,38 @@ interface StartTabProps {
 }
 
 export function StartTab({ program, isNewest }: StartTabProps): ReactNode {
+  const [words] = useWords();
+  const like = words.get("like");
   const found = useInspected(program);
+  const run = useQuery({
+    queryKey: ["programs", "like", like],
+    queryFn: ({ signal }) => get<RunPicture>(`${runPath(like ?? "")}/picture`, {}, signal),
+    enabled: like !== null,
+    staleTime: Infinity,
+  });
   if (found.data === undefined) {
     return found.error ? <Failure error={found.error} /> : <Loading what="what it asks for" />;
   }
-  return <StartForm fields={found.data.workload} {...{ program, isNewest }} />;
+  if (run.isLoading) return <Loading what={`the workload of run ${like}`} />;
+  const fields = found.data.workload;
+  const filled = run.data === undefined ? EMPTY : filledLike(fields, run.data.workload);
+  return (
+    <>
+      {run.error !== null && <Failure error={run.error} />}
+      {run.data !== undefined && <LikeNotice run={run.data.run} withheld={filled.withheld} />}
+      <StartForm key={run.data?.run} {...{ fields, filled, program, isNewest }} />
+    </>
+  );
 }
 
 interface StartFormProps extends StartTabProps {
+  filled: Filled;
   fields: readonly WorkloadField[];
 }
 
-function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
-  const [typed, setTyped] = useState<Typed>(new Map());
-  const [more, setMore] = useState("");
+function StartForm({ fields, filled, program, isNewest }: StartFormProps): ReactNode {
+  const [typed, setTyped] = useState<Typed>(filled.typed);
+  const [more, setMore] = useState(filled.more);
   const [key, setKey] = useState("");
   const [labels, setLabels] = useState("");
   const { values, wrong } = workloadOf(fields, typed);
@@ -68,7 +90,7 @@ function StartForm({ fields, program, isNewest }: StartFormProps): ReactNode {
           onChange={(text) => setTyped(new Map(typed).set(field.name, text))}
         />
       ))}
-      <details>
+      <details open={filled.more !== ""}>
         <summary>Other values</summary>
         <TextField
           name="A JSON object, laid under the values above"

@@ -20,7 +20,10 @@ interface OutcomeProps {
 export function Outcome({ shown, source, isOld }: OutcomeProps): ReactNode {
   const report = whatifReport(shown.report);
   const box = useRef<HTMLElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [shown]);
+  useEffect(() => {
+    // Newer browsers answer with a promise, which is nothing to clean up.
+    void box.current?.scrollIntoView({ block: "nearest" });
+  }, [shown]);
   const { calls, waiting, unknown } = report;
   return (
     <section ref={box} className="sheet stack" aria-label="How it would have gone">

@@ -4,7 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { ApiProblem, get, post } from "../../../api/client";
+import { ApiProblem, get, inquire } from "../../../api/client";
 import type {
   MisfitRow,
   ProgramRow,
@@ -111,7 +111,7 @@ async function misfits(
 ): Promise<MisfitRow[]> {
   try {
     const asked = { ...to, dry_run: true };
-    return (await post<RunForked>(`${runPath(run)}/fork`, asked)).preview?.misfits ?? [];
+    return (await inquire<RunForked>(`${runPath(run)}/fork`, asked)).preview?.misfits ?? [];
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     const nowhere = { step: null, task: null, file: null, line: null, column: null };

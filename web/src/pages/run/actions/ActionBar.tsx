@@ -1,11 +1,14 @@
 // What can be done to the run as it is now.
 
-import type { ReactNode } from "react";
+import { useId, type ReactNode } from "react";
 
 import type { RunPicture, WaitShown } from "../../../api/types";
 import { skipWord } from "../Waits";
 import { hasEnded } from "../useRun";
 import type { Asked } from "./asked";
+
+export const PAST_REASON =
+  "What is shown is past: go back to now to act on the run, or fork it here.";
 
 interface ActionBarProps {
   picture: RunPicture;
@@ -18,6 +21,9 @@ export function ActionBar({ picture, at, onAsk }: ActionBarProps): ReactNode {
   const isOver = hasEnded(picture.status);
   const able = picture.waits.filter((wait) => wait.can_skip);
   const isPaused = picture.status === "paused";
+  const reason = useId();
+  const isPast = at !== null;
+  const held = isPast && { disabled: true, "aria-describedby": reason };
   return (
     <div className="row run-actions" role="toolbar" aria-label="Actions">
       {able.length > 0 && (
@@ -26,6 +32,7 @@ export function ActionBar({ picture, at, onAsk }: ActionBarProps): ReactNode {
           className={isPaused ? undefined : "main"}
           aria-keyshortcuts="r"
           title="End the wait now (r)"
+          {...held}
           onClick={() => onAsk({ act: "skip", wait: null })}
         >
           {skipLabel(able)}
@@ -37,19 +44,21 @@ export function ActionBar({ picture, at, onAsk }: ActionBarProps): ReactNode {
           className={isPaused ? "main" : undefined}
           aria-keyshortcuts="p"
           title={isPaused ? "Let it go on (p)" : "Start nothing more for now (p)"}
+          {...held}
           onClick={() => onAsk({ act: isPaused ? "resume" : "pause" })}
         >
           {isPaused ? "Resume" : "Pause"}
         </button>
       )}
       {!isOver && (
-        <button type="button" className="harm" onClick={() => onAsk({ act: "cancel" })}>
+        <button type="button" className="harm" {...held} onClick={() => onAsk({ act: "cancel" })}>
           Cancel
         </button>
       )}
       <button
         type="button"
         className={picture.status === "failed" ? "main" : undefined}
+        {...held}
         onClick={() => onAsk({ act: "retry", step: null })}
       >
         Retry from …
@@ -67,6 +76,11 @@ export function ActionBar({ picture, at, onAsk }: ActionBarProps): ReactNode {
       >
         ?
       </button>
+      {isPast && (
+        <p id={reason} className="small soft run-held">
+          {PAST_REASON}
+        </p>
+      )}
     </div>
   );
 }

@@ -24,20 +24,21 @@ interface ActionDialogProps<Answer> {
 
 export function ActionDialog<Answer>(props: ActionDialogProps<Answer>): ReactNode {
   const { command, onDone, onClose } = props;
-  const button = useRef<HTMLButtonElement>(null);
+  const form = useRef<HTMLFormElement>(null);
   const action = useMutation({
     mutationFn: () => post<Answer>(command.path, command.body),
     onSuccess: onDone,
   });
-  // So that a key to open it and Enter do it.
-  useEffect(() => button.current?.focus(), []);
+  // A key to open it and Enter do it. Harm asks why first.
+  const first = props.isHarm ? "input, textarea, select" : "[type=submit]";
+  useEffect(() => form.current?.querySelector<HTMLElement>(first)?.focus(), [first]);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!props.isBlocked && !action.isPending) action.mutate();
   };
   return (
     <Dialog title={props.title} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
+      <form ref={form} className="stack" onSubmit={submit}>
         {props.children}
         {action.error !== null && <Failure error={action.error} />}
         <details className="run-same">
@@ -46,7 +47,6 @@ export function ActionDialog<Answer>(props: ActionDialogProps<Answer>): ReactNod
         </details>
         <div className="row run-decide">
           <button
-            ref={button}
             type="submit"
             className={props.isHarm ? "harm" : "main"}
             disabled={props.isBlocked || action.isPending}

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 
 import type { QuestionRow } from "../../../api/types";
-import { runPath } from "../useRun";
+import { commandOf } from "../../people/answer";
 import { ActionDialog } from "./ActionDialog";
 import { LogField } from "./LogField";
 import { useName } from "./useName";
@@ -17,20 +17,13 @@ interface AnswerDialogProps {
 
 export function AnswerDialog({ question, answer, onDone, onClose }: AnswerDialogProps): ReactNode {
   const [name, setName] = useName();
-  const by = name.trim();
-  const { run, step } = question;
   return (
     <ActionDialog
       title={`Answer “${answer}”`}
-      command={{
-        cli: ["answer", run, answer, "--step", step, ...(by ? ["--by", by] : []), "--no-wait"],
-        method: "POST",
-        path: `${runPath(run)}/answer`,
-        body: { answer, step, ...(by ? { by } : {}) },
-      }}
+      command={commandOf({ asked: question, said: answer, by: name.trim() })}
       confirm={`Answer “${answer}”`}
       onClose={onClose}
-      onDone={() => onDone(`The answer of ${step} was kept: ${answer}.`)}
+      onDone={() => onDone(`The answer of ${question.step} was kept: ${answer}.`)}
     >
       <p className="run-question">{question.question}</p>
       <p className="soft">The run goes on with this answer. It cannot be taken back.</p>

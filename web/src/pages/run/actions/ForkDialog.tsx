@@ -6,7 +6,8 @@ import type { RunPicture, RunStarted } from "../../../api/types";
 import { JsonView } from "../../../parts/JsonView";
 import { hasEnded, runPath } from "../useRun";
 import { ActionDialog } from "./ActionDialog";
-import { bodyOf, cliOf, objectOf, OWN, type DocumentChosen } from "./forkWords";
+import { CutChoice, type Cut } from "./CutChoice";
+import { bodyOf, cliOf, firstCut, objectOf, OWN, type DocumentChosen } from "./forkWords";
 import { Foreseen } from "./Foreseen";
 import { OtherDocument } from "./OtherDocument";
 import { Begun } from "./RetryDialog";
@@ -14,26 +15,28 @@ import { usePreview } from "./usePreview";
 
 interface ForkDialogProps {
   picture: RunPicture;
-  /** The last event to share, at first; null: the newest. */
+  /** The last event to share, at first; null: where it makes sense. */
   at: number | null;
   onDone: (said: ReactNode) => void;
   onClose: () => void;
 }
 
 export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogProps): ReactNode {
-  const [at, setAt] = useState(first === null ? "" : String(first));
+  const [cut, setCut] = useState<Cut>(
+    first === null ? firstCut(picture) : { at: first, step: null },
+  );
   const [workload, setWorkload] = useState("");
   const [chosen, setChosen] = useState<DocumentChosen>(OWN);
   const [cancels, setCancels] = useState(false);
   const path = `${runPath(picture.run)}/fork`;
   const changes = objectOf(workload);
   const wanted = {
-    at: at === "" ? null : Number(at),
+    ...cut,
     changes: changes ?? {},
     chosen,
     cancels,
   };
-  const isFit = changes !== null && (wanted.at ?? 0) >= 0 && (wanted.at ?? 0) <= picture.events;
+  const isFit = changes !== null && (wanted.at ?? 1) >= 1 && (wanted.at ?? 1) <= picture.events;
   const body = bodyOf(picture.program, wanted);
   const found = usePreview(path, isFit ? { ...body, cancel: false } : null);
   const hasMisfits = (found.data?.misfits.length ?? 0) > 0;
@@ -46,17 +49,7 @@ export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogPr
       onClose={onClose}
       onDone={(begun) => onDone(<Begun run={begun.run} />)}
     >
-      <label className="field">
-        Share the log up to event (of {picture.events.toLocaleString("en")})
-        <input
-          type="number"
-          min={0}
-          max={picture.events}
-          placeholder="the newest"
-          value={at}
-          onChange={(event) => setAt(event.target.value)}
-        />
-      </label>
+      <CutChoice picture={picture} cut={cut} onChange={setCut} />
       <label className="field">
         Changes to the workload: a JSON object, laid over it
         <textarea

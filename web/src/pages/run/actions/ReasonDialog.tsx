@@ -3,6 +3,7 @@
 import { useState, type ReactNode } from "react";
 
 import type { Changed, RunPicture } from "../../../api/types";
+import { option } from "../../../parts/Commands";
 import { runPath } from "../useRun";
 import { ActionDialog } from "./ActionDialog";
 import { LogField } from "./LogField";
@@ -50,7 +51,7 @@ export function ReasonDialog({ change, picture, onDone, onClose }: ReasonDialogP
   const takesReason = change !== "resume";
   const given = takesReason && reason.trim() ? reason.trim() : null;
   const command = {
-    cli: [change, picture.run, ...(given === null ? [] : ["--reason", given])],
+    cli: [change, picture.run, ...(given === null ? [] : option("--reason", given))],
     method: "POST",
     path: `${runPath(picture.run)}/${change}`,
     body: given === null ? {} : { reason: given },

@@ -3,6 +3,7 @@
 import { useState, type ReactNode } from "react";
 
 import type { Changed, RunPicture, WaitShown } from "../../../api/types";
+import { option } from "../../../parts/Commands";
 import { counted } from "../../../words/time";
 import { place } from "../Kin";
 import { runPath } from "../useRun";
@@ -61,7 +62,7 @@ export function SkipDialog({ picture, wait, onDone, onClose }: SkipDialogProps):
 
 function commandOf(run: string, wait: WaitShown | undefined, by: string) {
   const name = by ? { by } : {};
-  const words = by ? ["--by", by] : [];
+  const words = by ? option("--by", by) : [];
   const head = { method: "POST", path: `${runPath(run)}/skip` } as const;
   if (wait === undefined) return { ...head, cli: ["skip", run, ...words], body: name };
   const { step, visit, iteration } = wait;

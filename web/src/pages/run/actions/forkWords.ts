@@ -11,11 +11,31 @@ export type DocumentChosen =
 export const OWN: DocumentChosen = { kind: "own" };
 
 export interface ForkWanted {
+  /** The step to begin with again: what came before its latest visit is shared. Null: see `at`. */
+  step: string | null;
   /** The last event to share; null: the newest there is. */
   at: number | null;
   changes: JsonObject;
   chosen: DocumentChosen;
   cancels: boolean;
+}
+
+/** Where a fork begins unless someone says otherwise: a run that has ended has nothing to go on with
+ * after its newest event. */
+export function firstCut(picture: RunPicture): Pick<ForkWanted, "at" | "step"> {
+  const { status, events, failed_step: failed } = picture;
+  // Its last event is that it was cancelled.
+  if (status === "cancelled") return { at: Math.max(1, events - 1), step: null };
+  if (status === "failed") return { at: null, step: failed ?? lastBegun(picture) };
+  return { at: null, step: status === "done" ? lastBegun(picture) : null };
+}
+
+function lastBegun({ lanes }: RunPicture): string | null {
+  let [last, latest] = [lanes.lanes.at(-1)?.step ?? null, -1];
+  for (const { step, bars } of lanes.lanes) {
+    for (const { begin } of bars) if (begin >= latest) [last, latest] = [step, begin];
+  }
+  return last;
 }
 
 /** What a person has typed; null when it is no object. Nothing at all changes nothing. */
@@ -32,11 +52,16 @@ export function objectOf(text: string): JsonObject | null {
 
 export function bodyOf(program: string, wanted: ForkWanted): { [name: string]: unknown } {
   return {
-    ...(wanted.at === null ? {} : { at: wanted.at }),
+    ...whereOf(wanted),
     ...(hasMembers(wanted.changes) ? { workload: wanted.changes } : {}),
     ...documentOf(program, wanted.chosen),
     ...(wanted.cancels ? { cancel: true } : {}),
   };
+}
+
+function whereOf({ at, step }: ForkWanted): { [name: string]: unknown } {
+  if (step !== null) return { step };
+  return at === null ? {} : { at };
 }
 
 function documentOf(program: string, chosen: DocumentChosen): { [name: string]: unknown } {
@@ -49,7 +74,8 @@ function documentOf(program: string, chosen: DocumentChosen): { [name: string]: 
 export function cliOf(picture: RunPicture, wanted: ForkWanted): string[] {
   const { chosen, changes } = wanted;
   const words = ["fork", picture.run];
-  if (wanted.at !== null) words.push("--at", String(wanted.at));
+  if (wanted.step !== null) words.push("--from", wanted.step);
+  else if (wanted.at !== null) words.push("--at", String(wanted.at));
   if (chosen.kind === "version") words.push("--program", `${picture.program}@${chosen.version}`);
   if (chosen.kind === "edited") words.push("--program", chosen.from.file);
   if (hasMembers(changes)) words.push("--payload", JSON.stringify(changes));

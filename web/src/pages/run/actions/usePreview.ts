@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-import { post } from "../../../api/client";
+import { inquire } from "../../../api/client";
 import type { PreviewShown, RunForked } from "../../../api/types";
 
 const STILL_MS = 350;
@@ -19,7 +19,7 @@ export function usePreview(
     queryKey: ["run", "preview", path, still],
     queryFn: async () => {
       const asked = { ...(JSON.parse(still ?? "{}") as object), dry_run: true };
-      const answer = await post<RunForked>(path, asked);
+      const answer = await inquire<RunForked>(path, asked);
       if (answer.preview === undefined) throw new Error("The server told no preview.");
       return answer.preview;
     },

@@ -14,7 +14,7 @@ import { attemptName, directiveWords, lookOf, outcomeWord } from "./attemptWords
 import { AttemptDiff } from "./AttemptDiff";
 import { CompareChoice } from "./CompareChoice";
 import { DataFlow } from "./DataFlow";
-import { Decision } from "./Decision";
+import { Decision, hasDecision } from "./Decision";
 import { Logs } from "./Logs";
 import { RuleLink } from "./RuleLink";
 import { useAttempt, useKin } from "./useAttempts";
@@ -119,7 +119,7 @@ function Facts({ run, attempt }: { run: string; attempt: AttemptWhole }): ReactN
             {directiveWords(attempt)}, <RuleLink run={run} rule={attempt.rule} />
           </>
         )}
-        {(attempt.delay !== null || attempt.exhausted !== null) && (
+        {hasDecision(attempt) && (
           <>
             {" · "}
             <Decision attempt={attempt} />

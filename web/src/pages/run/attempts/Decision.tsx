@@ -1,29 +1,46 @@
-// The sum behind a delay on one line, and until when; why there is no further attempt.
+// The sum behind a delay on one line, and until when; who did not wait for it; why there is no
+// further attempt.
 
 import type { ReactNode } from "react";
 
-import type { AttemptShown } from "../../../api/types";
+import type { AttemptShown, DelayShown } from "../../../api/types";
 import { At, Countdown, useNow } from "../../../parts/Time";
-import { exactSeconds, delaySteps, exhaustedWords } from "./delayWords";
+import { exactSeconds, delaySteps, exhaustedWords, skippedWords } from "./delayWords";
 
 // The server's clock may be as far from ours.
 const CLOCK_SKEW_MS = 86_400_000;
 
+/** Whether there is anything to tell of an attempt here. */
+export function hasDecision({ delay, skipped, exhausted }: AttemptShown): boolean {
+  return delay !== null || skipped !== null || exhausted !== null;
+}
+
 export function Decision({ attempt }: { attempt: AttemptShown }): ReactNode {
   const { delay } = attempt;
   const spent = exhaustedWords(attempt);
-  if (delay === null && spent === null) return <span className="soft">–</span>;
+  const skipped = skippedWords(attempt);
+  if (!hasDecision(attempt)) return <span className="soft">–</span>;
   return (
     <span className="attempts-decision">
       {spent !== null && <strong>{spent}</strong>}
       {spent !== null && delay !== null && " · "}
-      {delay !== null && (
+      {delay !== null && <Delay of={delay} isOver={skipped !== null} />}
+      {(spent !== null || delay !== null) && skipped !== null && " · "}
+      {skipped !== null && <strong>{skipped}</strong>}
+    </span>
+  );
+}
+
+function Delay({ of, isOver }: { of: DelayShown; isOver: boolean }): ReactNode {
+  return (
+    <>
+      <strong>{exactSeconds(of.delay_seconds)}</strong>: {delaySteps(of).join(" · ")}
+      {!isOver && (
         <>
-          <strong>{exactSeconds(delay.delay_seconds)}</strong>: {delaySteps(delay).join(" · ")},{" "}
-          <Due at={delay.not_before} />
+          , <Due at={of.not_before} />
         </>
       )}
-    </span>
+    </>
   );
 }
 

@@ -2,6 +2,7 @@
 // holds before the jitter, and once more after what the other side asked for.
 
 import type { AttemptShown, DelayShown } from "../../../api/types";
+import { duration } from "../../../words/time";
 
 /** `2 s`, `0.42 s`, `1.462 s`. */
 export function exactSeconds(seconds: number): string {
@@ -46,6 +47,13 @@ function wish(delay: DelayShown): string | null {
   const end =
     seconds < asked ? `, capped → ${exactSeconds(seconds)}` : ` → ${exactSeconds(seconds)}`;
   return `Retry-After ${exactSeconds(asked)}${end}`;
+}
+
+/** `skipped by ann, 51 min 55 s early`: nobody waited for what was delayed. */
+export function skippedWords({ skipped }: AttemptShown): string | null {
+  if (skipped === null) return null;
+  const who = skipped.by === null ? "skipped" : `skipped by ${skipped.by}`;
+  return skipped.early_seconds === null ? who : `${who}, ${duration(skipped.early_seconds)} early`;
 }
 
 /** Why there is no further attempt, where a retry rule would have had one. */

@@ -98,10 +98,16 @@ function heldPage(data: Held, after: number): AttemptPage | undefined {
 }
 
 function isSettled(page: AttemptPage): boolean {
-  return page.next !== null && page.attempts.every((one) => one.status !== "working");
+  return page.next !== null && !page.attempts.some(mayChange);
 }
 
-/** One attempt with its data; what is at work is asked for again when something happens. */
+/** One that is at work, or whose wait someone can still end. */
+function mayChange({ status, delay, skipped }: AttemptShown): boolean {
+  const isWaiting = delay !== null && skipped === null;
+  return status === "working" || (isWaiting && Date.parse(delay.not_before) > Date.now());
+}
+
+/** One attempt with its data; what may change is asked for again when something happens. */
 export function useAttempt(run: string, seq: number | null, events: number) {
   const reading = useReading(events);
   const query = useQuery({
@@ -114,7 +120,8 @@ export function useAttempt(run: string, seq: number | null, events: number) {
     staleTime: Infinity,
     refetchInterval: ({ state }) => untilThere(state.error),
   });
-  useNews(reading, query, { events, isWanted: query.data?.status === "working" });
+  const isWanted = query.data !== undefined && mayChange(query.data);
+  useNews(reading, query, { events, isWanted });
   return query;
 }
 

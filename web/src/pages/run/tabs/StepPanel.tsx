@@ -6,6 +6,7 @@ import type { NodeShown, RunPicture, WaitShown } from "../../../api/types";
 import { StepMark } from "../../../parts/Mark";
 import { Failure, Loading } from "../../../parts/Notice";
 import { counted } from "../../../words/time";
+import { PAST_REASON } from "../actions/ActionBar";
 import type { Show } from "../shown";
 import { WaitLine, waitKey } from "../Waits";
 import { Paragraphs } from "./Paragraphs";
@@ -62,7 +63,12 @@ export function StepPanel(props: StepPanelProps): ReactNode {
           </button>
         )}
         {node !== undefined && node.visits > 0 && (
-          <button type="button" onClick={() => props.onRetry(step)}>
+          <button
+            type="button"
+            disabled={at !== null}
+            title={at === null ? undefined : PAST_REASON}
+            onClick={() => props.onRetry(step)}
+          >
             Retry from here …
           </button>
         )}

@@ -1,7 +1,7 @@
 // Make a test of this run, and try another policy on it.
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 
 import { getText } from "../../../api/client";
 import type { RunPicture } from "../../../api/types";
@@ -10,6 +10,12 @@ import { Failure, Loading } from "../../../parts/Notice";
 import { SourceView } from "../../../parts/SourceView";
 import { Link } from "../../../router";
 import { hasEnded, runPath } from "../useRun";
+import { useDocument } from "./useDocument";
+
+// The editor comes only to whoever opens this view.
+const TryPolicy = lazy(async () => ({
+  default: (await import("../../programs/TryPolicy")).TryPolicy,
+}));
 
 export function TestTab({ picture }: { picture: RunPicture }): ReactNode {
   const { program, run } = picture;
@@ -31,17 +37,25 @@ export function TestTab({ picture }: { picture: RunPicture }): ReactNode {
       <section className="sheet stack">
         <h2>Try another policy on this run</h2>
         <p className="soft">
-          Edit the document, and see how this run would have gone: the engine plays it against what
-          the log says. Nothing is executed.
+          The engine plays the document against what the log says.{" "}
+          <Link to={tryAddress(program, run)}>The same on the page of the program</Link>
         </p>
-        <div>
-          <Link className="button" to={tryAddress(program, run)}>
-            Edit and try …
-          </Link>
-        </div>
       </section>
+      <Suspense fallback={<Loading what="the editor" />}>
+        <TryHere run={run} />
+      </Suspense>
     </>
   );
+}
+
+/** Beginning with the document that the run is pinned to. */
+function TryHere({ run }: { run: string }): ReactNode {
+  const found = useDocument(run);
+  if (found.data === undefined) {
+    return found.error ? <Failure error={found.error} /> : <Loading what="the document" />;
+  }
+  const { document, file, dialect, files } = found.data;
+  return <TryPolicy {...{ document, file, dialect, files }} runs={[run]} />;
 }
 
 export function tryAddress(program: string, run: string): string {

@@ -2,12 +2,12 @@
 
 import type { ReactNode } from "react";
 
-import type { BulkAction } from "../../../api/types";
+import type { BulkAction, BulkRefused } from "../../../api/types";
 import { Failure, Notice } from "../../../parts/Notice";
 import { Link } from "../../../router";
 import { counted } from "../../../words/time";
 import type { Progress } from "./bulk";
-import { sorted, type Refusal, type Repeat } from "./refusals";
+import { sorted, type Repeat } from "./refusals";
 import type { Work } from "./useWork";
 import { doneSay } from "./words";
 
@@ -63,7 +63,7 @@ export function Doing({ action, work, progress, count, onClose }: DoingProps): R
   );
 }
 
-function Refusals({ refusals }: { refusals: readonly Refusal[] }): ReactNode {
+function Refusals({ refusals }: { refusals: readonly BulkRefused[] }): ReactNode {
   return (
     <Lines name="Refused" count={refusals.length} rest="more refusal">
       {refusals.slice(0, LINES_SHOWN_MAX).map((one) => (

@@ -1,6 +1,6 @@
 // One action on many runs: counted first, then done page by page, so that it can be stopped.
 
-import { post } from "../../../api/client";
+import { inquire, post } from "../../../api/client";
 import type { BulkAction, BulkAsked, BulkDone, RunText } from "../../../api/types";
 import type { Command } from "../../../parts/Commands";
 import { bulkFilter, cliWords, isEverything, type Filter } from "../filter";
@@ -31,7 +31,7 @@ export interface Preview {
 export async function previewed(action: BulkAction, meant: Meant): Promise<Preview> {
   const sum = { count: 0, able: 0 };
   for (const asked of requests(action, meant)) {
-    const told = await post<BulkDone>(PATH, { ...asked, dry_run: true });
+    const told = await inquire<BulkDone>(PATH, { ...asked, dry_run: true });
     sum.count += told.count;
     sum.able += told.able;
   }
