@@ -22,8 +22,9 @@ FLAGS = (
 ).split()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one file: while playwright is there it keeps an event loop, beside which there is none."""
     path = chromium.find()
     if path is None:
         pytest.skip(chromium.MISSING)

@@ -71,6 +71,8 @@ describe("the Runs page", () => {
     const dead = await screen.findByRole("button", { name: /dead/ });
     expect(dead.title).toContain("workers were lost");
     expect((await screen.findByText("failed", { selector: ".state" })).title).toContain("error");
+    fireEvent.click(screen.getByRole("button", { name: "What the states mean" }));
+    expect(screen.getByText(/it sleeps, or waits for a child run/)).toBeTruthy();
   });
 
   it("says that a state of the address is none, and takes it out", async () => {

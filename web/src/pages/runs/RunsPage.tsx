@@ -16,6 +16,7 @@ import { askAgain, useChanges } from "./live";
 import { matching, useFacets, usePoints } from "./queries";
 import { Scatter } from "./scatter/Scatter";
 import { HeldNews, useHeld } from "./table/held";
+import { StateWords } from "./StateWords";
 import { UnknownStates } from "./UnknownStates";
 import { Views } from "./Views";
 import "./runs.css";
@@ -82,6 +83,7 @@ export default function RunsPage(): ReactNode {
         matching={shown}
         onFirst={(row) => void (first.current = { name, row })}
       />
+      <StateWords />
     </>
   );
 }
