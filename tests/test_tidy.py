@@ -37,9 +37,12 @@ def python_files() -> list[Path]:
 def shipped_files() -> list[Path]:
     """Every text file of the project that a user or developer gets."""
     suffixes = {".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".json", ".sql", ".timeline"}
-    folders = ("src", "bench", "tests", "examples", "docs")
+    suffixes |= {".ts", ".tsx", ".css", ".html", ".js"}
+    folders = ("src", "bench", "tests", "examples", "docs", "web/src", "web/test")
     nested = [path for folder in folders for path in (ROOT / folder).rglob("*")]
-    top = [*ROOT.glob("*"), ROOT / ".ci/run"]
+    # What the page is built into is made of these, and of packages of others.
+    nested = [path for path in nested if "built" not in path.parts]
+    top = [*ROOT.glob("*"), *(ROOT / "web").glob("*"), ROOT / ".ci/run"]
     named = {"Makefile", "run"}
     return sorted(
         path
