@@ -15,7 +15,8 @@ import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 VARIABLE = "ANEW_TEST_BROWSER"
-_INSTALL = ("apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium")
+# With what it recommends: without fonts a page is laid out otherwise.
+_INSTALL = ("apt-get", "install", "-y", "-q", "chromium")
 _REFRESH = ("apt-get", "update", "-q")
 MISSING = (
     f"no browser: the tests of the page are skipped. Install Chromium, or name one by ${VARIABLE}."
