@@ -1,11 +1,18 @@
 """One process owns a database file, and what belongs to the file is found by every way to it."""
 
 import asyncio
+import tempfile
 
 import pytest
 
 from anew.runtime.opening import open_engine
-from anew.runtime.ownership import Owned, Ownership, is_owned, socket_path
+from anew.runtime.ownership import (
+    SOCKET_PATH_BYTES_MAX,
+    Owned,
+    Ownership,
+    is_owned,
+    socket_path,
+)
 
 
 def test_a_file_has_one_owner_whatever_link_leads_to_it(tmp_path):
@@ -29,3 +36,15 @@ def test_scratch_folders_belong_to_the_file_and_not_to_its_neighbours(tmp_path):
     (tmp_path / "link.db").symlink_to(tmp_path / "one.db")
     assert one != other
     assert asyncio.run(scratch("link.db")).resolve() == one.resolve()
+
+
+def test_the_socket_of_a_file_deep_in_folders_is_found_whatever_the_surroundings(
+    tmp_path, monkeypatch
+):
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    found = socket_path(deep / "anew.db")
+    assert len(str(found)) <= SOCKET_PATH_BYTES_MAX
+    monkeypatch.setenv("TMPDIR", str(deep))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert socket_path(deep / "anew.db") == found

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.scene import Scene, soon
+from tests.web.scene import Scene, a_scene, soon
 from tests.web.sight import Sight
 
 Look = Callable[..., Sight]
@@ -24,6 +24,13 @@ STATIONS = {
     "tour-workers": ("/workers", "anew worker"),
     "tour-program": ("/programs/orders", "honor_retry_after"),
 }
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    """As a newcomer finds it: nobody else has begun runs there."""
+    with a_scene() as found:
+        yield found
 
 
 @pytest.fixture

@@ -92,9 +92,8 @@ def socket_path(database: Path) -> Path:
 
 
 def _private_folder() -> Path:
-    import tempfile  # noqa: PLC0415 - slow to import, and few paths are so long
-
-    folder = Path(tempfile.gettempdir()) / f"anew-{os.getuid()}"
+    # The same for all processes of a user, and short, wherever $TMPDIR of one of them points.
+    folder = Path("/tmp") / f"anew-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
