@@ -1,8 +1,9 @@
 # Everything a developer does with the project. `make` alone lists it.
 
 PYTHON ?= python3
-# Processes for pytest: two is the fastest on two cores, and more than the cores is slower.
-WORKERS ?= 2
+# Processes for pytest: on two cores three are faster than two, because many tests wait for a clock,
+# a process or a browser.
+WORKERS ?= 3
 # Which parts of bench/ are measured; nothing means all of them.
 BENCHMARKS ?=
 # Which curves of bench/growth are measured; nothing means all of them.
