@@ -18,9 +18,7 @@ VARIABLE = "ANEW_TEST_BROWSER"
 # With what it recommends: without fonts a page is laid out otherwise.
 _INSTALL = ("apt-get", "install", "-y", "-q", "chromium")
 _REFRESH = ("apt-get", "update", "-q")
-MISSING = (
-    f"no browser: the tests of the page are skipped. Install Chromium, or name one by ${VARIABLE}."
-)
+MISSING = f"no browser for the tests of the page. Install Chromium, or name one by ${VARIABLE}."
 
 
 def find() -> str | None:
