@@ -29,6 +29,8 @@ PORTS_TRIED_MAX = 20
 # A worker that is killed is missed after so long; the run that kills it is soon dead.
 LEASE_SECONDS = "5"
 INVOICES = 7
+# The server that fails on purpose is on this machine, which a server calls only if told so.
+ALLOWED = "loopback"
 # Where the documents expect the server that fails on purpose.
 NOWHERE = "http://127.0.0.1:8080"
 
@@ -69,7 +71,11 @@ def show(stack: ExitStack, folder: str, port: int) -> None:
 @contextmanager
 def process(command: list[str], folder: str) -> Iterator[subprocess.Popen[str]]:
     """One that ends with us. Ctrl-C is for us alone: the others are told in good order."""
-    surroundings = os.environ | {"ANEW_LEASE_SECONDS": LEASE_SECONDS, "HOME": folder}
+    surroundings = os.environ | {
+        "ANEW_HTTP_ALLOW": ALLOWED,
+        "ANEW_LEASE_SECONDS": LEASE_SECONDS,
+        "HOME": folder,
+    }
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -11,8 +11,9 @@ import pytest
 
 from anew.engine.outcome import Outcome
 from anew.tool import Timeout
-from anew.tools.http.guard import is_allowed, is_refused
+from anew.tools.http.guard import is_allowed
 from anew.tools.http.settings import read_allowed
+from anew.tools.http.special_addresses import why_special
 from tests.tools.http_world import a_call, a_server, a_tool, answered, response, run
 
 
@@ -31,14 +32,14 @@ def _guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_public_are_refused(address: str) -> None:
-    assert is_refused(ip_address(address))
+    assert why_special(ip_address(address))
 
 
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "64:ff9b::101:101"]
 )
 def test_public_addresses_are_not(address: str) -> None:
-    assert not is_refused(ip_address(address))
+    assert why_special(ip_address(address)) is None
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.request_guard import guard_requests
 
 if TYPE_CHECKING:
     from anew.runtime.embedded import Embedded
@@ -39,6 +40,7 @@ def run(words: list[str]) -> int:
     parser = _parser()
     asked = parser.parse_args(words)
     logging.basicConfig(format="anew: %(message)s", level=logging.WARNING)
+    guard_requests()
     settings = _settings(asked, parser)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(asked, settings))

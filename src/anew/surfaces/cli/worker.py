@@ -24,6 +24,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.place import add_place_options, shown_place
+from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.stopping import Stopping
 
 # Each is a Python of its own: about 60 MB.
@@ -69,6 +70,7 @@ def run(words: list[str]) -> int:
             f"no worker can share the database file {duty.place}: one process owns it. "
             "Start `anew serve` on the file and workers with `--server URL`, or use PostgreSQL."
         )
+    guard_requests()
     if asked.processes > 1:
         from anew.surfaces.cli.fleet import keep_fleet
 

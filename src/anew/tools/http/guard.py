@@ -11,39 +11,24 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 
 import httpcore2
 import httpx2
 
 from anew.tools.http.problems import AddressRefused
 from anew.tools.http.settings import Allowed
-
-# Public by the registry, and still the door to a cloud's own interfaces (Azure).
-METADATA_ADDRESSES = frozenset({IPv4Address("168.63.129.16")})
-_NAT64 = IPv6Network("64:ff9b::/96")
+from anew.tools.http.special_addresses import Address, stands_for, why_special
 
 
-def is_refused(address: IPv4Address | IPv6Address) -> bool:
-    """Whether the guard keeps requests away from this address."""
-    if isinstance(address, IPv6Address):
-        inner = _embedded(address)
-        if inner is not None:
-            return is_refused(inner)
-    is_public = address.is_global and not address.is_multicast and not address.is_reserved
-    return not is_public or address in METADATA_ADDRESSES
-
-
-def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that packets to this one really reach."""
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
-
-
-def is_allowed(address: IPv4Address | IPv6Address, allowed: Allowed, *, port: int) -> bool:
-    """Whether the operator named a network that holds this address."""
-    return any(address in network and named in (None, port) for network, named in allowed.networks)
+def is_allowed(address: Address, allowed: Allowed, *, port: int) -> bool:
+    """Whether the operator named a network that holds this address, in whichever form."""
+    forms = [form for form in (address, stands_for(address)) if form is not None]
+    return any(
+        form in network and named in (None, port)
+        for network, named in allowed.networks
+        for form in forms
+    )
 
 
 class GuardedBackend(httpcore2.AnyIOBackend):
@@ -67,7 +52,7 @@ class GuardedBackend(httpcore2.AnyIOBackend):
         try:
             async with asyncio.timeout(timeout):
                 addresses = await self._addresses(host, port)
-                return await _first(connect, addresses, host=host, port=port)
+                return await _first(connect, addresses, port=port)
         except TimeoutError:
             raise httpcore2.ConnectTimeout("connecting took too long") from None
 
@@ -83,31 +68,35 @@ class GuardedBackend(httpcore2.AnyIOBackend):
         name = host.lower()
         if {(name, None), (name, port)} & self._allowed.hosts:
             return texts
-        return [text for text in texts if self._may_connect(text, port)]
+        reasons = {text: self._why_not(text, port) for text in texts}
+        if reasons and all(reasons.values()):
+            raise AddressRefused(
+                f"the guard (ANEW_HTTP_GUARD) refuses {host}: it is {reasons[texts[0]]}. "
+                "ANEW_HTTP_ALLOW names exceptions"
+            )
+        return [text for text in texts if reasons[text] is None]
 
-    def _may_connect(self, text: str, port: int) -> bool:
+    def _why_not(self, text: str, port: int) -> str | None:
+        """None for an address that may be connected to."""
         address = ip_address(text.partition("%")[0])
-        return not is_refused(address) or is_allowed(address, self._allowed, port=port)
+        is_named = is_allowed(address, self._allowed, port=port)
+        return None if is_named else why_special(address)
 
 
 async def _first(
     connect: Callable[[str, int], Awaitable[httpcore2.AsyncNetworkStream]],
     addresses: list[str],
     *,
-    host: str,
     port: int,
 ) -> httpcore2.AsyncNetworkStream:
     """A connection to the first address that takes one."""
-    failure: Exception | None = None
+    failure: Exception = httpcore2.ConnectError("the name has no address")
     for address in addresses:
         try:
             return await connect(address, port)
         except httpcore2.ConnectError as error:
             failure = error
-    raise failure or AddressRefused(
-        f"the guard (ANEW_HTTP_GUARD) refuses {host}: it is not a public address. "
-        "ANEW_HTTP_ALLOW names exceptions"
-    )
+    raise failure
 
 
 class _Body(httpx2.AsyncByteStream):

@@ -12,6 +12,9 @@ from anew.errors import ConfigError
 
 HTTP_RESPONSE_BYTES_MAX = 32 << 20
 _BYTES_BOUND = 1 << 40
+# In a list of exceptions: this machine, by whichever address it is called.
+LOOPBACK = "loopback"
+_LOOPBACK_NETWORKS = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"", "0", "false", "no", "off"})
@@ -63,13 +66,18 @@ def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool
 
 
 def read_allowed(text: str) -> Allowed:
-    """`host`, `host:port`, `address`, `address:port` and `network/bits`, with commas between."""
+    """`host`, `host:port`, `address`, `address:port` and `network/bits`, with commas between.
+
+    The word `loopback` is this machine by any of its addresses; `loopback:port` one port of it.
+    """
     hosts: set[tuple[str, int | None]] = set()
     networks: list[tuple[IPv4Network | IPv6Network, int | None]] = []
     for entry in filter(None, map(str.strip, text.split(","))):
         host, port = _host_and_port(entry)
         network = _network(host)
-        if network is not None:
+        if host.lower() == LOOPBACK:
+            networks += [(one, port) for one in _LOOPBACK_NETWORKS]
+        elif network is not None:
             networks.append((network, port))
         elif "/" in host or not host:
             raise ConfigError(
