@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from anew.credentials.credential import PUBLIC_FIELDS
 from anew.credentials.key import KEY_VARIABLE
 from anew.credentials.providers import _SPELLINGS, VARIABLE_PREFIX, Provider
+from anew.program.names import PUBLIC_CREDENTIAL_FIELDS
 
 PAGE = Path(__file__).parents[2] / "docs/reference/credentials.md"
 
 
 @pytest.mark.parametrize(
-    "word", [*sorted(PUBLIC_FIELDS), *Provider, *_SPELLINGS, "name", "auth", "provider", "map"]
+    "word",
+    [*sorted(PUBLIC_CREDENTIAL_FIELDS), *Provider, *_SPELLINGS, "name", "auth", "provider", "map"],
 )
 def test_every_word_is_explained(word):
     assert f"`{word}`" in PAGE.read_text(encoding="utf-8")

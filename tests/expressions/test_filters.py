@@ -133,6 +133,8 @@ CASES: list[tuple[str, Value]] = [
     ("'a b/c&' | urlencode", "a%20b/c%26"),
     ("{'a': 'x y', 'b': 1} | urlencode", "a=x+y&b=1"),
     ("[['a', 1]] | urlencode", "a=1"),
+    ("'it is' | shquote", "'it is'"),
+    ("['a', 1, true] | shquote", "'a' '1' 'true'"),
     ("'<a>&\"' | escape", "&lt;a&gt;&amp;&#34;"),
     ('"\'" | e', "&#39;"),
     ("o | dictsort", [["a", 2], ["b", 1]]),

@@ -156,6 +156,15 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ),
     ("http.retry-unsafe", HTTP_RETRY, 4, 5),
     ("sql.template", WORKFLOW + '  tool: {kind: sqlite, command: "{{ ctx.q }}"}\n', 3, 33),
+    ("shell.template", WORKFLOW + '  tool: {kind: shell, command: "ls {{ ctx.q }}"}\n', 3, 39),
+    (
+        "shell.secret",
+        "keychain: [{name: k}]\n"
+        + WORKFLOW
+        + '  tool: {kind: shell, command: "ls {{ keychain.k }}"}\n',
+        4,
+        39,
+    ),
     ("step.unreachable", WORKFLOW + "- step: b\n", 3, 9),
     ("jump.endless", RULE + "else: {then: {do: jump, to: t}}\n", 9, 11),
     (

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from anew.engine.secrets import credential_ref
 from anew.errors import ConfigError
+from anew.program.names import PUBLIC_CREDENTIAL_FIELDS
 from anew.values import Object, Value, json_text
 from anew.weight import problem_of
 
@@ -21,15 +22,6 @@ FORM = '{"type": "postgres", "data": {"host": "…", "password": "…"}}'
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@/-]{0,127}")
 _KEYS = frozenset({"name", "type", "description", "tags", "data"})
-
-# Said in error messages and looked at in logs, and of no use to a thief without the rest. All
-# other fields are secret, those of types nobody has heard of too.
-PUBLIC_FIELDS = frozenset(
-    "host hostname port user username database dbname db_host db_port db_user db_name schema "
-    "ssl sslmode ssl_mode tls verify timeout connect_timeout application_name driver "
-    "type auth_type token_type region account project bucket scope scopes header in prefix "
-    "description".split()
-)
 
 
 class Credential(Struct, frozen=True):
@@ -63,7 +55,7 @@ def _secrets(ref: str, value: Value) -> Iterator[tuple[str, str]]:
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         yield ref, json_text(value)
     for key, item in _items(value):
-        if key.lower() not in PUBLIC_FIELDS:
+        if key.lower() not in PUBLIC_CREDENTIAL_FIELDS:
             yield from _secrets(f"{ref}.{credential_ref(key)}", item)
 
 

@@ -125,6 +125,8 @@ _WARNINGS = {
     "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would go on.",
     "http.retry-unsafe": "A request that is not idempotent is retried without `idempotency_key`.",
     "sql.template": "SQL text contains a template; `params` are bound safely.",
+    "shell.template": "A value becomes part of a shell command; use `env`, or `shquote`.",
+    "shell.secret": "A secret stands in the text of a command, where `ps` shows it; use `env`.",
 }
 _NOTES = {
     "name.unprovided": "An expression reads a name that only the request can provide.",

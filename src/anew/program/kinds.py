@@ -38,6 +38,8 @@ class Kind(Struct, frozen=True):
     texts: frozenset[str] = frozenset()
     verbatim: frozenset[str] = frozenset()  # inputs that are never rendered
     sql: frozenset[str] = frozenset()  # inputs that are SQL text
+    shell: frozenset[str] = frozenset()  # inputs that a shell reads
+    words: frozenset[str] = frozenset()  # of those, what is no shell's when it is a list
 
     def canonical(self, key: str) -> str:
         return self.aliases.get(key) or _SHARED_ALIASES.get(key, key)
@@ -100,6 +102,7 @@ _TABLE = (
         inputs=_words("command env cwd stdin"),
         aliases={"cmd": "command", "cmds": "command", "commands": "command"},
         timeout_seconds=600.0,
+        shell=frozenset({"command"}),
     ),
     Kind("noop", inputs=_words("result")),
     # Calls nothing: the outcome is what its inputs describe.
@@ -153,6 +156,8 @@ _TABLE = (
         # Agents work for long; one that hangs must still end.
         timeout_seconds=3600.0,
         texts=_words("prompt backend provider model"),
+        shell=frozenset({"command"}),
+        words=frozenset({"command"}),
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}

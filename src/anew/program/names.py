@@ -9,3 +9,12 @@ RESERVED = frozenset(
 
 # Readable in the conditions of a retry block only.
 RETRY_WORDS = frozenset("success status_code error data result attempt node_id".split())
+
+# Fields of credentials that may be shown: said in error messages and looked at in logs, and of no
+# use to a thief without the rest. All others are secret, those of types nobody has heard of too.
+PUBLIC_CREDENTIAL_FIELDS = frozenset(
+    "host hostname port user username database dbname db_host db_port db_user db_name schema "
+    "ssl sslmode ssl_mode tls verify timeout connect_timeout application_name driver "
+    "type auth_type token_type region account project bucket scope scopes header in prefix "
+    "description".split()
+)

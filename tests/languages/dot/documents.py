@@ -58,6 +58,7 @@ LINT_CASES: list[tuple[str, str, int, int]] = [
         2,
         44,
     ),
+    ("shell-code", SPEC + 'a [shape=parallelogram, tool_command="eval $it"]; s->a->x }', 2, 44),
     ("fidelity_valid", SPEC + "a [prompt=p, fidelity=most]; s->a->x }", 2, 23),
     ("attribute-value", DOCS + "a [goal=g max_retries=-1]; s->a->x }", 2, 23),
     ("attribute-value", DOCS + "a [goal=g retry_backoff=standard]; s->a->x }", 2, 25),

@@ -1,4 +1,4 @@
-"""Filters between values and the encodings other systems speak: JSON, base64, URLs, HTML."""
+"""Filters between values and the encodings other systems speak: JSON, base64, URLs, HTML, sh."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NoReturn
 from anew.expressions.arguments import integer_of, text_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.problems import Refusal
-from anew.expressions.rendering import check_chars, to_json
+from anew.expressions.rendering import check_chars, kind, to_json
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
@@ -18,6 +18,8 @@ from anew.values import Value
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"})
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _INDENT_MAX = 16
+# A quote ends the quoted text, stands there escaped, and the text goes on.
+_SHELL_QUOTE = "'\\''"
 _PAIR = 2
 
 
@@ -99,6 +101,27 @@ def escape(run: Evaluation, value: Value) -> str:
     return _within_limit(run, text_of(run, value).translate(_HTML))
 
 
+def shquote(run: Evaluation, value: Value) -> str:
+    """One word of a POSIX shell, whatever is in the text; a list gives a word for each item."""
+    words = value if isinstance(value, list) else [value]
+    run.spend(len(words))
+    texts = [_word_text(run, word) for word in words]
+    size = sum(len(text) + 4 * text.count("'") + 3 for text in texts)
+    check_chars(size, run.limits)
+    run.spend_bulk(size)
+    return " ".join("'" + text.replace("'", _SHELL_QUOTE) + "'" for text in texts)
+
+
+def _word_text(run: Evaluation, value: Value) -> str:
+    # An empty word in place of what is missing can do harm: rm -rf ''/*.
+    if value is None or value is UNDEFINED or isinstance(value, (list, dict)):
+        raise Refusal(f"'shquote' needs a text, a number or a list of them, found {kind(value)}")
+    text = text_of(run, value)
+    if "\0" in text:
+        raise Refusal("'shquote': the text has a NUL character, which no command can have")
+    return text
+
+
 ENCODING_FILTERS: Calls = {
     "tojson": tojson,
     "fromjson": fromjson,
@@ -107,4 +130,5 @@ ENCODING_FILTERS: Calls = {
     "urlencode": urlencode,
     "escape": escape,
     "e": escape,
+    "shquote": shquote,
 }

@@ -78,6 +78,7 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "child-missing": (_ERROR, "A sub-pipeline or manager names no file of its child."),
     "child-file": (_WARNING, "The file of a child is not there, or cannot be read."),
     "unused-variables": (_WARNING, "A text or command holds a variable without a value."),
+    "shell-code": (_WARNING, "A command makes code of a variable: `eval`, or `sh -c` with it."),
     "fidelity_valid": (_WARNING, "A fidelity is none of the modes there are."),
     "attribute-value": (_ERROR, "An attribute has a value that it cannot have."),
     "attribute-unknown": (

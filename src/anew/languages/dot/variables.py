@@ -186,7 +186,7 @@ def _is_used(slot: _Slot, scope: Scope) -> bool:
 
 
 def _slots(text: str, names: Names) -> list[_Slot]:
-    taken, assigned = set(_WORD.findall(text)), _assigned(text)
+    taken, assigned = set(_WORD.findall(text)), assigned_in(text)
     generated: dict[tuple[str, bool], str] = {}
     slots = []
     for variable in variables_in_command(text):
@@ -212,7 +212,7 @@ def _slot(variable: Variable, name: str, names: Names) -> _Slot:
     return _Slot(variable, read, name, instead, is_optional=True)
 
 
-def _assigned(text: str) -> set[str]:
+def assigned_in(text: str) -> set[str]:
     """The variables the command itself may give a value, so that it means its own."""
     found = {name for names in _ASSIGNED.findall(text) for name in names if name}
     for line in _LINE.findall(text):

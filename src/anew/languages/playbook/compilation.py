@@ -64,6 +64,14 @@ class Read(Struct, frozen=True):
     compares: frozenset[tuple[Path, str]] = frozenset()
 
 
+class ShellText(Struct, frozen=True):
+    """An input that is given to a shell, or (`is_words`) a list of a program's arguments."""
+
+    node: Node
+    step: str
+    is_words: bool
+
+
 class Compilation(Struct):
     """`step` is the step being compiled; reads are filed under it.
 
@@ -77,6 +85,7 @@ class Compilation(Struct):
     findings: list[Finding] = field(default_factory=list)
     strict: list[Finding] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
+    shell_texts: list[ShellText] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
     guessed_targets: set[str] = field(default_factory=set)
     lost_loops: set[str] = field(default_factory=set)

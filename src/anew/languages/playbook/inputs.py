@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null, scalars
-from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode, is_null, scalars
+from anew.languages.playbook.compilation import Compilation, ShellText, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.forms import TIMEOUT_NAMES, TaskForm
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
@@ -51,6 +51,7 @@ def gather_inputs(
     _check_choices(c, kind, inputs)
     _check_values(c, kind, inputs)
     _warn_sql(c, kind, inputs)
+    _note_shell_texts(c, kind, inputs)
     if kind.name == "workbook":
         _check_workbook(c, inputs.get("name"))
     if kind.name == "restart":
@@ -217,6 +218,15 @@ def _warn_sql(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
                 )
                 remedy = "Pass the value with `params`, which are bound and never spliced."
                 c.report("sql.template", scalar.span, message, remedy)
+
+
+def _note_shell_texts(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+    """They are judged once it is known which steps and tasks give secrets."""
+    for name in kind.shell & inputs.keys():
+        node = inputs[name].node
+        if any(_has_template(scalar) for scalar in scalars(node)):
+            is_words = name in kind.words and isinstance(node, ListNode)
+            c.shell_texts.append(ShellText(node, c.step, is_words))
 
 
 def _has_template(node: ScalarNode) -> bool:

@@ -116,6 +116,11 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
     check_reserved(c, steps)
+    if c.shell_texts:
+        # With it comes the parser of templates, which most documents do without.
+        from anew.languages.playbook.shell_values import check_shell_texts  # noqa: PLC0415
+
+        check_shell_texts(c, steps)
     if not steps:
         return None
     program = Program(

@@ -65,8 +65,9 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "duckdb": _SQL,
     "sqlite": _SQL,
     "shell": {
-        "command": "One command, or a list that stops at the first that fails.",
-        "env": "Variables beside PATH, HOME and LANG.",
+        "command": "One command, or a list that stops at the first that fails. Values belong into "
+        "`env`, or go through the filter `shquote`.",
+        "env": "Variables beside PATH, HOME and LANG; the place for values and secrets.",
         "cwd": "The folder it runs in.",
         "stdin": "What it reads from its standard input.",
     },

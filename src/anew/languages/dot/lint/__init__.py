@@ -18,6 +18,7 @@ from anew.languages.dot.lint.escapes import check_escapes
 from anew.languages.dot.lint.failures import check_failures
 from anew.languages.dot.lint.nodes import check_nodes
 from anew.languages.dot.lint.reach import check_reach
+from anew.languages.dot.lint.shell import check_shell
 from anew.languages.dot.lint.texts import check_texts
 from anew.languages.dot.lint.values import check_values
 from anew.languages.dot.node_types import Known
@@ -29,6 +30,7 @@ def lint(c: Compilation, routes: Mapping[str, list[Route]], known: Known) -> Non
     check_values(c)
     check_nodes(c, known)
     check_texts(c)
+    check_shell(c)
     check_ends(c)
     check_reach(c)
     check_edges(c, routes)
