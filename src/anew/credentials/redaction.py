@@ -14,9 +14,9 @@ from msgspec import structs
 
 from anew.credentials.credential import Credential
 from anew.credentials.forms import forms_of
-from anew.credentials.stretches import Stretches
+from anew.credentials.stretches import STRETCH_CHARS_MIN, Stretches
 from anew.engine.outcome import Outcome
-from anew.engine.secret_texts import PART_CHARS_MIN, Mark, Texts
+from anew.engine.secret_texts import PART_CHARS_MIN, PLAIN, Mark, Texts
 from anew.engine.secrets import Secrets
 from anew.errors import ConfigError
 from anew.values import Object, Value
@@ -36,6 +36,7 @@ class Redactor:
         self._forms: dict[Mark, str] = {}
         self._known: set[str] = set()
         self._texts = Texts({})
+        self._short_texts = Texts({})
         self._stretches = Stretches(())
 
     def learn(self, credential: Credential) -> None:
@@ -54,6 +55,9 @@ class Redactor:
                 self._forms[Mark(f"{len(self._known)}:{ref}", name)] = form
             self._known.add(text)
         self._texts = Texts(self._forms)
+        self._short_texts = Texts(
+            {mark: form for mark, form in self._forms.items() if _is_short(mark, form)}
+        )
         self._stretches = Stretches(self._forms.values())
 
     def redact_text(self, text: str) -> str:
@@ -90,7 +94,14 @@ class Redactor:
 
     def _masked(self, value: T, *, is_data: bool = False) -> T:
         # Stretches first: a short secret that is taken out of a long one would tear it apart.
-        return self._texts.masked(self._stretches.masked(value, is_data=is_data))
+        rest = self._stretches.masked(value, is_data=is_data)
+        # Where all stretches are taken out, no long secret is left to look for.
+        return (self._texts if is_data else self._short_texts).masked(rest)
+
+
+def _is_short(mark: Mark, form: str) -> bool:
+    """Whether it has no stretches, or may be a number, which is no text to look for them in."""
+    return len(form) <= STRETCH_CHARS_MIN or (mark.form == PLAIN and form[-1].isdecimal())
 
 
 class RedactingFilter(logging.Filter):

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from anew.engine.secret_texts import HAS_SEALED_KEYS, MASK
+from anew.engine.secret_texts import HAS_SEALED_KEYS, MASK, Probes
 from anew.values import Value
 from anew.weight import RESERVED_KEY
 
@@ -34,7 +34,6 @@ class _Edge(Struct, frozen=True):
     """The first or the last characters of some secrets; found quickly, then followed."""
 
     text: str
-    probe: bytes
     is_first: bool
     wholes: list[str]
 
@@ -53,10 +52,9 @@ class Stretches:
             if len(form) > STRETCH_CHARS_MIN:
                 found.setdefault((form[:STRETCH_CHARS_MIN], True), []).append(form)
                 found.setdefault((form[-STRETCH_CHARS_MIN:], False), []).append(form)
-        self._edges = [
-            _Edge(text, msgspec.json.encode(text)[1:-1], is_first, wholes)
-            for (text, is_first), wholes in found.items()
-        ]
+        edges = [_Edge(text, is_first, wholes) for (text, is_first), wholes in found.items()]
+        self._has_edges = bool(edges)
+        self._edges = Probes((edge.text, edge) for edge in edges)
 
     def masked(self, value: T, *, is_data: bool = False) -> T:
         """`value` with `[redacted]` for each stretch; itself when there is none.
@@ -72,12 +70,11 @@ class Stretches:
         return _walked(value, masked) if edges else value
 
     def _edges_in(self, value: Value) -> list[_Edge]:
-        if not self._edges:
+        if not self._has_edges:
             return []
         if isinstance(value, str):
-            return [edge for edge in self._edges if edge.text in value]
-        encoded = msgspec.json.encode(value)
-        return [edge for edge in self._edges if edge.probe in encoded]
+            return self._edges.in_text(value)
+        return self._edges.in_json(msgspec.json.encode(value))
 
 
 def _may_be_cut(value: Value) -> bool:

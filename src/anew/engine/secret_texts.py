@@ -6,8 +6,8 @@ Which texts those are is given by the caller. Decides nothing about what is put 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +26,9 @@ KEY_PREFIX = f"{RESERVED_KEY}:"
 PART_CHARS_MIN = 6
 
 _PATTERN_COUNT = 64
+# Where a sign does not stand, no form that has it does: one search spares those of all such forms.
+_SIGNS = ("%", "\\u", "\\", "&")
+_ANYWHERE = ""
 
 
 class Mark(Struct, frozen=True):
@@ -33,6 +36,40 @@ class Mark(Struct, frozen=True):
 
     ref: str
     form: str = PLAIN
+
+
+class Probes(Generic[T]):
+    """Texts to look for in others, and what to give for each that is found."""
+
+    def __init__(self, rows: Iterable[tuple[str, T]]) -> None:
+        self._rows: dict[str, list[tuple[str, T]]] = {}
+        for text, row in rows:
+            sign = next((sign for sign in _SIGNS if sign in text), _ANYWHERE)
+            self._rows.setdefault(sign, []).append((text, row))
+        self._encoded = {
+            _encoded(sign)[1:-1]: [(_encoded(text)[1:-1], row) for text, row in of_sign]
+            for sign, of_sign in self._rows.items()
+        }
+
+    def in_text(self, text: str) -> list[T]:
+        """The rows of those that stand in a text."""
+        return [
+            row
+            for sign, rows in self._rows.items()
+            if sign in text
+            for part, row in rows
+            if part in text
+        ]
+
+    def in_json(self, encoded: bytes) -> list[T]:
+        """The same for a value that is written as JSON."""
+        return [
+            row
+            for sign, rows in self._encoded.items()
+            if sign in encoded
+            for part, row in rows
+            if part in encoded
+        ]
 
 
 class Texts:
@@ -45,18 +82,18 @@ class Texts:
             if text:
                 kind = self._wholes if len(text) < PART_CHARS_MIN else self._parts
                 kind.setdefault(text, mark)
-        self._probes = [(_encoded(text)[1:-1], text) for text in self._parts]
+        self._probes = Probes((text, text) for text in self._parts)
         self._whole_probes = [_encoded(text) for text in self._wholes]
         self._patterns: dict[tuple[str, ...], re.Pattern[str]] = {}
 
     def found_in(self, value: Value) -> re.Pattern[str] | None:
         """What splits the texts of `value`, or None when nothing is to be found anywhere in it."""
         if isinstance(value, str):
-            hits = [text for text in self._parts if text in value]
+            hits = self._probes.in_text(value)
             is_found = bool(hits) or value in self._wholes
         elif self._parts or self._wholes:
             encoded = _encoded(value)
-            hits = [text for probe, text in self._probes if probe in encoded]
+            hits = self._probes.in_json(encoded)
             is_found = bool(hits) or any(probe in encoded for probe in self._whole_probes)
         else:
             return None
