@@ -440,7 +440,7 @@ class StoredProgram(Struct, frozen=True):
     """A document as it was run or registered; `version` is 0 for one that was only run.
 
     With the `dialect` that was chosen for it and the texts of the `files` it names, by name, it can
-    be compiled again wherever the catalog is.
+    be compiled again wherever the catalog is. `path` is the `metadata.path` of a playbook.
     """
 
     digest: str
@@ -451,13 +451,17 @@ class StoredProgram(Struct, frozen=True):
     registered_at: int
     dialect: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    path: str | None = None
 
 
 class Catalog(Protocol):
     """Programs by digest (runs are pinned to one), and by name and version once registered."""
 
     async def keep(self, program: StoredProgram) -> None:
-        """Keep a document under its digest; the same digest again changes nothing."""
+        """Keep a document under its digest; the same digest again changes nothing.
+
+        Only a path is added to a document that was kept without one.
+        """
 
     async def register(self, program: StoredProgram) -> StoredProgram:
         """Keep a document and make it the newest version of its name; the row as registered.

@@ -128,3 +128,23 @@ def test_two_names_that_are_merely_alike_are_not_one_with_a_slip() -> None:
 @pytest.mark.parametrize("label", ["ctx", "workload", "outcome"])
 def test_a_label_no_template_can_read_is_warned_of(label: str) -> None:
     assert found_in(f"{STEP}  tool: [{{{label}: {{kind: noop}}}}]\n") == ["name.reserved"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "path"),
+    [
+        ("{path: team/flow}", "team/flow"),
+        ("{name: flow}", None),
+        ("{path: 7}", None),
+        ("{path: }", None),
+        ("{path: ''}", None),
+        ("{path: [a]}", None),
+        (f"{{path: {'a' * 500}}}", "a" * 500),
+        (f"{{path: {'a' * 501}}}", None),
+    ],
+)
+def test_the_path_of_a_playbook_is_known(metadata: str, path: str | None) -> None:
+    text = f"metadata: {metadata}\nworkflow: [{{step: a, tool: {{kind: noop}}}}]\n"
+    program = load_playbook(text, "flow.yaml").program
+    assert program is not None
+    assert program.path == path

@@ -82,7 +82,7 @@ def read_credential(text: str | bytes, where: str, *, ref: str) -> Credential:
         raise ConfigError(f"{where} is larger than {CREDENTIAL_BYTES_MAX:,} bytes")
     try:
         said = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise ConfigError(f"{where} is not JSON. A credential looks like {FORM}") from None
     problem = _problem(said)
     if problem is not None:

@@ -262,11 +262,14 @@ class _Reader:
             place = node.span if is_own else self._item_place(frame, begin)
             frame.items.append(Item(place, node, begin, alias_end))
         elif frame.skips_value:
-            # What a merge key adds is kept, so that nothing it holds is reported as missing.
-            if frame.is_merging and isinstance(node, MapNode):
-                frame.merged = {**(frame.merged or {}), **node.entries}
+            added = node if frame.is_merging and isinstance(node, MapNode) else None
             frame.skips_value = frame.is_merging = False
-            return
+            if added is None:
+                return
+            # What a merge key adds is kept, so that nothing it holds is reported as missing; and
+            # it weighs as much as anything else, or each level of them would multiply the last.
+            frame.merged = frame.merged or {}
+            frame.merged.update(added.entries)
         elif frame.key is None:
             self._put_key(frame, node, event)
             return

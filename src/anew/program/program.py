@@ -211,6 +211,7 @@ class Program(Struct, frozen=True, dict=True):
     """`steps` keeps file order. `digest` pins a run to exactly this document.
 
     `fallback` takes failures that nothing else does. `workload_is_ctx`: ctx starts as the workload.
+    `path` is what a catalog of NoETL knows a playbook by.
     """
 
     name: str
@@ -230,6 +231,7 @@ class Program(Struct, frozen=True, dict=True):
     keychain: tuple[Object, ...] = ()
     fallback_span: Span = NOWHERE
     span: Span = NOWHERE
+    path: str | None = None
 
     @cached_property
     def incoming(self) -> Mapping[str, int]:

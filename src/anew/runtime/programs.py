@@ -160,6 +160,7 @@ class Programs:
             registered_at=self._clock.now(),
             dialect=document.dialect,
             files=document.files,
+            path=program.path,
         )
 
     async def get(self, digest: str) -> Document:

@@ -295,7 +295,13 @@ class MemoryCatalog:
         self._versions: dict[str, list[StoredProgram]] = {}
 
     async def keep(self, program: StoredProgram) -> None:
-        self._programs.setdefault(program.digest, replace(program, version=0))
+        known = self._programs.setdefault(program.digest, replace(program, version=0))
+        if known.path is None and program.path is not None:
+            self._programs[program.digest] = replace(known, path=program.path)
+            for versions in self._versions.values():
+                for number, one in enumerate(versions):
+                    if one.digest == program.digest:
+                        versions[number] = replace(one, path=program.path)
 
     async def register(self, program: StoredProgram) -> StoredProgram:
         await self.keep(program)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from anew.languages.document import read_yaml
 from anew.languages.loaded import Loaded, ordered
-from anew.languages.nodes import Entry, ListNode, MapNode, Node, is_null, plain
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null, plain
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.forking import with_joins
 from anew.languages.playbook.gates import read_failure, read_other_policy
@@ -43,6 +43,8 @@ _WITHOUT_EFFECT = {
     "no_next_is_error": "A step with no matching arc ends its token; add an arc to a failing step.",
 }
 _LIMITS = tuple(Limits.__struct_fields__)
+# PostgreSQL has 2,704 bytes for an entry of an index, and a character may take four.
+PATH_CHARACTERS_MAX = 500
 _ENTRY = "entry_step names"
 _WORKFLOW_FORM = "Add `workflow: [{step: …, tool: …}]`."
 
@@ -143,6 +145,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         workbook=workbook,
         keychain=keychain,
         span=root.span,
+        path=_read_path(root),
     )
     c.findings += check_program(
         program, also_reached=c.guessed_targets, knows_routes=not c.has_lost_routes
@@ -156,6 +159,14 @@ def _read_name(c: Compilation, root: MapNode) -> str:
     if name is None or is_null(name.node):
         return splitext(basename(c.file))[0]
     return c.text(name, "metadata.name") or splitext(basename(c.file))[0]
+
+
+def _read_path(root: MapNode) -> str | None:
+    """A text of a length that an index can hold; whatever else stands there is for others."""
+    metadata = root.get("metadata")
+    path = metadata.node.get("path") if metadata and isinstance(metadata.node, MapNode) else None
+    said = path.node.value if path is not None and isinstance(path.node, ScalarNode) else None
+    return said if isinstance(said, str) and 0 < len(said) <= PATH_CHARACTERS_MAX else None
 
 
 def _dialect(reads: list[StepRead]) -> str:

@@ -66,6 +66,26 @@ async def case_a_program_keeps_what_it_was_compiled_with(factory: Factory) -> No
         assert await db.catalog.get("d2") == program("d2")
 
 
+async def case_a_program_keeps_the_path_of_its_document(factory: Factory) -> None:
+    async with opened(factory) as db:
+        known = await db.catalog.register(replace(program("d1"), path="team/ä \0 flow"))
+        assert known == replace(program("d1"), path="team/ä \0 flow", version=1)
+        assert await db.catalog.get("d1") == replace(known, version=0)
+        assert await db.catalog.find("flow") == known
+        assert await db.catalog.programs() == [known]
+        await db.catalog.keep(replace(program("d1"), path="another"))
+        assert await db.catalog.find("flow") == known
+
+
+async def case_a_path_is_added_to_a_document_without_one(factory: Factory) -> None:
+    async with opened(factory) as db:
+        await db.catalog.register(program("d1"))
+        with_path = await db.catalog.register(replace(program("d1"), path="team/flow"))
+        assert (with_path.version, with_path.path) == (1, "team/flow")
+        await db.catalog.keep(program("d1"))
+        assert await db.catalog.programs() == [with_path]
+
+
 async def case_an_unknown_program_is_none(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.catalog.register(program("d1"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,15 +12,17 @@ from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.values import from_text, to_text
 
 _PROGRAM = """
-SELECT digest, name, 0::bigint, source, file, kept_at, dialect, files
+SELECT digest, name, 0::bigint, source, file, kept_at, dialect, files, path
 FROM anew.programs WHERE digest = %s
 """
 _ADD_PROGRAM = """
-INSERT INTO anew.programs (digest, name, source, file, kept_at, dialect, files)
-VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+INSERT INTO anew.programs (digest, name, source, file, kept_at, dialect, files, path)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (digest) DO UPDATE SET path = EXCLUDED.path
+WHERE programs.path IS NULL AND EXCLUDED.path IS NOT NULL
 """
 _VERSION = """
-SELECT digest, versions.name, version, source, file, registered_at, dialect, files
+SELECT digest, versions.name, version, source, file, registered_at, dialect, files, path
 FROM anew.versions JOIN anew.programs USING (digest)
 """
 # Registering is rare: those of all names wait for each other, so that versions count up.
@@ -49,9 +52,9 @@ ON CONFLICT (name) DO UPDATE SET
 
 async def keep_program(connection: Connection, program: StoredProgram) -> None:
     texts = (program.digest, program.name, program.source, program.file)
-    dialect = to_text(program.dialect) if program.dialect is not None else None
     files = msgspec.json.encode(program.files).decode() if program.files else None
-    values = (*map(to_text, texts), program.registered_at, dialect, files)
+    more = (_maybe(to_text, program.dialect), files, _maybe(to_text, program.path))
+    values = (*map(to_text, texts), program.registered_at, *more)
     await connection.execute(_ADD_PROGRAM, values)
 
 
@@ -88,7 +91,7 @@ async def newest_programs(connection: Connection) -> list[StoredProgram]:
 
 
 def _program(row: tuple[Any, ...]) -> StoredProgram:
-    digest, name, version, source, file, at, dialect, files = row
+    digest, name, version, source, file, at, dialect, files, path = row
     return StoredProgram(
         digest=from_text(digest),
         name=from_text(name),
@@ -96,9 +99,14 @@ def _program(row: tuple[Any, ...]) -> StoredProgram:
         source=from_text(source),
         file=from_text(file),
         registered_at=at,
-        dialect=from_text(dialect) if dialect is not None else None,
+        dialect=_maybe(from_text, dialect),
         files=msgspec.json.decode(files, type=dict[str, str]) if files is not None else {},
+        path=_maybe(from_text, path),
     )
+
+
+def _maybe(convert: Callable[[str], str], text: str | None) -> str | None:
+    return convert(text) if text is not None else None
 
 
 async def seal(connection: Connection, credential: SealedCredential) -> None:

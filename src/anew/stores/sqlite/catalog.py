@@ -10,14 +10,16 @@ import msgspec
 from anew.store import SealedCredential, StoredProgram
 
 _PROGRAM = """
-SELECT digest, name, 0, source, file, kept_at, dialect, files FROM programs WHERE digest = ?
+SELECT digest, name, 0, source, file, kept_at, dialect, files, path
+FROM programs WHERE digest = ?
 """
 _ADD_PROGRAM = """
-INSERT OR IGNORE INTO programs (digest, name, source, file, kept_at, dialect, files)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO programs (digest, name, source, file, kept_at, dialect, files, path)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (digest) DO UPDATE SET path = excluded.path WHERE path IS NULL
 """
 _VERSION = """
-SELECT digest, versions.name, version, source, file, registered_at, dialect, files
+SELECT digest, versions.name, version, source, file, registered_at, dialect, files, path
 FROM versions JOIN programs USING (digest)
 """
 _ADD_VERSION = """
@@ -49,6 +51,7 @@ def keep_program(connection: apsw.Connection, program: StoredProgram) -> None:
             program.registered_at,
             program.dialect,
             files,
+            program.path,
         ),
     )
 
@@ -80,9 +83,9 @@ def newest_programs(connection: apsw.Connection) -> list[StoredProgram]:
 
 
 def _program(row: tuple[Any, ...]) -> StoredProgram:
-    digest, name, version, source, file, at, dialect, files = row
+    digest, name, version, source, file, at, dialect, files, path = row
     texts = msgspec.json.decode(files, type=dict[str, str]) if files is not None else {}
-    return StoredProgram(digest, name, version, source, file, at, dialect, texts)
+    return StoredProgram(digest, name, version, source, file, at, dialect, texts, path)
 
 
 def seal(connection: apsw.Connection, credential: SealedCredential) -> None:

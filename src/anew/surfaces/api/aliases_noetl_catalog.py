@@ -1,6 +1,7 @@
 """The catalog as clients of NoETL know it: programs by path.
 
-A path is the name of a program, or the `path` in the document's metadata.
+A path is the name of a program, or the `path` in the document's metadata, which the catalog keeps
+beside it: no stored document is read here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import binascii
 from base64 import b64decode
 from typing import Annotated
 
-import yaml
 from msgspec import Meta, Struct
 
 from anew.engine.moments import moment_text
@@ -21,9 +21,9 @@ from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.programs import register_source, stored
 from anew.values import Object
 
-# Paths of documents, by digest, so that each is read once.
+# Paths of documents, by digest, so that a list of runs asks for each once.
 PATHS_KEPT_MAX = 10_000
-_PATHS: dict[str, str | None] = {}
+_PATHS: dict[str, str] = {}
 
 # Clients write the number as a text, too.
 VersionText = Annotated[str, Meta(pattern=r"^(latest|[1-9][0-9]{0,8})$")]
@@ -61,28 +61,20 @@ async def find(asked: Asked, path: str, version: Version = None) -> StoredProgra
 
 async def path_of_run(asked: Asked, row: RunRow) -> str:
     """The path of the program that a run is pinned to."""
-    if row.digest not in _PATHS:
-        program = await asked.engine.database.catalog.get(row.digest)
-        return row.program if program is None else path_of(program)
-    return _PATHS[row.digest] or row.program
+    known = _PATHS.get(row.digest)
+    if known is not None:
+        return known
+    program = await asked.engine.database.catalog.get(row.digest)
+    if program is None or program.path is None:
+        return row.program
+    if len(_PATHS) >= PATHS_KEPT_MAX:
+        _PATHS.clear()
+    return _PATHS.setdefault(row.digest, program.path)
 
 
 def path_of(program: StoredProgram) -> str:
     """`metadata.path` of a playbook, else the program's name."""
-    if program.digest not in _PATHS:
-        if len(_PATHS) >= PATHS_KEPT_MAX:
-            _PATHS.clear()
-        _PATHS[program.digest] = _path_in(program.source)
-    return _PATHS[program.digest] or program.name
-
-
-def _path_in(source: str) -> str | None:
-    try:
-        document = yaml.load(source, Loader=yaml.CSafeLoader)
-        path = document["metadata"]["path"]
-    except (yaml.YAMLError, LookupError, TypeError, ValueError):
-        return None  # a graph, or a document without one
-    return path if isinstance(path, str) else None
+    return program.path or program.name
 
 
 async def register(asked: Asked) -> Reply:
