@@ -21,9 +21,9 @@ from anew.engine.record import Moment
 from anew.engine.state import Key
 from anew.errors import ConfigError
 from anew.lab import world as lab_world
+from anew.lab.decisions import first_difference
 from anew.lab.playing import Tapes
 from anew.lab.recording import Recorded, record
-from anew.lab.recording.decisions import first_difference
 from anew.lab.recording.scenario_text import scenario_text
 from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX
 from anew.lab.replay import replay

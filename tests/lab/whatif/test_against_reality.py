@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anew.engine import events as e
+from anew.lab.decisions import departure
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.lab.whatif import PastRun, whatif
-from anew.lab.whatif.decisions import departure
 from anew.lab.whatif.play import figures_of
 from tests.lab.whatif.worlds import (
     BUSY,

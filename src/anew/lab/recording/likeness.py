@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from anew.lab.recording.decisions import same_values
+from anew.lab.decisions import same_values
 from anew.lab.recording.redacting import Redaction
 from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX, CUT_MAPPING_KEYS_MAX, cut_text
 from anew.lab.script import BY_SCRIPT

@@ -17,9 +17,9 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import Key, RunState
 from anew.errors import ConfigError
+from anew.lab.decisions import Decision, Differing, first_difference
 from anew.lab.patience import Patience, patiently, unlimited
 from anew.lab.playing import Asking, Played, Player, Tapes
-from anew.lab.recording.decisions import Decision, Differing, first_difference
 from anew.lab.recording.likeness import Likeness
 from anew.lab.recording.material import Material, gathered
 from anew.lab.recording.redacting import Redaction, marks_in

@@ -12,13 +12,13 @@ from random import Random
 
 from anew.engine import events as e
 from anew.errors import ConfigError
+from anew.lab.decisions import Departure, departure
 from anew.lab.whatif.answering import NeedsModel
 from anew.lab.whatif.changes import (
     asking_otherwise,
     changed_policies,
     other_changes,
 )
-from anew.lab.whatif.decisions import Departure, departure
 from anew.lab.whatif.model import Model, Rate, Sample
 from anew.lab.whatif.past import PastRun, Tape
 from anew.lab.whatif.play import UNKNOWN, Play, play

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.engine import events as e
+from anew.lab.decisions import departure
 from anew.lab.whatif.answering import Known, NeedsModel
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
-from anew.lab.whatif.decisions import departure
 from anew.lab.whatif.past import (
     BY_ITSELF,
     NOT_ACCEPTED,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
+from anew.lab.decisions import Departure
 from anew.lab.whatif.comparing import Doubts
-from anew.lab.whatif.decisions import Departure
 from anew.lab.whatif.estimating import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
 from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, Tally

@@ -1,12 +1,14 @@
 """What the engine decided in a run, and where two runs were decided differently.
 
 Decisions are compared by step-run, in order: which of two step-runs came first at a moment, and
-when that was, is no decision. Knows logs only; values are compared by whoever calls.
+when that was, is no decision. `first_difference` compares all of a decision, `departure` only the
+way the run took. Knows logs only; values are compared by whoever calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from msgspec import Struct, to_builtins
@@ -21,6 +23,8 @@ from anew.values import Object, Value
 SECONDS_TOLERANCE = 1e-6
 
 _SHOWN_CHARACTERS = 200
+# How a departure names the place of what is decided for the run as a whole.
+_RUN = "run"
 _TASK = ("task", "attempt")
 _RESOLVED = ("directive", "to", "verdict", "error.kind", "patches", "delay_seconds", "draws")
 # What of each event is a decision. An error is compared by its kind: messages name run ids.
@@ -72,12 +76,16 @@ Alike: TypeAlias = Callable[[Value, Value], bool]
 
 
 class Decision(Struct, frozen=True):
-    """One event as far as it was decided. `place` names its step-run, step, or nothing: the run."""
+    """One event as far as it was decided. `place` names its step-run, step, or nothing: the run.
+
+    `words` say which way the run takes by it; empty where it takes none.
+    """
 
     place: str
     name: str
     seq: int
     fields: Object
+    words: str = ""
 
 
 class Differing(Struct, frozen=True):
@@ -112,6 +120,18 @@ class Differing(Struct, frozen=True):
         return f"{where}: {what} is {_short(ours)} in the log and {_short(theirs)} in the play"
 
 
+class Departure(Struct, frozen=True):
+    """The first decision by which a run takes another way; `seq` is that of the past run's event.
+
+    `was` and `becomes` are None where one of the two decides nothing any more.
+    """
+
+    place: str
+    seq: int
+    was: str | None
+    becomes: str | None
+
+
 def same_values(one: Value, other: Value) -> bool:
     """As `==`, but for seconds that differ by less than anybody measures."""
     if isinstance(one, float) and isinstance(other, (int, float)):
@@ -133,7 +153,9 @@ def decisions_of(log: Sequence[e.Event]) -> dict[str, list[Decision]]:
         elif fields is not None and not _is_kept_signal(event):
             told = to_builtins(event)
             read = {name: _read(told, name.split(".")) for name in fields}
-            found.setdefault(place, []).append(Decision(place, event.name, event.seq, read))
+            found.setdefault(place, []).append(
+                Decision(place, event.name, event.seq, read, _words(event))
+            )
     return found
 
 
@@ -154,6 +176,34 @@ def first_difference(
     return min(differing, key=_order, default=None)
 
 
+def departure(past: Sequence[e.Event], played: Sequence[e.Event]) -> Departure | None:
+    """Where the run that was played leaves the past one; None when it never does."""
+    before, after = _ways(past), _ways(played)
+    apart = [
+        Departure(place, (was or decided[-1]).seq, _said(was), _said(now))
+        for place, decided in before.items()
+        for was, now in zip_longest(decided, after.get(place, []))
+        if _said(was) != _said(now)
+    ]
+    if apart:
+        return min(apart, key=lambda one: one.seq)
+    added = [(decided[0].seq, place) for place, decided in after.items() if place not in before]
+    if not added:
+        return None
+    _, place = min(added)
+    return Departure(place, past[-1].seq, None, after[place][0].words)
+
+
+def _said(decision: Decision | None) -> str | None:
+    return None if decision is None else decision.words
+
+
+def _ways(log: Sequence[e.Event]) -> dict[str, list[Decision]]:
+    """The decisions about where the run goes, by place."""
+    found = ([one for one in there if one.words] for there in decisions_of(log).values())
+    return {ways[0].place or _RUN: ways for ways in found if ways}
+
+
 def _order(found: Differing) -> tuple[int, int]:
     ours = found.recorded.seq if found.recorded else found.played.seq if found.played else 0
     return ours, found.played.seq if found.played else 0
@@ -162,20 +212,16 @@ def _order(found: Differing) -> tuple[int, int]:
 def _first(
     place: str, ours: list[Decision], theirs: list[Decision], alike: Alike, is_part: bool
 ) -> Differing | None:
-    for one, other in zip(ours, theirs, strict=False):
-        if one.name == "run.cancelled" and is_part:
+    for one, other in zip_longest(ours, theirs):
+        if is_part and (one is None or one.name == e.RunCancelled.name):
             return None
-        if one.name != other.name:
+        if one is None or other is None or one.name != other.name:
             return Differing(place, None, one, other)
         for field, value in one.fields.items():
             same = alike if field in _VALUES else same_values
             if not same(value, other.fields[field]):
                 return Differing(place, field, one, other)
-    left = ours[len(theirs) :]
-    if left and not (is_part and left[0].name == "run.cancelled"):
-        return Differing(place, None, left[0], None)
-    more = theirs[len(ours) :]
-    return Differing(place, None, None, more[0]) if more and not is_part else None
+    return None
 
 
 def _place(event: e.Event) -> str:
@@ -208,3 +254,32 @@ def _task_of(decision: Decision) -> str:
 def _short(value: Value) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def _words(event: e.Event) -> str:
+    """Which way a run takes by this decision; empty where it takes none."""
+    match event:
+        case e.TaskProcessed():
+            rule = "no rule" if event.rule is None else f"rule {event.rule}"
+            to = "" if event.to is None else f" to {event.to}"
+            return f"{event.task} attempt {event.attempt}: {rule}, {event.directive}{to}"
+        case e.TaskRetryScheduled():
+            to = "" if event.to is None else f" by way of {event.to}"
+            told = f"retry in {round(event.delay_seconds, 6)} s{to}"
+            return f"{event.task} attempt {event.attempt}: {told}"
+        case e.TaskRetryExhausted():
+            told = f"retries exhausted ({event.reason}), {event.directive}"
+            return f"{event.task} attempt {event.attempt}: {told}"
+        case e.NextEvaluated():
+            ways = ", ".join(str(token["to"]) for token in event.tokens)
+            return f"{event.event}: to {ways}" if ways else f"{event.event}: no way on"
+        case e.LoopStarted():
+            return f"a loop over {len(event.items)}"
+        case e.StepFailed() | e.LoopIterationFailed() | e.RunFailed():
+            return f"failed ({event.error.get('kind')})"
+        case e.StepDone() | e.LoopIterationDone() | e.RunDone():
+            return "done"
+        case e.StepSkipped() | e.StepRefused():
+            return event.name.removeprefix("step.")
+        case _:
+            return ""
