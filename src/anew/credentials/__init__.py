@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from anew.credentials.credential import Credential
 from anew.credentials.keychain import Keychain
+from anew.credentials.logs import redacted_logs
 from anew.credentials.providers import MissingCredential
-from anew.credentials.redaction import RedactingFilter, Redactor
+from anew.credentials.redaction import Redactor
 
-__all__ = ["Credential", "Keychain", "MissingCredential", "RedactingFilter", "Redactor"]
+__all__ = ["Credential", "Keychain", "MissingCredential", "Redactor", "redacted_logs"]

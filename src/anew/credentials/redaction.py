@@ -104,25 +104,6 @@ def _is_short(mark: Mark, form: str) -> bool:
     return len(form) <= STRETCH_CHARS_MIN or (mark.form == PLAIN and form[-1].isdecimal())
 
 
-class RedactingFilter(logging.Filter):
-    """Redacts log lines. Add it to handlers: a logger's own filters see only its own lines."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        said = record.getMessage()
-        shown = self._redactor.redact_text(said)
-        if shown is not said:
-            record.msg, record.args = shown, None
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text = self._redactor.redact_text(record.exc_text)
-        return True
-
-
 def short_fields(credential: Credential) -> list[str]:
     """The references of secret parts that are too short to be found inside other texts."""
     return [ref for ref, text in credential.secrets() if 0 < len(text) < PART_CHARS_MIN]

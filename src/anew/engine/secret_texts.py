@@ -17,7 +17,9 @@ from anew.weight import RESERVED_KEY
 
 T = TypeVar("T")
 
-MASK = "[redacted]"
+# What stands for a secret wherever one was taken out; the only place that says so.
+MASK_BEGIN = "[redacted"
+MASK = f"{MASK_BEGIN}]"
 PLAIN = "plain"
 # Under the reserved key of an object: those of its keys that begin so are sealed.
 HAS_SEALED_KEYS = True

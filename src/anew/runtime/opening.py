@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from anew.credentials import redacted_logs
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError, EngineBug, ProgramError
 from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
@@ -121,10 +122,12 @@ def _working(database: Database, url: str | None, *, slots: int, pools: Sequence
 
 @asynccontextmanager
 async def _stopping(engine: Embedded, grace_seconds: float) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await engine.stop(grace_seconds)
+    """Until the engine has stopped, no log record of the process shows a secret it knows."""
+    with redacted_logs(engine.keychain.redactor):
+        try:
+            yield
+        finally:
+            await engine.stop(grace_seconds)
 
 
 async def _open_door(engine: Embedded, url: str | None) -> None:

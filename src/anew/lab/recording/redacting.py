@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from anew.credentials.forms import forms_of
-from anew.engine.secret_texts import KEY_PREFIX, MASK, PART_CHARS_MIN, PLAIN
+from anew.engine.secret_texts import KEY_PREFIX, MASK, MASK_BEGIN, PART_CHARS_MIN, PLAIN
 from anew.lab.recording.secret_names import Hides, hidden_by
 from anew.lab.recording.told_secrets import OUT_ALREADY, without_told
 from anew.values import Object, Value, json_text
@@ -23,7 +23,7 @@ from anew.weight import RESERVED_KEY
 # What of an entry the engine reads as one of its words.
 _WORDS_OF_ENTRY = frozenset({"status", "label", "suggested"})
 _WORDS_OF_ERROR = frozenset({"kind", "type"})
-_MARK = re.compile(rf"{re.escape(MASK[:-1])}(?: (\d+))?")
+_MARK = re.compile(rf"{re.escape(MASK_BEGIN)}(?: (\d+))?")
 
 
 class Redaction:
@@ -69,7 +69,7 @@ class Redaction:
         if text.startswith(OUT_ALREADY):
             return text
         number = len(self.marks) + 1
-        mark = self.marks.setdefault(text, MASK if number == 1 else f"{MASK[:-1]} {number}]")
+        mark = self.marks.setdefault(text, MASK if number == 1 else f"{MASK_BEGIN} {number}]")
         if is_everywhere and len(text) >= PART_CHARS_MIN:
             self._inside.add(text, mark)
         return mark

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from anew.engine.secret_texts import MASK_BEGIN
 from anew.lab.recording.secret_names import is_header, looks_secret
 
 # Put into texts by whoever takes secrets out; what begins so is out already.
-OUT_ALREADY = ("[redacted", "[secret ")
+OUT_ALREADY = (MASK_BEGIN, "[secret ")
 # Somebody who signs in by name alone is rarely called by so many letters.
 _USER_CHARS_MIN = 20
 

@@ -17,6 +17,7 @@ import psycopg
 from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
+from anew.engine.secret_texts import MASK
 from anew.errors import ConfigError
 from anew.store import StoreError
 from anew.stores.postgres.values import teach
@@ -264,4 +265,4 @@ def _detail(place: Place, error: BaseException) -> str:
     """On one line, and never with the password."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = lines[0].strip().rstrip(".")[:DETAIL_CHARS_MAX]
-    return text.replace(place.password, "***") if place.password else text
+    return text.replace(place.password, MASK) if place.password else text

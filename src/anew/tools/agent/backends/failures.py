@@ -13,6 +13,7 @@ import httpx2
 import msgspec
 
 from anew.engine.outcome import error_of, http_error_kind, wait_seconds
+from anew.engine.secret_texts import MASK
 from anew.engine.verdicts import ErrorType
 from anew.tools.http.failures import FAILURES as HTTP_FAILURES
 from anew.tools.http.failures import error_from
@@ -29,7 +30,6 @@ _PAYMENT_REQUIRED = 402
 _REQUEST_TIMEOUT = 408
 # Of what the server said that an error message quotes.
 _QUOTE_CHARS = 500
-_HIDDEN = "[redacted]"
 
 
 def error_of_failure(failure: Exception, sdk: Any, *, url: httpx2.URL, key: str | None) -> Object:
@@ -103,4 +103,4 @@ def _detail(body: bytes) -> _Detail:
 
 
 def _without(key: str | None, text: str) -> str:
-    return text.replace(key, _HIDDEN) if key else text
+    return text.replace(key, MASK) if key else text
