@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from anew.credentials.credential import Credential, tool_data
 from anew.credentials.entries import (
@@ -28,6 +28,7 @@ from anew.credentials.forms import forms_of
 from anew.credentials.own import environment_secrets, told_secrets
 from anew.credentials.providers import Asked, MissingCredential, Places, asked_of_ref, provider_of
 from anew.credentials.redaction import Redactor
+from anew.credentials.seen import Seen
 from anew.engine.secret_texts import Mark
 from anew.engine.secrets import Known, MissingSecret, Secrets, Unavailable, reference_to
 from anew.errors import ConfigError
@@ -68,7 +69,9 @@ class Keychain:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         variables = os.environ if environ is None else environ
-        self._places = Places(vault, variables, home or Path.home())
+        self._home = home or Path.home()
+        self.seen = Seen(self._home)
+        self._places = Places(vault, variables, self._home, self.seen)
         self._clock = clock
         self.redactor = Redactor()
         self.redactor.learn(environment_secrets(variables))
@@ -84,6 +87,11 @@ class Keychain:
         Those in the environment it knows by itself.
         """
         self.redactor.learn(told_secrets(token=token, address=address))
+
+    def remember(self, place: str) -> None:
+        """Notice old values also when another process of this user has seen newer ones."""
+        self.seen = Seen(self._home, place)
+        self._places = structs.replace(self._places, seen=self.seen)
 
     # --- one credential
 

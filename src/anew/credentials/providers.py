@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from anew.credentials.credential import CREDENTIAL_BYTES_MAX, Credential, read_credential
 from anew.credentials.key import find_key
-from anew.credentials.sealing import open_credential
+from anew.credentials.sealing import open_credential, version_of
+from anew.credentials.seen import Seen
 from anew.engine.secrets import credential_ref
 from anew.errors import AnewError, ConfigError
 from anew.store import Vault
@@ -80,6 +81,7 @@ class Places(Struct, frozen=True):
     vault: Vault | None
     environ: Mapping[str, str]
     home: Path
+    seen: Seen
 
     async def find(self, asked: Asked) -> Credential:
         """The credential: from the place it names, else the store, else the environment."""
@@ -98,7 +100,9 @@ class Places(Struct, frozen=True):
         row = await self.vault.sealed(asked.name) if self.vault else None
         if row is None:
             return None
-        return open_credential(row, find_key(self.environ, self.home), ref=asked.ref)
+        found = open_credential(row, find_key(self.environ, self.home), ref=asked.ref)
+        self.seen.check(row.name, version_of(row))
+        return found
 
     def _from_environment(self, asked: Asked) -> Credential | None:
         variable = variable_of(asked.name)

@@ -20,7 +20,7 @@ from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.orders import Doorkeeper
 from anew.runtime.toolbox import Toolbox
-from anew.runtime.wiring import database_file, kind_of, open_database, scratch_folder
+from anew.runtime.wiring import database_file, identity_of, kind_of, open_database, scratch_folder
 from anew.store import DEFAULT_POOL, Database
 from anew.tool import Tool
 
@@ -63,6 +63,7 @@ async def open_engine(
             lease_seconds=lease_seconds() if database.is_shared else None,
         )
         engine.keychain.hide(address=url)
+        engine.keychain.remember(identity_of(url))
         async with beating(engine, "command"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             yield engine
@@ -117,6 +118,7 @@ def _working(database: Database, url: str | None, *, slots: int, pools: Sequence
         lease_seconds=lease_seconds(),
     )
     engine.keychain.hide(address=url)
+    engine.keychain.remember(identity_of(url))
     return engine
 
 

@@ -61,6 +61,11 @@ def database_file(url: str | None = None) -> Path:
     return Path(rest.removeprefix("/")) if separator else Path(said)
 
 
+def identity_of(url: str | None = None) -> str:
+    """What tells one database from another: the whole path of a file, else the address."""
+    return str(database_file(url).resolve()) if kind_of(url) == "sqlite" else place_of(url)
+
+
 def scratch_folder(url: str | None = None) -> Path:
     """Where runs keep files on this machine: beside a database file, else a private folder."""
     if kind_of(url) == "sqlite":

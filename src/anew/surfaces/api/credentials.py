@@ -14,15 +14,17 @@ async def add(asked: Asked) -> Reply:
     """Seal a credential, in place of one of the same name."""
     from anew.credentials.credential import check_name, read_credential
     from anew.credentials.redaction import short_fields
-    from anew.credentials.sealing import seal_credential
+    from anew.credentials.sealing import next_version, seal_credential
 
     sent = await asked.json(shapes.CredentialSent)
     name = check_name(sent.name)
     text = msgspec.json.encode({"type": sent.type, "data": sent.data})
     credential = read_credential(text, "the body", ref=name)
     key = asked.service.need_key()
-    now = asked.engine.database.clock.now()
-    await asked.engine.database.vault.seal(seal_credential(name, credential, key, now=now))
+    database, seen = asked.engine.database, asked.engine.keychain.seen
+    now = await next_version(database.vault, name, key, seen=seen, now=database.clock.now())
+    await database.vault.seal(seal_credential(name, credential, key, now=now))
+    seen.note(name, now)
     short = list(short_fields(credential))
     return Reply({"name": name, "type": credential.type, "short": short}, 201)
 
@@ -34,9 +36,10 @@ async def list_credentials(asked: Asked) -> Reply:
 
 
 async def remove(asked: Asked) -> Response:
-    name = asked.path("name")
-    if not await asked.engine.database.vault.forget(name):
+    name, engine = asked.path("name"), asked.engine
+    if not await engine.database.vault.forget(name):
         raise Refusal("not-found", f"there is no credential {name[:128]!r} in the credential store")
+    engine.keychain.seen.note_removed(name, engine.database.clock.now())
     return Response(status_code=204)
 
 

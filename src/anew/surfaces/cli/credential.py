@@ -9,6 +9,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anew.errors import ConfigError
 from anew.surfaces.cli import status
@@ -16,6 +17,10 @@ from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.place import add_place_options
 from anew.values import Object
+
+if TYPE_CHECKING:
+    from anew.credentials.key import Key
+    from anew.credentials.seen import Seen
 
 
 def run(words: list[str]) -> int:
@@ -59,14 +64,17 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.key import need_key
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import seal_credential
+    from anew.credentials.seen import Seen
     from anew.runtime.orders import Request
-    from anew.runtime.wiring import kind_of
+    from anew.runtime.wiring import identity_of, kind_of
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
     key = need_key(os.environ, Path.home())
-    sealed = seal_credential(name, credential, key, now=time.time_ns())
-    order(place, Request("seal", sealed=sealed))
+    seen = Seen(Path.home(), identity_of(place))
+    version = asyncio.run(_next_version(name, key, place, seen))
+    order(place, Request("seal", sealed=seal_credential(name, credential, key, now=version)))
+    seen.note(name, version)
     for ref in short_fields(credential):
         print(
             f"anew: {ref} has fewer than 6 characters: "
@@ -79,13 +87,27 @@ def _add(name: str, file: str, place: str | None) -> int:
     return status.DONE
 
 
+async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> int:
+    from anew.credentials.sealing import next_version
+    from anew.runtime.wiring import database_file, kind_of, open_database
+
+    now = time.time_ns()
+    if kind_of(place) == "sqlite" and not database_file(place).exists():
+        return seen.next_version(name, now)
+    async with open_database(place, read_only=True) as database:
+        return await next_version(database.vault, name, key, seen=seen, now=now)
+
+
 def _remove(name: str, place: str | None) -> int:
+    from anew.credentials.seen import Seen
     from anew.runtime.orders import Request
+    from anew.runtime.wiring import identity_of
     from anew.surfaces.cli.ordering import order
 
     answer = order(place, Request("forget", name=name))
     if not answer["changed"]:
         raise ConfigError(_unknown(name, answer["known"]))
+    Seen(Path.home(), identity_of(place)).note_removed(name, time.time_ns())
     print(f"{name} is removed")
     return status.DONE
 
