@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
+
 from anew.expressions.evaluation import Evaluation
+from anew.expressions.limits import PARTS_PER_OPERATION
 from anew.expressions.lookup import look_up
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import kind, to_text
@@ -13,9 +17,12 @@ _INDEX_DIGITS_MAX = 9
 
 
 def text_of(run: Evaluation, value: Value) -> str:
-    """`value` as text; making or scanning it is counted."""
+    """`value` as text. A text was paid for by the row that is called, what is made here is not."""
+    if type(value) is str:
+        return value
     text = to_text(value, run.limits)
-    run.spend_bulk(len(text))
+    if not isinstance(value, str):
+        run.spend_bulk(len(text))
     return text
 
 
@@ -50,13 +57,41 @@ def items_of(run: Evaluation, value: Value, what: str) -> list[Value]:
     return value if isinstance(value, list) else list(value)
 
 
-def attribute_of(value: Value, attribute: Value) -> Value:
-    """`value.a.b` for the attribute `a.b` of filters; digits are indexes."""
+def attribute_reader(run: Evaluation, attribute: Value, items: int) -> Callable[[Value], Value]:
+    """How `a.b` is read from each of so many items, which is paid for; digits are indexes.
+
+    Without an attribute it is the item itself.
+    """
+    if attribute is None or not items:
+        return _itself
     if isinstance(attribute, int):
-        return look_up(value, attribute)
+        return lambda item: look_up(item, attribute)
     if not isinstance(attribute, str):
         raise Refusal(f"an attribute must be a text, found {kind(attribute)}")
-    for key in attribute.split("."):
-        is_index = key.isdecimal() and len(key) <= _INDEX_DIGITS_MAX
-        value = look_up(value, int(key) if is_index else key)
-    return value
+    run.spend_bulk(len(attribute))
+    keys = [_key(part) for part in attribute.split(".")]
+    if len(keys) == 1:
+        only = keys[0]
+        return lambda item: look_up(item, only)
+    run.spend(items * (len(keys) // PARTS_PER_OPERATION))
+    return partial(_below, tuple(keys))
+
+
+def _key(written: str) -> str | int:
+    is_index = written.isdecimal() and len(written) <= _INDEX_DIGITS_MAX
+    return int(written) if is_index else written
+
+
+def _below(keys: tuple[str | int, ...], item: Value) -> Value:
+    for key in keys:
+        item = look_up(item, key)
+    return item
+
+
+def attributes_of(run: Evaluation, items: list[Value], attribute: Value) -> Iterable[Value]:
+    """The items, or what `attribute` reads from each."""
+    return items if attribute is None else map(attribute_reader(run, attribute, len(items)), items)
+
+
+def _itself(item: Value) -> Value:
+    return item

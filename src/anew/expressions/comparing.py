@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from anew.expressions.evaluation import Evaluation, Run
-from anew.expressions.operators import COMPARING, cannot_compare, compare
+from anew.expressions.evaluation import Evaluation, Run, evaluation_of
+from anew.expressions.limits import Limits
+from anew.expressions.operators import COMPARING, cannot_compare, compare, contains
 from anew.expressions.problems import COMPUTING_ERRORS, Placed
 from anew.values import Value
+
+# One comparison with so much costs less than a tenth of a millisecond.
+QUICK_CHARS_MAX = 4_096
+_SIZED = frozenset({str, list, dict})
+_PLAIN = frozenset({str, int})
 
 # Compares two values that are known already; the evaluation pays for it where work is counted.
 Pair: TypeAlias = Callable[[Evaluation | None, Value, Value], bool]
@@ -57,7 +63,87 @@ def _fallible(sign: str, left: Run, right: Run, placed: Placed) -> Run:
     return run
 
 
-def counted_comparison(sign: str, left: Run, right: Run, placed: Placed) -> Run:
+def lone_comparison(sign: str, left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+    """As `comparison`, where nothing else of the template counts: pays for large sides only."""
+    if sign == "==":
+        return _lone_equality(left, right, placed, limits)
+    if sign == "in":
+        return _lone_containment(left, right, placed, limits)
+    operate = COMPARING[sign]
+    is_quick = _finds_quickly if sign == "not in" else _ends_quickly
+
+    def run(rt: Evaluation) -> Value:
+        one, two = left(rt), right(rt)
+        try:
+            if is_quick(one, two):
+                return operate(one, two)
+            return compare(evaluation_of(rt, limits), sign, one, two)
+        except TypeError as error:
+            raise placed(cannot_compare(sign, one, two)) from error
+        except COMPUTING_ERRORS as error:
+            raise placed(error) from error
+
+    return run
+
+
+def _lone_equality(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+    """The most usual of them: two short texts, or numbers, are compared at once."""
+
+    most = QUICK_CHARS_MAX
+
+    def run(rt: Evaluation) -> Value:
+        one, two = left(rt), right(rt)
+        if (type(one) is str and len(one) <= most) or type(one) not in _SIZED:
+            return one == two
+        try:
+            return compare(evaluation_of(rt, limits), "==", one, two)
+        except COMPUTING_ERRORS as error:
+            raise placed(error) from error
+
+    return run
+
+
+def _lone_containment(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+    """As usual: a short text is looked for in a text, or in a list, that is not long."""
+    most = QUICK_CHARS_MAX
+
+    def run(rt: Evaluation) -> Value:
+        one, two = left(rt), right(rt)
+        try:
+            if type(one) is str and type(two) is str and len(two) <= most:
+                return one in two
+            if type(two) is list and type(one) in _PLAIN and len(two) <= most:
+                return one in two
+            if _finds_quickly(one, two):
+                return contains(two, one)
+            return compare(evaluation_of(rt, limits), "in", one, two)
+        except TypeError as error:
+            raise placed(cannot_compare("in", one, two)) from error
+        except COMPUTING_ERRORS as error:
+            raise placed(error) from error
+
+    return run
+
+
+def _ends_quickly(left: Value, right: Value) -> bool:
+    """A small value on one side ends a comparison, whatever the other is."""
+    return (
+        type(left) not in _SIZED
+        or type(right) not in _SIZED
+        or (type(left) is str and len(left) <= QUICK_CHARS_MAX)
+        or (type(right) is str and len(right) <= QUICK_CHARS_MAX)
+    )
+
+
+def _finds_quickly(item: Value, container: Value) -> bool:
+    if type(item) is not str and type(item) in _SIZED:
+        return False
+    if type(container) is str or type(container) is list:
+        return len(container) <= QUICK_CHARS_MAX
+    return True
+
+
+def counted_comparison(sign: str, left: Run, right: Run, placed: Placed, _: Limits) -> Run:
     """As `comparison`, for what may be repeated: the size of both sides is spent."""
 
     def run(rt: Evaluation) -> Value:

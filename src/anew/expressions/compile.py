@@ -11,15 +11,22 @@ from typing import Any
 
 from anew.expressions import syntax
 from anew.expressions.calling import invocation
-from anew.expressions.comparing import chain, comparison, counted_comparison, pair_comparison
-from anew.expressions.evaluation import Evaluation, Run
+from anew.expressions.comparing import (
+    chain,
+    comparison,
+    counted_comparison,
+    lone_comparison,
+    pair_comparison,
+)
+from anew.expressions.constants import ABSENT
+from anew.expressions.evaluation import Evaluation, Run, evaluation_of
 from anew.expressions.filters import FILTERS
 from anew.expressions.functions import FUNCTIONS
-from anew.expressions.limits import Limits
+from anew.expressions.limits import BULK, Limits
 from anew.expressions.lookup import chain_reader, cut, local_reader, look_up, path_reader
 from anew.expressions.methods import METHOD_NAMES, method_of, methods_named
 from anew.expressions.operators import ARITHMETIC, SIGNS
-from anew.expressions.predicates import PREDICATES, SIMPLE_PREDICATES
+from anew.expressions.predicates import PREDICATES
 from anew.expressions.problems import (
     COMPUTING_ERRORS,
     ExpressionError,
@@ -28,16 +35,12 @@ from anew.expressions.problems import (
     reason,
     unknown,
 )
-from anew.expressions.reads import Reads, chain_of, literal, name_of
+from anew.expressions.reads import Reads, chain_of, name_of
 from anew.expressions.rendering import check_chars, kind, to_text
 from anew.expressions.signature import Callee
+from anew.expressions.survey import Survey
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
-
-_REPEATING = (syntax.For, syntax.Set, syntax.SetText)
-_COUNTED = (syntax.Arithmetic, syntax.Sign, syntax.Call, syntax.Method, *_REPEATING)
-_DEFAULT = ("default", "d")
-_ABSENT: Any = object()
 
 
 class Compiler:
@@ -51,13 +54,8 @@ class Compiler:
         # them that every way to this point has set.
         self.locals: frozenset[str] = frozenset()
         self.sure_locals: frozenset[str] = frozenset()
-        self.is_counted = False
-        # Only statements can do one thing many times, so only then must all work be counted.
-        self.is_repeating = False
-        for root in nodes:
-            for node in syntax.descendants(root):
-                self.is_counted = self.is_counted or _needs_counting(node)
-                self.is_repeating = self.is_repeating or isinstance(node, _REPEATING)
+        self.survey = Survey(nodes)
+        self.is_counted = self.survey.is_counted
 
     def compile(self, node: syntax.Expression) -> Run:
         return _COMPILE[type(node)](self, node)
@@ -101,14 +99,14 @@ class Compiler:
         target, placed = self.compile(node.target), self.placed(node.at)
         given = (node.start, node.stop, node.step)
         bounds = [_constantly(None) if bound is None else self.compile(bound) for bound in given]
-        counts = self.is_repeating
+        limits = self.limits
 
         def run(rt: Evaluation) -> Value:
             value, (start, stop, step) = target(rt), [bound(rt) for bound in bounds]
             try:
                 piece = cut(value, start, stop, step)
-                if counts and piece:
-                    rt.spend_bulk(len(piece))
+                if piece and len(piece) >= BULK:
+                    evaluation_of(rt, limits).spend_bulk(len(piece))
                 return piece
             except COMPUTING_ERRORS as error:
                 raise placed(error) from error
@@ -116,17 +114,17 @@ class Compiler:
         return run
 
     def list_of(self, node: syntax.ListOf) -> Run:
-        constant = _literal_or_absent(node)
-        items = [self.compile(item) for item in node.items]
-        if constant is not _ABSENT:
+        constant = self.survey.constants.of(node)
+        if constant is not ABSENT:
             return _constantly(constant)
+        items = [self.compile(item) for item in node.items]
         return lambda rt: [plain(item(rt)) for item in items]
 
     def dict_of(self, node: syntax.DictOf) -> Run:
-        constant = _literal_or_absent(node)
-        pairs = [(self.compile(key), self.compile(value)) for key, value in node.pairs]
-        if constant is not _ABSENT:
+        constant = self.survey.constants.of(node)
+        if constant is not ABSENT:
             return _constantly(constant)
+        pairs = [(self.compile(key), self.compile(value)) for key, value in node.pairs]
         placed = self.placed(node.at)
 
         def run(rt: Evaluation) -> Value:
@@ -166,15 +164,16 @@ class Compiler:
             self.reads.add_comparison(link.operator, left, link.right)
             left = link.right
         if len(node.links) == 1:
-            return self._comparison(self.compile(node.left), node.links[0])
+            return self._comparison(node.left, node.links[0])
         return self._chain(node)
 
-    def _comparison(self, left: Run, link: syntax.Comparison) -> Run:
-        right, placed = self.compile(link.right), self.placed(link.at)
-        if self.is_repeating:
-            return counted_comparison(link.operator, left, right, placed)
-        constant = _literal_or_absent(link.right)
-        if constant is _ABSENT:
+    def _comparison(self, first: syntax.Expression, link: syntax.Comparison) -> Run:
+        left, right, placed = self.compile(first), self.compile(link.right), self.placed(link.at)
+        if not self.survey.is_narrow(first, link):
+            wide = counted_comparison if self.is_counted else lone_comparison
+            return wide(link.operator, left, right, placed, self.limits)
+        constant = self.survey.constants.of(link.right)
+        if constant is ABSENT:
             return comparison(link.operator, left, right, placed)
         return comparison(link.operator, left, right, placed, (constant,))
 
@@ -183,7 +182,7 @@ class Compiler:
             (self.compile(link.right), pair_comparison(link.operator, self.placed(link.at)))
             for link in node.links
         ]
-        return chain(self.compile(node.left), links, is_counted=self.is_repeating)
+        return chain(self.compile(node.left), links, is_counted=self.is_counted)
 
     # Computing
 
@@ -216,16 +215,19 @@ class Compiler:
 
     def concat(self, node: syntax.Concat) -> Run:
         parts, placed = [self.compile(part) for part in node.parts], self.placed(node.at)
-        limits, counts = self.limits, self.is_repeating
+        limits = self.limits
 
         def run(rt: Evaluation) -> Value:
             values = [part(rt) for part in parts]
+            texts, size = [], 0
             try:
-                texts = [to_text(value, limits) for value in values]
-                size = sum(map(len, texts))
-                check_chars(size, limits)
-                if counts:
-                    rt.spend_bulk(size)
+                for value in values:
+                    text = to_text(value, limits)
+                    size += len(text)
+                    check_chars(size, limits)
+                    texts.append(text)
+                if size >= BULK:
+                    evaluation_of(rt, limits).spend_bulk(size)
                 return "".join(texts)
             except COMPUTING_ERRORS as error:
                 raise placed(error) from error
@@ -241,7 +243,7 @@ class Compiler:
 
     def filter(self, node: syntax.Filter) -> Run:
         callee = self._callee(FILTERS, "filter", node.name, node)
-        if _is_plain_default(node):
+        if self.survey.is_plain_default(node):
             return self._default(node)
         self._check_named_operation(node)
         return self._invocation(callee.call, (self.compile(node.target),), node)
@@ -270,7 +272,7 @@ class Compiler:
         target = self.compile(node.target)
         given = node.arguments.positional
         fallback = self.compile(given[0]) if given else _constantly("")
-        also_false = len(given) > 1 and bool(literal(given[1]))
+        also_false = len(given) > 1 and bool(self.survey.constants.of(given[1]))
 
         def run(rt: Evaluation) -> Value:
             value = target(rt)
@@ -324,28 +326,6 @@ class Compiler:
         return invocation(call, inputs, named, self.placed(node.at))
 
 
-def _needs_counting(node: syntax.Node) -> bool:
-    if isinstance(node, syntax.Test):
-        return node.name not in SIMPLE_PREDICATES
-    if isinstance(node, syntax.Filter):
-        return not _is_plain_default(node)
-    return isinstance(node, _COUNTED)
-
-
-def _is_plain_default(node: syntax.Filter) -> bool:
-    if node.name not in _DEFAULT or node.arguments.named:
-        return False
-    given = node.arguments.positional
-    return len(given) <= 1 or _literal_or_absent(given[1]) is not _ABSENT
-
-
-def _literal_or_absent(node: syntax.Expression) -> Value:
-    try:
-        return literal(node)
-    except Refusal:
-        return _ABSENT
-
-
 def _missing(sign: str, *operands: tuple[Value, syntax.Expression]) -> Refusal | None:
     """Names the operand that is undefined, which is what computing fails of most."""
     for value, node in operands:
@@ -358,8 +338,8 @@ def _missing(sign: str, *operands: tuple[Value, syntax.Expression]) -> Refusal |
 
 def _local(rt: Evaluation, name: str) -> Value:
     # A set inside an if that was not taken leaves the name to the scope.
-    value = rt.locals.get(name, _ABSENT)
-    return rt.get(name) if value is _ABSENT else value
+    value = rt.locals.get(name, ABSENT)
+    return rt.get(name) if value is ABSENT else value
 
 
 def _any_of(parts: list[Run]) -> Run:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from anew.expressions.arguments import integer_of
+from anew.expressions.costs import AS_IT_GOES, FREE, Priced
 from anew.expressions.evaluation import Evaluation
+from anew.expressions.limits import PARTS_PER_OPERATION
 from anew.expressions.problems import Refusal
 from anew.expressions.signature import Callee, table_of
 from anew.expressions.undefined import UNDEFINED, plain
@@ -36,9 +38,17 @@ def range_(run: Evaluation, start: Value, stop: Value = UNDEFINED, step: Value =
 
 def dict_(run: Evaluation, **named: Value) -> dict[str, Value]:
     """`dict(a=1)` is `{'a': 1}`."""
+    run.spend(len(named) // PARTS_PER_OPERATION)
     return {key: plain(value) for key, value in named.items()}
 
 
 FUNCTIONS: dict[str, Callee] = table_of(
-    "function", {"rand": rand, "now": now, "range": range_, "dict": dict_}, leading=1
+    "function",
+    {
+        "rand": Priced(rand, FREE),
+        "now": Priced(now, FREE),
+        "range": Priced(range_, AS_IT_GOES),
+        "dict": Priced(dict_, AS_IT_GOES),
+    },
+    leading=1,
 )

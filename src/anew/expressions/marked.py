@@ -13,7 +13,7 @@ from typing import cast
 from anew.expressions import syntax
 from anew.expressions.compile import Compiler
 from anew.expressions.evaluation import Evaluation, Run
-from anew.expressions.limits import Limits
+from anew.expressions.limits import OPERATIONS_FREE, Limits
 from anew.expressions.parse import parse_expression
 from anew.expressions.problems import ExpressionError, Refusal
 from anew.expressions.reads import literal
@@ -28,7 +28,7 @@ from anew.values import Value
 def expression_template(text: str, limits: Limits) -> Template:
     """A bare expression, without braces."""
     with _bounded_stack(text):
-        tree = parse_expression(text, scan_expression(text), depth_max=limits.depth_max)
+        tree = parse_expression(text, scan_expression(text, limits), depth_max=limits.depth_max)
         return _of_expression(text, tree, limits)
 
 
@@ -49,7 +49,7 @@ def condition_template(text: str, limits: Limits) -> Template:
 
 
 def _statements(text: str, limits: Limits) -> tuple[syntax.Statement, ...]:
-    return parse_statements(text, scan_template(text), depth_max=limits.depth_max)
+    return parse_statements(text, scan_template(text, limits), depth_max=limits.depth_max)
 
 
 @contextmanager
@@ -86,4 +86,5 @@ def _start(compiler: Compiler, run: Run) -> Callable[[Scope], Value]:
         # It uses no more of an Evaluation than a scope has.
         return cast(Callable[[Scope], Value], run)
     limits = compiler.limits
-    return lambda scope: run(Evaluation(scope, limits))
+    granted = min(OPERATIONS_FREE, limits.operations_max)
+    return lambda scope: run(Evaluation(scope, limits, granted))

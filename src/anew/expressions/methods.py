@@ -6,6 +6,7 @@ A value's own Python methods are never reached.
 from __future__ import annotations
 
 from anew.expressions.arguments import integer_of, text_of
+from anew.expressions.costs import AS_IT_GOES, FREE, Priced, by_characters, by_size
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.filters import sequences, texts
 from anew.expressions.operators import compare
@@ -67,7 +68,6 @@ def _words(given: Value) -> list[str]:
 
 
 def find(run: Evaluation, value: str, part: Value, start: Value = 0) -> int:
-    run.spend_bulk(len(value))
     return value.find(_words(part)[0], integer_of(start, "the start"))
 
 
@@ -80,7 +80,6 @@ def join(run: Evaluation, value: str, parts: Value) -> str:
 
 
 def count_text(run: Evaluation, value: str, part: Value) -> int:
-    run.spend_bulk(len(value))
     return value.count(_words(part)[0])
 
 
@@ -99,17 +98,30 @@ def index(run: Evaluation, value: list[Value], item: Value) -> int:
 
 _METHODS: dict[type, dict[str, Callee]] = {
     dict: table_of(
-        "method", {"get": get, "items": items, "keys": keys, "values": values}, leading=2
+        "method",
+        {
+            "get": Priced(get, FREE),
+            "items": Priced(items, AS_IT_GOES),
+            "keys": Priced(keys, AS_IT_GOES),
+            "values": Priced(values, AS_IT_GOES),
+        },
+        leading=2,
     ),
-    list: table_of("method", {"index": index, "count": count_items}, leading=2),
+    list: table_of(
+        "method",
+        {"index": Priced(index, AS_IT_GOES), "count": Priced(count_items, AS_IT_GOES)},
+        leading=2,
+    ),
     str: table_of(
         "method",
         {
-            "lower": texts.lower, "upper": texts.upper, "strip": texts.trim, "lstrip": lstrip,
-            "rstrip": rstrip, "split": texts.split, "startswith": starts_with,
-            "endswith": ends_with, "replace": texts.replace, "join": join,
-            "title": texts.title, "capitalize": texts.capitalize, "find": find,
-            "count": count_text, "isdigit": is_digit,
+            "lower": texts.LOWER, "upper": texts.UPPER, "capitalize": texts.CAPITALIZE,
+            "title": texts.TITLE, "strip": texts.STRIP, "lstrip": Priced(lstrip, by_characters),
+            "rstrip": Priced(rstrip, by_characters), "split": texts.SPLIT,
+            "replace": texts.REPLACE, "join": Priced(join, AS_IT_GOES),
+            "startswith": Priced(starts_with, by_size), "endswith": Priced(ends_with, by_size),
+            "find": Priced(find, by_size), "count": Priced(count_text, by_size),
+            "isdigit": Priced(is_digit, by_size),
         },
         leading=2,
     ),

@@ -10,8 +10,9 @@ import operator
 from collections.abc import Callable
 from typing import TypeAlias
 
+from anew.expressions.costs import spend_for, work_of
 from anew.expressions.evaluation import Evaluation
-from anew.expressions.limits import Limits
+from anew.expressions.limits import BULK, Limits
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import check_chars, check_items, kind, weigh
 from anew.expressions.undefined import UNDEFINED, Words
@@ -65,6 +66,7 @@ def multiply(run: Evaluation, left: Value, right: Value) -> Value:
         run.spend_bulk(len(left) * max(right, 0))
         return left * right
     if isinstance(right, int) and isinstance(left, list):
+        run.spend(work_of(run, left))
         size = weigh(left, run.limits) * max(right, 0)
         check_items(size, run.limits)
         run.spend_bulk(size)
@@ -173,10 +175,12 @@ COMPARING: dict[str, Comparing] = {
 def compare(run: Evaluation, sign: str, left: Value, right: Value) -> bool:
     """One comparison whose work is counted, for use where it may be repeated."""
     for value in (left, right):
-        if isinstance(value, (list, dict)):
-            run.spend_bulk(weigh(value, run.limits))
-        elif isinstance(value, str):
-            run.spend_bulk(len(value))
+        kind_of = type(value)
+        if kind_of is str:
+            if len(value) >= BULK:
+                run.spend(len(value) // BULK)
+        elif kind_of is list or kind_of is dict:
+            spend_for(run, value)
     try:
         return COMPARING[sign](left, right)
     except TypeError:

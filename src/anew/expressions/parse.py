@@ -121,14 +121,18 @@ class ExpressionParser:
         return expression
 
     def expression_list(self) -> Expression:
+        """As `whole`, for what goes on behind it."""
+        return self.bounded(self._list())
+
+    def _list(self) -> Expression:
         at = self.current.at
         first = self.expression()
         if not self.at_operator(","):
-            return self.bounded(first)
+            return first
         items = [first]
         while self.take_operator(",") and not self._at_list_end():
             items.append(self.expression())
-        return self.bounded(ListOf(tuple(items), at))
+        return ListOf(tuple(items), at)
 
     def _at_list_end(self) -> bool:
         return self.current.kind == "end" or self.at_operator(")", "=")
@@ -242,7 +246,7 @@ class ExpressionParser:
 
     def _bracketed(self, token: Token) -> Expression:
         if self.take_operator("("):
-            inner = ListOf((), token.at) if self.at_operator(")") else self.expression_list()
+            inner = ListOf((), token.at) if self.at_operator(")") else self._list()
             self.expect_operator(")")
             return inner
         if self.take_operator("["):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anew.expressions.arguments import integer_of
+from anew.expressions.costs import AS_IT_GOES, FREE, Call, Priced, by_size
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import compare
 from anew.expressions.problems import Refusal
@@ -65,17 +66,11 @@ def is_false(run: Evaluation, value: Value) -> bool:
 
 
 def is_lower(run: Evaluation, value: Value) -> bool:
-    return isinstance(value, str) and _counted(run, value).islower()
+    return isinstance(value, str) and value.islower()
 
 
 def is_upper(run: Evaluation, value: Value) -> bool:
-    return isinstance(value, str) and _counted(run, value).isupper()
-
-
-def _counted(run: Evaluation, text: str) -> str:
-    """The text, with the reading of all of it counted."""
-    run.spend_bulk(len(text))
-    return text
+    return isinstance(value, str) and value.isupper()
 
 
 def is_odd(run: Evaluation, value: Value) -> bool:
@@ -126,24 +121,31 @@ def is_in(run: Evaluation, value: Value, container: Value) -> bool:
     return compare(run, "in", value, container)
 
 
+# They only look at the value, so they need no evaluation that counts.
+_SIMPLE: dict[str, Call] = {
+    "defined": is_defined, "undefined": is_undefined, "none": is_none, "string": is_string,
+    "number": is_number, "integer": is_integer, "float": is_float, "boolean": is_boolean,
+    "sequence": is_sequence, "mapping": is_mapping, "iterable": is_iterable, "true": is_true,
+    "false": is_false, "odd": is_odd, "even": is_even,
+}  # fmt: skip
+SIMPLE_PREDICATES = frozenset(_SIMPLE)
+
+# Each pays for the values that it compares.
+_COMPARING: dict[str, Call] = {
+    "sameas": is_same, "eq": equals, "equalto": equals, "==": equals, "ne": differs,
+    "!=": differs, "lt": is_less, "lessthan": is_less, "<": is_less, "le": is_at_most,
+    "<=": is_at_most, "gt": is_greater, "greaterthan": is_greater, ">": is_greater,
+    "ge": is_at_least, ">=": is_at_least, "in": is_in,
+}  # fmt: skip
+
 PREDICATES: dict[str, Callee] = table_of(
     "test",
     {
-        "defined": is_defined, "undefined": is_undefined, "none": is_none,
-        "string": is_string, "number": is_number, "integer": is_integer, "float": is_float,
-        "boolean": is_boolean, "sequence": is_sequence, "mapping": is_mapping,
-        "iterable": is_iterable, "true": is_true, "false": is_false, "lower": is_lower,
-        "upper": is_upper, "odd": is_odd, "even": is_even, "divisibleby": is_divisible,
-        "sameas": is_same, "eq": equals, "equalto": equals, "==": equals, "ne": differs,
-        "!=": differs, "lt": is_less, "lessthan": is_less, "<": is_less, "le": is_at_most,
-        "<=": is_at_most, "gt": is_greater, "greaterthan": is_greater, ">": is_greater,
-        "ge": is_at_least, ">=": is_at_least, "in": is_in,
+        **{name: Priced(call, FREE) for name, call in _SIMPLE.items()},
+        **{name: Priced(call, AS_IT_GOES) for name, call in _COMPARING.items()},
+        "divisibleby": Priced(is_divisible, FREE),
+        "lower": Priced(is_lower, by_size),
+        "upper": Priced(is_upper, by_size),
     },
     leading=2,
-)  # fmt: skip
-
-# These only look at the value, so they need no evaluation that counts.
-SIMPLE_PREDICATES = frozenset(
-    {"defined", "undefined", "none", "string", "number", "integer", "float", "boolean"}
-    | {"sequence", "mapping", "iterable", "true", "false", "odd", "even"}
 )

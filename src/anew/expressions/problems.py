@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+# More of a name that nobody knows is not quoted.
+_NAME_CHARS_MAX = 60
+
 
 class ExpressionError(Exception):
     """An expression is malformed or failed; `offset` counts characters of `source` from 0."""
@@ -62,6 +65,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415
 
     names = sorted(known)
+    if len(name) > _NAME_CHARS_MAX:
+        name = f"{name[:_NAME_CHARS_MAX]}…"
     near = get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
     return f"unknown {what} {name!r}. {hint}"

@@ -15,6 +15,8 @@ from anew.values import Value, json_text
 
 _FALSE_WORDS = frozenset({"", "false", "0", "no", "none", "null", "off"})
 _TRUE_WORDS = frozenset({"true", "1", "yes"})
+_WORD_CHARS_MAX = 16
+_SIZED = frozenset({str, list, dict})
 _KINDS = {
     type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text",
     list: "a list", dict: "an object",
@@ -31,7 +33,7 @@ def kind(value: Value) -> str:
 def is_true(value: Value) -> bool:
     """Truth of a condition: Python's, but some words are false too."""
     if isinstance(value, str):
-        return value.strip().lower() not in _FALSE_WORDS
+        return _as_word(value) not in _FALSE_WORDS
     return bool(value)
 
 
@@ -39,7 +41,13 @@ def is_true_word(value: Value, limits: Limits) -> bool:
     """Truth where only `true`, `1` and `yes` hold."""
     if value is True or value is False:
         return bool(value)
-    return to_text(value, limits).strip().lower() in _TRUE_WORDS
+    return _as_word(to_text(value, limits)) in _TRUE_WORDS
+
+
+def _as_word(text: str) -> str:
+    """The text without the white space around it, in small letters; no long text is a word."""
+    word = text.strip()
+    return word if len(word) > _WORD_CHARS_MAX else word.lower()
 
 
 def to_text(value: Value, limits: Limits) -> str:
@@ -94,8 +102,10 @@ def weigh(value: Value, limits: Limits, *, weight_max: int | None = None) -> int
             weight += len(item) // BULK
         elif isinstance(item, (list, dict)):
             weight += len(item)
-            if weight <= most:
-                waiting.extend(item.values() if isinstance(item, dict) else item)
+            items = item.values() if isinstance(item, dict) else item
+            # Most long lists hold numbers only.
+            if weight <= most and not _SIZED.isdisjoint(map(type, items)):
+                waiting.extend(items)
         if weight > most:
             raise Refusal(f"a value holds more than {most} items")
     return weight

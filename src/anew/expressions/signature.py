@@ -9,15 +9,19 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from anew.expressions.costs import Priced, charged, everything
 from anew.expressions.problems import Refusal
 from anew.values import Value
 
-# Names authors use and the functions of this package behind them.
-Calls: TypeAlias = dict[str, Callable[..., Value]]
+# Names authors use and the functions of this package behind them, with what calling one costs.
+Calls: TypeAlias = dict[str, Callable[..., Value] | Priced]
 
 
 class Callee(Struct, frozen=True):
-    """A function of this package under the name authors use; values are never callees."""
+    """A function of this package under the name authors use; values are never callees.
+
+    `call` is charged: there is no way to it that is not.
+    """
 
     what: str
     name: str
@@ -49,4 +53,10 @@ def _signature(call: Callable[..., Value]) -> inspect.Signature:
 
 
 def table_of(what: str, calls: Calls, *, leading: int) -> dict[str, Callee]:
-    return {name: Callee(what, name, call, leading) for name, call in calls.items()}
+    return {name: Callee(what, name, _paid(call), leading) for name, call in calls.items()}
+
+
+def _paid(row: Callable[..., Value] | Priced) -> Callable[..., Value]:
+    if isinstance(row, Priced):
+        return charged(row.call, row.cost)
+    return charged(row, everything)

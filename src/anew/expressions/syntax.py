@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -207,21 +207,23 @@ _EXPRESSIONS = (
     Constant, Name, Attribute, Item, Slice, Call, Method, Filter, Test, Sign, Not,
     Arithmetic, Compare, Concat, Logic, Choice, ListOf, DictOf,
 )  # fmt: skip
-_NODES = (*_EXPRESSIONS, Text, Output, If, For, Set, SetText, Arguments, Comparison, Branch)
-_LEAVES = (Constant, Name, Text)
+_NODES = frozenset(
+    {*_EXPRESSIONS, Text, Output, If, For, Set, SetText, Arguments, Comparison, Branch}
+)
+_LEAVES = frozenset({Constant, Name, Text})
 
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below `node`, in source order."""
-    if not isinstance(node, _LEAVES):
+    if type(node) not in _LEAVES:
         for field in node.__struct_fields__:
             yield from _nodes_in(getattr(node, field))
 
 
-def _nodes_in(part: object) -> Iterator[Node]:
-    if isinstance(part, _NODES):
+def _nodes_in(part: Any) -> Iterator[Node]:
+    if type(part) in _NODES:
         yield part
-    elif isinstance(part, tuple):
+    elif type(part) is tuple:
         for item in part:
             yield from _nodes_in(item)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anew.expressions.evaluation import evaluation_of
 from anew.expressions.limits import DEFAULT_LIMITS, Limits
 from anew.expressions.problems import ExpressionError, Refusal, reason
 from anew.expressions.reads import Path, Reads
@@ -15,6 +16,10 @@ from anew.values import Value
 # Texts rendered side by side in one list or object; so few need no counting.
 PARTS_CHARS_MAX = 32 * 1024 * 1024
 PARTS_FREE = 16
+# The truth of a text no longer than this is found in no time.
+TRUTH_CHARS_FREE = 4_096
+# A text within all limits has a truth: no more than this is counted.
+_SCANNED_CHARS_MAX = 1024 * 1024
 
 _MARKS = ("{{", "{%", "{#")
 
@@ -97,9 +102,18 @@ class Condition:
         value = self.template.compute(scope)
         if value is True or value is False:
             return bool(value)
+        if isinstance(value, str) and len(value) > TRUTH_CHARS_FREE:
+            self._pay(scope, value)
         if self._only_true_words:
             return self._is_true_word(value)
         return is_true(value)
+
+    def _pay(self, scope: Scope, text: str) -> None:
+        """White space around a long text is scanned for the word in it."""
+        try:
+            evaluation_of(scope, DEFAULT_LIMITS).spend_bulk(min(len(text), _SCANNED_CHARS_MAX))
+        except Refusal as error:
+            raise ExpressionError(reason(error), source=str(self.source), offset=0) from error
 
     def _is_true_word(self, value: Value) -> bool:
         try:

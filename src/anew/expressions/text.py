@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anew.expressions import syntax
 from anew.expressions.compile import Compiler
-from anew.expressions.evaluation import Evaluation, Run
+from anew.expressions.evaluation import Evaluation, Run, evaluation_of
 from anew.expressions.limits import BULK
 from anew.expressions.loops import Emit, Loop, assign
 from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError, Refusal, reason
@@ -77,7 +77,7 @@ def _statement(compiler: Compiler, statement: syntax.Statement, before: str) -> 
 def _output(compiler: Compiler, statement: syntax.Output, before: str) -> Emit:
     """Writes the text before a `{{ }}` and the value: the two are nearly always together."""
     value, limits = compiler.compile(statement.expression), compiler.limits
-    placed, counts = compiler.placed(statement.expression.at), compiler.is_repeating
+    placed, is_counted = compiler.placed(statement.expression.at), compiler.is_counted
 
     def write(rt: Evaluation, pieces: list[str]) -> None:
         found = value(rt)
@@ -86,8 +86,10 @@ def _output(compiler: Compiler, statement: syntax.Output, before: str) -> Emit:
             return
         try:
             text = str(found) if type(found) is int else to_text(found, limits)
-            if counts and len(text) >= BULK:
-                rt.spend_bulk(len(text))
+            if len(text) >= BULK:
+                evaluation_of(rt, limits).spend_bulk(len(text))
+                if not is_counted:
+                    check_chars(len(text) + sum(map(len, pieces)), limits)
         except COMPUTING_ERRORS as error:
             raise placed(error) from error
         pieces += (before, text)
@@ -160,7 +162,7 @@ def _for(compiler: Compiler, statement: syntax.For) -> Emit:
     compiler.locals, compiler.sure_locals = outer, sure
     otherwise = _block(compiler, statement.otherwise)
     compiler.locals = outer
-    nodes = list(syntax.descendants(statement))
+    facts = compiler.survey.loops[id(statement)]
     return Loop(
         source=source,
         condition=condition,
@@ -168,7 +170,7 @@ def _for(compiler: Compiler, statement: syntax.For) -> Emit:
         body=body,
         otherwise=otherwise,
         placed=compiler.placed(statement.at),
-        node_count=len(nodes),
-        has_set=any(isinstance(node, syntax.Set | syntax.SetText) for node in nodes),
-        shows_loop=any(isinstance(node, syntax.Name) and node.name == "loop" for node in nodes),
+        node_count=facts.node_count,
+        has_set=facts.has_set,
+        shows_loop=facts.shows_loop,
     ).write

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from anew.expressions.limits import DEFAULT_LIMITS
+from anew.expressions.limits import DEFAULT_LIMITS, Limits
 from anew.expressions.problems import ExpressionError
 from anew.values import Value
 
@@ -74,20 +74,22 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-def scan_expression(source: str) -> list[Token]:
+def scan_expression(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Token]:
     """The tokens of a bare expression, closed by an "end" token."""
-    tokens, _ = _Scanner(source).tokens(0, closing=None)
+    tokens, _ = _Scanner(source, limits).tokens(0, closing=None)
     return tokens
 
 
-def scan_template(source: str) -> list[Part]:
+def scan_template(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Part]:
     """The parts of a template in order, comments gone, raw text as it is."""
-    return _Scanner(source).parts()
+    return _Scanner(source, limits).parts()
 
 
 class _Scanner:
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, limits: Limits) -> None:
         self.source = source
+        self._tokens_max = limits.tokens_max
+        self._tokens_left = limits.tokens_max
 
     def error(self, message: str, at: int) -> ExpressionError:
         return ExpressionError(message, source=self.source, offset=at)
@@ -100,6 +102,7 @@ class _Scanner:
             text = self.source[position : opening.start()]
             self._add_text(found, text, position, strips_left, mark.endswith("-"))
             position, strips_left = self._code(found, mark[:2], opening)
+            self._count(1, opening.start())
         self._add_text(found, self.source[position:], position, strips_left, False)
         return found
 
@@ -150,11 +153,13 @@ class _Scanner:
             end = closing.match(self.source, position) if closing and not open_brackets else None
             if end:
                 found.append(Token("end", "", position))
+                self._count(1, position)
                 return found, end
             token, position = self._token(position, found)
             if token is None:
                 continue
             found.append(token)
+            self._count(1, token.at)
             if token.kind == "operator":
                 self._balance(token, open_brackets)
         if open_brackets:
@@ -163,6 +168,13 @@ class _Scanner:
             )
         found.append(Token("end", "", size))
         return found, None
+
+    def _count(self, tokens: int, at: int) -> None:
+        """Refuse a text that takes too long to compile, at the first token that is too many."""
+        self._tokens_left -= tokens
+        if self._tokens_left < 0:
+            message = f"longer than {self._tokens_max:,} names, literals and signs. Split it"
+            raise self.error(message, at)
 
     def _balance(self, token: Token, open_brackets: list[Token]) -> None:
         if token.value in ("(", "[", "{"):

@@ -10,6 +10,8 @@ from typing import Final
 
 from anew.values import Value
 
+_EVENT_KEYS_MAX = 32
+
 
 class Undefined:
     """What a name, key or index that does not exist reads as.
@@ -84,7 +86,10 @@ def plain(value: Value) -> Value:
 
 
 def _plain_object(value: dict[str, Value]) -> dict[str, Value]:
-    # Words stand only directly in an object of the scope (`event`), so one level is enough.
+    # Words stand only directly in an object of the scope (`event`), so one level is enough, and it
+    # has few keys.
+    if len(value) > _EVENT_KEYS_MAX:
+        return value
     for item in value.values():
         if type(item) is Words:
             return {key: str(v) if type(v) is Words else v for key, v in value.items()}

@@ -8,6 +8,7 @@ import json
 from typing import NoReturn
 
 from anew.expressions.arguments import integer_of, text_of
+from anew.expressions.costs import AS_IT_GOES, Priced, by_size, slowly, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import check_chars, kind, to_json
@@ -16,11 +17,15 @@ from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"})
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _INDENT_MAX = 16
 # A quote ends the quoted text, stands there escaped, and the text goes on.
 _SHELL_QUOTE = "'\\''"
 _PAIR = 2
+_INDENT_SLOWER = 16
+# How each byte is written in a URL, and how many of them for one operation.
+_PERCENT = [f"%{byte:02X}" for byte in range(256)]
+_BYTES_PER_OPERATION = 32
 
 
 def tojson(run: Evaluation, value: Value, indent: Value = None) -> str:
@@ -28,6 +33,9 @@ def tojson(run: Evaluation, value: Value, indent: Value = None) -> str:
     width = None if indent is None else integer_of(indent, "the indent")
     if width is not None and not 0 <= width <= _INDENT_MAX:
         raise Refusal(f"the indent must be 0 to {_INDENT_MAX}")
+    if width is not None:
+        # Lines are broken by interpreted code.
+        run.spend(work_of(run, value) * _INDENT_SLOWER)
     text = to_json(plain(value), run.limits, indent=width)
     run.spend_bulk(len(text))
     return text
@@ -70,7 +78,7 @@ def b64decode(run: Evaluation, value: Value) -> str:
 def urlencode(run: Evaluation, value: Value) -> str:
     """A text quoted for a path; an object or a list of pairs as a query."""
     if not isinstance(value, (dict, list)):
-        return _within_limit(run, _quoted(text_of(run, value), "/"))
+        return _within_limit(run, _quoted(run, text_of(run, value), "/"))
     pairs = list(value.items()) if isinstance(value, dict) else value
     run.spend(len(pairs))
     return _within_limit(run, "&".join(_pair(run, pair) for pair in pairs))
@@ -79,16 +87,19 @@ def urlencode(run: Evaluation, value: Value) -> str:
 def _pair(run: Evaluation, pair: Value) -> str:
     if not isinstance(pair, (list, tuple)) or len(pair) != _PAIR:
         raise Refusal("'urlencode' needs a text, an object or a list of pairs")
-    key, value = (_quoted(text_of(run, part), " ").replace(" ", "+") for part in pair)
+    key, value = (_quoted(run, text_of(run, part), " ").replace(" ", "+") for part in pair)
     return f"{key}={value}"
 
 
-def _quoted(text: str, safe: str) -> str:
+def _quoted(run: Evaluation, text: str, safe: str) -> str:
     """Percent-encoded but for the unreserved characters of RFC 3986 and those in `safe`."""
     if text.isascii() and text.isalnum():
         return text
-    kept = _UNRESERVED | frozenset(safe.encode())
-    return "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in text.encode())
+    data, kept = text.encode(), _UNRESERVED + safe.encode()
+    run.spend(len(data) // _BYTES_PER_OPERATION)
+    check_chars(len(data) + 2 * len(data.translate(None, kept)), run.limits)
+    written = [chr(byte) if byte in kept else _PERCENT[byte] for byte in range(256)]
+    return "".join(map(written.__getitem__, data))
 
 
 def _within_limit(run: Evaluation, text: str) -> str:
@@ -104,11 +115,9 @@ def escape(run: Evaluation, value: Value) -> str:
 def shquote(run: Evaluation, value: Value) -> str:
     """One word of a POSIX shell, whatever is in the text; a list gives a word for each item."""
     words = value if isinstance(value, list) else [value]
-    run.spend(len(words))
     texts = [_word_text(run, word) for word in words]
     size = sum(len(text) + 4 * text.count("'") + 3 for text in texts)
     check_chars(size, run.limits)
-    run.spend_bulk(size)
     return " ".join("'" + text.replace("'", _SHELL_QUOTE) + "'" for text in texts)
 
 
@@ -123,12 +132,12 @@ def _word_text(run: Evaluation, value: Value) -> str:
 
 
 ENCODING_FILTERS: Calls = {
-    "tojson": tojson,
-    "fromjson": fromjson,
-    "b64encode": b64encode,
-    "b64decode": b64decode,
-    "urlencode": urlencode,
-    "escape": escape,
-    "e": escape,
-    "shquote": shquote,
+    "tojson": Priced(tojson, AS_IT_GOES),
+    "fromjson": Priced(fromjson, slowly(4)),
+    "b64encode": Priced(b64encode, by_size),
+    "b64decode": Priced(b64decode, by_size),
+    "urlencode": Priced(urlencode, slowly(2)),
+    "escape": Priced(escape, slowly(4)),
+    "e": Priced(escape, slowly(4)),
+    "shquote": Priced(shquote, slowly(4)),
 }

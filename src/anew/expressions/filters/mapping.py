@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from anew.expressions.arguments import attribute_of, items_of
+from anew.expressions.arguments import attribute_reader, items_of
+from anew.expressions.costs import AS_IT_GOES, Priced, spend_for, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.filters.table import FILTERS
 from anew.expressions.predicates import PREDICATES
 from anew.expressions.problems import Refusal, unknown
-from anew.expressions.rendering import kind, weigh
+from anew.expressions.rendering import kind
 from anew.expressions.signature import Callee, Calls
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
@@ -25,7 +26,8 @@ def map_(run: Evaluation, value: Value, *arguments: Value, **named: Value) -> li
     for item in items:
         result = plain(callee.call(run, item, *rest, **named))
         # A filter may answer with its argument, so one large value could come many times.
-        run.spend_bulk(weigh(result, run.limits) if rest or named else 0)
+        if rest or named:
+            spend_for(run, result)
         made.append(result)
     return made
 
@@ -35,12 +37,12 @@ def _map_attribute(
 ) -> list[Value]:
     if attribute is None:
         raise Refusal("'map' needs the name of a filter, or attribute=")
-    weight = weigh(default, run.limits)
-    made = []
+    work = 1 + work_of(run, default)
+    read, made = attribute_reader(run, attribute, len(items)), []
     for item in items:
-        found = attribute_of(item, attribute)
+        found = read(item)
         if found is UNDEFINED:
-            run.spend(weight)
+            run.spend(work)
             found = default
         made.append(plain(found))
     return made
@@ -63,9 +65,9 @@ def _chosen(
     callee = _named(PREDICATES, "test", test[0]) if test else None
     if callee is not None:
         callee.check(len(test) - 1, ())
-    kept = []
+    read, kept = attribute_reader(run, attribute, len(items)), []
     for item in items:
-        tested = item if attribute is None else attribute_of(item, attribute)
+        tested = read(item)
         verdict = bool(tested) if callee is None else callee.call(run, tested, *test[1:])
         if verdict is wanted:
             kept.append(item)
@@ -89,9 +91,9 @@ def rejectattr(run: Evaluation, value: Value, attribute: Value, *test: Value) ->
 
 
 MAPPING_FILTERS: Calls = {
-    "map": map_,
-    "select": select,
-    "reject": reject,
-    "selectattr": selectattr,
-    "rejectattr": rejectattr,
+    "map": Priced(map_, AS_IT_GOES),
+    "select": Priced(select, AS_IT_GOES),
+    "reject": Priced(reject, AS_IT_GOES),
+    "selectattr": Priced(selectattr, AS_IT_GOES),
+    "rejectattr": Priced(rejectattr, AS_IT_GOES),
 }

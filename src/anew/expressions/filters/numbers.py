@@ -6,6 +6,7 @@ import math
 
 from anew.expressions import rendering
 from anew.expressions.arguments import integer_of, number_of
+from anew.expressions.costs import AS_IT_GOES, FREE, Priced
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import bounded
 from anew.expressions.problems import Refusal
@@ -16,7 +17,8 @@ from anew.values import Value
 _BASES = (0, *range(2, 37))
 # Past these a float has no digits left to round.
 _PRECISION_MAX = 308
-# Longer texts are no number that fits in 64 bits or a float.
+# Longer texts are no number that fits in 64 bits or a float. Reading one costs no more than an item
+# of a list does.
 _NUMBER_CHARS_MAX = 1_000
 
 
@@ -91,11 +93,11 @@ def default_(run: Evaluation, value: Value, fallback: Value = "", boolean: Value
 
 
 NUMBER_FILTERS: Calls = {
-    "int": to_int,
-    "float": to_float,
-    "bool": to_bool,
-    "abs": absolute,
-    "round": round_,
-    "default": default_,
-    "d": default_,
+    "int": Priced(to_int, FREE),
+    "float": Priced(to_float, FREE),
+    "bool": Priced(to_bool, AS_IT_GOES),
+    "abs": Priced(absolute, FREE),
+    "round": Priced(round_, FREE),
+    "default": Priced(default_, FREE),
+    "d": Priced(default_, FREE),
 }

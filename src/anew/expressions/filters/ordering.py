@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from anew.expressions.arguments import attribute_of, items_of, object_of
+from anew.expressions.arguments import attribute_reader, attributes_of, items_of, object_of
+from anew.expressions.costs import AS_IT_GOES, Priced, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import NUMBERS
 from anew.expressions.problems import Refusal
@@ -16,12 +17,22 @@ from anew.values import Value
 
 Key: TypeAlias = Callable[[Value], Value]
 
+# Comparing two numbers, or two texts that differ at once.
+_COMPARISONS_PER_OPERATION = 32
+# Comparing texts again is this much cheaper than making them comparable.
+_REPEATED = 16
+_KEYS_PER_OPERATION = 4
+# Writing even a short list as JSON.
+_JSON_OPERATIONS = 4
+_ATTRIBUTES_CHARS_PER_OPERATION = 16
 
-def _key(run: Evaluation, attribute: Value, case_sensitive: Value) -> Key:
-    """What items are compared by. Only numbers and texts have an order."""
+
+def _key(run: Evaluation, attribute: Value, case_sensitive: Value, items: int) -> Key:
+    """What so many items are compared by. Only numbers and texts have an order."""
+    read = attribute_reader(run, attribute, items)
 
     def key(item: Value) -> Value:
-        value = item if attribute is None else attribute_of(item, attribute)
+        value = read(item)
         if isinstance(value, str):
             run.spend_bulk(len(value))
             return str(value) if case_sensitive else value.lower()
@@ -32,19 +43,31 @@ def _key(run: Evaluation, attribute: Value, case_sensitive: Value) -> Key:
     return key
 
 
-def _several_keys(run: Evaluation, attribute: Value, case_sensitive: Value) -> Key:
+def _several_keys(run: Evaluation, attribute: Value, case_sensitive: Value, items: int) -> Key:
     """As `_key`, and `a,b` orders by two attributes."""
     if not isinstance(attribute, str) or "," not in attribute:
-        return _key(run, attribute, case_sensitive)
-    keys = [_key(run, part.strip(), case_sensitive) for part in attribute.split(",")]
-    return lambda item: [key(item) for key in keys]
+        return _key(run, attribute, case_sensitive, items)
+    run.spend(len(attribute) // _ATTRIBUTES_CHARS_PER_OPERATION)
+    keys = [_key(run, part.strip(), case_sensitive, items) for part in attribute.split(",")]
+
+    def several(item: Value) -> Value:
+        run.spend(len(keys) // _KEYS_PER_OPERATION)
+        return [key(item) for key in keys]
+
+    return several
 
 
-def _ordered(items: list[Value], key: Key, *, reverse: bool) -> list[Value]:
+def _ordered(run: Evaluation, items: list[Value], key: Key, *, reverse: bool) -> list[Value]:
+    """The items in order. Whoever gives them has paid for each of them once."""
+    run.spend(len(items) * len(items).bit_length() // _COMPARISONS_PER_OPERATION)
+    before = run.spent
     try:
-        return sorted(items, key=key, reverse=reverse)
+        made = sorted(items, key=key, reverse=reverse)
     except TypeError:
         raise Refusal("a number and a text cannot be put in order") from None
+    # Each key was compared as often as a list of this length is halved.
+    run.spend((run.spent - before) * len(items).bit_length() // _REPEATED)
+    return made
 
 
 def sort(
@@ -54,8 +77,9 @@ def sort(
     case_sensitive: Value = False,
     attribute: Value = None,
 ) -> list[Value]:
-    key = _several_keys(run, attribute, case_sensitive)
-    return _ordered(items_of(run, value, "'sort'"), key, reverse=bool(reverse))
+    items = items_of(run, value, "'sort'")
+    key = _several_keys(run, attribute, case_sensitive, len(items))
+    return _ordered(run, items, key, reverse=bool(reverse))
 
 
 def minimum(
@@ -81,7 +105,8 @@ def _extreme(
 ) -> Value:
     items = items_of(run, value, f"{choose.__name__!r}")
     try:
-        return choose(items, key=_key(run, attribute, case_sensitive), default=UNDEFINED)
+        key = _key(run, attribute, case_sensitive, len(items))
+        return choose(items, key=key, default=UNDEFINED)
     except TypeError:
         raise Refusal("a number and a text cannot be put in order") from None
 
@@ -99,8 +124,8 @@ def dictsort(
     found = object_of(value, "'dictsort'")
     run.spend(len(found))
     pairs = [[key, item] for key, item in found.items()]
-    key = _key(run, 0 if by == "key" else 1, case_sensitive)
-    return _ordered(pairs, key, reverse=bool(reverse))
+    key = _key(run, 0 if by == "key" else 1, case_sensitive, len(pairs))
+    return _ordered(run, pairs, key, reverse=bool(reverse))
 
 
 def unique(
@@ -109,8 +134,8 @@ def unique(
     """The first of every value, in order."""
     seen: set[Value] = set()
     kept: list[Value] = []
-    for item in items_of(run, value, "'unique'"):
-        chosen = item if attribute is None else attribute_of(item, attribute)
+    items = items_of(run, value, "'unique'")
+    for item, chosen in zip(items, attributes_of(run, items, attribute), strict=True):
         identity = _identity(run, chosen, case_sensitive)
         if identity not in seen:
             seen.add(identity)
@@ -121,8 +146,10 @@ def unique(
 def _identity(run: Evaluation, value: Value, case_sensitive: Value) -> Value:
     """Something hashable that is equal for equal values."""
     if isinstance(value, str):
+        run.spend_bulk(len(value))
         return ("text", str(value) if case_sensitive else value.lower())
     if isinstance(value, (list, dict)):
+        run.spend(_JSON_OPERATIONS + work_of(run, value))
         text = to_json(value, run.limits)
         run.spend_bulk(len(text))
         return ("json", text)
@@ -138,19 +165,23 @@ def groupby(
 ) -> list[Value]:
     """Objects of `grouper` and `list`, in the order of the groupers."""
     groups: dict[Value, dict[str, Value]] = {}
-    for item in items_of(run, value, "'groupby'"):
-        found = attribute_of(item, attribute)
+    items = items_of(run, value, "'groupby'")
+    read = attribute_reader(run, attribute, len(items))
+    key_of = _key(run, None, case_sensitive, len(items))
+    for item in items:
+        found = read(item)
         grouper = default if found is UNDEFINED else found
-        key = _key(run, None, case_sensitive)(grouper)
+        key = key_of(grouper)
         groups.setdefault(key, {"grouper": grouper, "list": []})["list"].append(item)
-    return [groups[key] for key in _ordered(list(groups), lambda key: key, reverse=False)]
+    order = _ordered(run, list(groups), _key(run, None, True, len(groups)), reverse=False)
+    return [groups[key] for key in order]
 
 
 ORDERING_FILTERS: Calls = {
-    "sort": sort,
-    "min": minimum,
-    "max": maximum,
-    "dictsort": dictsort,
-    "unique": unique,
-    "groupby": groupby,
+    "sort": Priced(sort, AS_IT_GOES),
+    "min": Priced(minimum, AS_IT_GOES),
+    "max": Priced(maximum, AS_IT_GOES),
+    "dictsort": Priced(dictsort, AS_IT_GOES),
+    "unique": Priced(unique, AS_IT_GOES),
+    "groupby": Priced(groupby, AS_IT_GOES),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from anew.expressions.arguments import attribute_of, integer_of, items_of, object_of, text_of
+from anew.expressions.arguments import attributes_of, integer_of, items_of, object_of, text_of
+from anew.expressions.costs import AS_IT_GOES, FREE, Priced, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import add
 from anew.expressions.problems import Refusal
-from anew.expressions.rendering import check_chars, kind, to_text, weigh
+from anew.expressions.rendering import check_chars, kind, to_text
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
@@ -40,8 +41,8 @@ def join(run: Evaluation, value: Value, separator: Value = "", attribute: Value 
     items, mark = items_of(run, value, "'join'"), text_of(run, separator)
     parts: list[str] = []
     size = 0
-    for item in items:
-        part = to_text(item if attribute is None else attribute_of(item, attribute), run.limits)
+    for item in attributes_of(run, items, attribute):
+        part = to_text(item, run.limits)
         size += len(part) + len(mark)
         check_chars(size - len(mark), run.limits)
         parts.append(part)
@@ -56,7 +57,8 @@ def to_list(run: Evaluation, value: Value) -> list[Value]:
 
 def reverse(run: Evaluation, value: Value) -> Value:
     if isinstance(value, str):
-        return text_of(run, value)[::-1]
+        run.spend_bulk(len(value))
+        return str(value)[::-1]
     return items_of(run, value, "'reverse'")[::-1]
 
 
@@ -86,9 +88,9 @@ def get(run: Evaluation, value: Value, key: Value, default: Value = UNDEFINED) -
 
 def total(run: Evaluation, value: Value, attribute: Value = None, start: Value = 0) -> Value:
     """`start` plus every item; also joins lists, from `start=[]`."""
-    result = start
-    for item in items_of(run, value, "'sum'"):
-        result = add(run, result, item if attribute is None else attribute_of(item, attribute))
+    result, items = start, items_of(run, value, "'sum'")
+    for item in attributes_of(run, items, attribute):
+        result = add(run, result, item)
     return result
 
 
@@ -103,7 +105,7 @@ def batch(
     made = [items[i : i + size] for i in range(0, len(items), size)]
     if made and fill_with is not None:
         missing = size - len(made[-1])
-        run.spend(missing * weigh(fill_with, run.limits))
+        run.spend(missing * (1 + work_of(run, fill_with)))
         made[-1] = made[-1] + [plain(fill_with)] * missing
     return made
 
@@ -116,7 +118,7 @@ def slice_(
     if count < 1:
         raise Refusal("the number of slices must be at least 1")
     items = items_of(run, value, "'slice'")
-    run.spend(count if fill_with is None else count * weigh(fill_with, run.limits))
+    run.spend(count * (1 + work_of(run, fill_with)))
     each, longer = divmod(len(items), count)
     made, start = [], 0
     for number in range(count):
@@ -127,20 +129,23 @@ def slice_(
     return made
 
 
+JOIN, KEYS = Priced(join, AS_IT_GOES), Priced(keys, AS_IT_GOES)
+VALUES, ITEMS = Priced(values, AS_IT_GOES), Priced(items, AS_IT_GOES)
+
 SEQUENCE_FILTERS: Calls = {
-    "length": length,
-    "count": length,
-    "len": length,
-    "first": first,
-    "last": last,
-    "join": join,
-    "list": to_list,
-    "reverse": reverse,
-    "keys": keys,
-    "values": values,
-    "items": items,
-    "get": get,
-    "sum": total,
-    "batch": batch,
-    "slice": slice_,
+    "length": Priced(length, FREE),
+    "count": Priced(length, FREE),
+    "len": Priced(length, FREE),
+    "first": Priced(first, FREE),
+    "last": Priced(last, FREE),
+    "join": JOIN,
+    "list": Priced(to_list, AS_IT_GOES),
+    "reverse": Priced(reverse, AS_IT_GOES),
+    "keys": KEYS,
+    "values": VALUES,
+    "items": ITEMS,
+    "get": Priced(get, FREE),
+    "sum": Priced(total, AS_IT_GOES),
+    "batch": Priced(batch, AS_IT_GOES),
+    "slice": Priced(slice_, AS_IT_GOES),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from anew.expressions.arguments import integer_of, text_of
+from anew.expressions.costs import Priced, by_characters, by_size, slowly
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import check_chars, check_items
@@ -135,21 +136,29 @@ def split_lines(run: Evaluation, value: Value) -> list[str]:
     return lines
 
 
+LOWER, UPPER = Priced(lower, by_size), Priced(upper, by_size)
+CAPITALIZE, TITLE = Priced(capitalize, by_size), Priced(title, slowly(8))
+STRIP, SPLIT, REPLACE = (
+    Priced(trim, by_characters),
+    Priced(split, by_size),
+    Priced(replace, by_size),
+)
+
 TEXT_FILTERS: Calls = {
-    "string": string,
-    "safe": string,
-    "lower": lower,
-    "upper": upper,
-    "capitalize": capitalize,
-    "title": title,
-    "trim": trim,
-    "replace": replace,
-    "split": split,
-    "lines": split_lines,
-    "center": center,
-    "ljust": ljust,
-    "rjust": rjust,
-    "indent": indent,
-    "truncate": truncate,
-    "wordcount": word_count,
+    "string": Priced(string, by_size),
+    "safe": Priced(string, by_size),
+    "lower": LOWER,
+    "upper": UPPER,
+    "capitalize": CAPITALIZE,
+    "title": TITLE,
+    "trim": STRIP,
+    "replace": REPLACE,
+    "split": SPLIT,
+    "lines": Priced(split_lines, by_size),
+    "center": Priced(center, by_size),
+    "ljust": Priced(ljust, by_size),
+    "rjust": Priced(rjust, by_size),
+    "indent": Priced(indent, slowly(2)),
+    "truncate": Priced(truncate, by_size),
+    "wordcount": Priced(word_count, slowly(4)),
 }
