@@ -29,6 +29,13 @@ def chain(steps: int) -> str:
     return "\n".join(["workflow:", *lines, f"- {{step: s{steps - 1}, tool: {{kind: noop}}}}", ""])
 
 
+def code_chain(steps: int) -> str:
+    """Python tasks that compute next to nothing, one after the other."""
+    tool = "tool: {kind: python, args: {n: 1}, code: 'return n + 1'}"
+    lines = [f"- {{step: s{n}, {tool}, next: s{n + 1}}}" for n in range(steps - 1)]
+    return "\n".join(["workflow:", *lines, f"- {{step: s{steps - 1}, {tool}}}", ""])
+
+
 def graph(nodes: int) -> str:
     """A DOT chain of nodes that an agent answers; no backend is named, so it is `simulate`."""
     names = [f"n{number}" for number in range(nodes)]

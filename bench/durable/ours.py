@@ -30,7 +30,7 @@ from anew.store import RunId
 from anew.stores.sqlite import SqliteDatabase
 from anew.tool import Call, Tool
 from anew.values import Object
-from bench.durable.documents import LOOP, RUN_STEPS, chain, flaky, graph
+from bench.durable.documents import LOOP, RUN_STEPS, chain, code_chain, flaky, graph
 
 Sample: TypeAlias = dict[str, Any]
 
@@ -88,6 +88,21 @@ async def items(size: int, folder: Path) -> Sample:
     """One parallel loop."""
     async with _engine(folder) as engine:
         return await _timed(engine, _document(LOOP, folder), {"items": list(range(size))})
+
+
+async def code(size: int, folder: Path) -> Sample:
+    """One run of `size` python tasks."""
+    async with _engine(folder) as engine:
+        await _played(engine, _document(code_chain(1), folder))
+        return await _timed(engine, _document(code_chain(size), folder))
+
+
+async def code_runs(size: int, folder: Path) -> Sample:
+    """`size` runs of one python task each, all asked for at once."""
+    async with _engine(folder) as engine:
+        document = _document(code_chain(1), folder)
+        await _played(engine, document)
+        return await _timed(engine, document, number=size)
 
 
 async def retries(size: int, folder: Path) -> Sample:
@@ -163,7 +178,8 @@ def _graph(size: int, folder: Path) -> Document:
 
 _numbers = count()
 WORKLOADS: dict[str, Callable[[int, Path], Awaitable[Sample]]] = {
-    work.__name__: work for work in (steps, nodes, runs, latency, items, retries, backoff)
+    work.__name__: work
+    for work in (steps, nodes, runs, latency, items, code, code_runs, retries, backoff)
 }
 
 

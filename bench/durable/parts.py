@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from bench.contest import say
+from bench.durable.code import code
 from bench.durable.long_run import limits, steps
 from bench.durable.loops import loops
 from bench.durable.nodes import nodes
@@ -17,7 +18,7 @@ from bench.stage import Stage
 
 PARTS: Mapping[str, Callable[[Stage], Iterator[Workload]]] = {
     part.__name__: part
-    for part in (limits, steps, runs, latency, loops, retries, backoff, cold, resume, nodes)
+    for part in (limits, steps, runs, latency, loops, retries, backoff, cold, resume, nodes, code)
 }
 
 

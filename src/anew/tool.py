@@ -84,9 +84,10 @@ class Tool(Protocol):
     processes it started, and lets the cancellation through. What it raises otherwise is reported
     as kind `tool_error`.
 
-    Two things a tool may have besides: the class attribute `queues = True` when its calls wait for
-    one another, so that the attempt's timeout begins with `call.begins()`; and, when it answers
-    `Parked`, a coroutine `give_up(call)` for a call whose time is over.
+    A tool may have three things besides: the class attribute `queues = True` when its calls wait
+    for one another, so that the attempt's timeout begins with `call.begins()`; when it answers
+    `Parked`, a coroutine `give_up(call)` for a call whose time is over; and, when it keeps things
+    for each run, a method `run_ended(run)`. It is not told of runs that ended elsewhere.
     """
 
     async def call(self, call: Call) -> Answer: ...

@@ -313,10 +313,12 @@ def main():
     assert python(tmp_path, code).result == {"x": 3}
 
 
-def test_code_does_not_get_the_keys_of_the_worker(
+def test_code_gets_what_the_operator_allows_and_no_keys_of_the_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("ANEW_KEY", "ANEW_TOKEN", "ANEW_CREDENTIAL_SHOP", "MY_SETTING"):
+    names = ("ANEW_KEY", "ANEW_TOKEN", "ANEW_CREDENTIAL_SHOP", "MY_SETTING", "OTHER", "LC_TIME")
+    for name in names:
         monkeypatch.setenv(name, "told")
+    monkeypatch.setenv("ANEW_TASK_ENV", "MY_SETTING, ABSENT")
     code = "import os\nresult = sorted(k for k, v in os.environ.items() if v == 'told')"
-    assert python(tmp_path, code).result == ["MY_SETTING"]
+    assert python(tmp_path, code).result == ["LC_TIME", "MY_SETTING"]

@@ -345,6 +345,7 @@ class Embedded:
     def _forget(self, run: RunId) -> None:
         self._ours.discard(run)
         self.worker.feeder.disown(run)
+        self._toolbox.run_ended(str(run))
 
     async def wait(self, run: RunId) -> RunState:
         """The run's state when it has ended. A store that fails meanwhile is raised here."""

@@ -46,6 +46,13 @@ class Toolbox:
             tool = self._tools[kind] = _factory(kind)()
         return tool
 
+    def run_ended(self, run: str) -> None:
+        """Tell the tools that keep something for each run."""
+        for tool in self._tools.values():
+            tell = getattr(tool, "run_ended", None)
+            if tell is not None:
+                tell(run)
+
     async def close(self, redact: Callable[[str], str] = str) -> None:
         """Close every tool. What cannot be closed is a warning: no run is the worse for it."""
         await asyncio.gather(*(_close(kind, tool, redact) for kind, tool in self._tools.items()))

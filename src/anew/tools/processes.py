@@ -16,7 +16,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from anew.tools.captured import Captured
+from anew.tools.descendants import children_of
+from anew.tools.streams import Streams, pipe
 
 # A killed process is gone at once, unless the kernel holds it (a dead network file system).
 EXIT_SECONDS_MAX = 5
@@ -30,7 +31,8 @@ class Process:
 
     What it prints is in `stdout` and `stderr`, which are complete when `exited` is done.
     `is_gated`: it does nothing before its life is tied to ours, so that no moment of our death
-    leaves it behind. A program that waits for our word anyway needs no gate.
+    leaves it behind. A program that waits for our word anyway needs no gate. `is_tied`: the kernel
+    kills its group when we die; one that notices by itself can clean up first.
     """
 
     def __init__(
@@ -42,28 +44,29 @@ class Process:
         output_bytes_max: int,
         stdin: bytes | None = None,
         is_gated: bool = False,
+        is_tied: bool = True,
         keep_fds: Sequence[int] = (),
     ) -> None:
-        self.stdout = Captured(output_bytes_max)
-        self.stderr = Captured(output_bytes_max)
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
+        self.failure: OSError | None = None
         self._feed: int | None = None
         self._left = memoryview(stdin or b"")
         with contextlib.ExitStack() as undo:
-            (out, their_out), (err, their_err) = _pipe(undo), _pipe(undo)
-            their_life, self._life = _pipe(undo)
-            their_gate, gate = _pipe(undo)
-            theirs = [their_out, their_err, their_life, their_gate]
+            self._streams = Streams(output_bytes_max, undo)
+            self.stdout, self.stderr = self._streams.stdout, self._streams.stderr
+            their_life, self._life = pipe(undo)
+            their_gate, gate = pipe(undo)
+            theirs = [their_life, their_gate]
             gated = ["/bin/sh", "-c", _GATED.format(their_gate), "sh"] if is_gated else []
             if stdin is not None:
-                feed, self._feed = _pipe(undo)
+                feed, self._feed = pipe(undo)
                 theirs.append(feed)
             self._popen = subprocess.Popen(
                 [*gated, *arguments],
                 stdin=subprocess.DEVNULL if stdin is None else feed,
-                stdout=their_out,
-                stderr=their_err,
+                stdout=self._streams.theirs[0],
+                stderr=self._streams.theirs[1],
                 env=env,
                 cwd=cwd,
                 pass_fds=(*keep_fds, their_life, their_gate),
@@ -72,24 +75,15 @@ class Process:
             undo.callback(_kill_at_once, self._popen)
             _when_exited(self._popen, self._on_exit)
             undo.pop_all()
-        _tie_lives(their_life, self._popen.pid)
+        if is_tied:
+            _tie_lives(their_life, self._popen.pid)
         os.write(gate, b"\n")
         for fd in (*theirs, gate):
             os.close(fd)
-        self._outputs = {out: self.stdout, err: self.stderr}
-        self._watch()
-
-    def _watch(self) -> None:
-        for pipe, into in self._outputs.items():
-            os.set_blocking(pipe, False)
-            self._loop.add_reader(pipe, self._on_output, pipe, into)
+        self._streams.watch()
         if self._feed is not None:
             os.set_blocking(self._feed, False)
             self._loop.add_writer(self._feed, self._on_writable)
-
-    def _on_output(self, pipe: int, into: Captured) -> None:
-        if not into.add_from(pipe):
-            self._loop.remove_reader(pipe)
 
     def _on_writable(self) -> None:
         try:
@@ -109,13 +103,10 @@ class Process:
 
     def _on_exit(self) -> None:
         # Before the leader is reaped its number cannot be anyone else's.
-        self.signal(signal.SIGKILL)
+        self.kill()
         code = self._popen.wait()
         self._stop_feeding()
-        for pipe, into in self._outputs.items():
-            self._loop.remove_reader(pipe)
-            into.add_rest(pipe)
-            os.close(pipe)
+        self._streams.close()
         os.close(self._life)
         if not self.exited.done():
             self.exited.set_result(code)
@@ -135,15 +126,16 @@ class Process:
 
     def take_output(self) -> None:
         """Read what has been printed up to now."""
-        if not self.exited.done():
-            for pipe, into in self._outputs.items():
-                into.add_rest(pipe)
+        self._streams.take()
 
     def signal(self, number: signal.Signals) -> None:
         """To the process and all its children that did not leave its group."""
         if self._popen.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
 
     async def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End the group: asked first when there is a grace, then killed. Returns when it is dead.
@@ -155,16 +147,24 @@ class Process:
                 self.signal(signal.SIGTERM)
                 await asyncio.wait({self.exited}, timeout=grace_seconds)
         finally:
-            self.signal(signal.SIGKILL)
-            await self._end()
+            self.kill()
+            await wait_for_exit(self.exited)
 
-    async def _end(self) -> None:
-        """Wait for a killed process, which is short, even if we are told to stop waiting."""
-        try:
-            await asyncio.wait({self.exited}, timeout=EXIT_SECONDS_MAX)
-        except asyncio.CancelledError:
-            await asyncio.wait({self.exited}, timeout=EXIT_SECONDS_MAX)
-            raise
+    async def has_started(self) -> bool:
+        return True
+
+    async def has_company(self) -> bool:
+        """Whether there are processes below it."""
+        return bool(children_of(self.pid))
+
+
+async def wait_for_exit(exited: asyncio.Future[int], *, seconds: float = EXIT_SECONDS_MAX) -> None:
+    """Wait for a killed process, which is short, even if we are told to stop waiting."""
+    try:
+        await asyncio.wait({exited}, timeout=seconds)
+    except asyncio.CancelledError:
+        await asyncio.wait({exited}, timeout=seconds)
+        raise
 
 
 def signal_name(number: int) -> str:
@@ -172,13 +172,6 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _pipe(undo: contextlib.ExitStack) -> tuple[int, int]:
-    ends = os.pipe()
-    for end in ends:
-        undo.callback(os.close, end)
-    return ends
 
 
 def _kill_at_once(popen: subprocess.Popen[bytes]) -> None:

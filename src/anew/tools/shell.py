@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import Captured, output_bytes_max
 from anew.tools.processes import Process, signal_name
+from anew.tools.task_process import BadVariable, command_environment, start_task
 from anew.values import Object, Value, json_text
 
 # How long a command may take to clean up when its task is cancelled.
@@ -21,8 +21,6 @@ GRACE_SECONDS_MAX = 2
 # Of the line of standard error that an error message quotes.
 _QUOTE_CHARS = 500
 
-# What a command may rely on; everything else of our environment may be secret.
-_INHERITED = ("PATH", "HOME", "LANG")
 _SHELL = "/bin/sh"
 # Reasons not to start that lie in the inputs; others are the machine's.
 _AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR}
@@ -79,7 +77,7 @@ class ShellTool:
 
     def _started(self, command: str, job: _Job) -> Process:
         try:
-            return Process(
+            return start_task(
                 [_SHELL, "-c", command],
                 env=job.env,
                 cwd=job.cwd,
@@ -143,26 +141,10 @@ def _commands(given: Value) -> list[str]:
 def _environment(given: Value, key: str) -> dict[str, str]:
     if given is not None and not isinstance(given, Mapping):
         raise _BadInput("env must be a mapping of names to values")
-    env = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    env["ANEW_IDEMPOTENCY_KEY"] = key
-    for name, value in (given or {}).items():
-        if not name or "=" in name or "\0" in name:
-            raise _BadInput(f"env has the name {name!r}, which no variable can have")
-        if value is None:
-            env.pop(name, None)
-        else:
-            env[name] = _variable(name, value)
-    return env
-
-
-def _variable(name: str, value: Value) -> str:
-    # The value may be a secret: only its name is told.
-    if isinstance(value, dict | list):
-        raise _BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
-    text = value if isinstance(value, str) else json_text(value)
-    if "\0" in text:
-        raise _BadInput(f"env.{name} has a NUL character, which no variable can have")
-    return text
+    try:
+        return command_environment({"ANEW_IDEMPOTENCY_KEY": key}, given or {})
+    except BadVariable as problem:
+        raise _BadInput(str(problem)) from None
 
 
 def _folder(given: Value, beside: Path) -> Path:

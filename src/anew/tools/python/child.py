@@ -1,7 +1,7 @@
 """The process that runs the author's code: reads a call, runs it, answers, and waits for the next.
 
-Started by the worker with the number of its channel. Imports the standard library only, so that it
-starts quickly; nothing of the engine.
+Forked with its channel from the fork server, or started as a program with the number of it. Imports
+the standard library only, so that it starts quickly; nothing of the engine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import threading
 import time
 from typing import Any
 
+from anew.kernel import become_subreaper, make_undumpable
 from anew.tools.python.failures import failure_of
 from anew.tools.python.frames import FRAME_BYTES_MAX, LOST_STATUS, Frames, framed
 from anew.tools.python.plain import NotPlain, plain
@@ -34,12 +35,14 @@ class Channel:
         self._fd = fd
         self._frames = Frames()
         self._lock = threading.Lock()
+        self._number = 0
         os.set_inheritable(fd, False)
 
     def receive(self) -> dict[str, Any] | None:
-        """The next call; None when the worker is gone."""
+        """The next call; None when the worker is gone. What is sent from now on belongs to it."""
         while data := os.read(self._fd, _READ_BYTES):
-            for body in self._frames.add(data):
+            for number, body in self._frames.add(data):
+                self._number = number
                 call: dict[str, Any] = json.loads(body)
                 return call
         return None
@@ -48,7 +51,7 @@ class Channel:
         self.write(_encoded(message))
 
     def write(self, body: bytes) -> None:
-        left = memoryview(framed(body))
+        left = memoryview(framed(body, self._number))
         with self._lock:
             while left:
                 left = left[os.write(self._fd, left) :]
@@ -59,9 +62,14 @@ def main(arguments: list[str]) -> None:
     that do not kill it with its worker the worker's process id.
     """
     fd, memory_bytes_max, *worker = map(int, arguments)
-    _prepare(memory_bytes_max)
     if worker:
         threading.Thread(target=_end_with, args=worker, daemon=True).start()
+    serve(fd, memory_bytes_max)
+
+
+def serve(fd: int, memory_bytes_max: int) -> None:
+    """Run call after call, until the worker is gone."""
+    _prepare(memory_bytes_max)
     channel = Channel(fd)
     pid = os.getpid()
     sender = Sender(channel.send)
@@ -77,6 +85,9 @@ def main(arguments: list[str]) -> None:
 
 
 def _prepare(memory_bytes_max: int) -> None:
+    # What code leaves behind becomes a child of this process, which can then be seen to have some.
+    become_subreaper()
+    make_undumpable()
     faulthandler.enable()
     if memory_bytes_max:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes_max, memory_bytes_max))
@@ -97,7 +108,7 @@ def _answer(call: dict[str, Any], sender: Sender) -> bytes:
         is_spent = not surroundings.put_back() or is_broken
     except BaseException:  # what code can break, it will; the answer is true all the same
         is_spent = True
-    answer |= {"number": call["number"], "is_spent": is_spent}
+    answer["is_spent"] = is_spent
     body = _encoded(answer)
     if len(body) > FRAME_BYTES_MAX:
         answer["result"] = None

@@ -1,6 +1,8 @@
-"""Messages between a worker and its Python processes: a length, then that many bytes of JSON.
+"""Messages between a worker and its Python processes: a length, a number, and the bytes of JSON.
 
-Both sides import this, so it must need nothing but the standard library.
+The number is that of the call. It cannot be guessed, so that nothing that was written for another
+call, or by chance, is taken for an answer. Both sides import this: it needs nothing but the
+standard library.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ FRAME_BYTES_MAX = 1 << 27
 # The exit status of a process that cannot answer, because the code closed its channel.
 LOST_STATUS = 97
 
-_LENGTH = struct.Struct("!I")
+# As many as a header has room for.
+NUMBER_BITS = 64
+
+_HEADER = struct.Struct("!IQ")
 
 
 class BadFrame(Exception):
     """What arrived is no message of ours."""
 
 
-def framed(body: bytes) -> bytes:
-    return _LENGTH.pack(len(body)) + body
+def framed(body: bytes, number: int) -> bytes:
+    return _HEADER.pack(len(body), number) + body
 
 
 class Frames:
@@ -36,16 +41,16 @@ class Frames:
         """Whether everything that arrived has been handed out."""
         return not self._buffer
 
-    def add(self, data: bytes) -> Iterator[bytes]:
-        """The bodies that are complete with `data`."""
+    def add(self, data: bytes, *, number: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """The messages that are complete with `data`; BadFrame unless all are of call `number`."""
         self._buffer += data
-        while len(self._buffer) >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._buffer)
-            if length > FRAME_BYTES_MAX:
-                raise BadFrame(f"a message of {length:,} bytes")
-            end = _LENGTH.size + length
+        while len(self._buffer) >= _HEADER.size:
+            length, found = _HEADER.unpack_from(self._buffer)
+            if length > FRAME_BYTES_MAX or number not in (None, found):
+                raise BadFrame(f"a message of {length:,} bytes for call {found}")
+            end = _HEADER.size + length
             if len(self._buffer) < end:
                 return
-            body = bytes(memoryview(self._buffer)[_LENGTH.size : end])
+            body = bytes(memoryview(self._buffer)[_HEADER.size : end])
             del self._buffer[:end]
-            yield body
+            yield found, body

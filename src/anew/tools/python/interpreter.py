@@ -1,4 +1,4 @@
-"""The worker's side of one Python process: start it, ask it, and notice how it ends.
+"""The worker's side of one Python process: ask it, and notice how it ends.
 
 Knows frames and processes. Does not know pools, inputs or outcomes.
 """
@@ -6,25 +6,23 @@ Knows frames and processes. Does not know pools, inputs or outcomes.
 from __future__ import annotations
 
 import asyncio
-import os
+import secrets
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from anew.tools.processes import Process, signal_name
-from anew.tools.python.frames import LOST_STATUS, BadFrame, Frames, framed
+from anew.tools.processes import signal_name
+from anew.tools.python.frames import LOST_STATUS, NUMBER_BITS, BadFrame, Frames, framed
+from anew.tools.python.hosts import Hosts
 from anew.values import Object, Value
 
 # How long a process may live after it closed its channel.
 _CLOSED_SECONDS = 1
 _READ_BYTES = 1 << 18
 _QUOTE_CHARS = 500
-# They open every credential of the worker; code gets the ones its task names.
-_WITHHELD = ("ANEW_KEY", "ANEW_TOKEN", "ANEW_CREDENTIAL_")
 _NO_FRAME = "the code wrote to the channel of its process, which is not its own"
 _CLOSED = "the code closed the channel of its process"
 
@@ -36,44 +34,34 @@ class Answer(msgspec.Struct, frozen=True):
     error: Object | None = None
     py: Object = {}
     is_spent: bool = False
-    number: int = 0
+
+
+class NotStarted(Exception):
+    """There is no process, and so nothing of a call has happened."""
 
 
 class Interpreter:
     """One process; asked by one caller at a time."""
 
-    def __init__(self, *, output_bytes_max: int, memory_bytes_max: int) -> None:
+    def __init__(self, hosts: Hosts) -> None:
         self._loop = asyncio.get_running_loop()
-        self._log_bytes_max = output_bytes_max
+        self._log_bytes_max = hosts.output_bytes_max
         self._ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = self._started(theirs, output_bytes_max, memory_bytes_max)
+        try:
+            with theirs:
+                self._process = hosts.start(theirs)
+        except BaseException:
+            self._ours.close()
+            raise
         self._ours.setblocking(False)
         self._loop.add_reader(self._ours, self._on_readable)
         self._process.exited.add_done_callback(self._on_exit)
         self._frames = Frames()
         self._answer: asyncio.Future[Answer] | None = None
+        self._number = 0
         self._broken: str | None = None
         self.calls = 0
         self._forget()
-
-    def _started(self, theirs: socket.socket, output_bytes_max: int, memory: int) -> Process:
-        channel = str(theirs.fileno())
-        # -P: code finds modules beside its document, not those beside the worker.
-        command = [sys.executable, "-P", "-m", "anew.tools.python.child", channel, str(memory)]
-        if sys.platform != "linux":
-            command.append(str(os.getpid()))  # it has to see for itself whether we are alive
-        env = {k: v for k, v in os.environ.items() if not k.startswith(_WITHHELD)}
-        try:
-            return Process(
-                command,
-                env=env,
-                output_bytes_max=output_bytes_max,
-                keep_fds=[theirs.fileno()],
-            )
-        except OSError:
-            self._ours.close()
-            raise
 
     def _forget(self) -> None:
         self._records: list[Value] = []
@@ -87,22 +75,32 @@ class Interpreter:
         return self._process.is_running and self._broken is None and self._frames.is_empty
 
     async def ask(self, call: Mapping[str, Value]) -> Answer:
-        """Run one call. Cancelled or failed, the process must be stopped."""
+        """Run one call; NotStarted when that was impossible.
+
+        Cancelled or failed, the process must be stopped.
+        """
+        if not await self._process.has_started():
+            raise self._process.failure or NotStarted
         self._process.take_output()
         self._forget()
         self.calls += 1
+        self._number = secrets.randbits(NUMBER_BITS)
         self._answer = self._loop.create_future()
-        message = msgspec.json.encode({**call, "number": self.calls})
+        message = framed(msgspec.json.encode(call), self._number)
         try:
-            await self._loop.sock_sendall(self._ours, framed(message))
+            await self._loop.sock_sendall(self._ours, message)
         except OSError:
-            self._process.signal(signal.SIGKILL)  # it no longer listens, if it still lives
+            self._process.kill()  # it no longer listens, if it still lives
         either: set[asyncio.Future[Any]] = {self._answer, self._process.exited}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._answer.done():
             return self._death()
+        answer = self._answer.result()
+        # Seen from outside as well: the process says what the code in it wants it to say.
+        if not answer.is_spent and await self._process.has_company():
+            answer = msgspec.structs.replace(answer, is_spent=True)
         self._process.take_output()
-        return self._answer.result()
+        return answer
 
     def logs(self) -> Object:
         """What the last call printed and logged; streams that stayed empty are left out."""
@@ -155,7 +153,7 @@ class Interpreter:
         except OSError:
             return b""
         try:
-            for body in self._frames.add(data):
+            for _, body in self._frames.add(data, number=self._number):
                 self._receive(body)
         except (BadFrame, msgspec.DecodeError):
             self._break(_NO_FRAME)
@@ -167,7 +165,7 @@ class Interpreter:
         if body.startswith(b'{"log":'):
             return self._keep_record(body)
         answer = msgspec.json.decode(body, type=Answer)
-        if self._answer is None or self._answer.done() or answer.number != self.calls:
+        if self._answer is None or self._answer.done():
             return self._break(_NO_FRAME)
         self._answer.set_result(answer)
         return None
@@ -184,4 +182,4 @@ class Interpreter:
             return
         self._broken = self._broken or why
         self._loop.remove_reader(self._ours)
-        self._process.signal(signal.SIGKILL)
+        self._process.kill()

@@ -11,7 +11,6 @@ import random
 import resource
 import signal
 import sys
-import threading
 import warnings
 from types import ModuleType
 
@@ -38,7 +37,7 @@ class Surroundings:
         self._warnings = list(warnings.filters)
         self._umask = os.umask(0o077)
         os.umask(self._umask)
-        self._threads = threading.active_count()
+        self._threads = _threads()
         self._loggers = Loggers()
         if not _HOME_MEMORY:
             _HOME_MEMORY.append(_memory_bytes())
@@ -91,13 +90,18 @@ class Surroundings:
 
     def _has_company(self) -> bool:
         """Whether threads or processes the code started are still there."""
-        if threading.active_count() > self._threads:
+        if _threads() > self._threads:
             return True
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except (ChildProcessError, AttributeError):
             return False
         return True
+
+
+def _threads() -> int:
+    """Those that run Python, however they were started; not those inside of libraries."""
+    return len(sys._current_frames())
 
 
 def _is_found_in(folders: set[str], module: ModuleType) -> bool:

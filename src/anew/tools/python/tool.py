@@ -1,4 +1,7 @@
-"""The `python` tool: hands code to warm processes, a few at a time, and replaces the spent ones."""
+"""The `python` tool: hands code to warm processes, a few at a time, and replaces the spent ones.
+
+A process that ran code of one run never runs code of another.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,17 @@ from collections.abc import Mapping
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import output_bytes_max
-from anew.tools.python.interpreter import Answer, Interpreter
+from anew.tools.python.hosts import Hosts
+from anew.tools.python.interpreter import Answer, Interpreter, NotStarted
+from anew.tools.python.pool import Pool
 from anew.tools.settings import whole_setting
 from anew.values import Object, Value
 
 # A process is replaced after so many calls, whatever they may have left in it.
 PROCESS_CALLS_MAX = 1000
+# Code of another task of the same user can kill the server that processes are forked from.
+START_TRIES_MAX = 3
+_NOT_STARTED = "no Python process could be started: something kills them, or memory has run out"
 
 
 class PythonTool:
@@ -25,10 +33,10 @@ class PythonTool:
     def __init__(self) -> None:
         processes = whole_setting("PYTHON_PROCESSES", max(2, os.cpu_count() or 1))
         self._free = asyncio.Semaphore(processes)
-        self._idle: list[Interpreter] = []
-        self._output_bytes_max = output_bytes_max()
+        self._pool = Pool()
         has_limit = "ANEW_PYTHON_MEMORY_BYTES_MAX" in os.environ
-        self._memory_bytes_max = whole_setting("PYTHON_MEMORY_BYTES_MAX", 1) if has_limit else 0
+        memory_bytes_max = whole_setting("PYTHON_MEMORY_BYTES_MAX", 1) if has_limit else 0
+        self._hosts = Hosts(output_bytes_max=output_bytes_max(), memory_bytes_max=memory_bytes_max)
 
     async def call(self, call: Call) -> Outcome:
         problem = _problem_of(call)
@@ -36,39 +44,35 @@ class PythonTool:
             return outcome_of(error=error_of("config", problem))
         async with self._free:
             call.begins()
-            python = self._idle_one() or self._new_one()
-            try:
-                answer = await python.ask(_request(call))
-            except BaseException:
-                await python.stop()
-                call.printed.update(python.logs())
-                raise
+            run, request = call.place.run, _request(call)
+            for _ in range(START_TRIES_MAX):
+                python = self._pool.take(run) or Interpreter(self._hosts)
+                try:
+                    answer = await python.ask(request)
+                    break
+                except NotStarted:
+                    continue
+                except BaseException:
+                    await python.stop()
+                    call.printed.update(python.logs())
+                    raise
+            else:
+                return outcome_of(error=error_of("python_error", _NOT_STARTED, retryable=True))
             logs = python.logs()
-            await self._give_back(python, is_spent=answer.is_spent)
+            if answer.is_spent or python.calls >= PROCESS_CALLS_MAX or not python.is_alive:
+                # What the code left behind is dead before its answer counts.
+                await python.stop()
+            else:
+                self._pool.give(run, python)
         return _outcome(answer, logs, now=call.asked_at)
 
+    def run_ended(self, run: str) -> None:
+        """Nothing more of this run will be called."""
+        self._pool.release(run)
+
     async def close(self) -> None:
-        idle, self._idle = self._idle, []
-        await asyncio.gather(*(python.stop() for python in idle))
-
-    def _idle_one(self) -> Interpreter | None:
-        """The one used last: its caches are the warmest."""
-        while self._idle:
-            python = self._idle.pop()
-            if python.is_alive:
-                return python
-        return None
-
-    def _new_one(self) -> Interpreter:
-        return Interpreter(
-            output_bytes_max=self._output_bytes_max, memory_bytes_max=self._memory_bytes_max
-        )
-
-    async def _give_back(self, python: Interpreter, *, is_spent: bool) -> None:
-        if is_spent or python.calls >= PROCESS_CALLS_MAX or not python.is_alive:
-            await python.stop()
-        else:
-            self._idle.append(python)
+        await self._pool.close()
+        await self._hosts.close()
 
 
 def _problem_of(call: Call) -> str | None:

@@ -27,6 +27,7 @@ from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
 from anew.tools.captured import output_bytes_max
 from anew.tools.processes import Process, signal_name
+from anew.tools.task_process import start_task
 from anew.values import Object
 
 # How long a program may take to clean up when its task is cancelled.
@@ -69,7 +70,7 @@ class CommandBackend:
         env = environment(request, about)
         words = arguments(command, about, path=env.get("PATH", ""), cwd=cwd)
         try:
-            return Process(
+            return start_task(
                 words,
                 env=env,
                 cwd=cwd,

@@ -14,10 +14,9 @@ from pathlib import Path
 from anew.tools.agent.backend import AgentRequest, BadInput
 from anew.tools.agent.backends.workplace import Workplace
 from anew.tools.agent.request import mapping_in, text_in
+from anew.tools.task_process import BadVariable, command_environment
 from anew.values import Value, json_text
 
-# What a command may rely on; the operator names more in ANEW_AGENT_ENV.
-_INHERITED = ("PATH", "HOME", "LANG")
 _SHELL = ("/bin/sh", "-c")
 _PLACEHOLDER = re.compile(
     r"\{(prompt_file|status_file|run|step|visit|attempt|thread|fidelity|model|provider"
@@ -62,28 +61,13 @@ _VARIABLES = {
 
 def environment(request: AgentRequest, about: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of a command; a value of null in `env` takes a variable away."""
-    passing = (*_INHERITED, *os.environ.get("ANEW_AGENT_ENV", "").replace(",", " ").split())
-    env = {name: os.environ[name] for name in passing if name in os.environ}
-    env["ANEW_IDEMPOTENCY_KEY"] = request.idempotency_key
-    env.update((name, about[key]) for name, key in _VARIABLES.items() if key in about)
-    for name, value in mapping_in(request.settings, "env").items():
-        if not name or "=" in name or "\0" in name:
-            raise BadInput(f"env has the name {name!r}, which no variable can have")
-        if value is None:
-            env.pop(name, None)
-        else:
-            env[name] = _variable(name, value)
-    return env
-
-
-def _variable(name: str, value: Value) -> str:
-    # The value may be a secret: only its name is told.
-    if isinstance(value, dict | list):
-        raise BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
-    text = value if isinstance(value, str) else json_text(value)
-    if "\0" in text:
-        raise BadInput(f"env.{name} has a NUL character, which no variable can have")
-    return text
+    own = {"ANEW_IDEMPOTENCY_KEY": request.idempotency_key}
+    own.update((name, about[key]) for name, key in _VARIABLES.items() if key in about)
+    given = mapping_in(request.settings, "env")
+    try:
+        return command_environment(own, given, allowed_by="ANEW_AGENT_ENV")
+    except BadVariable as problem:
+        raise BadInput(str(problem)) from None
 
 
 def folder(request: AgentRequest) -> Path:
