@@ -12,11 +12,10 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.lab.faults.audit import Evidence, audit
 from anew.lab.faults.ledger import Ledger, Turn
+from anew.lab.log_world import world_of_log
 from anew.lab.recording.recorder import record
 from anew.lab.replay.happening import happened, told_turns
-from anew.lab.whatif import whatif
-from anew.lab.whatif.lags import lags_of
-from anew.lab.whatif.past import PastRun
+from anew.lab.whatif import PastRun, whatif
 from tests.engine.test_waits import S, World, asleep, waiting_to_retry
 
 
@@ -61,7 +60,8 @@ def test_a_sleep_that_was_ended_is_recorded_as_long_as_it_was() -> None:
 
 
 def test_a_worker_is_needed_from_the_skip_on() -> None:
-    assert lags_of(skipped_retry().log)[S][-1] == NANOSECONDS
+    world = skipped_retry()
+    assert world_of_log(world.program, world.log).lags.came[S][-1] == NANOSECONDS
 
 
 @pytest.mark.parametrize("make", [skipped_retry, skipped_sleep])

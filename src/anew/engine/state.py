@@ -149,6 +149,11 @@ class Key(Struct, frozen=True, gc=False):
     iteration: int | None = None
 
 
+def key_of(event: e.Fact) -> Key:
+    """The step-run an event belongs to."""
+    return Key(event.step or "", event.visit or 0, event.iteration)
+
+
 class Origin(Struct, frozen=True, gc=False):
     """Where a token comes from: the step it left, and `via` what, when not by an arc.
 

@@ -15,7 +15,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.state import Key
+from anew.engine.state import key_of
 from anew.lab.script import place_of
 from anew.values import Object, Value
 
@@ -229,7 +229,7 @@ def _place(event: e.Event) -> str:
         return ""
     if event.visit is None:
         return event.step
-    return place_of(Key(event.step, event.visit, event.iteration))
+    return place_of(key_of(event))
 
 
 def _is_kept_signal(event: e.Event) -> bool:

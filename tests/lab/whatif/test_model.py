@@ -13,7 +13,7 @@ from anew.lab.simulate import simulate
 from anew.lab.whatif import whatif
 from anew.lab.whatif.estimating import estimate
 from anew.lab.whatif.model import OBSERVATIONS_MIN, Basis, Cell, Model, Rate, Sample, Wanted
-from anew.lab.whatif.past import tape_of
+from anew.lab.whatif.prepared import world_of
 from tests.lab.whatif.worlds import BUSY, DOWN, FINE, failing, graph, past, retrying
 
 THREE = retrying("{do: retry, attempts: 3}")
@@ -24,7 +24,7 @@ def worlds(*outcomes):
 
 
 def model_of(runs):
-    return Model((tape_of(run, n), ()) for n, run in enumerate(runs))
+    return Model((world_of(run, n), ()) for n, run in enumerate(runs))
 
 
 def rate(model, attempt, after):
@@ -256,5 +256,5 @@ def test_inputs_that_differ_by_the_id_of_the_run_alone_are_the_same() -> None:
         else event
         for event in run.log
     ]
-    found, real = (list(tape_of(one, 0).executions()) for one in (run, replace(run, log=log)))
+    found, real = (list(world_of(one, 0).executions()) for one in (run, replace(run, log=log)))
     assert [one.inputs for one in real] == [one.inputs for one in found] == [{"command": "get 1"}]

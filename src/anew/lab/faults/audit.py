@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.state import FINAL, Key, RunState, RunStatus
+from anew.engine.state import FINAL, Key, RunState, RunStatus, key_of
 from anew.errors import EngineBug
 from anew.lab.faults.ledger import Execution, Ledger
-from anew.lab.faults.passage import Passage, key_of
+from anew.lab.faults.passage import Passage
 from anew.lab.replay import replay
 from anew.program.policy import Budget, Retry
 from anew.program.program import Program

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.state import Key
+from anew.engine.state import Key, key_of
 from anew.program.program import Program, Step
 
 _STEP_ENDS = (e.StepDone, e.StepFailed, e.StepSkipped, e.LoopDone)
@@ -36,11 +36,6 @@ class _Standing(Struct):
 
 
 _Follow: TypeAlias = Callable[[Step, _Next, str | None], _Next | None]
-
-
-def key_of(event: e.Event) -> Key:
-    """The step-run an event belongs to."""
-    return Key(event.step or "", event.visit or 0, event.iteration)
 
 
 class Passage:

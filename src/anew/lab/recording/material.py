@@ -1,44 +1,43 @@
 """Everything that came to a run from outside, gathered from its log: what a scenario is made of.
 
-The log is derived again, so that each outcome, answer and signal is known for what it was, and how
-long a worker took to come is known too. Nothing is left out or made shorter here.
+The log is derived again, to know that it can be and how long each call might have taken; what came
+is read by `lab.log_world`. Nothing is left out or made shorter here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.decide import (
     Answered,
     Cancelled,
-    Due,
     Lost,
     Paused,
     Reported,
     Requested,
-    Resumed,
-    Signalled,
     Skipped,
-    Taken,
     workload_defaults,
 )
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
-from anew.engine.pipeline import Invoke, Wait
+from anew.engine.pipeline import Invoke
 from anew.engine.state import Key
 from anew.engine.waits import SLEEP
+from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log
 from anew.lab.patience import Patience, patiently, unlimited
 from anew.lab.replay import Derivation, Difference, Turn
 from anew.lab.replay.happening import drawn_by
-from anew.lab.script import place_of
+from anew.lab.script import Entry, Sent, place_of
 from anew.program.program import Program
-from anew.values import Object, Value, merge_deep
+from anew.values import Object, merge_deep
 
 # How much later comes what never came: after everything that is in the log.
 NEVER = NANOSECONDS
+_MOMENTS = ("at", "not_before", "deadline")
 
 
 class Told(Struct):
@@ -57,15 +56,6 @@ class Told(Struct):
     is_silent: bool = False
 
 
-class Came(Struct, frozen=True):
-    """A signal that nobody waited for yet, so long after the beginning."""
-
-    signal: str
-    payload: Value
-    id: str | None
-    after: int
-
-
 class Material(Struct):
     """What the world gave a run, or a line of runs that took each other's place.
 
@@ -76,7 +66,7 @@ class Material(Struct):
     start: int = 0
     workload: Object = field(default_factory=dict)
     told: list[Told] = field(default_factory=list)
-    signals: list[Came] = field(default_factory=list)
+    signals: list[Sent] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     lags: dict[str, list[int]] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
@@ -102,16 +92,6 @@ def gathered(
     return material
 
 
-class _Begun(Struct):
-    """An execution, a question or a wait that has begun and given nothing yet."""
-
-    label: str
-    at: int
-    limit: int | None = None
-    silence: Object | None = None
-    deadline: int | None = None
-
-
 class _Gathering:
     def __init__(
         self,
@@ -128,10 +108,9 @@ class _Gathering:
         self._log = log
         self._material = material
         self._number = number
-        self._begun: dict[Key, _Begun] = {}
-        self._needed: dict[Key, int] = {}
-        self._lost: set[Key] = set()
-        self._tokens: dict[int, int] = {}  # when each was made
+        self._events: list[e.Event] = []
+        self._limits: dict[int, int | None] = {}  # by the start of the call
+        self._reported: set[int] = set()  # the rest of the outcomes the engine gave by itself
 
     def gather(self, patience: Patience) -> None:
         material = self._material
@@ -139,9 +118,9 @@ class _Gathering:
         for turn in patiently(derivation.turns(), patience):
             self._now = max(turn.at, self._now + 1) if self._is_spread else turn.at
             self._happened(turn)
-            for event in turn.transition.events:
-                self._followed(event)
-            self._asked(turn)
+            self._events += _moved(turn.transition.events, self._now - turn.at)
+            if isinstance(turn.transition.ask, Invoke):
+                self._limits[turn.transition.ask.started] = _limit(turn.transition.ask)
         report = derivation.report()
         material.difference = material.difference or report.difference
         for event in self._log:
@@ -150,24 +129,19 @@ class _Gathering:
             material.notes.append(
                 f"{report.trusted} decisions read a credential; the scenario has none of its values"
             )
-        self._now = max(self._now, self._log[-1].at)
-        self._end()
+        if self._events:
+            self._take(world_of_log(self._program, self._events), max(self._now, self._log[-1].at))
 
     def _happened(self, turn: Turn) -> None:
+        """Note what a script cannot say, or says otherwise."""
         material = self._material
         match turn.boundary:
             case Requested() as request:
                 self._begin_run(request)
-            case Taken(key) | Due(key):
-                self._came(key)
-            case Reported(key, outcome):
-                self._gave(key, said_of(outcome))
-            case Answered(key, answer, by):
+            case Reported(_, _, started):
+                self._reported.add(started)
+            case Answered(_, _, by):
                 material.people.update([by] if by else [])
-                self._heard(key, {"answer": answer})
-            case Signalled() as came:
-                served = turn.transition.events[0] if turn.transition.events else None
-                self._signalled(came, served)
             case Lost() as lost:
                 self._lose(lost, turn)
             case Cancelled():
@@ -175,33 +149,28 @@ class _Gathering:
                 material.notes.append("the run was cancelled: the scenario goes on from there")
             case Paused(_, None):
                 material.notes.append("the run was paused, which a scenario cannot say")
-            case Skipped(keys, by):
-                self._skipped(keys, by, turn.transition.events)
+            case Skipped(_, by):
+                self._skipped(by, turn.transition.events)
             case Paused(_, shared_with):
                 material.notes.append(f"the beginning is that of run {shared_with}")
             case _:
                 pass
 
-    def _skipped(self, keys: Sequence[Key], by: str | None, events: Sequence[e.Event]) -> None:
+    def _skipped(self, by: str | None, events: Sequence[e.Event]) -> None:
         """A sleep that was ended is scripted as it was; a delay is the engine's own, and lasts."""
         self._material.people.update([by] if by else [])
-        for key in keys:
-            self._needed.pop(key, None)
         for event in events:
             if isinstance(event, e.WaitSkipped) and event.waited_for != SLEEP:
                 what = f"a wait of {event.step} was skipped, which a scenario cannot say"
                 self._material.notes.append(f"{what}: there it lasts")
 
     def _lose(self, lost: Lost, turn: Turn) -> None:
-        key, first = lost.key, turn.transition.events[0]
-        if isinstance(first, (e.StepFailed, e.LoopIterationFailed)):
-            self._gave(key, {"error": _error(first.error)})
+        if isinstance(turn.transition.events[0], (e.StepFailed, e.LoopIterationFailed)):
             what = "was given up after it had lost its workers, which a scenario cannot say"
         else:
-            self._lost.add(key)
             how = "was handed back" if lost.was_handed_back else "lost its worker"
             what = f"{how}; the scenario leaves that out"
-        self._material.notes.append(f"{place_of(key)} {what}")
+        self._material.notes.append(f"{place_of(lost.key)} {what}")
 
     def _begin_run(self, request: Requested) -> None:
         if self._number:
@@ -209,124 +178,65 @@ class _Gathering:
         material = self._material
         material.start = self._now
         defaults = workload_defaults(self._program, request.run)
-        over = _overlay(defaults, request.workload)
-        is_enough = merge_deep(defaults, over) == request.workload
-        material.workload = over if is_enough else request.workload
+        own = own_part(request.workload, defaults)
+        is_enough = merge_deep(defaults, own) == request.workload
+        material.workload = own if is_enough else request.workload
         if request.entry is not None:
             material.notes.append(
                 f"the run takes the place of another ({request.continues}) and begins at "
                 f"{request.entry}, which a scenario cannot say"
             )
 
-    def _signalled(self, came: Signalled, served: e.Event | None) -> None:
-        if served is not None and served.step is not None:
-            key = Key(served.step, served.visit or 0, served.iteration)
-            self._heard(key, {"signal": came.payload})
-            return
-        after = self._now - self._material.start
-        self._material.signals.append(Came(came.signal, came.payload, came.id, after))
+    def _take(self, world: LogWorld, ended_at: int) -> None:
+        """What is still open when the run ends was stopped: it would have come later."""
+        material = self._material
+        later = world.now - material.start
+        material.signals += [replace(sent, after=sent.after + later) for sent in world.signals]
+        for one in world.given:
+            self._tell(one, ended_at)
+        for one in world.open:
+            self._tell(one, ended_at)
+        for key, lags in world.lags.came.items():
+            material.lags.setdefault(place_of(key), []).extend(lags)
+        for key, needed in world.lags.needed.items():
+            if needed <= ended_at:
+                material.lags.setdefault(place_of(key), []).append(ended_at - needed + NEVER)
 
-    def _followed(self, event: e.Event) -> None:
-        """Keep track of what has begun, and of what nobody answered."""
-        if event.step is None:
-            return
-        key = Key(event.step, event.visit or 0, event.iteration)
-        match event:
-            case e.NextEvaluated():
-                self._tokens.update((token["id"], self._now) for token in event.tokens)
-            case e.TaskStarted() if key in self._lost:
-                self._lost.discard(key)
-            case e.TaskStarted():
-                self._begun[key] = _Begun(event.task or "", self._now)
-            case e.HumanWaiting():
-                self._wait_begins(key, {"answer": ""}, event.deadline)
-            case e.SignalWaiting():
-                self._wait_begins(key, {"signal": None}, event.deadline)
-            case e.HumanTimedOut() | e.SignalTimedOut():
-                self._silent(key)
-            case e.TaskProcessed() | e.StepFailed() | e.LoopIterationFailed():
-                self._begun.pop(key, None)
-            case _:
+    def _tell(self, one: Execution, ended_at: int) -> None:
+        is_silent = False
+        match one:
+            case Execution(entry=RecordedEntry(recorded=outcome)) if one.seq in self._reported:
+                said, takes = said_of(outcome), one.took
+            case Execution(entry=RecordedEntry()):
+                return
+            case Execution(entry=Entry(said=said, takes=takes)):
                 pass
-
-    def _wait_begins(self, key: Key, silence: Object, deadline: int | None) -> None:
-        begun = self._begun[key]
-        begun.silence, begun.deadline = silence, deadline
-
-    def _asked(self, turn: Turn) -> None:
-        """Note what the engine asked for: workers, a call, a wait."""
-        for key in turn.transition.jobs:
-            self._needed.setdefault(key, self._wanted_since(key, turn))
-        ask = turn.transition.ask
-        if isinstance(ask, Wait) and not ask.for_signal:
-            self._needed[ask.key] = ask.until + self._now - turn.at
-        elif isinstance(ask, Invoke) and ask.key in self._begun:
-            self._begun[ask.key].limit = _limit(ask)
-
-    def _wanted_since(self, key: Key, turn: Turn) -> int:
-        """Since when a step-run needs a worker; what a pause held up was wanted before it ended."""
-        if not isinstance(turn.boundary, Resumed):
-            return self._now
-        scheduled = (
-            event for event in turn.transition.events if isinstance(event, e.StepScheduled)
+            case Execution(given_up=dict(error)):
+                said, takes = {"error": _error(error)}, one.took
+            case Execution(waited_for=e.HumanWaiting() | e.SignalWaiting() as wait):
+                is_silent = True
+                said = {"answer": ""} if isinstance(wait, e.HumanWaiting) else {"signal": None}
+                ends = one.at + one.took if one.has_ended else ended_at
+                takes = max(ends, wait.deadline or 0) - one.at + NEVER
+            case _:
+                said, takes = {}, ended_at - one.at + NEVER
+        told = Told(
+            self._number,
+            one.place.key,
+            one.place.task,
+            said,
+            takes,
+            self._limits.get(one.seq),
+            is_silent,
         )
-        tokens = (x.tokens for x in scheduled if (x.step, x.visit) == (key.step, key.visit))
-        made = [self._tokens.get(token, self._now) for token in next(tokens, [])]
-        return max(made, default=self._now)
+        self._material.told.append(told)
 
-    def _came(self, key: Key) -> None:
-        """A worker came for a step-run, or its wait was over."""
-        needed = self._needed.pop(key, self._now)
-        if key not in self._lost:
-            self._lag(key, self._now - needed)
 
-    def _lag(self, key: Key, nanoseconds: int) -> None:
-        self._material.lags.setdefault(place_of(key), []).append(max(nanoseconds, 0))
-
-    def _gave(self, key: Key, said: Object) -> None:
-        begun = self._begun.pop(key, None)
-        if begun is None or self._is_restart(key, begun.label):
-            return
-        # A question or a wait that is answered needs no worker at its deadline.
-        self._needed.pop(key, None)
-        self._tell(key, begun, said, self._now - begun.at)
-
-    def _heard(self, key: Key, said: Object) -> None:
-        """What it waited for is there: it needs a worker from now on, in a pause too."""
-        self._gave(key, said)
-        self._needed[key] = self._now
-
-    def _silent(self, key: Key) -> None:
-        begun = self._begun.pop(key, None)
-        if begun is None or begun.silence is None:
-            return
-        ends = max(self._now, begun.deadline or self._now)
-        self._tell(key, begun, begun.silence, ends - begun.at + NEVER, is_silent=True)
-
-    def _tell(
-        self, key: Key, begun: _Begun, said: Object, takes: int, *, is_silent: bool = False
-    ) -> None:
-        self._material.told.append(
-            Told(self._number, key, begun.label, said, takes, begun.limit, is_silent)
-        )
-
-    def _is_restart(self, key: Key, label: str) -> bool:
-        step = self._program.steps.get(key.step)
-        # A shared beginning may have steps and tasks that this program has not.
-        if step is None or label not in step.index_of:
-            return False
-        return step.tasks[step.index_of[label]].kind == "restart"
-
-    def _end(self) -> None:
-        """What was at work and gave nothing was stopped: it would have come later."""
-        for key, begun in list(self._begun.items()):
-            if begun.silence is not None:
-                self._silent(key)
-            elif not self._is_restart(key, begun.label):
-                self._tell(key, begun, {}, self._now - begun.at + NEVER)
-        for key, needed in self._needed.items():
-            if needed <= self._now:
-                self._lag(key, self._now - needed + NEVER)
+def _moved(events: Sequence[e.Event], later: int) -> Iterator[e.Event]:
+    """The events so many nanoseconds later, with the moments that were counted from theirs."""
+    for event in events:
+        told = {name: getattr(event, name, None) for name in _MOMENTS} if later else {}
+        yield replace(event, **{name: at + later for name, at in told.items() if at is not None})
 
 
 def _limit(ask: Invoke) -> int | None:
@@ -362,17 +272,3 @@ def _error(error: Object) -> Object:
     kind = error.get("kind")
     is_plain = "type" not in error and error.get("retryable") == RETRYABLE.get(str(kind))
     return {key: value for key, value in error.items() if key != "retryable" or not is_plain}
-
-
-def _overlay(defaults: Object, workload: Object) -> Object:
-    """What laid over the defaults gives this workload."""
-    over: Object = {}
-    for key, value in workload.items():
-        known = defaults.get(key)
-        if key in defaults and known == value:
-            continue
-        if isinstance(known, dict) and isinstance(value, dict):
-            over[key] = _overlay(known, value)
-        else:
-            over[key] = value
-    return over

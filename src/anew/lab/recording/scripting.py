@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import Key
-from anew.lab.recording.material import Came, Material, Told
+from anew.lab.recording.material import Material, Told
 from anew.lab.recording.shortening import shortened
-from anew.lab.script import START_DEFAULT, exact_key, keys_of
+from anew.lab.script import START_DEFAULT, Sent, exact_key, keys_of
 from anew.program.program import Program
 from anew.values import Object, Value
 
@@ -58,8 +58,8 @@ def parts_of(material: Material) -> Iterator[tuple[Part, Value]]:
     yield _WORKLOAD, material.workload
     for index, told in enumerate(material.told):
         yield _told_part(index, told), told.said
-    for index, came in enumerate(material.signals):
-        yield _came_part(index, came), came.payload
+    for index, sent in enumerate(material.signals):
+        yield _signal_part(index, sent), sent.payload
 
 
 _WORKLOAD = Part("workload", 0, "workload")
@@ -69,8 +69,8 @@ def _told_part(index: int, told: Told) -> Part:
     return Part("outcome", index, exact_key(told.key, told.label))
 
 
-def _came_part(index: int, came: Came) -> Part:
-    return Part("signal", index, f"signals.{came.signal}")
+def _signal_part(index: int, sent: Sent) -> Part:
+    return Part("signal", index, f"signals.{sent.signal}")
 
 
 def ignored(_: str) -> None:
@@ -97,8 +97,8 @@ def scripted(
         "random": {"draws": material.draws} if material.draws else None,
         "outcomes": _outcomes(program, material, cut, is_exact=is_exact),
         "signals": [
-            _sent(came, cut(_came_part(n, came), came.payload), is_exact=is_exact)
-            for n, came in enumerate(material.signals)
+            _sent(sent, cut(_signal_part(n, sent), sent.payload), is_exact=is_exact)
+            for n, sent in enumerate(material.signals)
         ],
         "lags": _lags(material) if is_exact else None,
     }
@@ -115,9 +115,9 @@ def _moment(at: int, *, is_exact: bool) -> str | None:
     return f"{whole}{fraction}Z"
 
 
-def _sent(came: Came, payload: Value, *, is_exact: bool) -> Object:
-    said = {"signal": came.signal, "payload": payload, "id": came.id}
-    at = _seconds(came.after, is_exact=is_exact)
+def _sent(sent: Sent, payload: Value, *, is_exact: bool) -> Object:
+    said = {"signal": sent.signal, "payload": payload, "id": sent.id}
+    at = _seconds(sent.after, is_exact=is_exact)
     return {key: value for key, value in {**said, "at": at}.items() if value is not None}
 
 

@@ -26,7 +26,7 @@ from anew.engine.decide import (
     Transition,
 )
 from anew.engine.fold import evolve
-from anew.engine.state import Key, RunState, StepRunStatus
+from anew.engine.state import RunState, StepRunStatus, key_of
 
 _TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 # Nothing of these can follow from anything else.
@@ -66,7 +66,7 @@ def happened(state: RunState, first: e.Event) -> Boundary | None:
 
 
 def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
-    key = Key(first.step or "", first.visit or 0, first.iteration)
+    key = key_of(first)
     run = state.step_run(key)
     if run is None:
         return None

@@ -2,7 +2,7 @@
 
 from anew.lab.whatif.analysis import SAMPLES_DEFAULT, whatif
 from anew.lab.whatif.estimating import Estimate
-from anew.lab.whatif.past import PastRun
+from anew.lab.whatif.prepared import PastRun
 from anew.lab.whatif.verdict import Verdict, Whatif
 
 __all__ = ["SAMPLES_DEFAULT", "Estimate", "PastRun", "Verdict", "Whatif", "whatif"]

@@ -13,6 +13,7 @@ from random import Random
 from anew.engine import events as e
 from anew.errors import ConfigError
 from anew.lab.decisions import Departure, departure
+from anew.lab.log_world import LogWorld
 from anew.lab.whatif.answering import NeedsModel
 from anew.lab.whatif.changes import (
     asking_otherwise,
@@ -20,9 +21,8 @@ from anew.lab.whatif.changes import (
     other_changes,
 )
 from anew.lab.whatif.model import Model, Rate, Sample
-from anew.lab.whatif.past import PastRun, Tape
 from anew.lab.whatif.play import UNKNOWN, Play, play
-from anew.lab.whatif.prepared import Ready, prepared, scripted_tasks, tapes_of
+from anew.lab.whatif.prepared import PastRun, Ready, prepared, scripted_tasks, worlds_of
 from anew.lab.whatif.verdict import Left, Verdict, Whatif
 from anew.program.program import Program
 
@@ -70,11 +70,11 @@ class _Analysis:
         self._played, self._planned = 0, len(past)
 
     def answer(self, others: Sequence[PastRun]) -> Whatif:
-        tapes = tapes_of(self._past)
-        counted = tapes | {
-            run: one for run, one in tapes_of(others).items() if run not in self._named
+        worlds = worlds_of(self._past)
+        counted = worlds | {
+            run: one for run, one in worlds_of(others).items() if run not in self._named
         }
-        ready = self._ready(tapes, scripted_tasks(counted.values()))
+        ready = self._ready(worlds, scripted_tasks(counted.values()))
         model = self._model(counted, [*self._past, *others])
         alone = {one.past.run: self._alone(one) for one in ready}
         decided = [one for one in ready if _is_settled(alone[one.past.run])]
@@ -112,19 +112,21 @@ class _Analysis:
             for event in past.log
         )
 
-    def _model(self, counted: dict[str, Tape], runs: Sequence[PastRun]) -> Model:
+    def _model(self, counted: dict[str, LogWorld], runs: Sequence[PastRun]) -> Model:
         """Of every run that is counted, but not of tasks that ask something else by now."""
         otherwise: dict[int, frozenset[tuple[str, str]]] = {}
         for one in runs:
             if id(one.program) not in otherwise:
                 otherwise[id(one.program)] = asking_otherwise(one.program, self._program)
         programs = {one.run: one.program for one in reversed(runs)}
-        return Model((tape, otherwise[id(programs[run])]) for run, tape in counted.items())
+        return Model((world, otherwise[id(programs[run])]) for run, world in counted.items())
 
-    def _ready(self, tapes: dict[str, Tape], scripted: frozenset[tuple[str, str]]) -> list[Ready]:
+    def _ready(
+        self, worlds: dict[str, LogWorld], scripted: frozenset[tuple[str, str]]
+    ) -> list[Ready]:
         found = []
         for past in self._past:
-            one = prepared(past, tapes.get(past.run), self._program, scripted)
+            one = prepared(past, worlds.get(past.run), self._program, scripted)
             if isinstance(one, Ready):
                 found.append(one)
             else:
@@ -141,10 +143,10 @@ class _Analysis:
     def _play(
         self, one: Ready, sample: Sample | None, *, number: int = 0, edge: float | None = None
     ) -> Play:
-        name = f"{self._seed}:{number}:{one.tape.position}:draws"
+        name = f"{self._seed}:{number}:{one.world.position}:draws"
         found = play(
             self._program,
-            one.tape,
+            one.world,
             length=len(one.past.log),
             draw=Random(name).random if edge is None else lambda: edge,
             known=one.known,

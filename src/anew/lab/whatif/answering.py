@@ -12,27 +12,29 @@ from random import Random
 
 from msgspec import Struct
 
+from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import Key
-from anew.lab.playing import Asking, Played
-from anew.lab.script import Entry, Script
-from anew.lab.whatif.by_itself import answer_by_itself
-from anew.lab.whatif.model import Sample, Wanted
-from anew.lab.whatif.past import (
+from anew.lab.log_world import (
     BY_ITSELF,
     FOR_OTHERS,
     NOT_ACCEPTED,
     Execution,
     Executions,
+    LogWorld,
     Place,
-    Tape,
     execution_at,
     line_of,
-    never_ends,
     not_well,
 )
+from anew.lab.playing import Asking, Played
+from anew.lab.script import Entry, Script
+from anew.lab.whatif.by_itself import answer_by_itself
+from anew.lab.whatif.model import Sample, Wanted
 
 # A play that needs the model more often goes in circles by it.
 MODELLED_MAX = 1_000
+# For an execution whose end the log does not have: it is still going on when all is over.
+_NEVER_ENDS = Entry({}, 1, LAST_MOMENT)
 
 
 class Unanswered(Exception):
@@ -60,10 +62,10 @@ class PlayedScript(Script, frozen=True):
 class Chance:
     """The random number of the log after the same execution, else one of the source."""
 
-    def __init__(self, tape: Tape, source: Callable[[], float]) -> None:
-        self._draws = tape.draws
+    def __init__(self, recorded: LogWorld, source: Callable[[], float]) -> None:
+        self._draws = recorded.draws
         self._source = source
-        self._rest = iter(tape.draws.get(-1, ()))
+        self._rest = iter(recorded.draws.get(-1, ()))
         self.made_up = 0
 
     def go_on(self, after: Execution | None) -> None:
@@ -71,9 +73,9 @@ class Chance:
         self._rest = iter(() if after is None else self._draws.get(after.index, ()))
 
     def __call__(self) -> float:
-        recorded = next(self._rest, None)
-        if recorded is not None:
-            return recorded
+        known = next(self._rest, None)
+        if known is not None:
+            return known
         self.made_up += 1
         return self._source()
 
@@ -98,17 +100,17 @@ class PastWorld:
 
     def __init__(
         self,
-        tape: Tape,
+        recorded: LogWorld,
         chance: Chance,
         *,
         known: Known | None = None,
         sample: Sample | None = None,
     ) -> None:
-        self._tape = tape
+        self._recorded = recorded
         self._chance = chance
         self._known = known
         self._sample = sample
-        self._luck = None if sample is None else sample.chance_of(tape.position)
+        self._luck = None if sample is None else sample.chance_of(recorded.position)
         self._asked: Counter[Place] = Counter()
         self._latest: dict[tuple[str, int | None, str], str] = {}
         self._needed: Counter[Key] = Counter()
@@ -117,7 +119,7 @@ class PastWorld:
         self.borrowed = 0
 
     def lag(self, key: Key) -> int:
-        lags, number = self._tape.lags.get(key, ()), self._needed[key]
+        lags, number = self._recorded.lags.came.get(key, ()), self._needed[key]
         self._needed[key] += 1
         return lags[number] if number < len(lags) else 0
 
@@ -125,7 +127,7 @@ class PastWorld:
         place = Place(asking.key, asking.label)
         number = self._asked[place]
         self._asked[place] += 1
-        found = execution_at(self._tape.places, place, number)
+        found = execution_at(self._recorded.places, place, number)
         if found is not None and not _is_answer(found, asking.kind):
             found = None
         self._chance.go_on(found)
@@ -136,7 +138,7 @@ class PastWorld:
         self._latest[line_of(place)] = not_well(found.amounts_to)
         if found.entry is None and found.is_call:
             self.endless.add((place, asking.attempt))
-            return Played(never_ends(), is_last=True)
+            return Played(_NEVER_ENDS, is_last=True)
         return None if found.entry is None else Played(found.entry, is_last=True)
 
     def _is_by_itself(self, asking: Asking, place: Place, number: int) -> bool:
@@ -149,7 +151,7 @@ class PastWorld:
         return was is None or was.kind != asking.kind or was.inputs != asking.inputs
 
     def _missing(self, asking: Asking, place: Place) -> Played | None:
-        if place in self._tape.kept:
+        if place in self._recorded.kept:
             return None  # the signal is on its way to whoever waits for it
         if asking.kind in FOR_OTHERS:
             who = "a person" if asking.kind == "human" else "a signal"
@@ -163,7 +165,7 @@ class PastWorld:
         line, named = line_of(place), (place.key.step, place.task)
         # What was well for the old policy, and is asked for again by this one, was not accepted.
         after = self._latest.get(line) or (NOT_ACCEPTED if asking.attempt > 1 else "")
-        wanted = Wanted(self._tape.run, *named, asking.attempt, after, asking.inputs)
+        wanted = Wanted(self._recorded.run, *named, asking.attempt, after, asking.inputs)
         rate = sample.model.rate(wanted)
         if rate is None:
             such = f"after {after}" if after else "that asked the same"

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from anew.engine.outcome import Outcome, outcome_of
 from anew.errors import EngineBug
+from anew.lab.log_world import RecordedEntry
 from anew.lab.playing import Asking
 from anew.lab.script import Entry
-from anew.lab.whatif.past import Recorded
 from anew.runtime.sleeping import SleepTool
 from anew.tool import Answer, Call, Parked, Place, Timeout
 from anew.tools.noop import NoopTool
@@ -43,7 +43,7 @@ def answer_by_itself(asking: Asking) -> Entry:
         until = asking.now if answer.until is None else answer.until
         answer = _called(asking, until)
     outcome = answer if isinstance(answer, Outcome) else outcome_of({})
-    return Recorded({}, 1, until - asking.now, recorded=outcome)
+    return RecordedEntry({}, 1, until - asking.now, recorded=outcome)
 
 
 def _called(asking: Asking, at: int) -> Answer:

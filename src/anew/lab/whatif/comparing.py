@@ -10,7 +10,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
-from anew.lab.whatif.past import (
+from anew.lab.log_world import (
     BY_ITSELF,
     FOR_OTHERS,
     Execution,

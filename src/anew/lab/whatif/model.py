@@ -14,7 +14,7 @@ from random import Random
 
 from msgspec import Struct
 
-from anew.lab.whatif.past import Execution, Tape
+from anew.lab.log_world import Execution, LogWorld
 from anew.values import Value, json_text
 
 # With fewer, the attempt does not count, only what came before.
@@ -92,21 +92,21 @@ class Model:
     something else there. `uncounted` is how many executions that leaves out.
     """
 
-    def __init__(self, runs: Iterable[tuple[Tape, Collection[tuple[str, str]]]]) -> None:
+    def __init__(self, runs: Iterable[tuple[LogWorld, Collection[tuple[str, str]]]]) -> None:
         self.uncounted = 0
         self._good: Counter[Cell] = Counter()
         self._all: Counter[Cell] = Counter()
         self._successes: dict[_Alike, list[Execution]] = {}
         self._failures: dict[Cell, list[Execution]] = {}
-        for tape, others in runs:
-            for one in tape.executions():
+        for recorded, others in runs:
+            for one in recorded.executions():
                 # What runs share happened once.
                 if not one.has_ended or not one.is_call or one.is_shared:
                     continue
                 if one.named in others:
                     self.uncounted += 1
                 else:
-                    self._count(tape.run, one)
+                    self._count(recorded.run, one)
 
     def _count(self, run: str, one: Execution) -> None:
         wanted = Wanted(run, *one.named, one.attempt, one.after, one.inputs)

@@ -12,15 +12,15 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.state import Key, RunStatus
+from anew.engine.state import RunStatus, key_of
 from anew.errors import ConfigError
+from anew.lab.log_world import LogWorld, Place, world_of_log
 from anew.lab.playing import Asking
 from anew.lab.script import Entry
 from anew.lab.simulate import Simulation, simulate
 from anew.lab.whatif.answering import Chance, Known, PastWorld, PlayedScript, Unanswered
 from anew.lab.whatif.comparing import Doubts, doubts_of, silence_passed
 from anew.lab.whatif.model import Sample
-from anew.lab.whatif.past import Place, Tape, executions_of
 from anew.program.program import Program
 
 # How much longer than the log of the run a play of it may get, and what even a short one may have.
@@ -88,7 +88,7 @@ ENDINGS = (RunStatus.DONE, RunStatus.FAILED)
 
 def play(
     program: Program,
-    tape: Tape,
+    recorded: LogWorld,
     *,
     length: int,
     draw: Callable[[], float],
@@ -99,11 +99,11 @@ def play(
 
     `length` is that of the run's own log. Chance that the log does not have comes from `draw`.
     """
-    chance = Chance(tape, draw)
-    world = PastWorld(tape, chance, known=known, sample=sample)
+    chance = Chance(recorded, draw)
+    world = PastWorld(recorded, chance, known=known, sample=sample)
     most = PLAYED_EVENTS_MIN + LOG_GROWTH_MAX * length
     try:
-        played = simulate(program, _script(tape, chance), events_max=most, player=world)
+        played = simulate(program, _script(recorded, chance), events_max=most, player=world)
     except Unanswered as stopped:
         found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
     except ConfigError:
@@ -115,14 +115,14 @@ def play(
     return found
 
 
-def _script(tape: Tape, chance: Chance) -> PlayedScript:
+def _script(recorded: LogWorld, chance: Chance) -> PlayedScript:
     # Only that something is scripted counts here: what, the player says.
     said = (Entry({}, 1, 0),)
     return PlayedScript(
-        outcomes={f"{step}.{task}": said for step, task in tape.silenced},
-        workload=tape.workload,
-        now=tape.now,
-        signals=tuple(tape.signals),
+        outcomes={f"{step}.{task}": said for step, task in recorded.silenced},
+        workload=recorded.workload,
+        now=recorded.now,
+        signals=tuple(recorded.signals),
         draw=chance,
     )
 
@@ -133,7 +133,7 @@ def _ended(played: Simulation, world: PastWorld, known: Known | None) -> Play:
         return Play(UNKNOWN, why="it would be begun anew, as another run")
     if world.endless and any(_is_of(world.endless, event) for event in log):
         return Play(UNKNOWN, why="it would wait for a call whose end the log does not have")
-    asked = {} if known is None else executions_of(played.program, log)
+    asked = {} if known is None else world_of_log(played.program, log).places
     passed = None if known is None else silence_passed(known.executions, asked)
     if passed is not None:
         return Play(UNKNOWN, why=passed)
@@ -149,8 +149,7 @@ def _ended(played: Simulation, world: PastWorld, known: Known | None) -> Play:
 def _is_of(endless: set[tuple[Place, int]], event: e.Event) -> bool:
     if not isinstance(event, e.TaskProcessed):
         return False
-    key = Key(event.step or "", event.visit or 0, event.iteration)
-    return (Place(key, event.task or ""), event.attempt or 1) in endless
+    return (Place(key_of(event), event.task or ""), event.attempt or 1) in endless
 
 
 def figures_of(program: Program, log: Sequence[e.Event]) -> Figures:

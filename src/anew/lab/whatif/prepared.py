@@ -13,16 +13,9 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.lab.decisions import departure
+from anew.lab.log_world import BY_ITSELF, NOT_ACCEPTED, LogWorld, own_part, world_of_log
 from anew.lab.whatif.answering import Known, NeedsModel
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
-from anew.lab.whatif.past import (
-    BY_ITSELF,
-    NOT_ACCEPTED,
-    PastRun,
-    Tape,
-    executions_of,
-    tape_of,
-)
 from anew.lab.whatif.play import Figures, play
 from anew.lab.whatif.verdict import Left
 from anew.program.program import Program
@@ -32,30 +25,45 @@ ENDED = {"run.done": "done", "run.failed": "failed"}
 _OWN_ERRORS = ("config", "timeout")
 
 
+class PastRun(Struct, frozen=True):
+    """A run that ended: its id, the program it had, and its whole log."""
+
+    run: str
+    program: Program
+    log: Sequence[e.Event]
+
+
 class Ready(Struct, frozen=True):
     """A past run that its own program derives again from its world."""
 
     past: PastRun
-    tape: Tape
+    world: LogWorld
     status: str
     figures: Figures
     known: Known
 
 
-def scripted_tasks(tapes: Iterable[Tape]) -> frozenset[tuple[str, str]]:
+def scripted_tasks(worlds: Iterable[LogWorld]) -> frozenset[tuple[str, str]]:
     """The tasks that need no world, and yet failed: a simulation played them."""
     return frozenset(
         one.named
-        for tape in tapes
-        for one in tape.executions()
+        for world in worlds
+        for one in world.executions()
         if one.kind in BY_ITSELF and one.has_ended
         if not one.is_success and one.amounts_to not in (NOT_ACCEPTED, *_OWN_ERRORS)
     )
 
 
-def tapes_of(runs: Sequence[PastRun]) -> dict[str, Tape]:
+def worlds_of(runs: Sequence[PastRun]) -> dict[str, LogWorld]:
     ended = [one for one in runs if _ending(one.log) is not None]
-    return {one.run: tape_of(one, position) for position, one in enumerate(ended)}
+    return {one.run: world_of(one, position) for position, one in enumerate(ended)}
+
+
+def world_of(past: PastRun, position: int) -> LogWorld:
+    """The world of a past run, under the id that was given with it."""
+    world = world_of_log(past.program, past.log)
+    workload = own_part(world.workload, past.program.workload)
+    return replace(world, run=past.run, position=position, workload=workload)
 
 
 def _ending(log: Sequence[e.Event]) -> str | None:
@@ -63,17 +71,17 @@ def _ending(log: Sequence[e.Event]) -> str | None:
 
 
 def prepared(
-    past: PastRun, tape: Tape | None, program: Program, scripted: frozenset[tuple[str, str]]
+    past: PastRun, world: LogWorld | None, program: Program, scripted: frozenset[tuple[str, str]]
 ) -> Ready | Left:
     """The run, if playing its own program on its world gives its own decisions again."""
     status = _ending(past.log)
-    if tape is None or status is None:
+    if world is None or status is None:
         is_cancelled = past.log and isinstance(past.log[-1], e.RunCancelled)
         return Left(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
     if _is_of_a_line(past):
         return Left(past.run, "it was begun anew, and a line of runs is not followed")
     try:
-        again = play(past.program, tape, length=len(past.log), draw=Random(0).random)
+        again = play(past.program, world, length=len(past.log), draw=Random(0).random)
     except NeedsModel:
         return Left(past.run, "its own program asks for executions that its log does not have")
     if again.figures is None:
@@ -82,9 +90,9 @@ def prepared(
     if apart is not None:
         told = f"played again on its own program it differs at seq {apart.seq} ({apart.place})"
         return Left(past.run, told)
-    asked = executions_of(past.program, again.log)
+    asked = world_of_log(past.program, again.log).places
     known = Known(asked, longer_timeouts(past.program, program), scripted)
-    return Ready(past, tape, status, _renumbered(again.figures, past.program, program), known)
+    return Ready(past, world, status, _renumbered(again.figures, past.program, program), known)
 
 
 def _renumbered(figures: Figures, old: Program, new: Program) -> Figures:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.moments import moment_text
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, key_of
 from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object, patched
@@ -182,7 +182,7 @@ class Checkpoints:
     def _seen(self, state: RunState, event: e.Event, ctx: Object) -> Object:
         """The context as the step-run sees it: a parallel iteration has written its own."""
         if event.iteration is not None:
-            run = state.step_run(Key(event.step or "", event.visit or 0, event.iteration))
+            run = state.step_run(key_of(event))
             ctx = patched(ctx, run.own_ctx) if run is not None and run.own_ctx else ctx
         if self._branch is None:
             return context_of(self._program, self._passage, ctx)

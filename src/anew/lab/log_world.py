@@ -1,7 +1,8 @@
-"""What the log of a past run holds of the world: outcomes, answers, signals, durations, draws.
+"""The world of a run as its log tells it: outcomes, answers, signals, lags of workers, draws.
 
-Everything that came from outside, found by the place it belongs to. Reads the log and the program
-the run had; decides nothing and plays nothing.
+Everything that came from outside, found by the place it belongs to: what recording makes a script
+of, and what-if plays another program on. Reads the log and the program the run had; decides nothing
+and plays nothing.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 
 from anew.engine import events as e
-from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key
+from anew.engine.state import Key, key_of
+from anew.lab.lags import Lags
+from anew.lab.replay.happening import drawn_by
 from anew.lab.script import Entry, Sent
-from anew.lab.whatif.lags import lags_of
 from anew.lab.world import RUN_ID
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -30,14 +31,6 @@ BY_ITSELF = ("noop", "sleep")
 _SILENT = ("relay", "restart")
 
 
-class PastRun(Struct, frozen=True):
-    """A run that ended: its id, the program it had, and its whole log."""
-
-    run: str
-    program: Program
-    log: Sequence[e.Event]
-
-
 class Place(Struct, frozen=True):
     """Where executions happen: a task of one step-run. They are told apart by their order."""
 
@@ -45,7 +38,7 @@ class Place(Struct, frozen=True):
     task: str
 
 
-class Recorded(Entry, frozen=True, kw_only=True):
+class RecordedEntry(Entry, frozen=True, kw_only=True):
     """An entry that gives an outcome of a log, as it is."""
 
     recorded: Outcome
@@ -57,12 +50,14 @@ class Recorded(Entry, frozen=True, kw_only=True):
 class Execution(Struct):
     """One execution of a log, the `index`-th that asked something of the world.
 
-    `kind` is the tool's; `inputs` are as in the log, with the id a simulated run has. `gap` is how
-    long (nanoseconds) after the latest outcome of its step it began, `took` how long it went on, or
-    how much of it the log has. `entry` is what the world gave: None when that was silence, or when
-    the log does not say. `amounts_to` is the outcome in one word, `after` that of the task's
-    execution just before if it did not go well. `has_ended`: its outcome is in the log.
-    `is_shared`: it is one of another run, whose beginning this log has.
+    `kind` is the tool's; `seq` is that of its latest `task.started`, `at` when it began; `inputs`
+    are as in the log, with the id a simulated run has. `gap` is how long (nanoseconds) after the
+    latest outcome of its step it began, `took` how long it went on, or how much of it the log has.
+    `entry` is what the world gave: None when that was silence, or when the log does not say.
+    `waited_for` is the event of its wait for others, `given_up` the error of one that lost too many
+    workers. `amounts_to` is the outcome in one word, `after` that of the task's execution just
+    before if it did not go well. `has_ended`: its outcome is in the log. `is_shared`: it is one of
+    another run, whose beginning this log has.
     """
 
     index: int
@@ -70,11 +65,14 @@ class Execution(Struct):
     kind: str
     attempt: int
     at: int
+    seq: int = 0
     after: str = ""
     inputs: Value = None
     gap: int | None = None
     took: int = 0
     entry: Entry | None = None
+    waited_for: e.HumanWaiting | e.SignalWaiting | None = None
+    given_up: Object | None = None
     amounts_to: str = ""
     has_ended: bool = False
     is_shared: bool = False
@@ -101,20 +99,24 @@ def execution_at(found: Executions, place: Place, number: int) -> Execution | No
     return there[number] if number < len(there) else None
 
 
-class Tape(Struct):
-    """The world of one run, the one in this `position` of those given.
+class LogWorld(Struct):
+    """The world of one run, the one in this `position` of those that are looked at.
 
-    `draws` are the random numbers, by the execution they came after.
+    `given` has the executions that came to something, silence included, in the order they did;
+    `open` those that were at work, or waited, where the log ends. `draws` are the random numbers,
+    by the execution they came after.
 
     `kept` are the places at which a signal was taken up that had come before; it is in `signals`,
     with all that found nobody waiting. `silenced` are tasks that would ask others, and did not.
     """
 
-    run: str
+    run: str = ""
     position: int = 0
     places: Executions = field(default_factory=dict)
+    given: list[Execution] = field(default_factory=list)
+    open: list[Execution] = field(default_factory=list)
     draws: dict[int, list[float]] = field(default_factory=dict)
-    lags: dict[Key, list[int]] = field(default_factory=dict)
+    lags: Lags = field(default_factory=Lags)
     signals: list[Sent] = field(default_factory=list)
     kept: set[Place] = field(default_factory=set)
     silenced: set[tuple[str, str]] = field(default_factory=set)
@@ -126,16 +128,9 @@ class Tape(Struct):
             yield from found
 
 
-def tape_of(past: PastRun, position: int) -> Tape:
-    """What the log of a past run holds of the world."""
-    tape = _Reading(past, position).read()
-    tape.lags = lags_of(past.log)
-    return tape
-
-
-def executions_of(program: Program, log: Sequence[e.Event]) -> Executions:
-    """What a log that was played asked of the world."""
-    return _Reading(PastRun("", program, log), 0).read().places
+def world_of_log(program: Program, log: Sequence[e.Event]) -> LogWorld:
+    """What the log of a run of this program holds of the world."""
+    return _Reading(program, log).read()
 
 
 def line_of(place: Place) -> tuple[str, int | None, str]:
@@ -144,52 +139,65 @@ def line_of(place: Place) -> tuple[str, int | None, str]:
 
 
 class _Reading:
-    def __init__(self, past: PastRun, position: int) -> None:
-        self._past = past
-        self._tape = Tape(past.run, position)
+    def __init__(self, program: Program, log: Sequence[e.Event]) -> None:
+        self._program = program
+        self._log = log
+        self._world = LogWorld()
         self._open: dict[Key, Execution] = {}
+        self._lost: set[Key] = set()
         self._latest: dict[tuple[str, int | None, str], str] = {}
         self._answered_at: dict[tuple[str, int | None], int] = {}
-        self._run = ""
         self._asked = 0
         waits = (e.HumanWaiting, e.SignalWaiting)
-        self._heard = {(one.step, one.task) for one in past.log if isinstance(one, waits)}
+        self._heard = {(one.step, one.task) for one in log if isinstance(one, waits)}
 
-    def read(self) -> Tape:
-        for event in self._past.log:
+    def read(self) -> LogWorld:
+        for event in self._log:
+            self._world.lags.feed(event)
             self._feed(event)
         for begun in self._open.values():
-            begun.took = self._past.log[-1].at - begun.at
-        return self._tape
+            begun.took = self._log[-1].at - begun.at
+        self._world.open = [one for one in self._open.values() if one.entry is None]
+        return self._world
 
     def _feed(self, event: e.Event) -> None:
-        drawn = _draws_of(event)
+        drawn = drawn_by(event)
         if drawn:
-            self._tape.draws.setdefault(self._asked - 1, []).extend(drawn)
+            self._world.draws.setdefault(self._asked - 1, []).extend(drawn)
         match event:
             case e.RunRequested():
-                self._tape.workload = own_part(event.workload, self._past.program.workload)
-                self._tape.now, self._run = event.at, event.run
+                world = self._world
+                world.run, world.workload, world.now = event.run, event.workload, event.at
             case e.TaskStarted():
                 self._start(event)
             case e.TaskProcessed():
                 self._end(event)
             case e.HumanWaiting() | e.SignalWaiting():
-                self._enter(self._open[_key(event)])
+                begun = self._open[key_of(event)]
+                begun.waited_for = event
+                self._enter(begun)
             case e.HumanAnswered():
                 self._give(event, {"answer": event.answer})
+            case e.HumanTimedOut() | e.SignalTimedOut():
+                self._world.given.append(self._open[key_of(event)])
             case e.SignalReceived():
                 self._receive(event)
+            case e.StepRedelivered():
+                self._lost.add(key_of(event))
+            case e.StepFailed() | e.LoopIterationFailed():
+                self._give_up(event)
             case e.RunPaused() if event.shared_with is not None:
-                for one in self._tape.executions():
+                for one in self._world.executions():
                     one.is_shared = True
             case _:
                 pass
 
     def _start(self, event: e.TaskStarted) -> None:
-        key, kind = _key(event), self._kind(event)
-        if key in self._open or event.inputs is None or kind in _SILENT:
-            # The same execution, handed out again; or one whose inputs never reached a tool.
+        key, kind = key_of(event), self._kind(event)
+        if event.inputs is None or kind in _SILENT:
+            return  # its inputs never reached a tool
+        if key in self._open:
+            self._start_again(key, event)
             return
         place, answered_at = Place(key, event.task or ""), self._answered_at.get(_step(key))
         begun = Execution(
@@ -198,41 +206,53 @@ class _Reading:
             kind,
             event.attempt or 1,
             event.at,
+            event.seq,
             after=self._latest.get(line_of(place), ""),
-            inputs=_with_id(event.inputs, self._run, RUN_ID),
+            inputs=self._as_played(event.inputs),
             gap=None if answered_at is None else event.at - answered_at,
         )
         self._open[key] = begun
         if kind in FOR_OTHERS and begun.named in self._heard:
             return  # it has asked once it waits
         if kind in FOR_OTHERS:
-            self._tape.silenced.add(begun.named)
+            self._world.silenced.add(begun.named)
         self._enter(begun)
+
+    def _start_again(self, key: Key, event: e.TaskStarted) -> None:
+        """Handed out again it is the same execution; where a log was cut, it is made anew."""
+        begun = self._open[key]
+        begun.seq = event.seq
+        if key in self._lost:
+            self._lost.discard(key)
+        else:
+            begun.at, begun.inputs = event.at, self._as_played(event.inputs)
+            begun.is_shared = False
 
     def _enter(self, begun: Execution) -> None:
         """It asks something of the world."""
         begun.index = self._asked
         self._asked += 1
-        self._tape.places.setdefault(begun.place, []).append(begun)
+        self._world.places.setdefault(begun.place, []).append(begun)
 
     def _give(self, event: e.Fact, said: Object) -> None:
-        begun = self._open[_key(event)]
+        begun = self._open[key_of(event)]
         begun.entry = Entry(said, 1, event.at - begun.at)
+        self._world.given.append(begun)
 
     def _receive(self, event: e.SignalReceived) -> None:
         if event.step is None:
-            after = event.at - self._tape.now
-            self._tape.signals.append(Sent(event.signal, event.payload, event.id, after))
+            after = event.at - self._world.now
+            self._world.signals.append(Sent(event.signal, event.payload, event.id, after))
         elif event.kept is None:
             self._give(event, {"signal": event.payload})
         else:  # the engine took it up by itself, and asked nobody
-            begun = self._open[_key(event)]
-            self._tape.places[begun.place].remove(begun)
-            self._tape.kept.add(begun.place)
+            begun = self._open[key_of(event)]
+            self._world.places[begun.place].remove(begun)
+            self._world.kept.add(begun.place)
             self._asked -= 1
 
     def _end(self, event: e.TaskProcessed) -> None:
-        key, amounts = _key(event), amounts_to(event)
+        key, amounts = key_of(event), amounts_to(event)
         self._latest[line_of(Place(key, event.task or ""))] = not_well(amounts)
         begun = self._open.pop(key, None)
         if begun is None:
@@ -240,13 +260,29 @@ class _Reading:
         begun.has_ended, begun.amounts_to, begun.took = True, amounts, event.at - begun.at
         if begun.kind not in BY_ITSELF:
             self._answered_at[_step(key)] = event.at
-        if begun.is_call or begun.named not in self._heard:
-            begun.entry = Recorded({}, 1, begun.took, recorded=event.outcome)
+        if begun.waited_for is None:
+            begun.entry = RecordedEntry({}, 1, begun.took, recorded=event.outcome)
+            self._world.given.append(begun)
+
+    def _give_up(self, event: e.StepFailed | e.LoopIterationFailed) -> None:
+        """A step-run that fails while its tool is at work has lost too many workers."""
+        begun = self._open.pop(key_of(event), None)
+        if begun is None:
+            return
+        begun.took = event.at - begun.at
+        if begun.waited_for is None:
+            begun.given_up = event.error
+            self._world.given.append(begun)
 
     def _kind(self, event: e.TaskStarted) -> str:
-        step = self._past.program.steps.get(event.step or "")
+        # A shared beginning may have steps and tasks that this program has not.
+        step = self._program.steps.get(event.step or "")
         index = None if step is None else step.index_of.get(event.task or "")
         return "" if step is None or index is None else step.tasks[index].kind
+
+    def _as_played(self, inputs: Value) -> Value:
+        """Inputs that differ by the run's id alone are the same."""
+        return _with_id(inputs, self._world.run, RUN_ID)
 
 
 def amounts_to(event: e.TaskProcessed) -> str:
@@ -261,11 +297,6 @@ def not_well(amounts: str) -> str:
     return "" if amounts == ACCEPTED else amounts
 
 
-def never_ends() -> Entry:
-    """For an execution whose end the log does not have: it is still going on when all is over."""
-    return Entry({}, 1, LAST_MOMENT)
-
-
 def own_part(recorded: Object, defaults: Object) -> Object:
     """What of a workload is not the document's own default: what the request must have given."""
     own: Object = {}
@@ -277,16 +308,12 @@ def own_part(recorded: Object, defaults: Object) -> Object:
     return own
 
 
-def _key(event: e.Fact) -> Key:
-    return Key(event.step or "", event.visit or 0, event.iteration)
-
-
 def _step(key: Key) -> tuple[str, int | None]:
     return key.step, key.iteration
 
 
 def _with_id(value: Value, own: str, other: str) -> Value:
-    """Another id in the place of the run's own: inputs that differ by that alone are the same."""
+    """Another id in the place of the run's own."""
     match value:
         case str():
             return value.replace(own, other) if own != other and own else value
@@ -296,10 +323,3 @@ def _with_id(value: Value, own: str, other: str) -> Value:
             return {key: _with_id(one, own, other) for key, one in value.items()}
         case _:
             return value
-
-
-def _draws_of(event: e.Event) -> Sequence[float]:
-    if isinstance(event, e.TaskRetryScheduled):
-        return () if event.draw is None else (event.draw,)
-    found: Sequence[float] = getattr(event, "draws", ())
-    return found
