@@ -17,8 +17,6 @@ from anew.languages.nodes import Entry, Item, plain
 from anew.languages.playbook.comments import Source, held_end
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-# What YAML does not allow, or takes for the end of a line or for a mark of the encoding.
-_NO_TEXT = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
 
 
@@ -76,9 +74,20 @@ def scalar(value: object) -> Inline:
 
 
 def _json(value: object) -> str:
-    """JSON that YAML reads as the same value: characters that are no text to it are escaped."""
+    """JSON that YAML reads as the same value.
+
+    Escaped is all that a reader does not see: what YAML takes for the end of a line or for a mark
+    of the encoding, and what turns the direction of a terminal or hides in it.
+    """
     text = json.dumps(value, ensure_ascii=False)
-    return _NO_TEXT.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return text if text.isprintable() else "".join(map(_seen, text))
+
+
+def _seen(character: str) -> str:
+    number = ord(character)
+    if character.isprintable():
+        return character
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
 
 
 def written(value: object) -> Inline | Literal:
