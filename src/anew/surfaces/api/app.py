@@ -102,7 +102,7 @@ def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
         routes=[control, pages, *routes_of(ENDPOINTS, service)],
         middleware=[
             Middleware(Counting, metrics=service.metrics, logs=settings.logs),
-            Middleware(Guard, settings=settings, is_open=is_open),
+            Middleware(Guard, settings=settings, slowdown=service.slowdown, is_open=is_open),
             Middleware(ControlFirst, route=control),
         ],
         exception_handlers={HTTPException: _refused, Exception: _broken},

@@ -164,6 +164,7 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._has_moved = True
         self._check_target()
+        self._check_framing()
         self._expect(_Part.BODY, self._limits.body_pause_seconds_max)
         super().on_headers_complete()
 
@@ -190,6 +191,14 @@ class Connection(HttpToolsProtocol):
         host = _AUTHORITY_END.split(rest, maxsplit=1)[0].lower()
         if any(name == b"host" and value.lower() != host for name, value in self.headers):
             self._why = Refusal("bad-request", "the target has another host than the Host header")
+            raise _Refused
+
+    def _check_framing(self) -> None:
+        """Where a body ends must be plain to everyone who passes it on, not to our parser only."""
+        encodings = [value for name, value in self.headers if name == b"transfer-encoding"]
+        if encodings and [value.strip().lower() for value in encodings] != [b"chunked"]:
+            detail = "the Transfer-Encoding of a request can be `chunked`, once, and nothing else"
+            self._why = Refusal("bad-request", detail)
             raise _Refused
 
     def _count(self, more: int) -> None:

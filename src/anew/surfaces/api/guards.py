@@ -6,13 +6,14 @@ Plain ASGI around the whole application: what is refused here has reached no rou
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from anew.surfaces.api.authority import host_of
 from anew.surfaces.api.problems import Refusal, problem_response
 from anew.surfaces.api.settings import ApiSettings
+from anew.surfaces.api.slowing import Slowdown
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -25,17 +26,27 @@ HEADERS = {
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a browser says of a request of our own page, or of one that a person typed.
-_OWN_SITES = frozenset({"same-origin", "none"})
+_OWN_SITES = frozenset({b"same-origin", b"none"})
+
+
+# What a request may say once: of two, another reader might believe the other.
+_SINGLE = frozenset({b"host", b"authorization", b"origin", b"sec-fetch-site"})
 
 
 class Guard:
     """Asks for the token, or without one for a request that can only come from this machine."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: ApiSettings, is_open: Callable[[Scope], bool]
+        self,
+        app: ASGIApp,
+        *,
+        settings: ApiSettings,
+        slowdown: Slowdown,
+        is_open: Callable[[Scope], bool],
     ) -> None:
         self._app = app
         self._settings = settings
+        self._slowdown = slowdown
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,50 +63,70 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
+        if isinstance(refusal, WrongToken):
+            refusal = await held_back(refusal, scope, self._slowdown)
         answer = self._app if refusal is None else problem_response(refusal)
         await answer(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        headers = Headers(scope=scope)
+        said: dict[bytes, bytes] = {}
+        for name, value in scope["headers"]:
+            if name in _SINGLE:
+                if name in said:
+                    word = name.decode().title()
+                    return Refusal("bad-request", f"there are several {word} headers; send one")
+                said[name] = value
         token = self._settings.token
-        count = len(headers.getlist("host"))
+        host = host_of(said[b"host"]) if b"host" in said else None
         # Those who look after a server's health in the old way name no host.
-        if count > 1 or (count == 0 and (token is None or scope["http_version"] != "1.0")):
-            return Refusal("bad-request", f"there are {count} Host headers; one is needed")
+        is_hostless = b"host" not in said and token is not None and scope["http_version"] == "1.0"
+        if host is None and not is_hostless:
+            detail = "the Host header must name one host, as `name:port`, `address:port` or `name`"
+            return Refusal("bad-request", detail)
         if token is None:
-            return self._foreign(headers, scope["method"])
-        if self._is_open(scope) or _has_token(headers, token):
+            return self._foreign(said, host or "", scope["method"])
+        if self._is_open(scope):
             return None
-        detail = "send the server's token: `Authorization: Bearer …` (ANEW_TOKEN)"
-        return Refusal("not-authenticated", detail, headers={"WWW-Authenticate": "Bearer"})
+        shown = said.get(b"authorization", b"")
+        return None if _has_token(shown, token) else _unknown(shown)
 
-    def _foreign(self, headers: Headers, method: str) -> Refusal | None:
+    def _foreign(self, said: Mapping[bytes, bytes], host: str, method: str) -> Refusal | None:
         """Without a token, a page from elsewhere could have a browser on this machine ask us."""
-        host = headers["host"]
-        if host_name(host) not in self._settings.hosts:
-            return Refusal(
-                "foreign-host", f"the Host header says {host[:80]!r}; ask by my own name"
-            )
+        if host not in self._settings.hosts:
+            return Refusal("foreign-host", f"the Host header says {host!r}; ask by my own name")
         if method in _SAFE_METHODS:
             return None
         # A page of another port of this machine is another's page, too.
-        origin, own = headers.get("origin"), f"http://{host}"
-        is_own = headers.get("sec-fetch-site", "none").lower() in _OWN_SITES
+        origin, own = said.get(b"origin"), b"http://" + said[b"host"]
+        is_own = said.get(b"sec-fetch-site", b"none").lower() in _OWN_SITES
         if is_own and (origin is None or origin.lower() == own.lower()):
             return None
-        page = repr(origin[:80]) if origin is not None else "another site"
+        page = repr(origin[:80].decode("latin-1")) if origin is not None else "another site"
         return Refusal("foreign-origin", f"a page of {page} may change nothing here")
 
 
-def _has_token(headers: Headers, token: str) -> bool:
-    scheme, _, given = headers.get("authorization", "").partition(" ")
+class WrongToken(Refusal):
+    """A token, or the signature of an address, that someone may be guessing."""
+
+
+async def held_back(refusal: Refusal, scope: Scope, slowdown: Slowdown) -> Refusal:
+    """The refusal of a guess, once it may be given; another where too many wait."""
+    client = scope.get("client")
+    if await slowdown.hold(client[0] if client else ""):
+        return refusal
+    detail = "too much that is wrong was sent from your address. Wait a second, and ask again"
+    return Refusal("too-many-failures", detail, headers={"Retry-After": "1"})
+
+
+def _has_token(shown: bytes, token: str) -> bool:
+    scheme, _, given = shown.partition(b" ")
     # Compared in full, so that the time it takes tells nothing of how much was right.
-    is_same = hmac.compare_digest(given.strip().encode(), token.encode())
-    return scheme.lower() == "bearer" and is_same
+    is_same = hmac.compare_digest(given.strip(), token.encode())
+    return scheme.lower() == b"bearer" and is_same
 
 
-def host_name(authority: str) -> str:
-    """The host of `host:port`, in small letters; of an IPv6 address without its brackets."""
-    if authority.startswith("["):
-        return authority[1:].partition("]")[0].lower()
-    return authority.partition(":")[0].lower()
+def _unknown(shown: bytes) -> Refusal:
+    detail = "send the server's token: `Authorization: Bearer …` (ANEW_TOKEN)"
+    # Who shows nothing guesses nothing: that is how a page finds out that it has to ask.
+    kind = WrongToken if shown.strip() else Refusal
+    return kind("not-authenticated", detail, headers={"WWW-Authenticate": "Bearer"})

@@ -22,6 +22,8 @@ _NO_CONTENT = 204
 _TEXT: Object = {"type": "string"}
 # What any request can meet.
 _ALWAYS = ("bad-request", "unavailable", "engine-bug")
+# What any request that needs the token can meet.
+_WITH_TOKEN = ("not-authenticated", "too-many-failures")
 _PATH_SCHEMAS: dict[str, Object] = {
     "run": {"type": "string", "pattern": "^[0-9]{1,19}$"},
 }
@@ -117,7 +119,7 @@ def _answers(row: Endpoint, schemas: dict[int, Object]) -> Object:
 
 
 def _refusals(row: Endpoint, schemas: dict[int, Object]) -> Object:
-    kinds = (*_ALWAYS, *row.refusals, *(() if row.is_open else ("not-authenticated",)))
+    kinds = (*_ALWAYS, *row.refusals, *(() if row.is_open else _WITH_TOKEN))
     content = {MEDIA_TYPE: {"schema": schemas[id(shapes.Problem)]}}
     return {
         str(KINDS[kind].status): {"description": KINDS[kind].title, "content": content}

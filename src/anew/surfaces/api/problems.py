@@ -41,6 +41,7 @@ KINDS: dict[str, Kind] = {
     "foreign-host": Kind(421, "This server has another name"),
     "bad-document": Kind(422, "The document has errors"),
     "unfit-answer": Kind(422, "The answer fits no open question"),
+    "too-many-failures": Kind(429, "Too many wrong tokens"),
     "headers-too-large": Kind(431, "The headers are too large"),
     "engine-bug": Kind(500, "The engine made a mistake"),
     "unavailable": Kind(503, "It cannot be done now"),

@@ -17,6 +17,7 @@ from anew.surfaces.api.documents import Compiler
 from anew.surfaces.api.metrics import Metrics
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.settings import READINGS_MAX, ApiSettings
+from anew.surfaces.api.slowing import Slowdown
 from anew.surfaces.api.studying import Studies
 from anew.surfaces.api.traces import Traces
 
@@ -29,6 +30,7 @@ class Service:
     def __init__(self, engine: Embedded, settings: ApiSettings) -> None:
         self.engine = engine
         self.settings = settings
+        self.slowdown = Slowdown(settings.failure_pause_seconds_max)
         self.compiler = Compiler()
         self.metrics = Metrics(engine, streams=lambda: self.streams)
         self.desk = LeaseDesk(engine.database)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from anew.errors import ConfigError
 from anew.runtime.orders import REQUEST_BYTES_MAX
+from anew.surfaces.api.slowing import FAILURE_PAUSE_SECONDS_MAX
 
 # A stream holds one connection and reads the log now and then; more than this is a mistake.
 STREAMS_MAX = 1_000
@@ -19,12 +21,29 @@ READY_SECONDS_MAX = 5.0
 # How long a request waits for the database: not as long as clients do, so that they hear why.
 STORE_SECONDS_MAX = 10.0
 
+# 16 characters drawn at random are beyond guessing; fewer have been guessed elsewhere.
+TOKEN_CHARS_MIN = 16
+_MAKING = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+
+
+def check_token(token: str) -> None:
+    """ConfigError for one that can be guessed, or that no header can carry."""
+    is_word = token.isascii() and token.isprintable() and " " not in token
+    if is_word and len(token) >= TOKEN_CHARS_MIN:
+        return
+    found = f"has {len(token)}" if is_word else "has others"
+    raise ConfigError(
+        f"a server's token has at least {TOKEN_CHARS_MIN} characters (printable ASCII, no spaces); "
+        f"this one {found}. Make one with `{_MAKING}`, or give none: the server then makes its own."
+    )
+
 
 class ApiSettings(Struct, frozen=True):
     """`token` None lets everyone in, who then must name one of the `hosts` in the Host header.
 
     `request_bytes_max` bounds the body of every request; each payload and document in it has its
-    own, smaller limit. `logs`: a line on standard error for each request.
+    own, smaller limit. `failure_pause_seconds_max` is how long the answer to a wrong token is held
+    back in the end. `logs`: a line on standard error for each request.
     """
 
     token: str | None = None
@@ -33,7 +52,12 @@ class ApiSettings(Struct, frozen=True):
     streams_max: int = STREAMS_MAX
     keep_alive_seconds: float = KEEP_ALIVE_SECONDS
     stream_poll_seconds: float = STREAM_POLL_SECONDS
+    failure_pause_seconds_max: float = FAILURE_PAUSE_SECONDS_MAX
     logs: bool = False
+
+    def __post_init__(self) -> None:
+        if self.token is not None:
+            check_token(self.token)
 
     def __repr__(self) -> str:
         return f"ApiSettings(token={'set' if self.token else None}, hosts={sorted(self.hosts)})"

@@ -18,6 +18,7 @@ from anew.surfaces.api.endpoint import (
     decoded,
     run_id,
 )
+from anew.surfaces.api.guards import held_back
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.runs import IDEMPOTENCY_KEY, one_key
 from anew.values import Value
@@ -77,7 +78,8 @@ async def hear(asked: Asked) -> Reply:
     run, name = run_id(asked.path("run")), asked.path("name")
     hooks = asked.service.webhooks()
     if run is None or hooks is None or not hooks.check(run, name, asked.path("signature")):
-        raise Refusal("not-found", "there is nothing at this address")
+        refusal = Refusal("not-found", "there is nothing at this address")
+        raise await held_back(refusal, asked.request.scope, asked.service.slowdown)
     query = asked.request.query_params.get("id")
     headers = (asked.header(word) for word in _ID_HEADERS)
     id = query or next((said for said in headers if said), None)
@@ -133,7 +135,7 @@ ENDPOINTS = (
         {202: shapes.SignalTaken},
         body=Any,
         has_optional_body=True,
-        refusals=("not-found", "conflict", "too-large", "not-json"),
+        refusals=("not-found", "conflict", "too-large", "not-json", "too-many-failures"),
         is_open=True,
     ),
 )
