@@ -70,8 +70,8 @@ def soon(look: Callable[[], T], what: str) -> T:
 
 @contextmanager
 def a_scene() -> Iterator[Scene]:
-    """`make serve` on a free port, once every run has come to its state."""
-    command = [sys.executable, "examples/serve.py", "--port", "0"]
+    """`make serve` on a free port and without a token, once every run has come to its state."""
+    command = [sys.executable, "examples/serve.py", "--port", "0", "--no-auth"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         try:
             assert process.stdout is not None

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
 
 from tests.web.scene import ROOT, Scene, soon
 
@@ -24,7 +29,13 @@ def test_ctrl_c_stops_everything_that_make_serve_began(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert line.startswith("Open http://127.0.0.1:")
+        found = re.match(r"Open (http://127\.0\.0\.1:\d+)/#token=([\w-]{40,}) and look", line)
+        assert found
+        url, token = found.groups()
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(f"{url}/api/v1/runs")
+        with urlopen(Request(f"{url}/api/v1/runs", headers={"Authorization": f"Bearer {token}"})):
+            pass
         children = _children(process.pid)
         assert len(children) >= 2
         process.send_signal(signal.SIGINT)

@@ -28,7 +28,11 @@ REFUSED = "status of 401"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with a_server(tmp_path_factory.mktemp("token"), "--token", TOKEN) as server:
+    folder = tmp_path_factory.mktemp("token")
+    file = folder / "token"
+    file.touch(mode=0o600)
+    file.write_text(TOKEN, encoding="ascii")
+    with a_server(folder, "--token-file", str(file)) as server:
         yield server.scene.url
 
 
@@ -104,3 +108,31 @@ def test_an_address_with_the_token_lets_in_and_loses_it(look: Look, url: str, ru
     other = page.context.new_page()
     other.goto(f"{url}/runs/{run}")
     expect(other.get_by_role("heading", name=re.compile("asks for its token"))).to_be_visible()
+
+
+def test_an_address_pasted_into_an_open_page_lets_in_and_loses_it(
+    look: Look, url: str, run: str
+) -> None:
+    sight = look(f"{url}/runs/{run}")
+    sight.expected.append(REFUSED)
+    page = sight.page
+    heading = page.get_by_role("heading", name="This server asks for its token")
+    expect(heading).to_be_visible()
+    page.goto(f"{url}/runs/{run}#token={quote(TOKEN, safe='')}")
+    expect(page.get_by_role("heading", name="holds")).to_be_visible()
+    expect(page).to_have_url(f"{url}/runs/{run}")
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """A server that was given no token, and the one it made."""
+    folder = tmp_path_factory.mktemp("own")
+    with a_server(folder) as server:
+        yield server.scene.url, (folder / "anew.db.token").read_text(encoding="ascii").strip()
+
+
+def test_a_server_that_made_its_token_lets_in_with_it(look: Look, own: tuple[str, str]) -> None:
+    url, token = own
+    page = look(f"{url}/", token=token).page
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    expect(page).to_have_url(f"{url}/")

@@ -3,13 +3,11 @@
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 
 import { placeOf, titleOf } from "./areas";
-import { takeToken, useNeedsToken } from "./api/token";
+import { useNeedsToken } from "./api/token";
 import { Loading, Notice } from "./parts/Notice";
 import { Side } from "./parts/Side";
 import { TokenAsked } from "./parts/TokenAsked";
 import { Link, usePath } from "./router";
-
-takeToken(location, history);
 
 const Runs = lazy(() => import("./pages/runs/RunsPage"));
 const Run = lazy(() => import("./pages/run/RunPage"));

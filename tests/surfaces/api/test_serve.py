@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -101,19 +102,62 @@ def test_without_auth_it_serves_on_loopback_only(tmp_path: Path) -> None:
     with server(tmp_path, "--no-auth", HOME=str(tmp_path)) as site, site.client(None) as client:
         assert client.get("/api/v1/runs").status_code == 200
         assert client.get("/api/v1/runs", headers={"Host": "evil.example"}).status_code == 421
-        assert site.stop()[0] == 0
+        status, errors = site.stop()
+    assert status == 0
+    assert "every user of this machine can run code as you" in errors
+    assert not (tmp_path / "anew.db.token").exists()
     status, errors = refused(tmp_path, "--no-auth", "--host", "0.0.0.0")
     assert status == 2
     assert "can be reached by others" in errors
 
 
-@pytest.mark.parametrize("token", [None, "", "with space"])
-def test_without_a_token_it_does_not_start(tmp_path: Path, token: str | None) -> None:
-    env = {} if token is None else {"ANEW_TOKEN": token}
-    status, errors = refused(tmp_path, "--port", "0", **env)
+@pytest.mark.parametrize("token", ["", "with space and long enough", "fifteen-letters"])
+def test_with_a_token_that_cannot_be_used_it_does_not_start(tmp_path: Path, token: str) -> None:
+    status, errors = refused(tmp_path, "--port", "0", ANEW_TOKEN=token)
     assert status == 2
-    assert "--no-auth" in errors
+    assert "at least 16 characters" in errors
+    assert "token_urlsafe" in errors
     assert not list(tmp_path.iterdir())
+
+
+def test_a_server_without_a_token_makes_one_and_keeps_it(tmp_path: Path) -> None:
+    file = tmp_path / "anew.db.token"
+    with server(tmp_path, HOME=str(tmp_path)) as site:
+        assert site.process.stdout is not None
+        said = site.process.stdout.readline()
+        token = file.read_text(encoding="ascii").strip()
+        # Standard output is a pipe here: what a log may keep has the file, and not the token.
+        assert f"its token is in {file}" in said
+        assert token not in said
+        assert file.stat().st_mode & 0o777 == 0o600
+        with site.client(None) as client:
+            assert client.get("/api/v1/runs").status_code == 401
+        with site.client(token) as client:
+            assert client.get("/api/v1/runs").status_code == 200
+        assert site.stop() == (0, "anew: stopping\n")
+    with server(tmp_path, HOME=str(tmp_path)) as site, site.client(token) as client:
+        assert client.get("/api/v1/runs").status_code == 200  # a tab that is open goes on
+        assert site.stop()[0] == 0
+
+
+def test_at_a_terminal_the_address_with_the_token_is_printed_once(tmp_path: Path) -> None:
+    reader, terminal = os.openpty()
+    words = command("--port", "0", "--db", str(tmp_path / "anew.db"))
+    with subprocess.Popen(
+        words, env=environment(), cwd=tmp_path, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        with os.fdopen(reader, encoding="utf-8") as screen:
+            lines = [screen.readline().strip() for _ in range(3)]
+            process.terminate()
+            with suppress(OSError):  # how a terminal ends
+                lines += [line.strip() for line in screen]
+        assert process.wait(PATIENCE_SECONDS) == 0
+    token = (tmp_path / "anew.db.token").read_text(encoding="ascii").strip()
+    url = lines[0].split()[2]
+    assert lines[0] == f"anew: serving {url} with 32 slots for pool default"
+    assert lines[1] == f"anew: open {url}/#token={token}"
+    assert str(lines).count(token) == 1
 
 
 def test_what_cannot_be_had_is_said(tmp_path: Path) -> None:
@@ -133,6 +177,8 @@ def test_what_cannot_be_had_is_said(tmp_path: Path) -> None:
     status, _ = refused(tmp_path, "--port", "70000", **env)
     assert status == 2
     status, _ = refused(tmp_path, "--token", "x", "--no-auth", **env)
+    assert status == 2
+    status, _ = refused(tmp_path, "--token-file", "x", "--no-auth", **env)
     assert status == 2
 
 

@@ -156,6 +156,11 @@ class Desk:
         (self.folder / name).write_text(text, encoding="utf-8")
         return name
 
+    def secret(self, text: str) -> str:
+        """A file that only its owner can read."""
+        (self.folder / "secret").touch(mode=0o600)
+        return self.write("secret", text)
+
     def pipe(self, name: str) -> Pipe:
         self._pipes.append(Pipe(self.folder / name))
         return self._pipes[-1]

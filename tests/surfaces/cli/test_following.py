@@ -104,7 +104,8 @@ def test_a_wrong_token_is_one_clear_line(
     desk: Desk, served: Server, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     desk.write("hello.yaml", HELLO)
-    told = desk.call(*words, "--token", "not-the-token")
+    monkeypatch.setenv("ANEW_TOKEN", "")
+    told = desk.call(*words, "--token-file", desk.secret("not-the-token"))
     assert (told.status, told.is_one_clear_line()) == (2, True), told.err
     assert "does not accept the token" in told.err
     assert "not-the-token" not in told.err

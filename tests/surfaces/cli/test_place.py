@@ -94,7 +94,7 @@ def test_a_server_that_is_away_is_one_clear_line_and_exit_4(
 ) -> None:
     monkeypatch.setenv("ANEW_TOKEN", "")
     desk.write("hello.yaml", HELLO)
-    told = desk.call(*words, "--server", nobody, "--token", TOKEN)
+    told = desk.call(*words, "--server", nobody, "--token-file", desk.secret(TOKEN))
     assert (told.status, told.is_one_clear_line()) == (4, True), told.err
     assert f"the server {nobody} cannot be reached" in told.err
     assert TOKEN not in told.err

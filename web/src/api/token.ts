@@ -4,6 +4,8 @@
 import { useSyncExternalStore } from "react";
 
 const KEPT = "anew.token";
+// What a header can carry; no server has another token.
+const POSSIBLE = /^[\x21-\x7e]+$/;
 const listeners = new Set<() => void>();
 let isRefused = false;
 let isWrong = false;
@@ -12,12 +14,20 @@ function told(): void {
   for (const listener of listeners) listener();
 }
 
-/** Take a token out of the address, so that nobody copies it with the link. */
-export function takeToken(place: Location, history: History): void {
-  const found = new URLSearchParams(place.hash.slice(1)).get("token");
-  if (found === null) return;
-  sessionStorage.setItem(KEPT, found);
-  history.replaceState(null, "", place.pathname + place.search);
+/** The token in a fragment; null when there is none. A plus is a plus there, and not a space. */
+function tokenIn(fragment: string): string | null {
+  return new URLSearchParams(fragment.slice(1).replaceAll("+", "%2B")).get("token");
+}
+
+/** Take a token out of the address, so that nobody copies it with the link. Whether there was one. */
+export function takeToken(place: Location, history: History): boolean {
+  const found = tokenIn(place.hash);
+  if (found === null) return false;
+  // First of all: whatever goes wrong after this, the address holds no token any more. The origin
+  // is part of it because a path may begin with two slashes, and would then name another host.
+  history.replaceState(null, "", place.origin + place.pathname + place.search);
+  if (POSSIBLE.test(found)) keepToken(found);
+  return true;
 }
 
 export function token(): string | null {

@@ -22,8 +22,8 @@ export function TokenAsked(): ReactNode {
     <form className="sheet stack" onSubmit={keep}>
       <h1>This server asks for its token</h1>
       <p className="soft">
-        It is what the server was started with: <code>$ANEW_TOKEN</code>, or <code>--token</code>.
-        This tab keeps it until it is closed.
+        The server was started with it (<code>--token-file</code>, <code>$ANEW_TOKEN</code>), or
+        made it and printed where it is kept. This tab keeps it until it is closed.
       </p>
       {wasWrong && <Notice tone="bad">This is not the token of this server.</Notice>}
       <label className="field">

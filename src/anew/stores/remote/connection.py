@@ -209,7 +209,7 @@ class Connection:
         if reply.status == 401:
             raise ConfigError(
                 f"the server {self.url} does not accept the token. "
-                "Give the one it was started with (ANEW_TOKEN or --token)."
+                "Give the one it was started with (--token-file or ANEW_TOKEN)."
             )
         if reply.status == 413:
             raise ConfigError(

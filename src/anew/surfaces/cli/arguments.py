@@ -5,6 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
+from anew.surfaces.cli.tokens import take_token
+
 # As `languages.dot.graph` has them, which is too much to import for a list of two words.
 DIALECTS = ("docs", "spec")
 
@@ -26,11 +28,16 @@ def add_dialect_option(parser: ArgumentParser) -> None:
 
 
 class _AnyOrder(ArgumentParser):
-    """Words may stand before, between and behind options."""
+    """Words may stand before, between and behind options; a token is not left among them."""
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> Namespace:
+        found = self._parsed(args, namespace)
+        take_token(found)
+        return found
+
+    def _parsed(self, args: Sequence[str] | None, namespace: Namespace | None) -> Namespace:
         # The quick way first: it leaves over what follows an option where a list had begun.
         found, left = self.parse_known_args(args, namespace)
         if left and self._subparsers is None:

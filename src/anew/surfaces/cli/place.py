@@ -12,11 +12,11 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from shlex import quote
 
+from anew.surfaces.cli.tokens import add_token_options
+
 SERVER_VARIABLE = "ANEW_SERVER"
-TOKEN_VARIABLE = "ANEW_TOKEN"
 DB_OPTION = "--db"
 SERVER_OPTION = "--server"
-TOKEN_OPTION = "--token"
 
 _SERVER = re.compile(r"https?://[^/\s@]+(/[^\s@]*)?")
 # What an address of PostgreSQL may tell nobody: `user:secret@`, and `?password=secret`.
@@ -25,7 +25,7 @@ _SECRET_OF_QUERY = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
 def add_place_options(parser: ArgumentParser) -> None:
-    """`--db`, `--server` and `--token`, in the words every command has for them.
+    """`--db`, `--server` and the token, in the words every command has for them.
 
     The place is `place` of the arguments: None where $ANEW_DB or the default is meant.
     """
@@ -46,17 +46,7 @@ def add_place_options(parser: ArgumentParser) -> None:
         default=os.environ.get(SERVER_VARIABLE) or None,
         help="an `anew serve`, as http://host:port (default $ANEW_SERVER, which beats $ANEW_DB)",
     )
-    parser.add_argument(
-        TOKEN_OPTION,
-        type=_keep_token,
-        metavar="T",
-        help="the server's token (default $ANEW_TOKEN, which other users of a machine do not see)",
-    )
-
-
-def _keep_token(said: str) -> None:
-    """Put it where the connection looks for it, and nowhere else: not into the arguments either."""
-    os.environ[TOKEN_VARIABLE] = said
+    add_token_options(parser.add_mutually_exclusive_group())
 
 
 def server_url(said: str) -> str:
@@ -64,7 +54,7 @@ def server_url(said: str) -> str:
     if "@" in said:  # not shown again: it may hold a password
         raise ArgumentTypeError(
             "the address of a server has no user and password: write http://host:port, "
-            "and give the token with --token or $ANEW_TOKEN"
+            "and give the token with --token-file or $ANEW_TOKEN"
         )
     if not _SERVER.fullmatch(said):
         raise ArgumentTypeError(

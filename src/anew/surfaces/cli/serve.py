@@ -11,7 +11,9 @@ import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -22,6 +24,13 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.request_guard import guard_requests
+from anew.surfaces.cli.tokens import (
+    TOKEN_FILE_OPTION,
+    TOKEN_VARIABLE,
+    add_token_options,
+    own_token,
+    own_token_file,
+)
 
 if TYPE_CHECKING:
     from anew.runtime.embedded import Embedded
@@ -29,19 +38,21 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8700
-TOKEN_VARIABLE = "ANEW_TOKEN"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_OPEN_TO_ALL = (
+    "anew: --no-auth: every user of this machine can run code as you through this server. "
+    "Without it, the server makes a token."
+)
 
 
 def run(words: list[str]) -> int:
     # Only those who serve pay for the web server.
     import uvloop
 
-    parser = _parser()
-    asked = parser.parse_args(words)
+    asked = _parser().parse_args(words)
     logging.basicConfig(format="anew: %(message)s", level=logging.WARNING)
     guard_requests()
-    settings = _settings(asked, parser)
+    settings = _settings(asked)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(asked, settings))
 
@@ -50,8 +61,10 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "serve",
         purpose="Serve the HTTP API on a database, and work on its runs. Everything but /healthz\n"
-        f"and /readyz asks for the token (--token, else ${TOKEN_VARIABLE}).",
-        example="anew serve --no-auth\nanew serve --host 0.0.0.0 --db postgresql://db.example/anew",
+        f"and /readyz asks for the token: --token-file, else ${TOKEN_VARIABLE}, else one that the\n"
+        "server makes, shows once with its address, and keeps in a file.",
+        example="anew serve\n"
+        "anew serve --token-file /etc/anew/token --db postgresql://db.example/anew",
     )
     parser.add_argument("--host", default=HOST, metavar="H", help="default %(default)s")
     parser.add_argument(
@@ -72,12 +85,9 @@ def _parser() -> ArgumentParser:
         help=f"work on jobs of this pool; may be given repeatedly (default {DEFAULT_POOL})",
     )
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
-    parser.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")
-    parser.add_argument(
-        "--token",
-        metavar="T",
-        help=f"what clients and workers must show (default ${TOKEN_VARIABLE})",
-    )
+    access = parser.add_mutually_exclusive_group()
+    access.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")
+    add_token_options(access, what="the token that clients and workers must show")
     parser.add_argument("--log", action="store_true", help="a line on standard error per request")
     add_db_option(parser)
     return parser
@@ -89,26 +99,23 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _settings(asked: Namespace, parser: ArgumentParser) -> ApiSettings:
-    """Who is let in; ConfigError when that would be everyone on the network."""
+def _settings(asked: Namespace) -> ApiSettings | None:
+    """Who is let in; None where the server is to make a token of its own.
+
+    ConfigError when that would be everyone on the network, or whoever can guess.
+    """
     from anew.surfaces.api.settings import ApiSettings
 
     if asked.no_auth:
-        if asked.token is not None:
-            parser.error("--token and --no-auth exclude each other")
         if not is_loopback(asked.host):
             raise ConfigError(
                 f"--no-auth is for this machine only, and {asked.host} can be reached by others. "
-                f"Set ${TOKEN_VARIABLE}, or leave out --host."
+                "Leave out --no-auth, or --host."
             )
+        print(_OPEN_TO_ALL, file=sys.stderr, flush=True)
         return ApiSettings(hosts=LOOPBACK_NAMES | {asked.host.strip("[]").lower()}, logs=asked.log)
-    token = asked.token if asked.token is not None else os.environ.get(TOKEN_VARIABLE, "")
-    if not token.strip() or not token.isprintable() or not token.isascii() or " " in token:
-        raise ConfigError(
-            f"a server needs a token, printable and without spaces: set ${TOKEN_VARIABLE}. "
-            "On a machine of your own, --no-auth does without."
-        )
-    return ApiSettings(token=token, logs=asked.log)
+    token = os.environ.get(TOKEN_VARIABLE)
+    return None if token is None else ApiSettings(token=token, logs=asked.log)
 
 
 def is_loopback(host: str) -> bool:
@@ -133,7 +140,7 @@ class _Stopping(Struct):
         self.asked.set()
 
 
-async def _serve(asked: Namespace, settings: ApiSettings) -> int:
+async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
     from anew.runtime.opening import open_server_engine
     from anew.surfaces.api.serving import bind
 
@@ -160,16 +167,32 @@ async def _serve_until(
     engine: Embedded,
     listener: socket.socket,
     asked: Namespace,
-    settings: ApiSettings,
+    settings: ApiSettings | None,
 ) -> None:
     from anew.surfaces.api.app import create_app
     from anew.surfaces.api.serving import address_of, serving
+    from anew.surfaces.api.settings import ApiSettings
 
+    url, invitation = address_of(listener), ""
+    if settings is None:
+        file = own_token_file(asked.db)
+        settings = ApiSettings(token=own_token(file), logs=asked.log)
+        invitation = _invitation(url, settings.token or "", file)
     async with serving(create_app(engine, settings), listener) as server:
         stopping.hurry.append(server.hurry)
-        print(f"anew: serving {address_of(listener)} {_manner(asked)}", flush=True)
+        # In one piece: whoever waits for the first line has the others too.
+        print(f"anew: serving {url} {_manner(asked)}{invitation}", flush=True)
         await _until_stopped(stopping.asked, engine)
         print("anew: stopping", file=sys.stderr, flush=True)
+
+
+def _invitation(url: str, token: str, file: Path) -> str:
+    """How to get in. A person is shown the token; what is not a terminal may be a log, which keeps
+    what it is told and shows it to others."""
+    kept = f"\nanew: its token is in {file}; commands and workers take it with {TOKEN_FILE_OPTION}"
+    if not sys.stdout.isatty():
+        return kept
+    return f"\nanew: open {url}/#token={quote(token, safe='')}{kept}"
 
 
 def _manner(asked: Namespace) -> str:

@@ -1,0 +1,153 @@
+"""Where the token of a server comes from: a file, the environment, the command line, or itself.
+
+One place for the options of all commands. What is given is put where the connection looks for it,
+$ANEW_TOKEN, and is in no arguments any more. Shows a token to nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from anew.errors import ConfigError
+
+TOKEN_VARIABLE = "ANEW_TOKEN"
+TOKEN_OPTION = "--token"
+TOKEN_FILE_OPTION = "--token-file"
+# Anything longer is some other file.
+TOKEN_BYTES_MAX = 4_096
+_TOKEN_BYTES = 32
+_PRIVATE = 0o600
+_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_ROOT = 0
+
+
+class _Options(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, metavar: str, help: str) -> object: ...
+
+
+def add_token_options(options: _Options, *, what: str = "the server's token") -> None:
+    """`--token-file` and `--token`; put them into a group of which only one can be given."""
+    options.add_argument(
+        TOKEN_FILE_OPTION,
+        metavar="F",
+        help=f"a file with {what}, which only you can read (default ${TOKEN_VARIABLE})",
+    )
+    options.add_argument(
+        TOKEN_OPTION,
+        metavar="T",
+        help=f"{what} itself, which other users of this machine can see: prefer the file",
+    )
+
+
+def take_token(asked: Namespace) -> None:
+    """Put the token that the arguments give where connections look for it.
+
+    ConfigError when it is in a file that cannot be used.
+    """
+    typed: str | None = getattr(asked, "token", None)
+    file: str | None = getattr(asked, "token_file", None)
+    if file is not None:
+        os.environ[TOKEN_VARIABLE] = read_token(Path(file))
+    elif typed is not None:
+        print(
+            f"anew: {TOKEN_OPTION} shows the token to every user of this machine (`ps`). "
+            f"Use {TOKEN_FILE_OPTION} or ${TOKEN_VARIABLE}.",
+            file=sys.stderr,
+        )
+        os.environ[TOKEN_VARIABLE] = typed
+        asked.token = None
+
+
+def read_token(path: Path, *, follows_links: bool = True) -> str:
+    """The one line of a file that nobody else can read; ConfigError says what is wrong with it."""
+    try:
+        text = _read(path, os.O_RDONLY | (0 if follows_links else os.O_NOFOLLOW))
+        lines = text.decode("ascii").split("\n")
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ConfigError(f"the token file {path} cannot be read: {why}.") from error
+    except UnicodeDecodeError:
+        raise ConfigError(
+            f"the token file {path} does not hold a token: it is not ASCII."
+        ) from None
+    token = lines[0].strip()
+    if not token or any(line.strip() for line in lines[1:]):
+        found = "several lines" if token else "no token in its first line"
+        raise ConfigError(f"the token file {path} has {found}. It must hold one line, the token.")
+    if not token.isprintable() or " " in token:
+        raise ConfigError(f"the token in {path} has a space or a control character in it.")
+    return token
+
+
+def _read(path: Path, flags: int) -> bytes:
+    """What the file holds, looked at and read through one descriptor: it cannot be exchanged."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+            raise ConfigError(f"the token file {path} is not a file.")
+        if found.st_mode & _OF_OTHERS:
+            raise ConfigError(
+                f"other users may read the token file {path} "
+                f"(mode {stat.S_IMODE(found.st_mode):04o}). Type `chmod 600 {path}`, and make "
+                "another token if one of them might have read it."
+            )
+        if found.st_uid not in (os.getuid(), _ROOT):
+            raise ConfigError(
+                f"the token file {path} belongs to another user. Use one of your own."
+            )
+        data = file.read(TOKEN_BYTES_MAX + 1)
+    if len(data) > TOKEN_BYTES_MAX:
+        raise ConfigError(
+            f"the token file {path} has more than {TOKEN_BYTES_MAX:,} bytes (TOKEN_BYTES_MAX). "
+            "It must hold one line, the token."
+        )
+    return data
+
+
+def own_token_file(db: str | None) -> Path:
+    """Where a server on this database keeps its own token: beside a file, else with its scratch."""
+    from anew.runtime.wiring import database_file, kind_of, scratch_folder
+
+    if kind_of(db) == "sqlite":
+        return Path(f"{database_file(db)}.token")
+    return scratch_folder(db) / "server.token"
+
+
+def own_token(path: Path) -> str:
+    """The token a server made for itself, kept in this file; made now if there is none."""
+    import secrets  # only servers need it
+
+    try:
+        with suppress(FileExistsError):
+            _keep(path, secrets.token_urlsafe(_TOKEN_BYTES))
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ConfigError(
+            f"the server's token cannot be kept in {path}: {why}. "
+            f"Give it one with {TOKEN_FILE_OPTION} or ${TOKEN_VARIABLE}."
+        ) from error
+    return read_token(path, follows_links=False)
+
+
+def _keep(path: Path, token: str) -> None:
+    """A file that is whole as soon as it has its name; FileExistsError when the name is taken."""
+    if path.is_symlink() or path.exists():
+        raise FileExistsError
+    unnamed = path.with_name(f"{path.name}.{os.getpid()}")
+    unnamed.unlink(missing_ok=True)  # of a process that died here, and had our number
+    descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(f"{token}\n")
+        os.link(unnamed, path)
+    finally:
+        unnamed.unlink()
