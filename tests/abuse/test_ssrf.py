@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from anew.errors import ConfigError
+from anew.surfaces.cli.request_guard import guard_requests
 from anew.tools.http.guard import is_allowed
 from anew.tools.http.settings import read_allowed, read_settings
 from anew.tools.http.special_addresses import SPECIAL, Network, why_special
@@ -330,6 +332,21 @@ def test_a_server_has_the_guard_unless_told_otherwise(
         assert ended(client, started.json()["run"])["status"] == status
         assert site.stop()[0] == 0
     assert (f"/{path}" in heard) == (status == "done")
+
+
+@pytest.mark.parametrize("said", ["", "0", "1"])
+def test_that_a_proxy_is_not_used_is_said_once_the_guard_is_on_by_itself(
+    said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANEW_HTTP_GUARD", said)
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@proxy.example:3128")
+    if not said:
+        monkeypatch.delenv("ANEW_HTTP_GUARD")
+    guard_requests()
+    told = capsys.readouterr().err
+    assert os.environ["ANEW_HTTP_GUARD"] == (said or "1")
+    assert ("$HTTPS_PROXY" in told) == (not said)
+    assert "secret" not in told
 
 
 def test_a_worker_has_the_guard(sink: tuple[str, list[str]], tmp_path: Path) -> None:

@@ -195,6 +195,9 @@ class Desk:
             pipe.close()
 
 
+CLEARED = ("ANEW_DB", "ANEW_KEY", "ANEW_DEBUG", "ANEW_SERVER", "ANEW_TOKEN", "ANEW_HTTP_GUARD")
+
+
 @pytest.fixture(name="desk")
 def a_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -203,8 +206,9 @@ def a_desk(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("ANEW_SYNCHRONOUS", "NORMAL")
-    for name in ("ANEW_DB", "ANEW_KEY", "ANEW_DEBUG", "ANEW_SERVER", "ANEW_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+    for name in CLEARED:
+        monkeypatch.setenv(name, "")  # so that what a command puts there is gone after the test
+        monkeypatch.delenv(name)
     desk = Desk(tmp_path, capsys)
     yield desk
     desk.close()

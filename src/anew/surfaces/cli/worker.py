@@ -70,7 +70,7 @@ def run(words: list[str]) -> int:
             f"no worker can share the database file {duty.place}: one process owns it. "
             "Start `anew serve` on the file and workers with `--server URL`, or use PostgreSQL."
         )
-    guard_requests()
+    guard_requests(is_quiet=duty.is_quiet)
     if asked.processes > 1:
         from anew.surfaces.cli.fleet import keep_fleet
 
