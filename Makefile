@@ -17,7 +17,7 @@ PAGE_SOURCES := $(shell find web/src web/public -type f) \
 	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check web browser docs-site screenshots soak soak-cluster abuse-json bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test check web browser docs-site screenshots soak soak-cluster hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -74,6 +74,15 @@ soak: $(READY) ## kill random runs at random for SOAK_SECONDS (600 unless set)
 
 soak-cluster: $(READY) ## break a cluster on PostgreSQL at random for CLUSTER_SOAK_SECONDS (300 unless set)
 	@$(BIN)/python -m tests.cluster.soak
+
+hashes: $(READY) ## write hashes.txt: the files behind the pins, as pip finds them on this platform
+	@$(BIN)/python -m supply hashes
+
+notice: $(READY) $(PAGE) ## write NOTICE: the packages Anew uses, and their licences
+	@$(BIN)/python -m supply notice
+
+sbom: $(READY) ## write build/sbom.json: what Anew is made of, as CycloneDX
+	@$(BIN)/python -m supply sbom
 
 abuse-json: $(READY) ## try every abuse case, and print how many got through, by area, as JSON
 	@$(BIN)/python -m tests.abuse -n $(WORKERS) --dist worksteal

@@ -31,14 +31,16 @@ PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+]+")
 
 
 def python_files() -> list[Path]:
-    return sorted(path for folder in ("src", "bench") for path in (ROOT / folder).rglob("*.py"))
+    return sorted(
+        path for folder in ("src", "bench", "supply") for path in (ROOT / folder).rglob("*.py")
+    )
 
 
 def shipped_files() -> list[Path]:
     """Every text file of the project that a user or developer gets."""
     suffixes = {".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".json", ".sql", ".timeline"}
     suffixes |= {".ts", ".tsx", ".css", ".html", ".js"}
-    folders = ("src", "bench", "tests", "examples", "docs", "web/src", "web/test")
+    folders = ("src", "bench", "supply", "tests", "examples", "docs", "web/src", "web/test")
     nested = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     # What the page is built into is made of these, and of packages of others.
     nested = [path for path in nested if "built" not in path.parts]

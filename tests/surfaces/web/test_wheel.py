@@ -1,34 +1,112 @@
-"""The page is part of what `pip install` brings."""
+"""What `pip install` brings: the page is in it, and the same sources always give the same wheel."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 BUILT = "anew/surfaces/web/built"
+# What a build reads; everything else of the tree may be as it likes.
+PARTS = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "src"]
+PAGE_PARTS = ["src", "public", "index.html", "package.json", "vite.config.ts", "tsconfig.json"]
 
 
-def test_the_wheel_holds_the_page_and_nothing_that_was_not_built(tmp_path: Path) -> None:
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "-w",
-        str(tmp_path),
-        str(ROOT),
-    ]
-    done = subprocess.run(build, capture_output=True, text=True, check=False)
+def copied(folder: Path, source: Path, parts: list[str]) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__")
+    for part in parts:
+        if (source / part).is_dir():
+            shutil.copytree(source / part, folder / part, ignore=ignored)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / part, folder / part)
+    return folder
+
+
+def disturb(folder: Path) -> None:
+    """What differs between two people: times, modes, and what Python leaves behind."""
+    for path in folder.rglob("*.py"):
+        os.utime(path, (981_173_106, 981_173_106))
+        path.chmod(0o600)
+    cache = folder / "src/anew/__pycache__"
+    cache.mkdir()
+    (cache / "store.cpython-311.pyc").write_bytes(b"left behind")
+
+
+def build(folder: Path, *, umask: int, **variables: str) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "out"]
+    env = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | variables
+    done = subprocess.run(
+        command, cwd=folder, env=env, umask=umask, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
-    [wheel] = tmp_path.glob("*.whl")
-    names = ZipFile(wheel).namelist()
+    [wheel] = (folder / "out").glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two of the same sources, made by people whose machines differ."""
+    one = copied(tmp_path_factory.mktemp("one"), ROOT, PARTS)
+    other = copied(tmp_path_factory.mktemp("other") / "much" / "deeper", ROOT, PARTS)
+    disturb(other)
+    return (
+        build(one, umask=0o022, TZ="UTC", PYTHONHASHSEED="1", LC_ALL="C"),
+        build(other, umask=0o077, TZ="Asia/Tokyo", PYTHONHASHSEED="2", LC_ALL="C.UTF-8"),
+    )
+
+
+def test_the_wheel_holds_the_page_and_nothing_that_was_not_built(
+    wheels: tuple[Path, Path],
+) -> None:
+    names = ZipFile(wheels[0]).namelist()
     ours = {name.removeprefix(f"{BUILT}/") for name in names if name.startswith(f"{BUILT}/")}
     folder = ROOT / "src" / BUILT
     assert "index.html" in ours
     assert ours == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert not [name for name in names if "node_modules" in name or name.endswith(".tsx")]
+
+
+def test_the_wheel_brings_its_licences(wheels: tuple[Path, Path]) -> None:
+    names = [name.rpartition("/")[2] for name in ZipFile(wheels[0]).namelist()]
+    assert {"LICENSE", "NOTICE"} <= set(names)
+
+
+def test_the_same_sources_give_the_same_wheel_to_the_byte(wheels: tuple[Path, Path]) -> None:
+    one, other = wheels
+    assert one.name == other.name
+    assert ZipFile(one).namelist() == ZipFile(other).namelist()
+    assert sha256(one.read_bytes()).hexdigest() == sha256(other.read_bytes()).hexdigest()
+
+
+def test_the_same_sources_give_the_same_page_to_the_byte(tmp_path: Path) -> None:
+    web = ROOT / "web"
+    vite = web / "node_modules/vite/bin/vite.js"
+    node = next(
+        (found for path in (os.environ["PATH"], str(Path(sys.executable).parent))
+         if (found := shutil.which("node", path=path))),
+        None,
+    )  # fmt: skip
+    if node is None or not vite.exists():
+        pytest.skip("the page is built elsewhere: there is no Node here")
+    folder = copied(tmp_path / "another" / "place", web, PAGE_PARTS)
+    (folder / "node_modules").symlink_to(web / "node_modules")
+    command = [node, str(vite), "build", "--outDir", str(tmp_path / "out"), "--emptyOutDir"]
+    env = os.environ | {"TZ": "Asia/Tokyo"}
+    done = subprocess.run(
+        command, cwd=folder, env=env, umask=0o077, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "out") == contents(ROOT / "src" / BUILT)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
