@@ -41,7 +41,10 @@ from tests.console import ROOT, SHOWN_POSTGRES, Terminal, alike, commands, is_pu
 from tests.postgres_server import server
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROJECT_PAGES = [*PAGES, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING"))]
+PROJECT_PAGES = [
+    *PAGES,
+    *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING", "SECURITY")),
+]
 EXAMPLES = sorted(
     path for ending in ("yaml", "dot") for path in (ROOT / "docs/examples").glob(f"*.{ending}")
 )
