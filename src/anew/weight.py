@@ -6,6 +6,7 @@ weighed as it would be written, and the weighing stops as soon as it is too much
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 
 from anew.values import Value
@@ -22,22 +23,35 @@ WHOLE_MIN, WHOLE_MAX = -(2**63), 2**64 - 1
 RESERVED_KEY = "$secret"
 
 _NUMBERS = frozenset({int, float, bool, type(None)})
+# So little is weighed for nothing.
+_PAID_PARTS = 1_024
+_PAID_CHARS = 64 * 1024
+_CHARS_PER_PART = 64
 
 
-def problem_of(value: Value, *, is_sealed: bool = False) -> str | None:
+def _for_nothing(parts: int) -> None:
+    """Nobody counts."""
+
+
+def problem_of(
+    value: Value, *, is_sealed: bool = False, pay: Callable[[int], None] = _for_nothing
+) -> str | None:
     """Why `value` may not be kept, in words that follow "the value"; None when it may.
 
-    `is_sealed`: it comes from the log, where references to secrets are in their place.
+    `is_sealed`: it comes from the log, where references to secrets are in their place. `pay` is
+    told how many more parts are looked at, where there are many.
     """
     if type(value) is str:
+        if len(value) > _PAID_CHARS:
+            pay(len(value) // _CHARS_PER_PART)
         return _problem_of_text(value) or _problem_of_size(len(value), 1)
     if type(value) not in (dict, list):
         return _problem_of_scalar(value)
-    return _problem_of_parts(value, is_sealed=is_sealed)
+    return _problem_of_parts(value, is_sealed=is_sealed, pay=pay)
 
 
-def _problem_of_parts(value: Value, *, is_sealed: bool) -> str | None:
-    chars = nodes = 0
+def _problem_of_parts(value: Value, *, is_sealed: bool, pay: Callable[[int], None]) -> str | None:
+    chars = nodes = unpaid = 0
     todo = [(value, 1)]
     while todo:
         part, depth = todo.pop()
@@ -51,6 +65,10 @@ def _problem_of_parts(value: Value, *, is_sealed: bool) -> str | None:
             if RESERVED_KEY in part and not is_sealed:
                 return f"has the key {RESERVED_KEY!r}, which stands for secrets in the log"
             chars += sum(map(len, part)) + 4 * len(part)
+        unpaid += len(items)
+        if unpaid > _PAID_PARTS:
+            pay(unpaid)
+            unpaid = 0
         nodes += 0 if _NUMBERS.issuperset(map(type, items)) else len(items)
         chars += 2 * len(items) + 2
         for item in items:

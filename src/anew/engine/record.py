@@ -14,6 +14,7 @@ from anew.engine.events import Event, Fact
 from anew.engine.fold import evolve
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import Key, RunState
+from anew.expressions import Allowance, Meter
 from anew.program.program import Program
 
 E = TypeVar("E", bound=Fact)
@@ -22,12 +23,14 @@ E = TypeVar("E", bound=Fact)
 class Moment(Struct, frozen=True):
     """When something happens, and where its chance comes from: U(0, 1), one per call.
 
-    `secrets` are the credentials the run may read, None when it cannot have any.
+    `secrets` are the credentials the run may read, None when it cannot have any. `allowance` is how
+    much work whoever decides waits for, None when as long as it takes.
     """
 
     now: int
     draw: Callable[[], float]
     secrets: Secrets | None = None
+    allowance: Allowance | None = None
 
 
 class Recorder(Struct):
@@ -45,8 +48,16 @@ class Recorder(Struct):
     jobs: list[Key] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
-    warnings: tuple[str, ...] = ()
+    warnings: dict[str, None] = field(default_factory=dict)
     stopped: tuple[Key, ...] = ()
+    metered: Meter | None = None
+
+    @property
+    def meter(self) -> Meter:
+        """Counts the evaluations of this transition; made when one of them is long."""
+        if self.metered is None:
+            self.metered = Meter(self.moment.allowance)
+        return self.metered
 
     def emit(self, event: Event) -> None:
         """Write one event: the next in sequence, now."""
@@ -65,8 +76,10 @@ class Recorder(Struct):
 
     def taken_warnings(self) -> tuple[str, ...]:
         """What was found odd since the last call, each thing once."""
-        taken, self.warnings = self.warnings, ()
-        return tuple(dict.fromkeys(taken)) if taken else ()
+        if not self.warnings:
+            return ()
+        taken, self.warnings = self.warnings, {}
+        return tuple(taken)
 
     def taken_draws(self) -> list[float]:
         """The random numbers drawn since the last call."""

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from anew.engine.outcome import error_of, wait_seconds
 from anew.engine.scope import Opened, Scope
 from anew.engine.secrets import Secrets, Unavailable
-from anew.expressions import UNDEFINED, Condition, ExpressionError, Template
+from anew.expressions import DEFAULT_LIMITS, UNDEFINED, Condition, ExpressionError, Template
+from anew.expressions.limits import PARTS_PER_OPERATION
+from anew.expressions.problems import Refusal
 from anew.program.policy import Patch
 from anew.program.retry import Delay
 from anew.values import Object, Value, json_text, path_text
@@ -84,10 +86,18 @@ def _opened(scope: Scope) -> Scope | Opened:
 
 def _kept(value: Value, template: Template, scope: Scope, what: str) -> Value:
     """The value as the log holds it, if it can."""
-    problem = problem_of(value)
+    try:
+        problem = problem_of(value, pay=lambda parts: _pay(scope, parts))
+    except Refusal as error:
+        raise Rejected(what, str(error), template.source) from None
     if problem is not None:
         raise Rejected(what, f"the value {problem}", template.source)
     return value if scope.secrets is None else scope.secrets.seal(value)
+
+
+def _pay(scope: Scope, parts: int) -> None:
+    """Weighing what is large is work of the decision too."""
+    scope.meter.spend(parts // PARTS_PER_OPERATION, DEFAULT_LIMITS)
 
 
 def _rejected(error: ExpressionError, source: object, scope: Scope, what: str) -> Rejected:

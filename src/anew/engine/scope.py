@@ -12,7 +12,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import LoopVisit, StepResult, StepRun
-from anew.expressions import UNDEFINED
+from anew.expressions import UNDEFINED, Meter
 from anew.program.names import RESERVED
 from anew.program.policy import Verdict
 from anew.program.program import Dialect
@@ -65,6 +65,11 @@ class Scope:
         ctx = state.ctx if branch is None else state.ground(branch).ctx
         self._ctx = patched(ctx, run.own_ctx) if run and run.own_ctx else ctx
 
+    @property
+    def meter(self) -> Meter:
+        """What pays for long evaluations."""
+        return self._recorder.meter
+
     def get(self, name: str) -> Value:
         """The value of a bare name, or UNDEFINED."""
         if name in self._extra:
@@ -112,7 +117,7 @@ class Scope:
 
     def warn(self, text: str) -> None:
         """Something is odd about what is rendered, and does not stop it."""
-        self._recorder.warnings += (text,)
+        self._recorder.warnings[text] = None
 
     def about_visit(self, name: str) -> Value:
         """What is known of the visit this is evaluated for: `_origin`, `_retries` and so on."""
@@ -156,6 +161,10 @@ class Opened:
         self.rand = scope.rand
         self.now = scope.now
         self.warn = scope.warn
+
+    @property
+    def meter(self) -> Meter:
+        return self._scope.meter
 
     def get(self, name: str, /) -> Value:
         if name == "keychain":

@@ -8,6 +8,7 @@ May import `anew.values` only.
 from __future__ import annotations
 
 from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.metering import Allowance, Meter, TakesLong
 from anew.expressions.problems import ExpressionError
 from anew.expressions.scope import MappingScope, Scope
 from anew.expressions.template import (
@@ -24,11 +25,14 @@ from anew.expressions.undefined import UNDEFINED, Undefined, Words
 __all__ = [
     "DEFAULT_LIMITS",
     "UNDEFINED",
+    "Allowance",
     "Condition",
     "ExpressionError",
     "Limits",
     "MappingScope",
+    "Meter",
     "Scope",
+    "TakesLong",
     "Template",
     "Undefined",
     "Words",

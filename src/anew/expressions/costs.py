@@ -63,7 +63,8 @@ def work_of(run: Evaluation, value: Value) -> int:
     if not isinstance(value, (list, dict)):
         return 0
     most = run.limits.operations_max
-    parts, chars, waiting = 0, 0, [value]
+    waiting: list[Value] = [value]
+    parts = chars = 0
     while waiting:
         part = waiting.pop()
         if isinstance(part, str):

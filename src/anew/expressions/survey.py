@@ -64,7 +64,7 @@ class Survey:
         waiting: list[_Waiting] = [root]
         while waiting:
             node = waiting.pop()
-            if type(node) is _Mark:
+            if isinstance(node, _Mark):
                 self.loops[id(node.loop)] = self._since(node)
                 continue
             if type(node) is syntax.For:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from anew.expressions.evaluation import evaluation_of
 from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.metering import TakesLong
 from anew.expressions.problems import ExpressionError, Refusal, reason
 from anew.expressions.reads import Path, Reads
 from anew.expressions.rendering import is_true, is_true_word
@@ -66,7 +67,7 @@ class Template:
             return self._constant
         try:
             return run(scope)
-        except ExpressionError:
+        except (ExpressionError, TakesLong):
             raise
         except Exception as error:
             text = self.source if isinstance(self.source, str) else repr(self.source)

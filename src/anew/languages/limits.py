@@ -31,13 +31,18 @@ def yaml_aliases_max() -> int:
     return _setting("YAML_ALIASES_MAX", YAML_ALIASES_MAX)
 
 
+# A decision may do as much as so many of the longest renderings.
+_RENDERINGS = 10
+
+
 def rendering_limits() -> Limits:
     """What one rendering of a template may make and do."""
     chars = _setting("TEXT_CHARS_MAX", DEFAULT_LIMITS.text_chars_max)
     operations = _setting("OPERATIONS_MAX", DEFAULT_LIMITS.operations_max)
     if (chars, operations) == (DEFAULT_LIMITS.text_chars_max, DEFAULT_LIMITS.operations_max):
         return DEFAULT_LIMITS
-    return Limits(text_chars_max=chars, operations_max=operations)
+    decision = max(DEFAULT_LIMITS.decision_operations_max, _RENDERINGS * operations)
+    return Limits(text_chars_max=chars, operations_max=operations, decision_operations_max=decision)
 
 
 def _setting(name: str, default: int, *, bound: int = _ANY_BOUND) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome, error_of, outcome_of
@@ -17,7 +18,7 @@ from anew.engine.state import FINAL, Key, RunStatus
 from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
 from anew.runtime.ledger import Ledger, Order, Started
-from anew.runtime.programs import Document, Programs
+from anew.runtime.programs import Document, Programs, compiled_beside
 from anew.runtime.restarting import last_of_line
 from anew.store import Archive, JobRef, RunId, RunRow
 from anew.tool import Answer, Call, Parked
@@ -109,7 +110,8 @@ class ChildTool:
         parent = await self._ledger.live.get(RunId(int(call.place.run)))
         is_graph = parent.program.language == "dot"
         data = await asyncio.to_thread(read_child, call.folder, str(file), is_confined=is_graph)
-        return self._programs.read(data, os.path.join(call.folder, str(file)))
+        read = partial(self._programs.read, data, os.path.join(call.folder, str(file)))
+        return await compiled_beside(read, len(data))
 
     async def _outcome(self, row: RunRow, return_step: Value) -> Outcome:
         if row.status is RunStatus.DONE and return_step is not None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from functools import partial
 from itertools import count
 from random import random
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.clock import Clock
 from anew.engine.decide import Boundary, Requested
@@ -29,6 +31,7 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import EngineBug
+from anew.expressions import Allowance, TakesLong
 from anew.runtime.beginnings import Beginning
 from anew.runtime.ids import RunIds
 from anew.runtime.live import LiveRun, LiveRuns
@@ -53,6 +56,8 @@ from anew.values import Object
 # that share a run it is no mistake: whoever comes second decides again, after a pause that grows.
 TURN_ATTEMPTS_MAX = 100
 TURN_PAUSE_SECONDS_MAX = 0.1
+# Evaluations of a turn that others wait for: about 50 ms. A longer turn is taken in a thread.
+TURN_OPERATIONS_AT_ONCE = 20_000
 _FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.SIGNAL, WaitReason.CHILD})
 _HEARD = frozenset({HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut})
 # What a turn waits for where nobody else takes turns.
@@ -135,6 +140,8 @@ class Ledger:
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._ids = RunIds(clock, process)
         self._endings: dict[RunId, _Ending] = {}
+        # Runs that took a long turn: theirs are taken one after the other.
+        self._long: set[RunId] = set()
         archive = None if lease_seconds is None else database.archive
         self.live = LiveRuns(database.store, programs, archive)
         self.listeners: list[Listener] = []
@@ -150,20 +157,32 @@ class Ledger:
         """A new run, or the one its key names."""
         await self._programs.keep(order.document)
         for _ in range(TURN_ATTEMPTS_MAX):
-            live = self._new_run(order)
-            await self.live.refresh_secrets(live)
             try:
-                turn = self._first_turn(live, order)
+                live, turn = await self._decided_first(order)
                 await self._begin(live, turn)
             except KeyTaken as taken:
                 return Started(taken.run, is_new=False)
-            except MissingSecret as missing:
-                self._programs.learn(live.program, missing)
             except StaleVersion:
-                continue  # another process drew the same id
+                continue  # another process drew the same id, or more secrets are needed
             else:
                 return Started(live.id, is_new=True, errands=turn.errands)
         raise EngineBug(f"no run of {order.document.program.name} could be begun")
+
+    async def _decided_first(self, order: Order) -> tuple[LiveRun, Turn]:
+        """A new run and its first turn, which is taken in a thread when it is long."""
+        for allowance in (Allowance(TURN_OPERATIONS_AT_ONCE), None):
+            live = self._new_run(order)
+            await self.live.refresh_secrets(live)
+            take = partial(self._first_turn, live, order, self._desk(allowance=allowance))
+            try:
+                turn = take() if allowance else await asyncio.to_thread(take)
+            except MissingSecret as missing:
+                self._programs.learn(live.program, missing)
+                raise StaleVersion(f"run {live.id} has to be decided with more secrets") from None
+            except TakesLong:
+                continue
+            return live, turn
+        raise EngineBug("a turn that may take as long as it likes was too long")
 
     async def _begin(self, live: LiveRun, turn: Turn) -> None:
         """Commit the first turn of a run, which is this process's before anyone can see it."""
@@ -187,7 +206,7 @@ class Ledger:
             order.depth,
         )
 
-    def _first_turn(self, live: LiveRun, order: Order) -> Turn:
+    def _first_turn(self, live: LiveRun, order: Order, desk: Desk) -> Turn:
         new = NewRun(
             program=live.program.name,
             digest=live.program.digest,
@@ -204,7 +223,7 @@ class Ledger:
             continues=order.continues,
             generation=order.generation,
         )
-        return take_turn(live, request, self._desk(holds_slot=False), new=new)
+        return take_turn(live, request, desk, new=new)
 
     async def reopen(self, beginning: Beginning, key: str | None = None) -> Started:
         """A new run that shares the beginning of another and goes on from there, in one commit."""
@@ -215,12 +234,14 @@ class Ledger:
             secrets = await self._programs.secrets(program, folder)
             events = beginning.told_of(run, secrets)
             live = LiveRun(run, program, folder, fold(events), secrets=secrets)
-            desk = self._desk(holds_slot=False)
+            desk = self._desk()
             new = NewRun(
                 program.name, program.digest, key, beginning.labels, retry_of=beginning.retry_of
             )
             try:
-                turn = reopening_turn(live, events, beginning.cut(desk.now), desk, new=new)
+                turn = await asyncio.to_thread(
+                    reopening_turn, live, events, beginning.cut(desk.now), desk, new=new
+                )
                 await self._begin(live, turn)
             except KeyTaken as taken:
                 return Started(taken.run, is_new=False)
@@ -277,20 +298,65 @@ class Ledger:
                 raise StaleVersion(f"run {run} was refused meanwhile")
         if is_meant is not None and not is_meant(live.state):
             return NOTHING
-        desk = self._desk(holds_slot=lease is not None, may_take_over=may_take_over)
+        desk = self._desk(
+            holds_slot=lease is not None,
+            may_take_over=may_take_over,
+            allowance=Allowance(TURN_OPERATIONS_AT_ONCE),
+        )
+        turn: Turn | None
         try:
             turn = take_turn(live, boundary, desk, lease=lease)
+        except TakesLong:
+            live.is_stale = True
+            live, turn = await self._take_beside(run, boundary, desk, lease, is_meant)
         except BaseException as error:
             live.is_stale = True  # it may have been changed half
-            if not isinstance(error, MissingSecret):
-                raise
-            self._programs.learn(live.program, error)
-            raise StaleVersion(f"run {run} has to be decided with more secrets") from error
+            self._learn(live, error)
+            raise
+        if turn is None:
+            return NOTHING
         if not turn.commit.events and lease is None:
             return NOTHING
         await self._commit(live, turn, holds_slot=lease is not None)
         events = turn.commit.events
         return Applied(turn.errands, bool(events), events)
+
+    async def _take_beside(
+        self,
+        run: RunId,
+        boundary: Boundary,
+        desk: Desk,
+        lease: Lease | None,
+        is_meant: Callable[[RunState], bool] | None,
+    ) -> tuple[LiveRun, Turn | None]:
+        """Take a long turn in a thread, on a state that nobody else sees meanwhile.
+
+        None when the run is not in the state that `is_meant` any more.
+        """
+        if not self._is_alone(run):
+            raise StaleVersion(f"run {run} takes a long turn, for which others have to wait")
+        live = await self.live.apart(run)
+        if is_meant is not None and not is_meant(live.state):
+            return live, None
+        patient = replace(desk, allowance=None)
+        try:
+            turn = await asyncio.to_thread(take_turn, live, boundary, patient, lease=lease)
+        except BaseException as error:
+            self._learn(live, error)
+            raise
+        self.live.add(live)
+        return live, turn
+
+    def _is_alone(self, run: RunId) -> bool:
+        """Whether this turn keeps others from theirs; if not, the next one of the run will."""
+        was_alone = self._lease_seconds is not None or run in self._long
+        self._long.add(run)
+        return was_alone
+
+    def _learn(self, live: LiveRun, error: BaseException) -> None:
+        if isinstance(error, MissingSecret):
+            self._programs.learn(live.program, error)
+            raise StaleVersion(f"run {live.id} has to be decided with more secrets") from error
 
     def _turn_of(self, run: RunId) -> AbstractAsyncContextManager[None]:
         """Where others move a run on too, decide upon what is in the store and nothing else.
@@ -298,7 +364,7 @@ class Ledger:
         The store compares versions. A turn of ours that was decided upon another one, which was
         refused, could otherwise follow a turn of theirs that happens to be as long.
         """
-        if self._lease_seconds is None:
+        if self._lease_seconds is None and run not in self._long:
             return _NOBODY
         lock = self._turns.get(run)
         if lock is None:
@@ -408,10 +474,16 @@ class Ledger:
             return LAST_MOMENT
         return now + int(self._lease_seconds * NANOSECONDS)
 
-    def _desk(self, *, holds_slot: bool, may_take_over: bool = True) -> Desk:
+    def _desk(
+        self,
+        *,
+        holds_slot: bool = False,
+        may_take_over: bool = True,
+        allowance: Allowance | None = None,
+    ) -> Desk:
         free, now = self._slots.free if may_take_over else -1, self._clock.now()
         places = free if holds_slot else free - 1
-        return Desk(now, self._draw, places, self._pools, self.lease_end(now))
+        return Desk(now, self._draw, places, self._pools, self.lease_end(now), allowance)
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:
         extra = max(0, len(turn.errands) - (1 if holds_slot else 0))
@@ -444,6 +516,7 @@ class Ledger:
         if turn.commit.drop_all:
             live.is_ended = True
             self.live.forget(live.id)
+            self._long.discard(live.id)
             self.on_ended(live.id)
             self._tell_ended(live.id, live.state)
 

@@ -102,6 +102,10 @@ class LiveRuns:
             row = await self._archive.run(run)
         return await self.get(run, version=row.version if row is not None else 0)
 
+    async def apart(self, run: RunId) -> LiveRun:
+        """The run as the store has it now, for one caller alone; nobody else finds it here."""
+        return await self._load(run)
+
     async def _read(self, run: RunId) -> None:
         """Read a run from the store, unless it moves on meanwhile."""
         self._loading[run] = self._loading.get(run, 0) + 1

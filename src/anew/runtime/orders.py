@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from anew.runtime.forking import ForkOrder, Where
 from anew.runtime.ledger import Order
 from anew.runtime.moving import moves_row, moves_to
 from anew.runtime.ownership import socket_path
-from anew.runtime.programs import Document, read_document
+from anew.runtime.programs import Document, compiled_beside, read_document
 from anew.runtime.skipping import skipped_row
 from anew.runtime.webhooks import open_webhooks
 from anew.store import RunFilter, RunId, SealedCredential, StoreError
@@ -76,7 +77,7 @@ async def _start(engine: Embedded, asked: Request) -> Object:
     if asked.name is not None:
         document = await engine.programs.find(asked.name, asked.version)
     else:
-        document = _document(asked)
+        document = await _document(asked)
     started = await engine.start(Order(document, asked.workload, asked.key, asked.labels))
     return {"run": str(started.run), "is_new": started.is_new}
 
@@ -178,7 +179,7 @@ async def _fork(engine: Embedded, asked: Request) -> Object:
     if asked.name is not None:
         document = await engine.programs.find(asked.name, asked.version)
     elif asked.source is not None:
-        document = _document(asked)
+        document = await _document(asked)
     order = ForkOrder(
         _run(asked),
         Where(asked.at, asked.step, asked.visit, seen=asked.seen),
@@ -193,7 +194,7 @@ async def _fork(engine: Embedded, asked: Request) -> Object:
 
 
 async def _register(engine: Embedded, asked: Request) -> Object:
-    document = _document(asked)
+    document = await _document(asked)
     version = await engine.register(document)
     moves = await moves_to(engine.database, engine.programs, document)
     return {"name": document.program.name, "version": version, "runs": moves_row(moves)}
@@ -216,11 +217,11 @@ async def _prune(engine: Embedded, asked: Request) -> Object:
     return {"removed": await engine.prune(asked.before or 0)}
 
 
-def _document(asked: Request) -> Document:
+async def _document(asked: Request) -> Document:
     """What whoever asks has compiled: with nothing that only code here knows."""
-    return read_document(
-        asked.source or "", asked.file or "", dialect=asked.dialect, files=asked.files
-    )
+    source, file = asked.source or "", asked.file or ""
+    read = partial(read_document, source, file, dialect=asked.dialect, files=asked.files)
+    return await compiled_beside(read, len(source))
 
 
 def _run(asked: Request) -> RunId:

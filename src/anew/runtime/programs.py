@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,8 +26,12 @@ from anew.store import Catalog, StoredProgram
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
 
+T = TypeVar("T")
+
 # A compiled program of a hundred steps is about a megabyte.
 PROGRAMS_MAX = 200
+# Smaller documents are compiled in a few milliseconds, not worth a thread.
+COMPILED_AT_ONCE_BYTES = 2 * 1024
 
 
 class NotRegistered(ConfigError):
@@ -115,6 +121,32 @@ def _plain(extensions: Extensions) -> Extensions:
     return replace(extensions, types=(), shapes={}, transforms=(), rules=())
 
 
+async def compiled_beside(compile_it: Callable[[], T], size: int) -> T:
+    """Compile a document of this size, in a thread when others would have to wait for it.
+
+    One after the other: they share the interpreter with whoever answers requests.
+    """
+    if size <= COMPILED_AT_ONCE_BYTES:
+        return compile_it()
+    async with _COMPILING.of_this_loop():
+        return await asyncio.to_thread(compile_it)
+
+
+class _Compiling:
+    """A lock for each event loop: a process may have several, one after the other."""
+
+    def __init__(self) -> None:
+        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = (
+            WeakKeyDictionary()
+        )
+
+    def of_this_loop(self) -> asyncio.Lock:
+        return self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+
+
+_COMPILING = _Compiling()
+
+
 class Programs:
     """The catalog with a memory, and the secrets each program declares."""
 
@@ -171,7 +203,7 @@ class Programs:
         stored = await self._catalog.get(digest)
         if stored is None:
             raise ConfigError(f"the catalog has no program with the digest {digest}")
-        return self._compiled(stored)
+        return await self._compiled(stored)
 
     async def find(self, name: str, version: int | None = None) -> Document:
         """By name, the newest version unless one is asked for.
@@ -182,13 +214,13 @@ class Programs:
         stored = await self._lookups.ask((name, version))
         if stored is None:
             raise NotRegistered(name if version is None else f"{name} version {version}")
-        return self.of(stored)
+        return await self.of(stored)
 
-    def of(self, stored: StoredProgram) -> Document:
+    async def of(self, stored: StoredProgram) -> Document:
         """A row of the catalog, compiled, with the file that its sender named."""
         known = self._known.get(stored.digest)
         if known is None:
-            known = self._compiled(stored)
+            known = await self._compiled(stored)
         else:
             self._remember(known)
         return known if known.file == stored.file else replace(known, file=stored.file)
@@ -206,8 +238,9 @@ class Programs:
         """A run of it reads credentials nobody could foresee: have them from now on."""
         self._keychain.learn(program, missing)
 
-    def _compiled(self, stored: StoredProgram) -> Document:
-        document = compiled_again(stored, self._extensions)
+    async def _compiled(self, stored: StoredProgram) -> Document:
+        compile_it = partial(compiled_again, stored, self._extensions)
+        document = await compiled_beside(compile_it, len(stored.source))
         self._remember(document)
         return document
 

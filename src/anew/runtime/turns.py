@@ -30,6 +30,7 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import FOR_OTHERS, Key, RunStatus, StepRun, StepRunStatus
+from anew.expressions import Allowance
 from anew.runtime.live import LiveRun
 from anew.store import (
     DEFAULT_POOL,
@@ -79,7 +80,8 @@ class Turn(Struct, frozen=True):
 class Desk(Struct, frozen=True):
     """What the worker brings along: the time, chance, and how many more step-runs it can take.
 
-    Those of its `pools` (None: of any), and it may keep them until `until`.
+    Those of its `pools` (None: of any), and it may keep them until `until`. `allowance` is the work
+    that a turn may take; TakesLong is raised beyond it.
     """
 
     now: int
@@ -87,6 +89,7 @@ class Desk(Struct, frozen=True):
     slots: int = 0
     pools: frozenset[str] | None = None
     until: int = LAST_MOMENT
+    allowance: Allowance | None = None
 
 
 def take_turn(
@@ -99,7 +102,8 @@ def take_turn(
 ) -> Turn:
     """Decide `boundary`. The run in memory is then ahead of the store, until this is committed."""
     desk = _not_before(desk, live)
-    draft = _Draft(live, desk, Moment(desk.now, desk.draw, live.secrets), live.state.version)
+    moment = Moment(desk.now, desk.draw, live.secrets, desk.allowance)
+    draft = _Draft(live, desk, moment, live.state.version)
     transition = draft.decide(boundary)
     park, keeps_lease = None, False
     if lease is not None:

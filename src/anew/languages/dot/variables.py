@@ -20,6 +20,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.expressions import DEFAULT_LIMITS, UNDEFINED, ExpressionError, Scope, Template
+from anew.expressions.evaluation import Evaluation
 from anew.languages.dot.conditions.evaluation import text_of
 from anew.languages.dot.conditions.subjects import Names, reader
 from anew.languages.dot.environment import is_risky
@@ -111,10 +112,16 @@ def compile_text(text: str, names: Names) -> Template:
         return Template(text, None, constant="".join(map(str, pieces)))
 
     def run(scope: Scope) -> Value:
-        parts = [part if isinstance(part, str) else _expanded(part, scope) for part in pieces]
-        if sum(map(len, parts)) > DEFAULT_LIMITS.text_chars_max:
-            message = f"the text is longer than {DEFAULT_LIMITS.text_chars_max:,} characters"
-            raise ExpressionError(message, source=text, offset=0)
+        paying, parts, size = Evaluation(scope), [], 0
+        paying.spend(len(pieces))
+        for piece in pieces:
+            part = piece if isinstance(piece, str) else _expanded(piece, scope)
+            size += len(part)
+            if size > DEFAULT_LIMITS.text_chars_max:
+                message = f"the text is longer than {DEFAULT_LIMITS.text_chars_max:,} characters"
+                raise ExpressionError(message, source=text, offset=0)
+            paying.spend_bulk(len(part))
+            parts.append(part)
         return "".join(parts)
 
     return Template(text, run)

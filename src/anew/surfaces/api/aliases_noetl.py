@@ -90,13 +90,13 @@ async def execute(asked: Asked) -> Reply:
 async def _document(asked: Asked, wanted: ExecutionWanted) -> Document:
     path, digest = wanted.path or wanted.playbook_id, wanted.catalog_id
     if path is not None and digest is None:
-        return asked.engine.programs.of(await find(asked, path, wanted.version))
+        return await asked.engine.programs.of(await find(asked, path, wanted.version))
     if path is not None or digest is None:
         raise Refusal("bad-request", "name a `path` or a `catalog_id`, one of both")
     stored = await asked.engine.database.catalog.get(digest)
     if stored is None:
         raise Refusal("not-found", f"no program has the catalog id {digest[:80]!r}")
-    return asked.engine.programs.of(stored)
+    return await asked.engine.programs.of(stored)
 
 
 async def list_executions(asked: Asked) -> Reply:

@@ -101,7 +101,7 @@ async def show_coverage(asked: Asked) -> Reply:
     """Which rules, arcs and gates of a version its newest runs have exercised."""
     wanted = asked.query(CoverageAsked)
     program = await stored(asked, asked.path("name"), wanted.version)
-    document = asked.engine.programs.of(program)
+    document = await asked.engine.programs.of(program)
     async with asked.service.reading:
         logs = await _newest(asked, program.name, program.digest, wanted.runs)
         study = partial(_exercised, document.program, logs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping
 from functools import partial
@@ -14,14 +13,12 @@ from anew.errors import ProgramError
 from anew.languages import Loaded, load_text
 from anew.languages.limits import document_bytes_max
 from anew.program.findings import Finding
-from anew.runtime.programs import Document
+from anew.runtime.programs import Document, compiled_beside
 from anew.surfaces.api.problems import too_large
 from anew.views.findings import has_error
 
 # What a document is called whose sender names no file; its language is told by how it begins.
 UNNAMED = "document"
-# Smaller ones are compiled in a few milliseconds, not worth a thread.
-COMPILED_AT_ONCE_BYTES = 8 * 1024
 # Clients start many runs of one document; a compiled one is about a megabyte.
 DOCUMENTS_KEPT_MAX = 32
 
@@ -76,8 +73,7 @@ class Compiler:
 
 
 async def _compiled(source: Source, size: int) -> Compiled:
-    compile_it = partial(_compile, source)
-    return compile_it() if size <= COMPILED_AT_ONCE_BYTES else await asyncio.to_thread(compile_it)
+    return await compiled_beside(partial(_compile, source), size)
 
 
 def _compile(source: Source) -> Compiled:

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from anew.expressions import Condition, Scope, Template
+from anew.expressions.costs import SIZED, spend_for
+from anew.expressions.evaluation import Evaluation
+from anew.expressions.limits import BULK
 from anew.languages.dot.attributes import excerpt, shown
 from anew.languages.dot.conditions.checking import Reach, reach_of, word_problems
 from anew.languages.dot.conditions.docs_grammar import parse_docs
@@ -132,9 +135,19 @@ def _run(tree: Tree, names: Names) -> Callable[[Scope], Value]:
     readers = {key: reader(key.path, names, is_prefixed=key.is_prefixed) for key in keys_in(tree)}
 
     def run(scope: Scope) -> Value:
+        paying: list[Evaluation] = []
+
         def read(key: Key) -> Value:
             return readers[key](scope)
 
-        return truth(tree, read, names.dialect) is True
+        def pay(left: Value, right: Value) -> None:
+            # Nearly all are words and numbers, which cost nothing.
+            for value in (left, right):
+                if type(value) in SIZED and (type(value) is not str or len(value) > BULK):
+                    if not paying:
+                        paying.append(Evaluation(scope))
+                    spend_for(paying[0], value)
+
+        return truth(tree, read, names.dialect, pay) is True
 
     return run

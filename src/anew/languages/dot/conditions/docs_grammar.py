@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from anew.languages.dot.conditions.problems import ConditionError, Problem, Topic
+from anew.expressions import DEFAULT_LIMITS
+from anew.languages.dot.conditions.problems import ConditionError, Problem, Topic, too_long
 from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
@@ -78,6 +79,8 @@ def _scan(text: str) -> list[_Token]:
             )
         if match.lastgroup != "space":
             tokens.append(_Token(match.lastgroup or "", match.group(), position))
+            if len(tokens) > DEFAULT_LIMITS.tokens_max:
+                raise too_long(position)
         position = match.end()
     tokens.append(_Token("end", "", len(text)))
     return tokens

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
-from anew.expressions import UNDEFINED
+from anew.expressions import DEFAULT_LIMITS, UNDEFINED
+from anew.expressions.rendering import to_json
 from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
@@ -22,7 +23,7 @@ from anew.languages.dot.conditions.tree import (
     Tree,
 )
 from anew.languages.dot.graph import DotDialect
-from anew.values import Value, json_text
+from anew.values import Value
 
 _FALSE_TEXTS: Final = frozenset({"", "false", "0"})
 
@@ -38,10 +39,18 @@ UNKNOWN: Final = Unknown()
 
 Truth: TypeAlias = bool | None
 Reader: TypeAlias = Callable[[Key], Value]
+Payer: TypeAlias = Callable[[Value, Value], None]
 
 
-def truth(tree: Tree, read: Reader, dialect: DotDialect) -> Truth:
-    """Whether the condition holds; None where that hangs on a key that is UNKNOWN."""
+def _for_nothing(left: Value, right: Value) -> None:
+    """A check has small values only."""
+
+
+def truth(tree: Tree, read: Reader, dialect: DotDialect, pay: Payer = _for_nothing) -> Truth:
+    """Whether the condition holds; None where that hangs on a key that is UNKNOWN.
+
+    `pay` is told what is compared before it is.
+    """
     match tree:
         case Compare():
             left, right = _value(tree.left, read), _value(tree.right, read)
@@ -49,19 +58,21 @@ def truth(tree: Tree, read: Reader, dialect: DotDialect) -> Truth:
                 return _without_knowing(left, right, dialect)
             is_docs = dialect is DotDialect.DOCS
             compare = _compare_docs if is_docs else _compare_texts
+            pay(left, right)
             return compare(tree.sign, left, right)
         case Holds():
             value = _value(tree.operand, read)
             if value is UNKNOWN:
                 return None
+            pay(value, None)
             return is_true(value) if dialect is DotDialect.DOCS else is_true_text(value)
         case Not():
-            inner = truth(tree.inner, read, dialect)
+            inner = truth(tree.inner, read, dialect, pay)
             return None if inner is None else not inner
         case All():
-            return _all(truth(part, read, dialect) for part in tree.parts)
+            return _all(truth(part, read, dialect, pay) for part in tree.parts)
         case AnyOf():
-            worth = _all(_opposite(truth(part, read, dialect)) for part in tree.parts)
+            worth = _all(_opposite(truth(part, read, dialect, pay)) for part in tree.parts)
             return _opposite(worth)
 
 
@@ -173,7 +184,7 @@ def text_of(value: Value) -> str:
     """A value as the text that spec conditions and variables see; what is missing is empty."""
     if isinstance(value, str):
         return value
-    return "" if value is UNDEFINED or value is None else json_text(value)
+    return "" if value is UNDEFINED or value is None else to_json(value, DEFAULT_LIMITS)
 
 
 def is_true_text(value: Value) -> bool:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from anew.expressions import DEFAULT_LIMITS
 from anew.program.findings import Severity
 
 
@@ -43,3 +44,11 @@ class ConditionError(Exception):
     ) -> None:
         super().__init__(message)
         self.problem = Problem(Severity.ERROR, topic, message, at, suggestion)
+
+
+def too_long(at: int) -> ConditionError:
+    """The condition has more parts than are compiled; `at` is the first of them."""
+    most = f"{DEFAULT_LIMITS.tokens_max:,}"
+    return ConditionError(
+        f"longer than {most} names, literals and signs", at, suggestion="Write several edges."
+    )

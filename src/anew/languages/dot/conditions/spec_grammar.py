@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anew.languages.dot.conditions.problems import ConditionError
+from anew.expressions import DEFAULT_LIMITS
+from anew.languages.dot.conditions.problems import ConditionError, too_long
 from anew.languages.dot.conditions.tree import All, Compare, Holds, Key, Literal, Tree, key_of
 
 _KEY = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
@@ -21,12 +22,18 @@ _PIECE = re.compile(r"""=\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|&&|.""", re.
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
 _ESCAPE = re.compile(r"""\\(['"\\])""")
 _OTHER_WORD = re.compile(r"(\|\||(?<=\s)(?:AND|OR)(?=\s))")
+# A clause is a key, a sign and a value, with `&&` before it.
+_CLAUSES_MAX = DEFAULT_LIMITS.tokens_max // 4
 _ONE_EDGE = "Write one edge for each alternative."
 
 
 def parse_spec(text: str) -> Tree:
     """The tree. Raises ConditionError when the text is no such condition."""
-    clauses = [_clause(part, at) for part, at in _parts(text)]
+    clauses: list[Tree] = []
+    for part, at in _parts(text):
+        if len(clauses) == _CLAUSES_MAX:
+            raise too_long(at)
+        clauses.append(_clause(part, at))
     return clauses[0] if len(clauses) == 1 else All(tuple(clauses))
 
 

@@ -29,6 +29,8 @@ RETRY_WORD: Final = "retry"
 SYNONYMS: Final = {"ok": "success", "done": "success", "failed": "failure", "error": "failure"}
 # A word of a handler that is one of these says no more than its verdict does.
 KNOWN_WORDS: Final = frozenset({*SPEC_WORDS, *SPEC_WORDS.values(), "failed", "error", RETRY_WORD})
+# Longer beginnings of a path are no key of a context: looking for each would take too long.
+KEY_SEGMENTS_MAX: Final = 32
 RETRY_COUNT_PREFIX: Final = "internal.retry_count."
 
 
@@ -220,7 +222,7 @@ def reader(path: str, names: Names, *, is_prefixed: bool = False) -> Callable[[S
 
 def in_context(ctx: Mapping[str, Value], segments: list[str]) -> Value:
     """What a path reads in a flat context: the longest key it begins with, then what is inside."""
-    for count in range(len(segments), 0, -1):
+    for count in range(min(len(segments), KEY_SEGMENTS_MAX), 0, -1):
         key = ".".join(segments[:count])
         if key in ctx:
             value = ctx[key]
