@@ -46,6 +46,13 @@ class StoreError(AnewError):
     """
 
 
+class StoreGone(StoreError):
+    """The files of the store were removed or replaced under this process: it cannot go on.
+
+    What was not acknowledged is not done, whatever became of it.
+    """
+
+
 class StaleVersion(StoreError):
     """The run has moved on since the caller read it. Read it again and decide again."""
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from anew.clock import Clock
 from anew.runtime.slots import Slots
-from anew.store import Batch, Lease, RunId, Store, StoreError
+from anew.store import Batch, Lease, RunId, Store, StoreError, StoreGone
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -186,6 +186,8 @@ class Feeder:
         while not self._is_stopping:
             try:
                 return await self._lease_once(limit)
+            except StoreGone:
+                raise
             except StoreError as error:
                 attempt += 1
                 if attempt >= LEASE_ATTEMPTS_MAX and not self._is_lasting:

@@ -6,10 +6,11 @@ to, and for a worker that only works.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from anew.credentials import redacted_logs
@@ -19,9 +20,17 @@ from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
 from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.orders import Doorkeeper
+from anew.runtime.ownership import Ownership
 from anew.runtime.toolbox import Toolbox
-from anew.runtime.wiring import database_file, identity_of, kind_of, open_database, scratch_folder
-from anew.store import DEFAULT_POOL, Database
+from anew.runtime.wiring import (
+    database_file,
+    identity_of,
+    kind_of,
+    open_database,
+    open_owned,
+    scratch_folder,
+)
+from anew.store import DEFAULT_POOL, Database, Lease, StoreGone
 from anew.tool import Tool
 
 if TYPE_CHECKING:
@@ -64,6 +73,7 @@ async def open_engine(
         )
         engine.keychain.hide(address=url)
         engine.keychain.remember(identity_of(url))
+        _heed_loss(engine, url)
         async with beating(engine, "command"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             yield engine
@@ -79,12 +89,16 @@ async def open_server_engine(
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[Embedded]:
     """An engine for a server: others work on its runs too, and it does itself if it `works`."""
-    async with open_database(url) as database:
+    async with open_owned(url) as (database, ownership):
+        # Looked for before this process takes any itself.
+        void = [] if ownership is None else await _void_leases(database, ownership)
         engine = _working(database, url, slots=slots if works else 0, pools=pools)
+        _heed_loss(engine, url)
         async with beating(engine, "server"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
-            if not database.is_shared:
-                await _take_over(engine)
+            await _take_over(engine, void)
+            if ownership is not None:
+                ownership.settle()
             yield engine
 
 
@@ -140,16 +154,40 @@ async def _open_door(engine: Embedded, url: str | None) -> None:
         engine.before_stop = door.close
 
 
-async def _take_over(engine: Embedded) -> None:
-    """What an owner of the file left undone when it died: its leases had no end."""
-    for lease in await engine.database.store.expired(LAST_MOMENT + 1):
-        if lease.until < LAST_MOMENT:
-            continue
+async def _void_leases(database: Database, ownership: Ownership) -> list[Lease]:
+    """What an owner of the file left undone when it died.
+
+    All leases are void then, also those it gave to workers elsewhere: their reports are refused by
+    the fence. After an owner that stopped as it should, workers keep what they have; only a lease
+    without end cannot be theirs.
+    """
+    leases = await database.store.expired(LAST_MOMENT + 1)
+    return [one for one in leases if ownership.leases_are_void or one.until >= LAST_MOMENT]
+
+
+async def _take_over(engine: Embedded, void: Sequence[Lease]) -> None:
+    for lease in void:
         try:
             await engine.worker.recover(lease)
         except (ConfigError, ProgramError, EngineBug) as error:
             # What is wrong with one run (extensions it needs, say) is no reason not to serve.
             _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
+
+
+def _heed_loss(engine: Embedded, url: str | None) -> None:
+    """Fail as soon as anyone misses the files of the database."""
+    if kind_of(url) != "sqlite":
+        return
+    from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
+
+    assert isinstance(engine.database, SqliteDatabase)
+    loop = asyncio.get_running_loop()
+
+    def tell(error: StoreGone) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and so has all that waits
+            loop.call_soon_threadsafe(engine.worker.fail, error)
+
+    engine.database.loss.listen(tell)
 
 
 def lease_seconds() -> float:

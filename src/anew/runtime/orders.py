@@ -16,12 +16,13 @@ from typing import Any
 import msgspec
 
 from anew.errors import AnewError, ConfigError
+from anew.files import KeptFile
 from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, Deed, Refused, act_on_all, unknown
 from anew.runtime.embedded import Embedded
 from anew.runtime.forking import ForkOrder, Where
 from anew.runtime.ledger import Order
 from anew.runtime.moving import moves_row, moves_to
-from anew.runtime.ownership import socket_path
+from anew.runtime.ownership import check_socket, socket_path
 from anew.runtime.programs import Document, compiled_beside, read_document
 from anew.runtime.skipping import skipped_row
 from anew.runtime.webhooks import open_webhooks
@@ -268,12 +269,15 @@ class Doorkeeper:
 
     def __init__(self, engine: Embedded, database: Path) -> None:
         self._engine = engine
+        self._database = database
         self._path = socket_path(database)
+        self._socket: KeptFile | None = None
         self._server: asyncio.Server | None = None
         self._unheard: set[asyncio.StreamWriter] = set()
         self._answering: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
+        check_socket(self._path, self._database)
         with suppress(FileNotFoundError):
             self._path.unlink()  # left by an owner that died; the lock says there is no other
         umask = os.umask(0o177)
@@ -283,6 +287,7 @@ class Doorkeeper:
             )
         finally:
             os.umask(umask)
+        self._socket = KeptFile(str(self._path))
 
     async def close(self) -> None:
         """Take no more orders, and finish those that came: what they began must be handed back.
@@ -292,8 +297,9 @@ class Doorkeeper:
         if self._server is None:
             return
         server, self._server = self._server, None
-        with suppress(FileNotFoundError):
-            self._path.unlink()
+        if self._socket is not None and self._socket.is_kept():  # else it is that of another owner
+            with suppress(FileNotFoundError):
+                self._path.unlink()
         try:
             await _let_in(server)
         finally:
@@ -356,10 +362,10 @@ async def _let_in(server: asyncio.Server) -> None:
 
 async def ask_owner(database: Path, request: Request) -> Object:
     """Have the owner of a file do something; StoreError when nobody answers."""
+    path = socket_path(database)
+    check_socket(path, database)
     try:
-        reader, writer = await asyncio.open_unix_connection(
-            socket_path(database), limit=REQUEST_BYTES_MAX
-        )
+        reader, writer = await asyncio.open_unix_connection(path, limit=REQUEST_BYTES_MAX)
     except OSError as error:
         raise NoAnswer(f"the owner of {database} does not answer on its socket") from error
     try:

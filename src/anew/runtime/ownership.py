@@ -14,8 +14,13 @@ from pathlib import Path
 from types import TracebackType
 
 from anew.errors import ConfigError
-from anew.store import StoreError
+from anew.files import KeptFile, NotOurs, make_private_folder, open_private
+from anew.store import StoreError, StoreGone
 
+# In a lock that nobody holds: what an owner that died had begun is still to be taken up.
+UNSETTLED = "unsettled"
+# A link, or a pipe that would keep us waiting, is nothing that a lock can be.
+_NO_TRAPS = os.O_NOFOLLOW | os.O_NONBLOCK
 # sockaddr_un has room for 108 bytes on Linux and 104 on macOS, one of them for the end.
 SOCKET_PATH_BYTES_MAX = 100
 
@@ -25,33 +30,39 @@ class Owned(StoreError):
 
 
 class Ownership:
-    """Held from creation until `release`, or until the process dies."""
+    """Held from creation until `release`, or until the process dies.
+
+    The lock holds the number of the process that owns the file, and nothing once it stopped as it
+    should. `leases_are_void`: the last owner did not, or nobody knows; whoever deals with what it
+    left calls `settle`, and until then every owner hears of it.
+    """
 
     def __init__(self, database: Path) -> None:
+        self._database = database
         path = _lock_path(database)
-        try:
-            self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise StoreError(
-                f"{path} cannot be opened ({(error.strerror or str(error)).lower()}). "
-                "Choose another place with `--db` or ANEW_DB."
-            ) from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            owner = self._owner()
-            self._file.close()
-            raise Owned(f"{database} is in use by process {owner or 'unknown'}") from error
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
+        self._fd, is_new = _locked(path, database)
+        self._lock = KeptFile(str(path), shrinks_to=0, found=os.fstat(self._fd))
+        self.leases_are_void = is_new or bool(_content(self._fd))
+        _write(self._fd, str(os.getpid()))
 
-    def _owner(self) -> str:
-        self._file.seek(0)
-        return self._file.read(20).strip()
+    def settle(self) -> None:
+        """What an owner that died had begun is taken up."""
+        self.leases_are_void = False
+
+    def check(self) -> None:
+        """StoreGone once another process may own the file: the lock is not where it looks."""
+        if not self._lock.is_kept():
+            raise StoreGone(
+                f"the lock {self._lock.path} {self._lock.loss()} while this process owned "
+                f"{self._database}, and another process may own it now. This one stops. "
+                "Leave the lock where it is, and start again."
+            )
 
     def release(self) -> None:
-        self._file.close()
+        if self._fd >= 0:
+            _write(self._fd, UNSETTLED if self.leases_are_void else "")
+            os.close(self._fd)
+            self._fd = -1
 
     def __enter__(self) -> Ownership:
         return self
@@ -65,15 +76,54 @@ class Ownership:
         self.release()
 
 
+def _locked(path: Path, database: Path) -> tuple[int, bool]:
+    """The lock as it lies there, held, and whether it is new; `Owned` when another holds it."""
+    while True:
+        is_new = not os.path.lexists(path)
+        try:
+            fd = open_private(path)
+        except NotOurs as error:
+            raise StoreError(
+                f"{error}, and no lock of Anew's. Remove it, or choose another place with `--db` "
+                "or ANEW_DB."
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be opened ({(error.strerror or str(error)).lower()}). "
+                "Choose another place with `--db` or ANEW_DB."
+            ) from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            owner = _content(fd)
+            os.close(fd)
+            raise Owned(f"{database} is in use by process {owner or 'unknown'}") from error
+        if KeptFile(str(path), shrinks_to=0, found=os.fstat(fd)).is_kept():
+            return fd, is_new
+        os.close(fd)  # it was replaced before it was held
+
+
+def _content(fd: int) -> str:
+    return os.pread(fd, 20, 0).decode("ascii", "replace").strip()
+
+
+def _write(fd: int, content: str) -> None:
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, content.encode(), 0)
+
+
 def is_owned(database: Path) -> bool:
     """Whether some process owns the file right now. Looks only, and writes nothing."""
     try:
-        with open(_lock_path(database), encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        fd = os.open(_lock_path(database), os.O_RDONLY | os.O_CLOEXEC | _NO_TRAPS)
     except OSError:
         return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
     return False
 
 
@@ -94,9 +144,29 @@ def socket_path(database: Path) -> Path:
 def _private_folder() -> Path:
     # The same for all processes of a user, and short, wherever $TMPDIR of one of them points.
     folder = Path("/tmp") / f"anew-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
-    if found.st_uid != os.getuid() or not is_private:
-        raise ConfigError(f"{folder} must be a folder of your own that nobody else may enter")
+    try:
+        make_private_folder(folder)
+    except NotOurs as error:
+        raise ConfigError(
+            f"{error}; it must be a folder of your own that nobody else may enter. Remove it, or "
+            "choose a shorter path for the database."
+        ) from error
     return folder
+
+
+def check_socket(path: Path, database: Path) -> None:
+    """ConfigError when what lies there is no socket of whom the database belongs to.
+
+    Orders hold workloads and credentials: nobody else is to hear them.
+    """
+    try:
+        found = path.lstat()
+        owners = {os.getuid(), database.stat().st_uid}
+    except OSError:
+        return  # nobody listens
+    if not stat.S_ISSOCK(found.st_mode):
+        raise ConfigError(f"{path} is no socket of Anew's. Move it away.")
+    if found.st_uid not in owners:
+        raise ConfigError(
+            f"the socket {path} belongs to another user than {database} does. Remove it."
+        )

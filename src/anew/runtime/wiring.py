@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from anew.errors import ConfigError
+from anew.files import NotOurs, make_private_folder
 from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
 
@@ -69,14 +70,21 @@ def identity_of(url: str | None = None) -> str:
 def scratch_folder(url: str | None = None) -> Path:
     """Where runs keep files on this machine: beside a database file, else a private folder."""
     if kind_of(url) == "sqlite":
-        return Path(f"{database_file(url).resolve()}.scratch")
+        beside = Path(f"{database_file(url).resolve()}.scratch")
+        if beside.is_symlink():
+            raise ConfigError(f"{beside} is a link; files of runs are not kept there. Remove it.")
+        return beside
     import tempfile  # noqa: PLC0415 - slow to import, and a file needs none of it
 
     said = os.environ.get("ANEW_SCRATCH")
     folder = Path(said or Path(tempfile.gettempdir()) / f"anew-scratch-{os.getuid()}")
     try:
+        if said is None:
+            make_private_folder(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         owner = folder.stat().st_uid
+    except NotOurs as error:
+        raise ConfigError(f"{error}. Remove it, or name another folder in ANEW_SCRATCH.") from error
     except OSError as error:
         raise ConfigError(
             f"the folder {folder} for files of runs cannot be used "
@@ -95,10 +103,19 @@ async def open_database(
 
     One process owns a file: `Owned` names the other. The token for a server is $ANEW_TOKEN.
     """
+    async with open_owned(url, read_only=read_only) as (database, _):
+        yield database
+
+
+@asynccontextmanager
+async def open_owned(
+    url: str | None = None, *, read_only: bool = False
+) -> AsyncIterator[tuple[Database, Ownership | None]]:
+    """The same, and the ownership of a file that is owned."""
     if kind_of(url) != "sqlite" or read_only:
         database = await _opened(place_of(url), read_only=read_only)
         try:
-            yield database
+            yield database, None
         finally:
             await database.close()
         return
@@ -121,14 +138,14 @@ async def _opened(place: str, *, read_only: bool) -> Database:
 
 
 @asynccontextmanager
-async def _owned(path: Path) -> AsyncIterator[Database]:
+async def _owned(path: Path) -> AsyncIterator[tuple[Database, Ownership]]:
     from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
 
     _check_place(path)
-    with Ownership(path):
-        database = SqliteDatabase.open(path, synchronous=_synchronous())
+    with Ownership(path) as ownership:
+        database = SqliteDatabase.open(path, synchronous=_synchronous(), owns=ownership.check)
         try:
-            yield database
+            yield database, ownership
         finally:
             await database.close()
 

@@ -20,6 +20,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of
 from anew.engine.state import Key, StepRunStatus
+from anew.files import make_scratch
 from anew.runtime.calls import CALLED_AGAIN, Caller, Site
 from anew.runtime.feeding import Feeder
 from anew.runtime.ledger import Ledger
@@ -34,6 +35,7 @@ from anew.store import (
     StaleLease,
     Store,
     StoreError,
+    StoreGone,
     WaitReason,
 )
 from anew.tool import Answer, Parked
@@ -166,8 +168,10 @@ class Worker:
     async def stop(self, grace_seconds: float | None) -> None:
         """Begin nothing more; wait for the calls at work; hand back what takes too long.
 
-        Without a limit it waits for all of them.
+        Without a limit it waits for all of them; not at all where nobody can keep their outcomes.
         """
+        if self._is_store_gone:
+            grace_seconds = 0.0
         self._is_stopping = True
         self._slots.close()
         self.feeder.stop()
@@ -197,6 +201,11 @@ class Worker:
                 done, _ = await asyncio.wait(set(self._chains), timeout=CLEANUP_SECONDS_MAX)
                 if not done:
                     break  # a tool that does not let itself be stopped ends with the process
+
+    @property
+    def _is_store_gone(self) -> bool:
+        failure = self.failure
+        return failure.done() and isinstance(failure.exception(), StoreGone)
 
     @property
     def is_at_work(self) -> bool:
@@ -239,7 +248,7 @@ class Worker:
         except Exception as error:
             if chain is not None and not isinstance(error, StoreError):
                 await self._give_up(chain, error)
-            elif chain is not None and self._is_lasting:
+            elif chain is not None and self._is_lasting and not isinstance(error, StoreGone):
                 self._warn(chain, error)  # others go on with it when its lease runs out
             else:
                 self.fail(error)
@@ -371,7 +380,7 @@ class Worker:
         folder = live.folder
         if live.is_elsewhere:
             folder = live.scratch
-            folder.mkdir(parents=True, exist_ok=True)
+            make_scratch(folder)
         return Site(str(live.id), live.program, folder, live.scratch, live.secrets)
 
     async def _hand_back(self, lease: Lease) -> None:

@@ -7,6 +7,7 @@ at the same time share it, and the file is free for other processes when the las
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -17,9 +18,10 @@ import duckdb
 from msgspec import Struct
 
 from anew.engine.outcome import Outcome, outcome_of
+from anew.files import PRIVATE_FILE
 from anew.tool import Call
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import Request, Supply, database_of, request_of
+from anew.tools.sql.request import Request, Supply, database_of, is_file_of_run, request_of
 from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
 from anew.tools.sql.threads import Interruption, Threads
 from anew.values import Object, Value
@@ -55,6 +57,7 @@ class _Job(Struct, frozen=True):
     request: Request
     database: str
     folder: Path
+    is_of_run: bool
 
 
 class DuckdbTool:
@@ -68,7 +71,8 @@ class DuckdbTool:
     async def call(self, call: Call) -> Outcome:
         try:
             request = request_of(call.inputs)
-            job = _Job(request, database_of(call, _OF_THE_RUN), call.folder)
+            database, is_of_run = database_of(call, _OF_THE_RUN), is_file_of_run(call)
+            job = _Job(request, database, call.folder, is_of_run)
             result = await self._threads.run(
                 lambda interruption: _run(job, interruption), begins=call.begins
             )
@@ -100,6 +104,8 @@ def _run(job: _Job, interruption: Interruption) -> Object:
 def _connected(job: _Job) -> Iterator[duckdb.DuckDBPyConnection]:
     with _naming():
         connection = duckdb.connect(job.database, config=_CONFIG)
+        if job.is_of_run:
+            os.chmod(job.database, PRIVATE_FILE)
     try:
         connection.execute("SET enable_progress_bar = false")
         connection.execute("SET file_search_path = $1", [str(job.folder)])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from time import monotonic
 
 import apsw
@@ -17,9 +18,10 @@ import apsw.ext
 from msgspec import Struct
 
 from anew.engine.outcome import Outcome, outcome_of
+from anew.files import make_private_file
 from anew.tool import Call
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import Request, Supply, database_of, request_of
+from anew.tools.sql.request import Request, Supply, database_of, is_file_of_run, request_of
 from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
 from anew.tools.sql.threads import Interruption, Threads
 from anew.values import Object, Value, json_text
@@ -47,6 +49,7 @@ class _Job(Struct, frozen=True):
     request: Request
     database: str
     lock_seconds: float
+    is_of_run: bool
 
 
 class SqliteTool:
@@ -61,7 +64,8 @@ class SqliteTool:
         try:
             request = request_of(call.inputs)
             lock_seconds = min(call.timeout.seconds or LOCK_SECONDS_MAX, LOCK_SECONDS_MAX)
-            job = _Job(request, database_of(call, _OF_THE_RUN), lock_seconds)
+            database, is_of_run = database_of(call, _OF_THE_RUN), is_file_of_run(call)
+            job = _Job(request, database, lock_seconds, is_of_run)
             result = await self._threads.run(
                 lambda interruption: _run(job, interruption), begins=call.begins
             )
@@ -82,6 +86,8 @@ def _run(job: _Job, interruption: Interruption) -> Object:
 @contextmanager
 def _connected(job: _Job, interruption: Interruption) -> Iterator[apsw.Connection]:
     with _naming():
+        if job.is_of_run:
+            make_private_file(Path(job.database))
         connection = apsw.Connection(job.database)
     deadline = monotonic() + job.lock_seconds
 

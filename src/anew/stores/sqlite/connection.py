@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import apsw
 
 from anew.store import StoreError
+from anew.stores.sqlite.files import LOG_BYTES_KEPT, prepare_files
 
 Synchronous: TypeAlias = Literal["FULL", "NORMAL"]
 
@@ -20,8 +21,6 @@ Synchronous: TypeAlias = Literal["FULL", "NORMAL"]
 APPLICATION_ID = 0x414E4557
 # How long to wait while another process writes; owners hold the lock for milliseconds.
 BUSY_MILLISECONDS = 5_000
-# What the log of a busy moment may leave behind on disk once it was checkpointed.
-WAL_BYTES_KEPT = 16 * 1024 * 1024
 STATEMENTS_CACHED = 200
 
 _DAMAGED = "the file is damaged"
@@ -81,6 +80,7 @@ def telling(path: str) -> Iterator[None]:
 def open_owner(path: str, synchronous: Synchronous) -> apsw.Connection:
     """A connection that writes; the file is made if it does not exist."""
     _check_place(path)
+    prepare_files(path)
     with telling(path):
         connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
         connection.set_busy_timeout(BUSY_MILLISECONDS)
@@ -88,7 +88,7 @@ def open_owner(path: str, synchronous: Synchronous) -> apsw.Connection:
         connection.transaction_mode = "IMMEDIATE"
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", synchronous)
-        connection.pragma("journal_size_limit", WAL_BYTES_KEPT)
+        connection.pragma("journal_size_limit", LOG_BYTES_KEPT)
     return connection
 
 

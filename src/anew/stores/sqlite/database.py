@@ -31,6 +31,7 @@ from anew.stores.packing import PackedCommit, PackedEvents, PackedRun, pack
 from anew.stores.sqlite import archive, catalog, leasing
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
+from anew.stores.sqlite.files import Loss, OpenFiles, Owns, ReadFiles
 from anew.stores.sqlite.marking import Marking, mark_some
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
@@ -197,12 +198,13 @@ class SqliteVault:
 
 
 class SqliteDatabase:
-    """All of it. `path` is the file."""
+    """All of it. `path` is the file; `loss` tells when it is gone, or any of those beside it."""
 
     is_shared = False
 
-    def __init__(self, path: str, writer: Writes, reader: Reader) -> None:
+    def __init__(self, path: str, writer: Writes, reader: Reader, loss: Loss) -> None:
         self.path = path
+        self.loss = loss
         self.clock = WallClock()
         self.notices = LocalNotices()
         self.store = SqliteStore(writer, reader, self.notices)
@@ -221,9 +223,11 @@ class SqliteDatabase:
         *,
         synchronous: Synchronous = "FULL",
         creates_folder: bool = False,
+        owns: Owns | None = None,
     ) -> SqliteDatabase:
         """For the owner: the file is created, or brought to the newest schema.
 
+        `owns` is asked in every transaction, and raises StoreGone once another may own the file.
         With `synchronous` NORMAL, a power cut may cost the newest commits (a killed process never
         does). StoreError when the file cannot be used; it is then as it was.
         """
@@ -234,8 +238,12 @@ class SqliteDatabase:
         migrate(connection, where, migrations())
         with telling(where):
             has_more = mark_some(connection)
-        writer = Writer(connection, where)
-        database = cls(where, writer, Reader(open_reader(where), where))
+        loss = Loss()
+        writer = Writer(connection, where, files=OpenFiles(where, owns), loss=loss)
+        files = ReadFiles(where, is_own=True)
+        database = cls(
+            where, writer, Reader(open_reader(where), where, files=files, loss=loss), loss
+        )
         if has_more:
             database._marking = Marking(writer, where)
             database._marking.begin()
@@ -247,7 +255,9 @@ class SqliteDatabase:
         where = str(path)
         connection = open_reader(where)
         check_schema(connection, where, migrations())
-        return cls(where, NoWriter(where), Reader(connection, where))
+        loss, files = Loss(), ReadFiles(where, is_own=False)
+        reader = Reader(connection, where, files=files, loss=loss)
+        return cls(where, NoWriter(where), reader, loss)
 
     @property
     def transactions(self) -> int:

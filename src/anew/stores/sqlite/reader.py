@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import apsw
 
-from anew.store import StoreError
-from anew.stores.sqlite.connection import damaged, telling
+from anew.store import StoreError, StoreGone
+from anew.stores.sqlite.connection import damaged, store_error
+from anew.stores.sqlite.files import Loss, ReadFiles
 
 T = TypeVar("T")
 
@@ -18,12 +19,17 @@ T = TypeVar("T")
 class Reader:
     """One connection that cannot write, and the thread that uses it.
 
-    No view outlives its question, so that the writer's log can start over.
+    No view outlives its question, so that the writer's log can start over. What was read of files
+    that are not there any more is not told.
     """
 
-    def __init__(self, connection: apsw.Connection, path: str) -> None:
+    def __init__(
+        self, connection: apsw.Connection, path: str, *, files: ReadFiles, loss: Loss
+    ) -> None:
         self._connection = connection
         self._path = path
+        self._files = files
+        self._loss = loss
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="anew-sqlite-reader")
         self._is_closed = False
 
@@ -41,13 +47,33 @@ class Reader:
             self._thread.shutdown(wait=False)
 
     def _read(self, question: Callable[[apsw.Connection], T]) -> T:
-        with telling(self._path):
-            self._connection.execute("BEGIN")
-            try:
-                return question(self._connection)
-            except ValueError as error:  # text that is no text, a word that is no status
-                raise damaged(self._path, error) from error
-            finally:
-                # Some failures end it by themselves.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+        self._loss.refuse()
+        try:
+            found = self._view(question)
+            self._files.check()
+        except StoreGone as gone:
+            self._loss.tell(gone)
+            raise
+        except apsw.Error as error:
+            raise self._failure(error) from error
+        return found
+
+    def _view(self, question: Callable[[apsw.Connection], T]) -> T:
+        self._connection.execute("BEGIN")
+        try:
+            return question(self._connection)
+        except ValueError as error:  # text that is no text, a word that is no status
+            raise damaged(self._path, error) from error
+        finally:
+            # Some failures end it by themselves.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def _failure(self, error: apsw.Error) -> StoreError:
+        """What to tell of it. That the files are gone explains whatever SQLite makes of that."""
+        try:
+            self._files.check()
+        except StoreGone as gone:
+            self._loss.tell(gone)
+            return gone
+        return store_error(self._path, error)

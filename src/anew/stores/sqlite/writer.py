@@ -21,9 +21,10 @@ import apsw
 from msgspec import Struct
 
 from anew.errors import AnewError
-from anew.store import StoreError
+from anew.store import StoreError, StoreGone
 from anew.stores.crash_points import crash_point
 from anew.stores.sqlite.connection import BUSY_MILLISECONDS, store_error
+from anew.stores.sqlite.files import Loss, OpenFiles
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[apsw.Connection], T]
@@ -68,10 +69,16 @@ class Writer:
     Another thread is one, too.
 
     The queue needs no bound of its own: every entry has a caller that waits for it.
+    Nobody hears of a commit before `files` are found to be those that were opened; once they are
+    not, there is a `loss`, and nothing is written any more.
     """
 
-    def __init__(self, connection: apsw.Connection, path: str) -> None:
+    def __init__(
+        self, connection: apsw.Connection, path: str, *, files: OpenFiles, loss: Loss
+    ) -> None:
         self._connection = connection
+        self._files = files
+        self._loss = loss
         self._cursor = connection.cursor()
         self._path = path
         self._crash_point = crash_point()
@@ -93,8 +100,7 @@ class Writer:
 
     async def do(self, work: Work[T]) -> T:
         """What `work` returns, once everything it wrote is durable."""
-        if self._is_closed:
-            raise StoreError(f"database {self._path} is closed.")
+        self._refuse_the_end()
         if self._begins_here():
             try:
                 result: T = self._alone(work)
@@ -116,19 +122,31 @@ class Writer:
     def do_here(self, work: Work[T]) -> T:
         """As `do`, for a thread without an event loop. It waits for its turn."""
         with self._lock:
-            if self._is_closed:
-                raise StoreError(f"database {self._path} is closed.")
+            self._refuse_the_end()
             result = self._alone(work)
         if self._log_pages >= self._checkpoint_at:
             self._queue.put(_Sign.CHECKPOINT)
         return result
 
     async def close(self) -> None:
-        """Do what was asked before, then close the connection."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._queue.put(_Sign.STOP)
+        """Do what was asked before, then close the connection.
+
+        StoreGone if that is when the files are missed: what was told before may be lost.
+        """
+        if self._is_closed:
+            return
+        was_lost = self._loss.error is not None
+        self._is_closed = True
+        self._queue.put(_Sign.STOP)
         await asyncio.to_thread(self._thread.join)
+        if not was_lost:
+            self._loss.refuse()
+
+    def _refuse_the_end(self) -> None:
+        if self._loss.error is not None:
+            self._loss.refuse()
+        if self._is_closed:
+            raise StoreError(f"database {self._path} is closed.")
 
     def _begins_here(self) -> bool:
         """Take the lock for this caller, where that is quicker than the thread would be.
@@ -161,8 +179,8 @@ class Writer:
             self._commit()
         except BaseException as error:
             self._roll_back()
-            if isinstance(error, apsw.Error):
-                raise store_error(self._path, error) from error
+            if isinstance(error, (apsw.Error, StoreGone)):
+                raise self._failure(error) from error
             raise
         return result
 
@@ -171,6 +189,8 @@ class Writer:
         self._changes_before = self._connection.total_changes()
 
     def _commit(self) -> None:
+        """Make it durable, where others will look for it; StoreGone when they would not find it."""
+        self._files.check()
         if self._connection.total_changes() == self._changes_before:
             self._cursor.execute("COMMIT")
             return
@@ -185,6 +205,21 @@ class Writer:
         # One slow flush sends the next work to the thread, one quick flush brings it back.
         known = self._flush_seconds
         self._flush_seconds = taken if taken < known else known * 0.8 + taken * 0.2
+        self._files.flushed()
+        if taken > QUICK_FLUSH_SECONDS:
+            self._files.check()  # a slow flush gives time to take them away meanwhile
+
+    def _failure(self, error: apsw.Error | StoreGone) -> StoreError:
+        """What to tell of it. That the files are gone explains whatever SQLite makes of that."""
+        if isinstance(error, StoreGone):
+            self._loss.tell(error)
+            return error
+        try:
+            self._files.check_all()
+        except StoreGone as gone:
+            self._loss.tell(gone)
+            return gone
+        return store_error(self._path, error)
 
     def _roll_back(self) -> None:
         # SQLite may have done so itself; what it cannot undo, the next BEGIN will say.
@@ -204,8 +239,20 @@ class Writer:
             if self._log_pages >= self._checkpoint_at:
                 with self._lock:
                     self._checkpoint()
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        try:
+            if self._loss.error is None:
+                self._files.check_all()
+        except StoreGone as gone:
+            self._loss.tell(gone)
         # A log that cannot be moved into the file, on a full disk, say, is found by the next owner.
-        with self._lock, suppress(apsw.Error):
+        with suppress(apsw.Error):
+            if self._loss.error is not None:
+                # SQLite would remove the log by its name, which may be that of another database.
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._connection.close()
 
     def _next_group(self) -> tuple[list[_Asked], bool]:
@@ -224,9 +271,10 @@ class Writer:
         """All of the group in one transaction; StoreError for each when it cannot be flushed."""
         wanted = [asked for asked in group if not asked.future.cancelled()]
         try:
+            self._loss.refuse()
             self._begin()
-        except apsw.Error as error:
-            return [_Answer(asked.future, error=store_error(self._path, error)) for asked in wanted]
+        except (apsw.Error, StoreGone) as error:
+            return self._refused(wanted, error)
         try:
             answers = [self._answer(asked) for asked in wanted]
         except Exception:
@@ -234,10 +282,14 @@ class Writer:
             return [self._answer_alone(asked) for asked in wanted]
         try:
             self._commit()
-        except apsw.Error as error:
-            self._roll_back()
-            return [_Answer(asked.future, error=store_error(self._path, error)) for asked in wanted]
+        except (apsw.Error, StoreGone) as error:
+            return self._refused(wanted, error)
         return answers
+
+    def _refused(self, group: list[_Asked], error: apsw.Error | StoreGone) -> list[_Answer]:
+        self._roll_back()
+        failure = self._failure(error)
+        return [_Answer(asked.future, error=failure) for asked in group]
 
     def _answer(self, asked: _Asked) -> _Answer:
         """A refusal is an answer, because nothing was written; anything else is for the group."""
@@ -262,6 +314,12 @@ class Writer:
     def _checkpoint(self) -> None:
         """Move the log into the database file. Not done now means done later: no error."""
         self._checkpoint_at = self._log_pages + CHECKPOINT_PAGES
+        try:
+            self._loss.refuse()
+            self._files.check_all()
+        except StoreGone as gone:
+            self._loss.tell(gone)
+            return
         with suppress(apsw.Error):
             if self._log_pages < self._restart_at:
                 self._connection.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_PASSIVE)

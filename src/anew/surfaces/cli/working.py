@@ -23,7 +23,7 @@ from anew.runtime.ownership import Owned
 from anew.runtime.restarting import successor
 from anew.runtime.standing import Still
 from anew.runtime.wiring import kind_of, open_database
-from anew.store import RunId, StoreError
+from anew.store import Database, RunId, StoreError, StoreGone
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count
 from anew.surfaces.cli.asking import Here, interview, interviewer_for, stays
@@ -95,7 +95,7 @@ def carry_out(wish: Wish, manner: Manner) -> int:
         return status.CANCELLED
     except StoreError as error:
         print(f"anew: {visible(str(error))}", file=sys.stderr)
-        if screen.run:
+        if screen.run and not isinstance(error, StoreGone):
             print(f"anew: {hinted(_remedy(screen.run, manner), manner.place)}", file=sys.stderr)
         return status.UNREACHABLE
 
@@ -159,10 +159,19 @@ async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
     async with open_database(manner.place, read_only=True) as database:
         try:
             run = await attend_there(database, run, manner, screen)
+        except OwnerGone:
+            await _check_is_there(database, run)
+            raise
         except NoAnswer as gone:
+            await _check_is_there(database, run)
             # The wish has been heard: to say an answer once more could answer the next question.
             raise OwnerGone from gone
         return await print_ending(database, run, manner, program=screen.program)
+
+
+async def _check_is_there(database: Database, run: RunId) -> None:
+    """StoreGone where the owner ended because the file is gone: there is nothing to take over."""
+    await database.archive.run(run)
 
 
 async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: Stopping) -> int:

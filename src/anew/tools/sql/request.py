@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from anew.files import make_scratch, refuse_strangers
 from anew.tool import Call
 from anew.tools.sql.failure import wrong_input
 from anew.values import Object, Value
@@ -71,12 +72,27 @@ def _params_of(inputs: Mapping[str, Value]) -> Params:
 def database_of(call: Call, default: str) -> str:
     """The file the call works on, or `:memory:`; `default` names the file of the run."""
     database = call.inputs.get("database")
-    if database is None:
-        call.scratch.mkdir(parents=True, exist_ok=True)
-        return str(call.scratch / default)
+    if is_file_of_run(call):
+        return str(_file_of_run(call.scratch, default))
     if not isinstance(database, str) or not database:
         raise wrong_input("database is the path of a file, or :memory:")
     return database if database == MEMORY else str(_existing_place(call.folder / database))
+
+
+def is_file_of_run(call: Call) -> bool:
+    """Whether the call works on a file that its run has for itself."""
+    return call.inputs.get("database") is None
+
+
+def _file_of_run(scratch: Path, name: str) -> Path:
+    """In a folder that only its user may enter, and nowhere else."""
+    path = scratch / name
+    try:
+        make_scratch(scratch)
+        refuse_strangers(str(path))
+    except OSError as error:
+        raise wrong_input(f"the file of the run cannot be made: {error}") from error
+    return path
 
 
 def _existing_place(path: Path) -> Path:

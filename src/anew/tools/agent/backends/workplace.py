@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from anew.files import make_scratch
 from anew.tool import Place
 from anew.tools.agent.backend import BadInput
 from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX, BadStatus
@@ -50,6 +51,7 @@ def prepare(place: Place, scratch: Path, *, prompt: str, status_file: Path | Non
     folder = scratch / "agents" / folder_name(place.step) / folder_name(place.task) / _number(place)
     workplace = Workplace(folder / "prompt.md", status_file or folder / "status.json")
     try:
+        make_scratch(scratch)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         workplace.prompt_file.write_bytes(prompt.encode())
         # An execution that was lost may have written one; it says nothing of this one.

@@ -1,0 +1,163 @@
+"""Files of our own: made for the eyes of one user, and missed when someone takes them away.
+
+A file that is opened stays readable and writable after it was removed or replaced; what is written
+to it then, nobody ever finds. Knows names, inodes and modes. Does not know what files hold.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+from pathlib import Path
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+_making = threading.Lock()
+
+
+class NotOurs(OSError):
+    """Something lies under the name of a file of ours that we did not put there."""
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"{path} is {found}")
+        self.path = path
+        self.found = found
+
+
+class KeptFile:
+    """A file under its own name, as it was when this was made (or as `found` tells).
+
+    `shrinks_to`: so many bytes it may be cut back to. One that is smaller and was not before was
+    truncated; without it, none may shrink.
+    """
+
+    __slots__ = ("_bytes", "_device", "_inode", "_shrinks_to", "path")
+
+    def __init__(
+        self, path: str, *, shrinks_to: int = sys.maxsize, found: os.stat_result | None = None
+    ) -> None:
+        found = found or os.lstat(path)
+        self.path = path
+        self._device, self._inode = found.st_dev, found.st_ino
+        self._shrinks_to = shrinks_to
+        self._bytes = min(found.st_size, shrinks_to)
+
+    def is_kept(self) -> bool:
+        """Whether it is still there. Costs one system call: every commit asks."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            return False
+        size = found.st_size
+        if found.st_ino != self._inode or found.st_dev != self._device or size < self._bytes:
+            return False
+        self._bytes = size if size < self._shrinks_to else self._shrinks_to
+        return True
+
+    def holds_something(self) -> None:
+        """From now on it is not empty."""
+        self._bytes = self._bytes or min(1, self._shrinks_to)
+
+    def loss(self) -> str:
+        """What became of it, for a sentence that begins with its name."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            return "was removed or renamed"
+        if stat.S_ISLNK(found.st_mode):
+            return "was replaced by a link"
+        if (found.st_dev, found.st_ino) != (self._device, self._inode):
+            return "was replaced by another file"
+        return "was truncated"
+
+
+def open_private(path: str | Path) -> int:
+    """A descriptor to read and write a file that only this user may; it is made if there is none.
+
+    NotOurs when the name leads elsewhere: to a link, a pipe, or a file with another name as well.
+    """
+    where = os.fspath(path)
+    # O_NONBLOCK: a pipe someone put there must not keep us waiting. It changes nothing for files.
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    while True:
+        refuse_strangers(where)
+        try:
+            fd = os.open(where, flags | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+        except FileExistsError:
+            try:
+                fd = os.open(where, flags)
+            except FileNotFoundError:
+                continue  # someone removed it meanwhile
+        else:
+            os.fchmod(fd, PRIVATE_FILE)  # whatever the umask says
+            return fd
+        problem = _strangeness(os.fstat(fd))
+        if problem is not None:
+            os.close(fd)
+            raise NotOurs(where, problem)
+        return fd
+
+
+def refuse_strangers(path: str) -> None:
+    """NotOurs when something lies there that is no plain file with this one name."""
+    try:
+        problem = _strangeness(os.lstat(path))
+    except FileNotFoundError:
+        return
+    if problem is not None:
+        raise NotOurs(path, problem)
+
+
+def _strangeness(found: os.stat_result) -> str | None:
+    if stat.S_ISLNK(found.st_mode):
+        return "a link"
+    if not stat.S_ISREG(found.st_mode):
+        return "no plain file"
+    return "a file that has another name as well" if found.st_nlink > 1 else None
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only this user may enter, or find that it is one.
+
+    NotOurs when it is a link, belongs to someone else, or others may enter it.
+    """
+    try:
+        os.mkdir(folder, PRIVATE_FOLDER)
+    except FileExistsError:
+        found = os.lstat(folder)
+        if stat.S_ISLNK(found.st_mode):
+            raise NotOurs(str(folder), "a link") from None
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotOurs(str(folder), "no folder") from None
+        if found.st_uid != os.getuid():
+            raise NotOurs(str(folder), "a folder of another user") from None
+        if found.st_mode & 0o077:
+            raise NotOurs(str(folder), "a folder that others may enter") from None
+    else:
+        os.chmod(folder, PRIVATE_FOLDER)  # whatever the umask says
+
+
+def make_scratch(folder: Path) -> None:
+    """Make the folder of a run, for this user alone; NotOurs when someone else put one there."""
+    folder.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+    try:
+        make_private_folder(folder)
+    except NotOurs:
+        found = os.lstat(folder)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            raise
+        os.chmod(folder, PRIVATE_FOLDER)  # made by a version that left that to the umask
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file for this user alone, unless there is one; NotOurs when that is a trap.
+
+    One thread at a time: to close a file gives up all locks on it that this process has, those of a
+    call beside this one too.
+    """
+    with _making:
+        refuse_strangers(str(path))
+        if not path.exists():
+            os.close(open_private(path))
