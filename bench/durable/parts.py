@@ -10,7 +10,7 @@ from bench.durable.code import code
 from bench.durable.long_run import limits, steps
 from bench.durable.loops import loops
 from bench.durable.nodes import nodes
-from bench.durable.processes import cold, resume
+from bench.durable.processes import cold, recovery, resume
 from bench.durable.retries import backoff, retries
 from bench.durable.short_runs import latency, runs
 from bench.figures import Workload
@@ -18,7 +18,20 @@ from bench.stage import Stage
 
 PARTS: Mapping[str, Callable[[Stage], Iterator[Workload]]] = {
     part.__name__: part
-    for part in (limits, steps, runs, latency, loops, retries, backoff, cold, resume, nodes, code)
+    for part in (
+        limits,
+        steps,
+        runs,
+        latency,
+        loops,
+        retries,
+        backoff,
+        cold,
+        resume,
+        recovery,
+        nodes,
+        code,
+    )
 }
 
 

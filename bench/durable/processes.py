@@ -22,6 +22,9 @@ PEAK_MB = "≤ 60"
 MEGABYTES_PER_MIB = 1.048576
 RESUME_DBOS_RATIO = "≤ 0.3"
 AGAIN = "≤ 1"
+# The commands that own a file; a killed one goes on within twice the time it takes to start.
+OWNERS = ("run", "serve")
+RECOVERY_COLD_RATIO = "≤ 2"
 
 
 def cold(stage: Stage) -> Iterator[Workload]:
@@ -80,6 +83,20 @@ def resume(stage: Stage) -> Iterator[Workload]:
     work.alone().beside("dbos", RESUME_DBOS_RATIO)
     yield work.beside_each(" ".join(key for key in RESUMED_PEERS if key != "dbos"))
     yield _again(entries)
+
+
+def recovery(stage: Stage) -> Iterator[Workload]:
+    """From the start of a command to its first task, when the owner before it was killed."""
+    side = Side(ANEW.name, (sys.executable, "-m", "bench.durable.recovery"), is_ours=True)
+    entries = {owner: stage.entry(side, owner, KILLED_STEPS) for owner in OWNERS}
+    contend(entries.values())
+    for owner, entry in entries.items():
+        killed = figure(entry, entry.values("seconds"))
+        cold = figure(entry, entry.values("cold_seconds"), "its cold start")
+        title = f"recovery of a killed owner (`anew {owner}`), to the first task"
+        figures = {"anew": killed, "cold": cold}
+        work = Workload(f"durable.recovery-{owner}", title, "s", figures)
+        yield work.alone().beside("cold", RECOVERY_COLD_RATIO)
 
 
 def _again(entries: dict[str, Entry]) -> Workload:
