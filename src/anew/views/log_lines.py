@@ -16,6 +16,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.router import Reason
 from anew.engine.state import BRANCH_FAILS
 from anew.program.program import Program
+from anew.views.event_text import event_text
 from anew.views.relays import Relays
 from anew.views.routing_words import (
     awaited_text,
@@ -23,10 +24,8 @@ from anew.views.routing_words import (
     gates_text,
     is_exit_check,
     is_past_limit,
-    joined_text,
     listed,
     met_text,
-    question_text,
     reason_text,
     silence_text,
 )
@@ -123,7 +122,7 @@ class LogLines:
                 failed = f", {event.failed:,} failed" if event.failed else ""
                 return f"loop done: {event.done:,} of {counted(event.total, 'item')} done{failed}"
             case e.HumanWaiting():
-                return f"waits for a person: {question_text(event)}"
+                return _sentence(event)
             case e.HumanAnswered():
                 by = f" (by {event.by})" if event.by else ""
                 return f"answered: {one_line(event.label or event.answer)}{by}"
@@ -151,11 +150,8 @@ class LogLines:
             case e.RunPaused() if event.shared_with is not None:
                 self._began = event.at
                 return f"{event.reason}; what came before is that of run {event.shared_with}"
-            case e.RunPaused() | e.RunCancelled():
-                why = f": {event.reason}" if event.reason else ""
-                return f"{event.name.removeprefix('run.')}{why}"
-            case e.RunResumed():
-                return "resumed"
+            case e.RunPaused() | e.RunCancelled() | e.RunResumed():
+                return _sentence(event)
             case e.RunDone():
                 return f"done in {duration((event.at - self._began) / NANOSECONDS)}"
             case e.RunFailed():
@@ -241,6 +237,12 @@ class LogLines:
         return f"{loop.ended:,} of {loop.total:,} iterations ended" if is_mark else None
 
 
+def _sentence(event: e.Event) -> str:
+    """The event as the timeline has it, for those that need no more words in a log."""
+    what, detail = event_text(event)
+    return f"{what}: {detail}" if detail else what
+
+
 def _signal(event: e.SignalReceived) -> str:
     if event.kept is not None:
         return f"takes up the signal {event.signal}, which came before"
@@ -255,18 +257,18 @@ def _way(
     """Where the run goes, where that is news: branches, and ways that no plain arc took."""
     match event:
         case e.NextEvaluated() if event.reason == Reason.REPEATED:
-            return f"goes nowhere: {reason_text(event)}"
+            return _sentence(event)
         case e.NextEvaluated() if event.reason in _NEWS and event.tokens:
             targets = listed([token["to"] for token in event.tokens])
             return f"goes to {targets}: {reason_text(event)}"
         case e.GateChecked() if is_exit_check(event) and not event.allow:
             return f"gates: {gates_text(event)}"
         case e.GateChecked() if event.error is not None and is_past_limit(event):
-            return f"not begun: {error_text(event.error)}"
+            return _sentence(event)
         case e.BranchForked() if event.fork is not None:
             return f"branches: {forked_text(event)}"
         case e.BranchJoined() if event.fork is not None:
-            return f"branches joined: {joined_text(event)}"
+            return _sentence(event)
         case _:
             return None
 

@@ -6,16 +6,20 @@ makes it safe for a terminal before it prints it.
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from anew.engine.events import Fact, StepDone, WaitSkipped
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.program.policy import Verdict
-from anew.values import Object
+from anew.values import Object, json_text
 
 TEXT_CHARACTERS_MAX = 100
 # Where an error is what someone looks for, it may say what to do about it.
 ERROR_CHARACTERS_MAX = 500
 
+# How a path writes a dot that belongs to a key.
+_DOT_IN_KEY = "\\."
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 # Below this, tenths of a second say something.
 _TENTHS_BELOW_SECONDS = 10
@@ -118,6 +122,16 @@ def place_text(event: Fact) -> str:
         return "run"
     step = event.step if event.iteration is None else f"{event.step}[{event.iteration}]"
     return step if event.task in (None, event.step) else f"{step}.{event.task}"
+
+
+def writes_of(patches: Object, *, only: Container[str] | None = None) -> list[str]:
+    """`ctx.page = 2` for each value written; `only` those of these keys."""
+    return [
+        f"{place}.{key.replace(_DOT_IN_KEY, '.')} = {one_line(json_text(value))}"
+        for place, values in patches.items()
+        for key, value in values.items()
+        if only is None or key.replace(_DOT_IN_KEY, ".") in only
+    ]
 
 
 def joined(*parts: str) -> str:

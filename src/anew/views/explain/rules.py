@@ -8,17 +8,15 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.program.policy import Budget, OutcomeStatus, Retry, Rule
-from anew.values import Object, json_text
+from anew.values import Object
 from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
 from anew.views.explain.values import outcome_values, values_text
-from anew.views.wording import counted, exact_seconds, failure_text, one_line
+from anew.views.wording import counted, exact_seconds, failure_text, one_line, writes_of
 
 RetryEvent: TypeAlias = e.TaskRetryScheduled | e.TaskRetryExhausted
 
 WRITES_SHOWN = 3
-# How a path writes a dot that belongs to a key.
-_DOT_IN_KEY = "\\."
 # The name of a rule for what went well.
 _PLAIN_RULE = "done"
 
@@ -145,12 +143,7 @@ class RuleWords(Struct, frozen=True):
         """`It writes ctx.page = 2.`; what nodes write by themselves is no news."""
         is_automatic = self.sources.is_graph and event is not None
         own = event.outcome.updates or {} if event is not None else {}
-        told = [
-            f"{place}.{key.replace(_DOT_IN_KEY, '.')} = {one_line(json_text(value))}"
-            for place, values in patches.items()
-            for key, value in values.items()
-            if not is_automatic or key.replace(_DOT_IN_KEY, ".") in own
-        ]
+        told = writes_of(patches, only=own if is_automatic else None)
         more = ", …" if len(told) > WRITES_SHOWN else ""
         return f"It writes {', '.join(told[:WRITES_SHOWN])}{more}." if told else ""
 

@@ -1,0 +1,256 @@
+"""Each event as text: what happened, and the details worth a line.
+
+The one rendering of an event. The timeline lays it out in columns, log lines and the page's list of
+events put it in one line. Knows one event, and the one after it where that completes a decision.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, assert_never
+
+from anew.engine import events as e
+from anew.engine.outcome import Outcome
+from anew.engine.router import Reason
+from anew.engine.state import BRANCH_FAILS
+from anew.program.program import Program
+from anew.views.routing_words import (
+    awaited_text,
+    forked_text,
+    gates_text,
+    is_exit_check,
+    is_past_limit,
+    joined_text,
+    listed,
+    question_text,
+    reason_text,
+    silence_text,
+)
+from anew.views.wording import (
+    counted,
+    error_text,
+    exact_seconds,
+    joined,
+    lesser_verdict,
+    one_line,
+    seconds_early,
+    writes_of,
+)
+
+# The name of a rule for what went well.
+_PLAIN_RULE = "done"
+
+
+class EventText(NamedTuple):
+    what: str
+    detail: str
+
+    @property
+    def line(self) -> str:
+        return joined(self.what, self.detail)
+
+
+def event_text(
+    event: e.Event, *, after: e.Event | None = None, program: Program | None = None
+) -> EventText:
+    """What an event tells; `after`, the event that follows it, may complete it."""
+    return EventText(*_told(event, after, program))
+
+
+def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tuple[str, str]:
+    match event:
+        case e.TaskStarted():
+            odd = joined(*(f"warning: {one_line(warning)}" for warning in event.warnings))
+            return f"task {event.task} started", joined(f"attempt {event.attempt}", odd)
+        case e.TaskProcessed():
+            return _processed(event, after)
+        case e.TaskRetryExhausted():
+            made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
+            is_count = event.reason == "attempts"
+            bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
+            then = joined(_directive(event), _counted_as(event.verdict))
+            detail = joined(f"{made}, {bound}", then, _written(event))
+            return f"task {event.task} exhausted", detail
+        case e.StepFailed():
+            return "step failed", joined(error_text(event.error), _mode(event))
+        case e.NextEvaluated():
+            return _routed(event, program)
+        case e.LoopStarted():
+            width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
+            count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
+            return "loop started", f"{count} · {event.mode}{width}"
+        case e.LoopDone():
+            return "loop done", f"{event.done} of {event.total} done · {event.failed} failed"
+        case e.LoopIterationFailed():
+            return "iteration failed", error_text(event.error)
+        case e.GateChecked():
+            return _gate(event)
+        case e.RunFailed():
+            return "failed", joined(error_text(event.error), _unsatisfied(event))
+        case e.StepSkipped():
+            return "step skipped", event.reason
+        case e.StepRefused():
+            return "step refused", "the gate never let the token in"
+        case e.BranchForked():
+            tokens = f"{len(event.tokens)} tokens"
+            return "branches forked", tokens if event.fork is None else forked_text(event)
+        case e.BranchJoined():
+            tokens = f"{len(event.tokens)} tokens"
+            return "branches joined", tokens if event.fork is None else joined_text(event, after)
+        case e.RunPaused() | e.RunCancelled():
+            return event.name.removeprefix("run."), event.reason or ""
+        case e.RunStarted() | e.RunDone() | e.RunResumed():
+            return event.name.removeprefix("run."), ""
+        case e.HumanWaiting():
+            return "waits for a person", question_text(event)
+        case e.HumanAnswered():
+            chosen = event.label if event.label not in (None, event.answer) else ""
+            return "answered", joined(one_line(event.answer), chosen or "", event.by or "")
+        case e.SignalWaiting():
+            return "waits for a signal", awaited_text(event)
+        case e.SignalReceived():
+            return _signal_word(event), joined(event.signal, event.by or "")
+        case e.SignalTimedOut():
+            return "no signal came", event.signal
+        case e.WaitSkipped():
+            return "wait skipped", _skipped(event)
+        case e.HumanTimedOut():
+            return "nobody answered", silence_text(event.action, event.label)
+        case e.StepDone():
+            return "step done", lesser_verdict(event) or ""
+        case e.StepRedelivered():
+            return "step redelivered", ""
+        case e.RunRequested():
+            return _requested(event)
+        case e.StepScheduled():
+            many = counted(len(event.tokens), "token")
+            merged = f"{many} merged" if len(event.tokens) > 1 else ""
+            args = f"args {listed(list(event.args))}" if event.args else ""
+            return "step scheduled", joined(merged, args)
+        case e.StepStarted():
+            return "step started", ""
+        case e.LoopIterationDone():
+            return "iteration done", ""
+        case e.TaskRetryScheduled():
+            return f"task {event.task} retry", _retry(event)
+        case _:
+            assert_never(event)
+
+
+def _skipped(event: e.WaitSkipped) -> str:
+    seconds = seconds_early(event)
+    early = "" if seconds is None else f"{exact_seconds(seconds)} early"
+    return joined(event.waited_for, early, one_line(event.by or ""))
+
+
+def _signal_word(event: e.SignalReceived) -> str:
+    if event.kept is not None:
+        return "signal taken up"
+    return "signal kept" if event.step is None else "signal came"
+
+
+def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:
+    outcome = event.outcome
+    word = "error" if outcome.is_error else outcome.verdict or "ok"
+    rule = _rule(event)
+    if isinstance(after, e.TaskRetryScheduled):
+        way = f"by way of {after.to} " if after.to else ""
+        then = f"retry {way}in {exact_seconds(after.delay_seconds)}"
+    elif event.error is not None and event.error["kind"] == "expression":
+        then = error_text(event.error)
+    else:
+        is_plain = event.directive in ("continue", "retry")
+        then = joined("" if is_plain else _directive(event), _counted_as(event.verdict))
+    said = joined(_evidence(outcome), _advice(outcome))
+    return f"task {event.task} {word}", joined(said, rule, then, _written(event))
+
+
+def _rule(event: e.TaskProcessed) -> str:
+    """Which rule said so; one whose name only repeats what it does need not be told."""
+    if event.rule_name in (_PLAIN_RULE, event.directive):
+        return ""
+    return event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
+
+
+def _advice(outcome: Outcome) -> str:
+    """What the tool said beside ok or error."""
+    word = f"says {one_line(outcome.word)}" if outcome.word else ""
+    label = f"label {one_line(outcome.label)}" if outcome.label else ""
+    return joined(
+        word, label, f"suggests {listed(list(outcome.suggested))}" if outcome.suggested else ""
+    )
+
+
+def _written(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
+    return ", ".join(writes_of(event.patches))
+
+
+def _counted_as(verdict: str | None) -> str:
+    return f"counts as {verdict}" if verdict else ""
+
+
+def _unsatisfied(event: e.RunFailed) -> str:
+    return f"gates not satisfied: {listed(event.unsatisfied)}" if event.unsatisfied else ""
+
+
+def _requested(event: e.RunRequested) -> tuple[str, str]:
+    if event.continues is None:
+        return "requested", f"program {one_line(event.program)}"
+    begins = f"begins at {event.entry}" if event.entry else ""
+    return "takes over", joined(f"from run {event.continues}", begins)
+
+
+def _retry(event: e.TaskRetryScheduled) -> str:
+    following = f"attempt {(event.attempt or 1) + 1} of {event.attempts}"
+    asked = event.retry_after_seconds
+    return joined(
+        f"{following} in {exact_seconds(event.delay_seconds)}",
+        f"Retry-After {exact_seconds(asked)}" if asked else "",
+        f"by way of {event.to}" if event.to else "",
+        one_line(event.last_error or ""),
+    )
+
+
+def _directive(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
+    target = f" to {event.to}" if event.to else ""
+    wait = f" in {exact_seconds(event.delay_seconds)}" if event.delay_seconds is not None else ""
+    return f"{event.directive}{target}{wait}"
+
+
+def _evidence(outcome: Outcome) -> str:
+    """The shortest telling fact: the tool's own code, else the error."""
+    http, pg = outcome.helpers.get("http"), outcome.helpers.get("pg")
+    if isinstance(http, dict) and "status" in http and outcome.is_error:
+        return f"http {http['status']}"
+    if isinstance(pg, dict) and pg.get("code"):
+        return f"sqlstate {pg['code']}"
+    return error_text(outcome.error) if outcome.error else ""
+
+
+def _routed(event: e.NextEvaluated, program: Program | None) -> tuple[str, str]:
+    if event.fails_run:
+        return "ends the run", "the failure it came from is still one"
+    if event.error is not None:
+        return "next failed", error_text(event.error)
+    if event.reason == Reason.REPEATED:
+        return "goes nowhere", reason_text(event)
+    targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
+    dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
+    why = f"{', '.join(dropped)} dropped: no `when` reads event.failed" if dropped else ""
+    return f"next on {event.event}", joined(f"-> {targets}", reason_text(event, program), why)
+
+
+def _gate(event: e.GateChecked) -> tuple[str, str]:
+    if is_exit_check(event):
+        return "gates asked", gates_text(event)
+    if event.error is not None and is_past_limit(event):
+        return "not begun", error_text(event.error)
+    if event.error is not None:
+        return "gate asked", error_text(event.error)
+    rule = f" · rule {event.rule}" if event.rule is not None else ""
+    return "gate asked", f"{'let in' if event.allow else 'refused'}{rule}"
+
+
+def _mode(event: e.StepFailed) -> str:
+    if event.failure_mode == BRANCH_FAILS:
+        return "ends its branch"
+    return "handled" if event.handled else "unhandled"
