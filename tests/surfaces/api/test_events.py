@@ -60,7 +60,7 @@ def test_the_log_is_read_page_by_page(tmp_path: Path) -> None:
         assert found == await whole_log(site, run)
         assert [row["seq"] for row in found] == list(range(1, len(found) + 1))
         assert set(found[0]) == {
-            "seq", "at", "name", "step", "visit", "iteration", "task", "attempt", "data",
+            "seq", "at", "name", "step", "visit", "iteration", "task", "attempt", "data", "text",
         }  # fmt: skip
 
     play(tmp_path, act)

@@ -471,6 +471,8 @@ export interface EventRow {
   task: string | null;
   attempt: number | null;
   data: JsonObject;
+  /** What happened, in one line. */
+  text: string;
 }
 
 export interface EventPage {

@@ -25,7 +25,7 @@ describe("the log of a run", () => {
   it("shows every event with its place and what happened, as text", () => {
     show();
     expect(names()).toEqual(ROWS.map((row) => row.name));
-    expect(screen.getByText(`program ${HOSTILE}`)).toBeTruthy();
+    expect(screen.getByText(`requested · program ${HOSTILE}`)).toBeTruthy();
     expect(document.querySelector("img")).toBeNull();
   });
 
@@ -41,7 +41,7 @@ describe("the log of a run", () => {
 
   it("opens one whole, and moves on from it", () => {
     show();
-    fireEvent.click(screen.getByText("begins at fetch"));
+    fireEvent.click(screen.getByText("the text of event 2"));
     const detail = screen.getByRole("region", { name: "Event" });
     expect(detail.textContent).toContain('entry: "fetch"');
     fireEvent.click(within(detail).getByRole("button", { name: "After" }));

@@ -16,6 +16,7 @@ export function event(seq: number, name: string, more: Partial<EventRow> = {}): 
     task: null,
     attempt: null,
     data: {},
+    text: `the text of event ${seq}`,
     ...more,
   };
 }
@@ -35,7 +36,7 @@ export const FAILED_TASK = ofTask(6, "task.processed", {
 });
 
 export const ROWS: EventRow[] = [
-  event(1, "run.requested", { data: { program: HOSTILE } }),
+  event(1, "run.requested", { text: `requested · program ${HOSTILE}` }),
   event(2, "run.started", { data: { entry: "fetch" } }),
   event(3, "step.scheduled", { step: "fetch", visit: 1, data: { tokens: [1], args: {} } }),
   event(4, "step.started", { step: "fetch", visit: 1 }),

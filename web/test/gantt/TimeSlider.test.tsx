@@ -15,6 +15,7 @@ const EVENT: EventRow = {
   task: "fetch",
   attempt: 3,
   data: {},
+  text: "task fetch ok",
 };
 
 beforeEach(() => void vi.useFakeTimers());

@@ -99,6 +99,7 @@ export function event(seq: number, more: Partial<EventRow> = {}): EventRow {
     task: "page",
     attempt: 1,
     data: {},
+    text: "task page started",
     ...more,
   };
 }

@@ -24,7 +24,7 @@ from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
 from anew.values import Object
-from anew.views.words import event_rows
+from anew.views.words import told_rows
 
 # What one look at the log may bring into memory, for each reader that does not read.
 STREAM_PAGE_EVENTS = 500
@@ -43,13 +43,13 @@ async def list_events(asked: Asked) -> Reply | Response:
     row = await asked.row()
     archive = asked.engine.database.archive
     page = await read_page(archive, row.run, after=wanted.after, limit=wanted.limit)
-    return Reply({"events": event_rows(page.events), "next": page.next})
+    return Reply({"events": told_rows(page.events), "next": page.next})
 
 
 async def stream(asked: Asked) -> Response:
     """Every event after the one that the reader saw last, up to the last of the run."""
     _after(asked)
-    return await stream_in(asked, await asked.row(), event_rows)
+    return await stream_in(asked, await asked.row(), told_rows)
 
 
 async def stream_in(

@@ -162,6 +162,8 @@ class StreamAsked(Struct, forbid_unknown_fields=True):
 
 
 class EventRow(Struct):
+    """`text` is what `anew timeline` says of the event, on one line."""
+
     seq: int
     at: str
     name: str
@@ -171,6 +173,7 @@ class EventRow(Struct):
     task: str | None
     attempt: int | None
     data: Json
+    text: str
 
 
 class EventPage(Struct):

@@ -9,8 +9,7 @@ import { At } from "../../../parts/Time";
 import { Link } from "../../../router";
 import { familyOf, toneOf } from "./families";
 import { FamilyIcon } from "./FamilyIcon";
-import { summaryOf } from "./summary";
-import { placeOf } from "./wanted";
+import { bare, placeOf } from "./wanted";
 
 interface EventDetailProps {
   run: string;
@@ -53,7 +52,7 @@ export function EventDetail(props: EventDetailProps): ReactNode {
         {row.step !== null && <> · {placeOf(row)}</>}
         {row.attempt !== null && <> · attempt {row.attempt}</>}
       </p>
-      <p className="events-summary">{summaryOf(row)}</p>
+      <p className="events-summary">{row.text}</p>
       <div className="row small">
         <button type="button" aria-pressed={isAt} onClick={() => props.onAt(isAt ? null : row.seq)}>
           {isAt ? "Back to now" : "Show the run as of this event"}
@@ -69,10 +68,10 @@ export function EventDetail(props: EventDetailProps): ReactNode {
             The attempt
           </Link>
         )}
-        <CopyButton text={JSON.stringify(row, null, 2)} label="Copy JSON" />
+        <CopyButton text={JSON.stringify(bare(row), null, 2)} label="Copy JSON" />
       </div>
       <div className="events-raw">
-        <JsonView key={row.seq} value={{ ...row }} />
+        <JsonView key={row.seq} value={bare(row)} />
       </div>
     </section>
   );

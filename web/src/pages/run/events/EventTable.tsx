@@ -8,7 +8,6 @@ import { At } from "../../../parts/Time";
 import { useNarrow } from "../../../parts/useNarrow";
 import { familyOf, toneOf } from "./families";
 import { FamilyIcon } from "./FamilyIcon";
-import { summaryOf } from "./summary";
 import { placeOf } from "./wanted";
 
 interface EventTableProps {
@@ -152,6 +151,6 @@ function Name({ row }: { row: EventRow }): ReactNode {
 }
 
 function Summary(props: OfRow): ReactNode {
-  const text = summaryOf(props.row);
+  const { text } = props.row;
   return <Dim {...props} of={<span title={text}>{text}</span>} />;
 }

@@ -1,9 +1,8 @@
 // The families of events, and how an event is seen at a glance: the shape is its family's, the tone
 // says what it means for the run.
 
-import type { EventRow } from "../../../api/types";
+import type { EventRow, Json } from "../../../api/types";
 import type { Tone } from "../../../words/states";
-import { object } from "./told";
 
 export const FAMILIES = [
   "run",
@@ -51,10 +50,16 @@ const TONES: { [name: string]: Tone } = {
 
 export function toneOf({ name, data }: EventRow): Tone {
   if (name === "task.processed") {
-    return object(data["outcome"])["status"] === "error" ? "bad" : "good";
+    return statusOf(data["outcome"]) === "error" ? "bad" : "good";
   }
   // A failure that an arc takes is no end.
   if (name === "step.failed") return data["handled"] === true ? "late" : "bad";
   if (data["error"] !== undefined && data["error"] !== null) return "bad";
   return TONES[name] ?? "calm";
+}
+
+/** Of an outcome, which an older or a newer engine may have written otherwise. */
+function statusOf(outcome: Json | undefined): Json | undefined {
+  const isObject = outcome !== null && typeof outcome === "object" && !Array.isArray(outcome);
+  return isObject ? outcome["status"] : undefined;
 }

@@ -1,6 +1,6 @@
 // Which events of the log are shown, and how the log is taken along.
 
-import type { EventRow } from "../../../api/types";
+import type { EventRow, JsonObject } from "../../../api/types";
 import { familyOf } from "./families";
 
 export interface Wanted {
@@ -28,7 +28,8 @@ function textOf(row: EventRow): string {
   const known = texts.get(row);
   if (known !== undefined) return known;
   const { seq, name, step, task, data } = row;
-  const text = `${seq} ${name} ${step ?? ""} ${task ?? ""} ${JSON.stringify(data)}`.toLowerCase();
+  const told = `${seq} ${name} ${step ?? ""} ${task ?? ""} ${row.text} ${JSON.stringify(data)}`;
+  const text = told.toLowerCase();
   texts.set(row, text);
   return text;
 }
@@ -41,7 +42,12 @@ export function placeOf({ step, visit, iteration, task }: EventRow): string {
   return `${step}${item}${label}${visit !== null && visit > 1 ? ` visit ${visit}` : ""}`;
 }
 
+/** The event itself, as it is in the log. */
+export function bare(row: EventRow): JsonObject {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => name !== "text"));
+}
+
 /** One event per line, as `anew events --json` prints them. */
 export function jsonLines(rows: readonly EventRow[]): string {
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  return rows.map((row) => `${JSON.stringify(bare(row))}\n`).join("");
 }
