@@ -18,6 +18,7 @@ from anew.lab.lags import Lags
 from anew.lab.replay.happening import drawn_by
 from anew.lab.script import Entry, Sent
 from anew.lab.world import RUN_ID
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.values import Object, Value
 
@@ -289,7 +290,7 @@ def amounts_to(event: e.TaskProcessed) -> str:
     """An outcome in one word: ok, the kind of its error, or that it was not accepted."""
     if event.outcome.error is not None:
         return str(event.outcome.error.get("kind"))
-    return NOT_ACCEPTED if event.directive == "retry" else ACCEPTED
+    return NOT_ACCEPTED if event.directive == DirectiveKind.RETRY else ACCEPTED
 
 
 def not_well(amounts: str) -> str:

@@ -33,6 +33,16 @@ class Budget(StrEnum):
     STEP = "step"  # the step, over all its visits, until it succeeds and is entered by an arc again
 
 
+class DirectiveKind(StrEnum):
+    """How events name the directive that followed."""
+
+    CONTINUE = "continue"
+    RETRY = "retry"
+    JUMP = "jump"
+    BREAK = "break"
+    FAIL = "fail"
+
+
 class PatchTarget(StrEnum):
     CTX = "ctx"
     ITER = "iter"

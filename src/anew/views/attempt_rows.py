@@ -18,6 +18,7 @@ from anew.engine.pipeline import idempotency_key
 from anew.engine.standing import DEAD_KIND
 from anew.engine.state import Key
 from anew.program.program import Program
+from anew.program.retry import BackoffKind, JitterKind
 from anew.values import Object
 from anew.views.context import is_made_up
 from anew.views.picture.leaving_out import bounded_object
@@ -342,9 +343,9 @@ def _jump_delay(event: _Delayed) -> DelayShown | None:
         return None
     seconds = event.delay_seconds
     return DelayShown(
-        backoff="fixed",
+        backoff=BackoffKind.FIXED.value,
         base_seconds=seconds,
-        jitter="none",
+        jitter=JitterKind.NONE.value,
         draw=None,
         spread_seconds=seconds,
         cap_seconds=None,

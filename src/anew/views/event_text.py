@@ -12,6 +12,7 @@ from anew.engine import events as e
 from anew.engine.outcome import Outcome
 from anew.engine.router import Reason
 from anew.engine.state import BRANCH_FAILS
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.views.routing_words import (
     awaited_text,
@@ -158,7 +159,7 @@ def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]
     elif event.error is not None and event.error["kind"] == "expression":
         then = error_text(event.error)
     else:
-        is_plain = event.directive in ("continue", "retry")
+        is_plain = event.directive in (DirectiveKind.CONTINUE, DirectiveKind.RETRY)
         then = joined("" if is_plain else _directive(event), _counted_as(event.verdict))
     said = joined(_evidence(outcome), _advice(outcome))
     return f"task {event.task} {word}", joined(said, rule, then, _written(event))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import assert_never
 
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from anew.engine import events as e
 from anew.engine.cuts import sharers_of
 from anew.engine.fitting import Misfit
 from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunStatus
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.effects import CallKey, effect_of
@@ -187,18 +189,24 @@ def _next_of(run: StepRun) -> str:
             return f"retries task {run.task}: attempt {run.attempt + 1}"
         case StepRunStatus.DECIDED:
             return _decided(run)
-        case _:
+        case StepRunStatus.READY | StepRunStatus.EXECUTING | StepRunStatus.ENDED:
             return f"executes task {run.task} again: attempt {run.attempt}"
+        case other:
+            assert_never(other)
 
 
 def _decided(run: StepRun) -> str:
-    match run.directive:
-        case "jump":
+    if run.directive is None:
+        return f"goes on after task {run.task}"
+    match DirectiveKind(run.directive):
+        case DirectiveKind.JUMP:
             return f"goes on with task {run.to}"
-        case "fail":
+        case DirectiveKind.FAIL:
             return f"fails, as was decided on what task {run.task} gave"
-        case _:
+        case DirectiveKind.CONTINUE | DirectiveKind.BREAK | DirectiveKind.RETRY:
             return f"goes on after task {run.task}"
+        case other:
+            assert_never(other)
 
 
 def _undone(later: Iterable[e.Event]) -> list[Undone]:

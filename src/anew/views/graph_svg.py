@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -122,10 +123,12 @@ def _outline(role: Role, box: Box) -> str:
             return _polygon(
                 (left - slant, top), (right + slant, top), (right, bottom), (left, bottom)
             )
-        case _:
+        case Role.STEP | Role.PERSON | Role.EXIT | Role.RESTART:
             place = f'x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}"'
             round_ = box.height / 2 if role in (Role.PERSON, Role.EXIT) else CORNER
             return f'rect {place} height="{box.height:.1f}" rx="{round_:g}"'
+        case other:
+            assert_never(other)
 
 
 def _polygon(*points: tuple[float, float]) -> str:

@@ -9,12 +9,15 @@ It holds what is live and nothing else. Times are the reader's business.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.router import Reason
 from anew.engine.state import BRANCH_FAILS
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.views.event_text import event_text
 from anew.views.relays import Relays
@@ -167,7 +170,7 @@ class LogLines:
         if passed_on is not None:
             return passed_on
         failed = f"attempt {event.attempt} failed: {failure_text(event.outcome)}"
-        if event.directive == "retry":
+        if event.directive == DirectiveKind.RETRY:
             key = (event.step, event.visit, event.iteration)
             asked = f"attempt {event.attempt} gave no final result"
             self._trouble[key] = failed if event.outcome.is_error else asked
@@ -276,12 +279,14 @@ def _way(
 def _then(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     """What the rule says happens now."""
     wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
-    match event.directive:
-        case "continue":
+    match DirectiveKind(event.directive):
+        case DirectiveKind.CONTINUE:
             return f"counts as {event.verdict}, goes on" if event.verdict else "goes on"
-        case "break":
+        case DirectiveKind.BREAK:
             return "ends the step"
-        case "jump":
+        case DirectiveKind.JUMP:
             return f"goes to {event.to}{wait}"
-        case _:
+        case DirectiveKind.FAIL | DirectiveKind.RETRY:
             return "gives up"
+        case other:
+            assert_never(other)

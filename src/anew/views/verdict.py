@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from shlex import quote
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,8 +48,10 @@ def verdict(
             return Verdict(f"Cancelled after {after}", progress.reason or "")
         case RunStatus.PAUSED:
             return _paused(progress, state, jobs)
-        case _:
+        case RunStatus.NEW | RunStatus.QUEUED | RunStatus.RUNNING | RunStatus.WAITING:
             return _live(progress, state, now, jobs=jobs, children=children)
+        case other:
+            assert_never(other)
 
 
 def _done(progress: Progress, now: int) -> Verdict:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,7 +45,7 @@ _ROUNDING = 1e-9
 class Leave(Struct, frozen=True):
     """How a visit of a task ends. `to` is a label for a jump, a step for a retry elsewhere."""
 
-    how: str
+    how: Literal["next", "done", "jump", "elsewhere", "fail"]
     to: str | None = None
     verdict: Verdict | None = None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from math import inf
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -151,8 +151,10 @@ class StepAnalysis(Struct, dict=True):
                 return Ending(verdict, spent=spent)
             case "elsewhere":
                 return Ending(Verdict.FAILURE, leave.to, spent + 1)
-            case _:
+            case "fail":
                 return Ending(Verdict.FAILURE, spent=spent)
+            case other:
+                assert_never(other)
 
     def _cycle(self, edges: list[Edge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
         """Jumps that go round end with the number of tasks a step-run may execute."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.state import Key, key_of
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program, Step
 
 _STEP_ENDS = (e.StepDone, e.StepFailed, e.StepSkipped, e.LoopDone)
@@ -103,7 +104,7 @@ class Passage:
 
     def _follow(self, standing: _Standing, key: Key, directive: str, to: str | None) -> None:
         assert standing.last is not None
-        follow = _FOLLOWING[directive]
+        follow = _FOLLOWING[DirectiveKind(directive)]
         standing.may = follow(self._program.steps[key.step], standing.last, to)
 
 
@@ -114,10 +115,10 @@ def _in_line(step: Step, last: _Next, _: str | None) -> _Next | None:
     )
 
 
-_FOLLOWING: dict[str, _Follow] = {
-    "continue": _in_line,
-    "retry": lambda _, last, __: _Next(last.task, last.attempt + 1, last.task_visit),
-    "jump": lambda _, last, to: _Next(to or "", 1, last.task_visit + 1),
-    "break": lambda *_: None,
-    "fail": lambda *_: None,
+_FOLLOWING: dict[DirectiveKind, _Follow] = {
+    DirectiveKind.CONTINUE: _in_line,
+    DirectiveKind.RETRY: lambda _, last, __: _Next(last.task, last.attempt + 1, last.task_visit),
+    DirectiveKind.JUMP: lambda _, last, to: _Next(to or "", 1, last.task_visit + 1),
+    DirectiveKind.BREAK: lambda *_: None,
+    DirectiveKind.FAIL: lambda *_: None,
 }

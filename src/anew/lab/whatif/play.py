@@ -21,6 +21,7 @@ from anew.lab.simulate import Simulation, simulate
 from anew.lab.whatif.answering import Chance, Known, PastWorld, PlayedScript, Unanswered
 from anew.lab.whatif.comparing import Doubts, doubts_of, silence_passed
 from anew.lab.whatif.model import Sample
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 
 # How much longer than the log of the run a play of it may get, and what even a short one may have.
@@ -181,10 +182,10 @@ def _tell(
     match event:
         case e.TaskProcessed():
             tally.matched += 1
-            is_odd = event.outcome.error is not None or event.directive == "retry"
-            tally.helped += is_odd and event.directive != "fail"
+            is_odd = event.outcome.error is not None or event.directive == DirectiveKind.RETRY
+            tally.helped += is_odd and event.directive != DirectiveKind.FAIL
         case e.TaskRetryScheduled():
             tally.retries += 1
         case e.TaskRetryExhausted():
             tally.exhausted += 1
-            tally.helped -= event.directive == "fail"
+            tally.helped -= event.directive == DirectiveKind.FAIL

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from anew.engine.events import TaskRetryScheduled
 from anew.program.policy import Retry, Rule
 from anew.program.retry import BackoffKind, JitterKind
 from anew.views.explain.paragraph import DelayParts
 from anew.views.wording import exact_seconds
+
+_BACKOFFS = frozenset(BackoffKind)
 
 
 def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | None) -> DelayParts:
@@ -55,12 +58,19 @@ def _steps(parts: DelayParts) -> Iterator[str]:
 
 def _base(parts: DelayParts) -> str:
     total = exact_seconds(parts.base)
-    if parts.first is None or parts.backoff in (BackoffKind.NONE, BackoffKind.FIXED):
+    # A newer engine may know more backoffs: what they come to is told, not how.
+    if parts.first is None or parts.backoff not in _BACKOFFS:
         return total
     first = exact_seconds(parts.first)
-    if parts.backoff == BackoffKind.LINEAR:
-        return f"{first} × {parts.k} = {total}"
-    return f"{first} × {parts.factor:g}^{parts.k - 1} = {total}"
+    match BackoffKind(parts.backoff):
+        case BackoffKind.NONE | BackoffKind.FIXED:
+            return total
+        case BackoffKind.LINEAR:
+            return f"{first} × {parts.k} = {total}"
+        case BackoffKind.EXPONENTIAL:
+            return f"{first} × {parts.factor:g}^{parts.k - 1} = {total}"
+        case other:
+            assert_never(other)
 
 
 def _cap(parts: DelayParts) -> str:
@@ -74,8 +84,7 @@ def _cap(parts: DelayParts) -> str:
 def _jitter(parts: DelayParts) -> str:
     if parts.draw is None:
         return "no jitter"
-    name = "jitter true" if parts.jitter == JitterKind.HALF_TO_DOUBLE else f"jitter {parts.jitter}"
-    return f"{name} drew {parts.draw:.3g}: {exact_seconds(parts.spread)}"
+    return f"jitter {parts.jitter} drew {parts.draw:.3g}: {exact_seconds(parts.spread)}"
 
 
 def _decorrelated(parts: DelayParts) -> str:

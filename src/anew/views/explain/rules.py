@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.program.policy import Budget, OutcomeStatus, Retry, Rule
+from anew.program.policy import Budget, DirectiveKind, OutcomeStatus, Retry, Rule
 from anew.values import Object
 from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
@@ -73,7 +73,7 @@ class RuleWords(Struct, frozen=True):
         """Which rule took an outcome that is not retried, and what follows from it."""
         if self.sources.is_graph and event.rule_name == _PLAIN_RULE:
             return ""
-        if event.rule is not None or event.directive == "continue":
+        if event.rule is not None or event.directive == DirectiveKind.CONTINUE:
             return f"{self.matched(event, known)}, {self.directive(event)}."
         return f"{self.matched(event, known)}, and so the {self._whole(event)} fails."
 
@@ -81,19 +81,21 @@ class RuleWords(Struct, frozen=True):
         """What follows: `so the step goes on`, `which fails the step`."""
         whole = self._whole(event)
         wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
-        match event.directive:
-            case "continue":
+        match DirectiveKind(event.directive):
+            case DirectiveKind.CONTINUE:
                 counts = f" and it counts as {event.verdict}" if event.verdict else ""
                 return f"so it goes on{counts}"
-            case "break":
+            case DirectiveKind.BREAK:
                 return f"which ends the {whole} here, done"
-            case "jump":
+            case DirectiveKind.JUMP:
                 return f"which jumps to {event.to}{wait}"
-            case _:
+            case DirectiveKind.FAIL | DirectiveKind.RETRY:
                 # The error of an exhausted retry is the outcome's, which has been told.
                 own = event.error if isinstance(event, e.TaskProcessed) else None
                 why = f": {whole_error(own)}" if own is not None else ""
                 return f"which fails the {whole}{why}"
+            case other:
+                assert_never(other)
 
     def _whole(self, event: e.Event) -> str:
         """What a directive ends: in a loop that is an iteration, and the step goes on."""
