@@ -225,7 +225,7 @@ def test_a_jump_may_wait() -> None:
         ("backoff: exponential, delay: 500ms", Backoff(BackoffKind.EXPONENTIAL, 0.5)),
         ("multiplier: 3, delay: 1", Backoff(BackoffKind.EXPONENTIAL, 1.0, 3.0)),
         ("max_delay: 1m30s", Backoff(BackoffKind.NONE, cap=90.0)),
-        ("jitter: true", Backoff(jitter=Jitter(JitterKind.HALF_TO_DOUBLE))),
+        ("jitter: true", Backoff(jitter=Jitter(JitterKind.PLUS_MINUS_HALF))),
         ("jitter: false", Backoff()),
         ("jitter: 0.1", Backoff(jitter=Jitter(JitterKind.ADDED, 0.1))),
         ("jitter: full", Backoff(jitter=Jitter(JitterKind.FULL))),
@@ -289,7 +289,7 @@ def test_a_plain_retry_block_retries_errors(body: str, written: str, attempts: i
     assert task.policy.fail_unmatched_errors
     assert (rule.on, rule.when, rule.name) == (OutcomeStatus.ERROR, None, "retry_when")
     backoff = Backoff(
-        BackoffKind.EXPONENTIAL, 1.0, 2.0, 60.0, jitter=Jitter(JitterKind.HALF_TO_DOUBLE)
+        BackoffKind.EXPONENTIAL, 1.0, 2.0, 60.0, jitter=Jitter(JitterKind.PLUS_MINUS_HALF)
     )
     assert rule.then == Retry(attempts, backoff)
 

@@ -127,7 +127,7 @@ def _spread(seconds: float, jitter: Jitter, draw: float | None) -> float:
     match jitter.kind:
         case JitterKind.NONE | JitterKind.DECORRELATED:
             return seconds
-        case JitterKind.HALF_TO_DOUBLE:
+        case JitterKind.PLUS_MINUS_HALF:
             return seconds * (0.5 + chance)
         case JitterKind.ADDED:
             return seconds * (1 + jitter.fraction * chance)

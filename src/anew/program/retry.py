@@ -27,7 +27,7 @@ class JitterKind(StrEnum):
     """How chance spreads a delay d. Each draws one U(0, 1)."""
 
     NONE = "none"
-    HALF_TO_DOUBLE = "true"  # d · U(0.5, 1.5)
+    PLUS_MINUS_HALF = "true"  # d · U(0.5, 1.5)
     ADDED = "added"  # d · (1 + U(0, fraction))
     FULL = "full"  # U(0, d)
     EQUAL = "equal"  # d/2 + U(0, d/2)

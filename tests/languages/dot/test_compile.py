@@ -162,7 +162,7 @@ def test_spec_presets_bring_their_attempts_and_max_retries_wins(
     rules = spec(f"a [prompt=p, {attributes}]; s->a->x").steps["a"].tasks[0].policy.rules
     retries = [rule.then for rule in rules if isinstance(rule.then, Retry)]
     assert {(retry.attempts, retry.backoff.first) for retry in retries} == {(attempts, first)}
-    assert {retry.backoff.jitter.kind for retry in retries} == {JitterKind.HALF_TO_DOUBLE}
+    assert {retry.backoff.jitter.kind for retry in retries} == {JitterKind.PLUS_MINUS_HALF}
 
 
 @pytest.mark.parametrize("attributes", ["", ", retry_policy=none", ", max_retries=0"])

@@ -169,7 +169,7 @@ def _backoff(c: Compilation, node: Node) -> Backoff:
         first=preset.first,
         factor=preset.factor,
         cap=DELAY_SECONDS_MAX,
-        jitter=_docs_jitter(node) if c.is_docs else Jitter(JitterKind.HALF_TO_DOUBLE),
+        jitter=_docs_jitter(node) if c.is_docs else Jitter(JitterKind.PLUS_MINUS_HALF),
         span=_span(c, node),
     )
 

@@ -161,7 +161,7 @@ def jitter_value(jitter: Jitter) -> Value:
     match jitter.kind:
         case JitterKind.NONE:
             return False
-        case JitterKind.HALF_TO_DOUBLE:
+        case JitterKind.PLUS_MINUS_HALF:
             return True
         case JitterKind.ADDED:
             return jitter.fraction

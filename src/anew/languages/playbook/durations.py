@@ -16,7 +16,7 @@ from anew.program.retry import Delay, Jitter, JitterKind
 from anew.values import parse_seconds
 
 JITTER_WORDS = {
-    "true": JitterKind.HALF_TO_DOUBLE,
+    "true": JitterKind.PLUS_MINUS_HALF,
     "false": JitterKind.NONE,
     "none": JitterKind.NONE,
     "full": JitterKind.FULL,

@@ -105,6 +105,6 @@ def _backoff(c: Compilation, fields: Mapping[str, Entry], place: Span) -> Backof
         first=read_delay(c, fields.get("initial_delay"), DELAY_SECONDS_DEFAULT),
         factor=read_factor(c, fields.get("backoff_multiplier"), 2.0),
         cap=read_delay(c, fields.get("max_delay"), MAX_DELAY_DEFAULT),
-        jitter=read_jitter(c, fields.get("jitter"), Jitter(JitterKind.HALF_TO_DOUBLE)),
+        jitter=read_jitter(c, fields.get("jitter"), Jitter(JitterKind.PLUS_MINUS_HALF)),
         span=given.node.span if given else place,
     )

@@ -252,7 +252,7 @@ def _backoff(backoff: Backoff) -> Object:
         found["max_delay"] = backoff.cap
     if backoff.jitter.kind is JitterKind.ADDED and backoff.jitter.fraction:
         found["jitter"] = backoff.jitter.fraction
-    elif backoff.jitter.kind is JitterKind.HALF_TO_DOUBLE:
+    elif backoff.jitter.kind is JitterKind.PLUS_MINUS_HALF:
         found["jitter"] = True
     if backoff.honor_retry_after:
         found["honor_retry_after"] = True
