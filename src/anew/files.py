@@ -56,9 +56,10 @@ class KeptFile:
         self._bytes = size if size < self._shrinks_to else self._shrinks_to
         return True
 
-    def holds_something(self) -> None:
-        """From now on it is not empty."""
-        self._bytes = self._bytes or min(1, self._shrinks_to)
+    def note_size(self) -> None:
+        """Something may have been written to it. What is not empty now must not become so."""
+        if not self._bytes:
+            self._bytes = min(os.lstat(self.path).st_size, self._shrinks_to)
 
     def loss(self) -> str:
         """What became of it, for a sentence that begins with its name."""

@@ -195,3 +195,7 @@ def test_a_variable_that_is_set_is_not_missed(desk: Desk) -> None:
     flow = desk.write("flow.dot", text)
     assert "nothing in the graph gives $who" in desk.call("run", flow, "--json").err
     assert desk.call("run", flow, "--set", "who=ann", "--json").err == ""
+
+
+def test_a_document_can_be_run_again_on_the_same_file(desk: Desk) -> None:
+    assert [desk.call("run", PROGRAM, "--json").status for _ in range(3)] == [0, 0, 0]

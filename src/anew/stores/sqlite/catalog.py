@@ -16,7 +16,8 @@ FROM programs WHERE digest = ?
 _ADD_PROGRAM = """
 INSERT INTO programs (digest, name, source, file, kept_at, dialect, files, path)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (digest) DO UPDATE SET path = excluded.path WHERE path IS NULL
+ON CONFLICT (digest) DO UPDATE SET path = excluded.path
+WHERE path IS NULL AND excluded.path IS NOT NULL
 """
 _VERSION = """
 SELECT digest, versions.name, version, source, file, registered_at, dialect, files, path

@@ -108,8 +108,10 @@ class OpenFiles:
             raise _first_gone(self._path, (self._index,))
 
     def flushed(self) -> None:
-        """Something was committed, so that the log is not empty any more."""
-        self._log.holds_something()
+        """Something was committed. The log may still be empty: SQLite writes no page that it finds
+        unchanged, such as that of a row which is set to what it was.
+        """
+        self._log.note_size()
 
 
 class ReadFiles:
