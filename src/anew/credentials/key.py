@@ -16,10 +16,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.errors import ConfigError
+from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
 
 KEY_VARIABLE = "ANEW_KEY"
 KEY_BYTES = 32
-_OWN_MODE, _OTHERS = 0o600, 0o077
+_OTHERS = 0o077
 _READ_BYTES = 4096
 
 
@@ -69,7 +70,7 @@ def _make(path: Path, environ: Mapping[str, str], home: Path) -> Key:
     """Write a new key. Of two processes that try, the first one's is used by both."""
     beside = path.with_name(f".key-{secrets.token_hex(8)}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         _write(beside, urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)) + b"\n")
         with suppress(FileExistsError):
             os.link(beside, path)
@@ -86,7 +87,7 @@ def _make(path: Path, environ: Mapping[str, str], home: Path) -> Key:
 
 
 def _write(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWN_MODE)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     with open(handle, "wb") as file:
         file.write(data)
         file.flush()

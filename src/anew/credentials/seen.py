@@ -22,10 +22,10 @@ import msgspec
 
 from anew.credentials.key import key_file
 from anew.errors import ConfigError
+from anew.files import PRIVATE_FILE, PRIVATE_FOLDER, open_private
 
 # Names and numbers only: this is some ten thousand credentials.
 SEEN_BYTES_MAX = 1024 * 1024
-_OWN_MODE = 0o600
 _LOG = logging.getLogger(__name__)
 
 # By the place of the database, then by name.
@@ -84,7 +84,7 @@ class Seen:
                 _write(self._file, kept)
         except OSError as error:
             # A home folder that cannot be written, as in containers: this process remembers.
-            _LOG.info("cannot remember credentials in %s: %s", self._file, error.strerror)
+            _LOG.info("cannot remember credentials in %s: %s", self._file, error)
 
 
 def _identity(place: str) -> str:
@@ -113,8 +113,8 @@ def _read(path: Path) -> _Versions:
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Of several processes one at a time reads and writes."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, _OWN_MODE)
+    path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    handle = open_private(path.with_suffix(".lock"))
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -131,7 +131,7 @@ def _write(path: Path, versions: _Versions) -> None:
             "credentials of too many databases. Remove those that are gone from it."
         )
     beside = path.with_name(f".seen-{secrets.token_hex(8)}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWN_MODE)
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     try:
         with open(handle, "wb") as file:
             file.write(data)
