@@ -27,7 +27,7 @@ workflow:
   - step: pry
     tool:
       kind: shell
-      command: tr '\\0' '\\n' < /proc/$PPID/environ | grep -E '^(ANEW|PGPASSWORD)'
+      command: tr '\\0' '\\n' < /proc/$PPID/environ | grep -E '^(ANEW|PGPASSWORD)'; cat notes
     next: [{step: last}]
   - step: last
     tool: {kind: shell, command: "cat; exit 3", stdin: "{{ pry.stdout }}"}
@@ -56,16 +56,18 @@ def test_a_command_that_prints_the_surroundings_of_its_worker_puts_no_secret_int
     for name, value in secrets.items():
         monkeypatch.setenv(name, value)
     desk.write("pry.yaml", PRYING)
+    desk.write("notes", f"in a file: {TOKEN} {ADDRESS}\n")
     ran = desk.open("run", "pry.yaml", "--db", "runs.db", "--json").wait()
     assert ran.status == 1, ran.err
     log = desk.call("events", "last", "--db", "runs.db", "--json").out
-    assert "ANEW_TOKEN=[redacted]" in log
-    assert "postgresql://anew:[redacted]@127.0.0.1/anew" in log
+    # Nothing is left there; what a command comes across in another way is redacted.
+    assert "ANEW_TOKEN=\\n" in log
+    assert "in a file: [redacted] postgresql://anew:[redacted]@127.0.0.1/anew" in log
     seen = [
         form
         for secret in (TOKEN, KEY, PASSWORD, "the same one")
         for form in forms(secret)
-        if form in log + ran.out + ran.err or bytes_holding(desk.folder, form)
+        if form in log + ran.out + ran.err or set(bytes_holding(desk.folder, form)) - {"notes"}
     ]
     assert seen == []
 

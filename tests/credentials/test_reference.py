@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from anew.credentials.key import KEY_VARIABLE
-from anew.credentials.providers import _SPELLINGS, VARIABLE_PREFIX, Provider
+from anew.credentials.providers import _SPELLINGS, Provider
+from anew.environment import CREDENTIAL_PREFIX, KEY_VARIABLE
 from anew.program.names import PUBLIC_CREDENTIAL_FIELDS
 
 PAGE = Path(__file__).parents[2] / "docs/reference/credentials.md"
@@ -22,4 +22,4 @@ def test_every_word_is_explained(word):
 def test_the_variables_are_named():
     page = PAGE.read_text(encoding="utf-8")
     assert f"`${KEY_VARIABLE}`" in page
-    assert f"`{VARIABLE_PREFIX}<NAME>`" in page
+    assert f"`{CREDENTIAL_PREFIX}<NAME>`" in page

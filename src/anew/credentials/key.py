@@ -15,10 +15,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from anew.environment import KEY_VARIABLE
 from anew.errors import ConfigError
 from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
 
-KEY_VARIABLE = "ANEW_KEY"
 KEY_BYTES = 32
 _OTHERS = 0o077
 _READ_BYTES = 4096

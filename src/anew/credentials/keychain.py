@@ -7,7 +7,6 @@ secrets of the process itself.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -31,6 +30,7 @@ from anew.credentials.redaction import Redactor
 from anew.credentials.seen import Seen
 from anew.engine.secret_texts import Mark
 from anew.engine.secrets import Known, MissingSecret, Secrets, Unavailable, reference_to
+from anew.environment import environment
 from anew.errors import ConfigError
 from anew.program.program import Program
 from anew.store import Vault
@@ -68,7 +68,7 @@ class Keychain:
         home: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        variables = os.environ if environ is None else environ
+        variables = environment() if environ is None else environ
         self._home = home or Path.home()
         self.seen = Seen(self._home)
         self._places = Places(vault, variables, self._home, self.seen)

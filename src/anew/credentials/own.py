@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from anew.credentials.credential import Credential
-from anew.credentials.key import KEY_VARIABLE
+from anew.environment import DB_VARIABLE, KEY_VARIABLE, PASSWORD_VARIABLE, TOKEN_VARIABLE
 
 # A shorter text is in too many others, and nobody has declared it to be a secret.
 _CHARS_MIN = 8
 # As long as that, and a part of many honest results.
 _NO_SECRETS = frozenset({"postgres", "password"})
-_VARIABLES = {"token": "ANEW_TOKEN", "key": KEY_VARIABLE, "password": "PGPASSWORD"}
-_ADDRESS = "ANEW_DB"
+_VARIABLES = {"token": TOKEN_VARIABLE, "key": KEY_VARIABLE, "password": PASSWORD_VARIABLE}
 
 # As libpq reads an address: `user:password@`, and `?password=` or `?sslpassword=`.
 _OF_USER = re.compile(r"://(?P<user>[^:@/]*):(?P<password>[^@/]+)@")
@@ -28,7 +27,7 @@ _OF_QUERY = re.compile(r"[?&](?:ssl)?password=([^&#]+)")
 def environment_secrets(environ: Mapping[str, str]) -> Credential:
     """What the environment of the process holds."""
     said = {name: environ.get(variable) or "" for name, variable in _VARIABLES.items()}
-    return _credential(said, environ.get(_ADDRESS) or "")
+    return _credential(said, environ.get(DB_VARIABLE) or "")
 
 
 def told_secrets(*, token: str | None = None, address: str | None = None) -> Credential:

@@ -17,10 +17,10 @@ from anew.credentials.key import find_key
 from anew.credentials.sealing import open_credential, version_of
 from anew.credentials.seen import Seen
 from anew.engine.secrets import credential_ref
+from anew.environment import CREDENTIAL_PREFIX
 from anew.errors import AnewError, ConfigError
 from anew.store import Vault
 
-VARIABLE_PREFIX = "ANEW_CREDENTIAL_"
 _OTHER_THAN_WORD = re.compile(r"[^A-Za-z0-9]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -72,7 +72,7 @@ def provider_of(word: object) -> Provider | None:
 
 def variable_of(name: str) -> str:
     """The environment variable that may hold a credential."""
-    return VARIABLE_PREFIX + _OTHER_THAN_WORD.sub("_", name).upper()
+    return CREDENTIAL_PREFIX + _OTHER_THAN_WORD.sub("_", name).upper()
 
 
 class Places(Struct, frozen=True):

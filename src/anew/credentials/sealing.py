@@ -14,8 +14,9 @@ from contextlib import suppress
 import msgspec
 
 from anew.credentials.credential import Credential, read_credential
-from anew.credentials.key import KEY_VARIABLE, Key
+from anew.credentials.key import Key
 from anew.credentials.seen import Seen
+from anew.environment import KEY_VARIABLE
 from anew.errors import ConfigError
 from anew.store import SealedCredential, Vault
 

@@ -7,7 +7,6 @@ else. Knows no HTTP.
 from __future__ import annotations
 
 import hmac
-import os
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from hashlib import sha256
@@ -16,6 +15,7 @@ from urllib.parse import quote
 
 from anew.credentials.key import need_key
 from anew.engine.signals import NAME_FORM, is_name
+from anew.environment import environment
 from anew.errors import ConfigError
 from anew.store import RunId
 
@@ -49,7 +49,7 @@ class Webhooks:
 
 def open_webhooks(environ: Mapping[str, str] | None = None, home: Path | None = None) -> Webhooks:
     """Those of this machine: every server that has the same key checks the same addresses."""
-    key = need_key(os.environ if environ is None else environ, home or Path.home())
+    key = need_key(environment() if environ is None else environ, home or Path.home())
     return Webhooks(key.secret)
 
 

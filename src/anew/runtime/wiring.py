@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder
 from anew.runtime.ownership import Owned, Ownership
@@ -31,7 +32,7 @@ _KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|port|service)
 
 def place_of(url: str | None = None) -> str:
     """The address, or the default: $ANEW_DB, else `.anew/anew.db`."""
-    return url or os.environ.get("ANEW_DB") or DEFAULT_FILE
+    return url or environment().get(DB_VARIABLE) or DEFAULT_FILE
 
 
 def kind_of(url: str | None = None) -> Kind:
@@ -134,7 +135,7 @@ async def _opened(place: str, *, read_only: bool) -> Database:
         case "server":
             from anew.stores.remote import RemoteDatabase  # noqa: PLC0415
 
-            return await RemoteDatabase.open(place, token=os.environ.get("ANEW_TOKEN") or None)
+            return await RemoteDatabase.open(place, token=environment().get(TOKEN_VARIABLE) or None)
 
 
 @asynccontextmanager

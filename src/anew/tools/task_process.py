@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from anew.environment import DUMPABLE_VARIABLE, environment, is_own
 from anew.errors import ConfigError
 from anew.tools.processes import Process
 from anew.values import Value, json_text
@@ -24,12 +25,11 @@ PYTHON_INHERITED = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "PYTHONHASHSEED", "PYTHONUTF8"),
     *("PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
+    DUMPABLE_VARIABLE,
 )
 _PYTHON_PREFIX = "LC_"
 # More names, from the operator.
 TASK_ENV = "ANEW_TASK_ENV"
-# They open every credential of the worker; a task gets those it names.
-_WITHHELD = ("ANEW_KEY", "ANEW_TOKEN", "ANEW_CREDENTIAL_", "ANEW_DB")
 _NAME = re.compile(r"[^=\0,\s]+")
 
 
@@ -88,12 +88,13 @@ def python_environment() -> dict[str, str]:
 def _passing(names: Sequence[str], allowed_by: str | None = None) -> dict[str, str]:
     settings = [TASK_ENV] if allowed_by is None else [TASK_ENV, allowed_by]
     more = [name for setting in settings for name in _allowed(setting)]
-    return {name: os.environ[name] for name in (*names, *more) if name in os.environ}
+    ours = environment()
+    return {name: ours[name] for name in (*names, *more) if name in ours}
 
 
 def _allowed(setting: str) -> Iterator[str]:
     for name in _NAME.findall(os.environ.get(setting, "")):
-        if name.startswith(_WITHHELD):
+        if is_own(name):  # they open every credential of the worker
             raise ConfigError(
                 f"{setting} names {name}, which is a secret of Anew itself and reaches no task. "
                 "Take it out, and give tasks the credentials they need by name (`auth`, `keychain`)"

@@ -18,6 +18,7 @@ from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
 from anew.engine.secret_texts import MASK
+from anew.environment import PASSWORD_VARIABLE, withdrawn
 from anew.errors import ConfigError
 from anew.store import StoreError
 from anew.stores.postgres.values import teach
@@ -181,7 +182,7 @@ def _unreadable() -> ConfigError:
 async def connect(place: Place, *, is_reader: bool = False) -> Connection:
     """One that commits each statement by itself. Errors are psycopg's, but for an old server."""
     # What is sent by hand is UTF-8, whatever the environment says.
-    settings: dict[str, Any] = {**_NETWORK, **place.parts, "client_encoding": "UTF8"}
+    settings: dict[str, Any] = {**_NETWORK, **_password(), **place.parts, "client_encoding": "UTF8"}
     if not place.is_pooled:
         # A pooler does not pass them on. Those of the URL come last, and count.
         ours = _options(is_reader=is_reader, is_durable=place.is_durable)
@@ -201,6 +202,12 @@ async def connect(place: Place, *, is_reader: bool = False) -> Connection:
         )
     teach(connection)
     return connection
+
+
+def _password() -> dict[str, str]:
+    """What libpq would have found in the environment; the URL's counts before it."""
+    found = withdrawn(PASSWORD_VARIABLE)
+    return {} if found is None else {"password": found}
 
 
 def _options(*, is_reader: bool, is_durable: bool) -> str:

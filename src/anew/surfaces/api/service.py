@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from contextlib import suppress
 from pathlib import Path
 
 from anew.credentials.key import Key, find_key, need_key
+from anew.environment import environment
 from anew.errors import ConfigError
 from anew.runtime.embedded import Embedded
 from anew.runtime.lease_desk import LeaseDesk
@@ -56,13 +56,13 @@ class Service:
         return self._webhooks
 
     def _find_webhooks(self) -> None:
-        key = find_key(os.environ, Path.home())
+        key = find_key(environment(), Path.home())
         self._webhooks = None if key is None else Webhooks(key.secret)
 
     def need_key(self) -> Key:
         """The server's key, made now if there is none; Refusal when it cannot be used."""
         try:
-            return need_key(os.environ, Path.home())
+            return need_key(environment(), Path.home())
         except ConfigError as error:
             _LOG.error("%s", error)
             detail = "the server has no key that it can use. Its log says why."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anew.environment import CREDENTIAL_PREFIX, environment
 from anew.errors import ConfigError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -70,7 +70,7 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
-    key = need_key(os.environ, Path.home())
+    key = need_key(environment(), Path.home())
     seen = Seen(Path.home(), identity_of(place))
     version = asyncio.run(_next_version(name, key, place, seen))
     order(place, Request("seal", sealed=seal_credential(name, credential, key, now=version)))
@@ -146,15 +146,14 @@ def _row(name: str, kind: str, source: str) -> Object:
 def _from_environment() -> list[Object]:
     """What the environment offers. A variable's name is all that is known of the credential's."""
     from anew.credentials.credential import read_credential
-    from anew.credentials.providers import VARIABLE_PREFIX
 
     rows = []
-    for variable in sorted(os.environ):
-        if not variable.startswith(VARIABLE_PREFIX):
+    for variable in sorted(environment()):
+        if not variable.startswith(CREDENTIAL_PREFIX):
             continue
-        name = variable.removeprefix(VARIABLE_PREFIX).lower()
+        name = variable.removeprefix(CREDENTIAL_PREFIX).lower()
         try:
-            kind = read_credential(os.environ[variable], variable, ref=name).type
+            kind = read_credential(environment()[variable], variable, ref=name).type
         except ConfigError as error:
             print(f"anew: {error}", file=sys.stderr)
             continue

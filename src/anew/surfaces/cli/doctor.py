@@ -6,7 +6,6 @@ What a server's workers need is on their machines: `anew doctor` there tells of 
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 import sys
 import time
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from anew import __version__
 from anew.engine.moments import NANOSECONDS
+from anew.environment import environment
 from anew.errors import AnewError
 from anew.store import Database
 from anew.surfaces.cli import status
@@ -139,7 +139,7 @@ async def _count_runs(database: Database) -> str:
 def _key() -> Finding:
     from anew.credentials.key import find_key
 
-    found = find_key(os.environ, Path.home())
+    found = find_key(environment(), Path.home())
     if found is None:
         return Finding("key", "none yet; the first credential makes it")
     return Finding("key", f"from {found.source}")

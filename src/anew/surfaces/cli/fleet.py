@@ -7,13 +7,13 @@ of the processes, so that no list of processes shows them.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from random import uniform
 
+from anew.environment import environment
 from anew.runtime.wiring import open_database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.place import SERVER_VARIABLE, is_server
@@ -80,7 +80,7 @@ class _Fleet:
             *_command(self._duty),
             # Nothing is written: its end tells the process that this one is gone.
             stdin=subprocess.PIPE,
-            env=_environment(self._duty, os.environ),
+            env=_environment(self._duty, environment()),
             start_new_session=True,
         )
         self._running.add(process)

@@ -15,45 +15,66 @@ from anew.surfaces.cli import status
 
 
 class Command:
-    """A row of the table below. As a named tuple it would double the time of `anew --help`."""
+    """A row of the table below. As a named tuple it would double the time of `anew --help`.
 
-    __slots__ = ("module", "summary", "word")
+    `works`: it may execute tasks, which share its user, so it keeps its secrets to itself.
+    """
 
-    def __init__(self, word: str, module: str, summary: str) -> None:
+    __slots__ = ("module", "summary", "word", "works")
+
+    def __init__(self, word: str, module: str, summary: str, *, works: bool = False) -> None:
         self.word = word
         self.module = module
         self.summary = summary
+        self.works = works
 
 
 COMMANDS = (
-    Command("run", "anew.surfaces.cli.run", "run a document, durably"),
-    Command("resume", "anew.surfaces.cli.resume", "go on with unfinished or paused runs"),
+    Command("run", "anew.surfaces.cli.run", "run a document, durably", works=True),
+    Command(
+        "resume", "anew.surfaces.cli.resume", "go on with unfinished or paused runs", works=True
+    ),
     Command("runs", "anew.surfaces.cli.runs", "list runs"),
     Command("show", "anew.surfaces.cli.show", "say what a run does or waits for, and why"),
     Command("events", "anew.surfaces.cli.events", "print the log of a run"),
     Command("timeline", "anew.surfaces.cli.timeline", "show what happened when"),
     Command("attempts", "anew.surfaces.cli.attempts", "list attempts, and what was decided"),
     Command("watch", "anew.surfaces.cli.watch", "follow a run from a second terminal"),
-    Command("answer", "anew.surfaces.cli.answer", "answer the question a run waits for"),
+    Command(
+        "answer", "anew.surfaces.cli.answer", "answer the question a run waits for", works=True
+    ),
     Command("questions", "anew.surfaces.cli.questions", "list what people are asked by all runs"),
-    Command("signal", "anew.surfaces.cli.signal", "send a run the signal it waits for"),
-    Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children"),
-    Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now"),
-    Command("skip", "anew.surfaces.cli.skip", "end what a run waits for: retry, jump, sleep"),
-    Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed"),
-    Command("fork", "anew.surfaces.cli.fork", "a new run that shares the log up to an event"),
+    Command("signal", "anew.surfaces.cli.signal", "send a run the signal it waits for", works=True),
+    Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children", works=True),
+    Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now", works=True),
+    Command(
+        "skip", "anew.surfaces.cli.skip", "end what a run waits for: retry, jump, sleep", works=True
+    ),
+    Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed", works=True),
+    Command(
+        "fork", "anew.surfaces.cli.fork", "a new run that shares the log up to an event", works=True
+    ),
     Command("failures", "anew.surfaces.cli.failures", "group failed runs by what went wrong"),
-    Command("bulk", "anew.surfaces.cli.bulk", "cancel, pause, resume, retry or skip many runs"),
+    Command(
+        "bulk",
+        "anew.surfaces.cli.bulk",
+        "cancel, pause, resume, retry or skip many runs",
+        works=True,
+    ),
     Command("explain", "anew.surfaces.cli.explain", "say why a run did what it did"),
-    Command("register", "anew.surfaces.cli.register", "keep a document under its name"),
+    Command("register", "anew.surfaces.cli.register", "keep a document under its name", works=True),
     Command("programs", "anew.surfaces.cli.programs", "list registered documents"),
-    Command("start", "anew.surfaces.cli.start", "run a registered document"),
-    Command("serve", "anew.surfaces.cli.serve", "serve the HTTP API, and work on runs"),
+    Command("start", "anew.surfaces.cli.start", "run a registered document", works=True),
+    Command("serve", "anew.surfaces.cli.serve", "serve the HTTP API, and work on runs", works=True),
     Command("export", "anew.surfaces.cli.export", "write a run as a directory of files"),
-    Command("prune", "anew.surfaces.cli.prune", "remove runs that ended long ago"),
+    Command("prune", "anew.surfaces.cli.prune", "remove runs that ended long ago", works=True),
     Command("graph", "anew.surfaces.cli.graph", "draw a document or a run"),
-    Command("credential", "anew.surfaces.cli.credential", "add, list and remove credentials"),
-    Command("worker", "anew.surfaces.cli.worker", "work on the runs of a server or database"),
+    Command(
+        "credential", "anew.surfaces.cli.credential", "add, list and remove credentials", works=True
+    ),
+    Command(
+        "worker", "anew.surfaces.cli.worker", "work on the runs of a server or database", works=True
+    ),
     Command("workers", "anew.surfaces.cli.workers", "list who works, and what waits in each pool"),
     Command("check", "anew.surfaces.cli.check", "find every problem in a document"),
     Command("simulate", "anew.surfaces.cli.simulate", "run a document in virtual time"),
@@ -111,6 +132,10 @@ def _dispatch(words: list[str], *, is_alone: bool) -> int:
     command = next((row for row in COMMANDS if row.word == word), None)
     if command is None:
         return _refuse(word)
+    if command.works and is_alone:
+        from anew.environment import protect_process
+
+        protect_process()
     try:
         module = import_module(command.module)
         if is_alone:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-import os
 import signal
 import socket
 import sys
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from anew.environment import TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
 from anew.runtime.embedded import SLOTS
 from anew.store import DEFAULT_POOL
@@ -26,7 +26,6 @@ from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.tokens import (
     TOKEN_FILE_OPTION,
-    TOKEN_VARIABLE,
     add_token_options,
     own_token,
     own_token_file,
@@ -114,7 +113,7 @@ def _settings(asked: Namespace) -> ApiSettings | None:
             )
         print(_OPEN_TO_ALL, file=sys.stderr, flush=True)
         return ApiSettings(hosts=LOOPBACK_NAMES | {asked.host.strip("[]").lower()}, logs=asked.log)
-    token = os.environ.get(TOKEN_VARIABLE)
+    token = environment().get(TOKEN_VARIABLE)
     return None if token is None else ApiSettings(token=token, logs=asked.log)
 
 

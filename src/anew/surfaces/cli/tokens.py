@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from anew.environment import TOKEN_VARIABLE
 from anew.errors import ConfigError
 
-TOKEN_VARIABLE = "ANEW_TOKEN"
 TOKEN_OPTION = "--token"
 TOKEN_FILE_OPTION = "--token-file"
 # Anything longer is some other file.

@@ -16,6 +16,7 @@ import threading
 import time
 from typing import Any
 
+from anew.environment import is_private
 from anew.kernel import become_subreaper, make_undumpable
 from anew.tools.python.failures import failure_of
 from anew.tools.python.frames import FRAME_BYTES_MAX, LOST_STATUS, Frames, framed
@@ -87,7 +88,8 @@ def serve(fd: int, memory_bytes_max: int) -> None:
 def _prepare(memory_bytes_max: int) -> None:
     # What code leaves behind becomes a child of this process, which can then be seen to have some.
     become_subreaper()
-    make_undumpable()
+    if is_private():
+        make_undumpable()
     faulthandler.enable()
     if memory_bytes_max:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes_max, memory_bytes_max))

@@ -18,6 +18,7 @@ import sys
 import time
 from typing import Any, NamedTuple
 
+from anew.environment import is_private
 from anew.kernel import become_subreaper, die_with_parent, make_undumpable
 from anew.tools.descendants import children_of
 from anew.tools.python import child
@@ -215,7 +216,8 @@ def main(arguments: list[str]) -> None:
     fd, memory_bytes_max = map(int, arguments)
     os.set_inheritable(fd, False)
     become_subreaper()
-    make_undumpable()
+    if is_private():
+        make_undumpable()
     gc.collect()
     gc.freeze()
     place = Server(socket.socket(fileno=fd)).serve()
