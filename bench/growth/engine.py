@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from anew.engine.state import RunStatus
 from anew.runtime.embedded import Embedded
+from anew.runtime.leases import LEASE_SECONDS
 from anew.runtime.ledger import Order
-from anew.runtime.opening import LEASE_SECONDS
 from anew.runtime.programs import Document, read_document
 from anew.store import DEFAULT_POOL, Database, RunId
 from anew.stores.postgres import PostgresDatabase

@@ -508,10 +508,18 @@ class Vault(Protocol):
     async def forget(self, name: str) -> bool: ...
 
 
+class HeldJob(Struct, frozen=True):
+    """A job that a worker holds; `token` tells its lease from those before and after it."""
+
+    job: JobRef
+    token: int
+
+
 class Presence(Struct, frozen=True):
     """A process that works on the database, as it last said.
 
     `pools` are those it takes jobs of, none for all. `busy` of its `slots` have a call at work.
+    `jobs` are some of those it has leased.
     """
 
     worker: str
@@ -525,6 +533,7 @@ class Presence(Struct, frozen=True):
     version: str
     started_at: int
     seen_at: int
+    jobs: Sequence[HeldJob] = field(default_factory=list)
 
 
 class PoolLoad(Struct, frozen=True):

@@ -101,6 +101,26 @@ def test_a_beat_tells_how_busy_the_process_is(tmp_path, monkeypatch):
     asyncio.run(play())
 
 
+def test_a_job_that_takes_a_while_is_told_before_the_next_heartbeat(tmp_path, monkeypatch):
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(heartbeat, "NEWS_SECONDS", 0.01)
+
+    async def play() -> None:
+        heard = Heard(monkeypatch)
+        fifo = tmp_path / "fifo"
+        await (await asyncio.create_subprocess_exec("mkfifo", str(fifo))).wait()
+        async with open_server_engine(str(tmp_path / "anew.db"), slots=3) as engine:
+            await heard.until(lambda one: not one.jobs)
+            document = engine.programs.read(SLEEPS.replace("FIFO", str(fifo)), "flow.yaml")
+            started = await engine.start(Order(document, {}))
+            said = await heard.until(lambda one: bool(one.jobs))
+            assert [held.job.run for held in said.jobs] == [started.run]
+            await asyncio.to_thread(fifo.write_text, "go\n")
+            await engine.wait(started.run)
+
+    asyncio.run(play())
+
+
 def test_a_short_command_writes_nothing_about_itself(tmp_path, monkeypatch):
     async def play() -> None:
         heard = Heard(monkeypatch)

@@ -16,13 +16,13 @@ from secrets import token_hex
 from typing import Any
 
 from anew import __version__
-from anew.engine.moments import NANOSECONDS
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.runtime.embedded import Embedded
-from anew.store import Presence, WorkerKind
+from anew.runtime.leases import HEARTBEAT_SECONDS
+from anew.store import HeldJob, Presence, WorkerKind
 
 _LOG = logging.getLogger(__name__)
 
-HEARTBEAT_SECONDS = 10.0
 # Two heartbeats may be missed.
 ALIVE_SECONDS_MAX = 3 * HEARTBEAT_SECONDS
 # Most commands are over by then. Those cost their database no write of this kind.
@@ -31,6 +31,9 @@ COMMAND_QUIET_SECONDS = 1.0
 LEAVE_SECONDS = 2.0
 HOST_CHARACTERS_MAX = 255
 POOLS_TOLD_MAX = 100
+JOBS_TOLD_MAX = 200
+# A job that is held for so long is worth a beat of its own.
+NEWS_SECONDS = 1.0
 
 
 @asynccontextmanager
@@ -57,13 +60,30 @@ class _Heart:
         self._started_at = engine.database.clock.now()
         self._has_spoken = False
         self._is_heard = True
+        self._told: frozenset[HeldJob] = frozenset()
 
     async def beat_on(self) -> None:
         if self._kind == "command":
             await asyncio.sleep(COMMAND_QUIET_SECONDS)
         while True:
             await self._try(self._beat(), HEARTBEAT_SECONDS)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await self._pause()
+
+    async def _pause(self) -> None:
+        """Until it is time again; sooner once a job takes a while that nobody knows to be here."""
+        loop, before = asyncio.get_running_loop(), set[HeldJob]()
+        end = loop.time() + HEARTBEAT_SECONDS
+        while (left := end - loop.time()) > 0:
+            await asyncio.sleep(min(left, NEWS_SECONDS))
+            held = set(self._held())
+            if (held & before) - self._told:
+                return
+            before = held
+
+    def _held(self) -> list[HeldJob]:
+        """What others would wait for if this process died: leases without end die with it."""
+        leases = [one for one in self._engine.worker.leases() if one.until < LAST_MOMENT]
+        return [HeldJob(lease.job, lease.token) for lease in leases[:JOBS_TOLD_MAX]]
 
     async def leave(self) -> None:
         # Where nobody heard the last word, nobody would hear this one.
@@ -72,7 +92,9 @@ class _Heart:
 
     async def _beat(self) -> None:
         self._has_spoken = True  # it may be heard even if no answer comes
-        await self._engine.database.roster.beat(self._presence())
+        said = self._presence()
+        self._told = frozenset(said.jobs)
+        await self._engine.database.roster.beat(said)
 
     def _presence(self) -> Presence:
         engine = self._engine
@@ -88,6 +110,7 @@ class _Heart:
             version=__version__,
             started_at=self._started_at,
             seen_at=engine.database.clock.now(),
+            jobs=self._held(),
         )
 
     async def _try(self, telling: Coroutine[Any, Any, None], seconds: float) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from anew.errors import ConfigError, EngineBug, ProgramError
 from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
 from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
+from anew.runtime.leases import lease_seconds
 from anew.runtime.orders import Doorkeeper
 from anew.runtime.ownership import Ownership
 from anew.runtime.toolbox import Toolbox
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
 
 _LOG = logging.getLogger(__name__)
-
-# How long a worker that says nothing keeps its jobs. Three heartbeats fit into it.
-LEASE_SECONDS = 30.0
-LEASE_SECONDS_MIN = 0.5
-LEASE_SECONDS_MAX = 24 * 3600
 
 
 @asynccontextmanager
@@ -188,18 +183,3 @@ def _heed_loss(engine: Embedded, url: str | None) -> None:
             loop.call_soon_threadsafe(engine.worker.fail, error)
 
     engine.database.loss.listen(tell)
-
-
-def lease_seconds() -> float:
-    """As the operator wants it."""
-    said = os.environ.get("ANEW_LEASE_SECONDS", str(LEASE_SECONDS))
-    try:
-        seconds = float(said)
-    except ValueError:
-        seconds = 0.0
-    if not LEASE_SECONDS_MIN <= seconds <= LEASE_SECONDS_MAX:
-        raise ConfigError(
-            f"ANEW_LEASE_SECONDS is {said!r}; it must be from {LEASE_SECONDS_MIN:g} to "
-            f"{LEASE_SECONDS_MAX} seconds"
-        )
-    return seconds

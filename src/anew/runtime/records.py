@@ -14,11 +14,13 @@ from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.state import FINAL, RunState
 from anew.program.program import Program
+from anew.runtime.lost import lost_workers
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.rows import more_of
 from anew.runtime.standing import Still, what_is_open
 from anew.store import Archive, Database, JobRow, RunFilter, RunId, RunRow
 from anew.values import Object
+from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
 from anew.views.report import report_of
 
@@ -38,6 +40,7 @@ class Record(Struct, frozen=True):
     jobs: list[JobRow]
     children: list[RunRow]
     still: Still | None
+    lost: list[LostWorker]
 
     @property
     def questions(self) -> list[OpenQuestion]:
@@ -59,14 +62,16 @@ async def record_of(database: Database, row: RunRow, program: Program | None) ->
     archive = database.archive
     log = await read_log(archive, row.run)
     state, progress = await _followed(log, program)
+    jobs = await archive.jobs(row.run)
     return Record(
         row=row,
         log=log,
         state=state,
         progress=progress,
-        jobs=await archive.jobs(row.run),
+        jobs=jobs,
         children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
         still=None if row.status in FINAL else await what_is_open(database, row.run),
+        lost=await lost_workers(database, jobs),
     )
 
 
@@ -80,4 +85,5 @@ async def _followed(log: list[Event], program: Program | None) -> tuple[RunState
 def report_of_record(record: Record, *, now: int) -> Object:
     """The JSON of `anew show --json` and of `GET /api/v1/runs/{run}`."""
     report = report_of(record.progress, record.state, now=now)
-    return report | more_of(record.log[0], record.still)
+    lost: Object = {"lost_workers": [one.row() for one in record.lost]} if record.lost else {}
+    return report | more_of(record.log[0], record.still) | lost

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from anew.clock import Clock
 from anew.engine.moments import NANOSECONDS
+from anew.runtime.leases import BEATS_PER_LEASE
 from anew.runtime.ledger import Ledger
 from anew.runtime.live import LiveRun
 from anew.runtime.people import People
@@ -22,8 +23,6 @@ from anew.store import ANY_POOL, Database, JobRef, Lease, Notice, RunId
 
 _LOG = logging.getLogger(__name__)
 
-# Of the time of a lease: a heartbeat may be missed twice.
-BEATS_PER_LEASE = 3
 # Whatever a database wants to have done now and then.
 MAINTENANCE_SECONDS = 6 * 3600.0
 # How often those who wait for a run look for themselves.

@@ -16,6 +16,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunState, RunStatus
 from anew.store import JobRow, RunRow, WaitReason
 from anew.views.activities import Verdict, activity_verdict, loop_verdict
+from anew.views.lost import LostWorker
 from anew.views.progress import Progress
 from anew.views.routing_words import listed
 from anew.views.step_progress import Doing
@@ -36,8 +37,25 @@ def verdict(
     now: int,
     jobs: Sequence[JobRow] = (),
     children: Sequence[RunRow] = (),
+    lost: Sequence[LostWorker] = (),
 ) -> Verdict:
-    """What to tell about a run. `jobs` and `children` are those the store has of it."""
+    """What to tell about a run. `jobs` and `children` are those the store has of it.
+
+    `lost` are workers that hold some of the jobs and have not reported for a while.
+    """
+    told = _told(progress, state, now, jobs=jobs, children=children)
+    missed = [one.sentence(now) for one in lost]
+    return replace(told, details=(*missed, *told.details)) if missed else told
+
+
+def _told(
+    progress: Progress,
+    state: RunState,
+    now: int,
+    *,
+    jobs: Sequence[JobRow],
+    children: Sequence[RunRow],
+) -> Verdict:
     match state.status:
         case RunStatus.DONE:
             return _done(progress, now)

@@ -16,7 +16,7 @@ from anew.lab.faults.chance import FAULTS_MAX, seed_of_run
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, REFUSE, SLOW
 from anew.lab.playing import Tapes
 from anew.lab.script import script_of
-from anew.runtime import opening, turns
+from anew.runtime import leases, turns
 from anew.surfaces.cli.simulate import FAULTS_HELP
 from tests.lab.faults.documents import (
     CHARGE,
@@ -389,7 +389,7 @@ def test_a_script_that_never_ends_by_itself_is_refused():
 
 
 def test_the_model_has_the_numbers_of_the_runtime():
-    assert opening.LEASE_SECONDS == model.LEASE_SECONDS
+    assert leases.LEASE_SECONDS == model.LEASE_SECONDS
 
 
 def test_the_clocks_are_reconciled_by_the_runtime_itself(monkeypatch):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from anew.engine.moments import NANOSECONDS
-from anew.store import WORKERS_KEPT_SECONDS_MAX, Park, PoolLoad, Presence, RunId, WaitReason
+from anew.store import (
+    WORKERS_KEPT_SECONDS_MAX,
+    HeldJob,
+    Park,
+    PoolLoad,
+    Presence,
+    RunId,
+    WaitReason,
+)
 from anew.stores.contract.making import (
     LATER,
     NOW,
@@ -41,7 +49,8 @@ async def case_a_worker_is_known_as_it_last_said(factory: Factory) -> None:
         assert await db.roster.workers() == []
         await db.roster.beat(presence())
         assert await db.roster.workers() == [presence()]
-        again = presence(busy=9, leases=0, pools=["gpu", "ä\0"], slots=4, seen_at=LATER)
+        held = [HeldJob(ref("ä\0"), 3), HeldJob(ref("b", 7), 1)]
+        again = presence(busy=9, leases=0, pools=["gpu", "ä\0"], slots=4, seen_at=LATER, jobs=held)
         await db.roster.beat(again)
         assert await db.roster.workers() == [again]
 

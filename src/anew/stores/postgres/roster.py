@@ -8,17 +8,19 @@ from typing import Any
 import msgspec
 
 from anew.engine.moments import NANOSECONDS
-from anew.store import WORKERS_KEPT_SECONDS_MAX, JobRow, PoolLoad, Presence, WaitReason
+from anew.store import WORKERS_KEPT_SECONDS_MAX, HeldJob, JobRow, PoolLoad, Presence, WaitReason
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.link import Links
 from anew.stores.postgres.values import from_text, job_ref, to_text
 
-_COLUMNS = "worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at"
+_COLUMNS = (
+    "worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at, jobs"
+)
 _BEAT = f"""
-INSERT INTO anew.workers ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO anew.workers ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT (worker) DO UPDATE SET
     pools = EXCLUDED.pools, slots = EXCLUDED.slots, busy = EXCLUDED.busy,
-    leases = EXCLUDED.leases, seen_at = EXCLUDED.seen_at
+    leases = EXCLUDED.leases, seen_at = EXCLUDED.seen_at, jobs = EXCLUDED.jobs
 """
 # Two who forget the same ones at once do not wait for each other.
 _FORGET = """
@@ -74,11 +76,12 @@ class PostgresRoster:
 
 async def beat(connection: Connection, presence: Presence) -> None:
     pools = msgspec.json.encode(presence.pools).decode()
-    worker, host, process, kind, _, slots, busy, leases, version, *moments = (
+    worker, host, process, kind, _, slots, busy, leases, version, started_at, seen_at, _ = (
         msgspec.structs.astuple(presence)
     )
     names = (to_text(worker), to_text(host), process, kind, pools)
-    values = (*names, slots, busy, leases, to_text(version), *moments)
+    jobs = msgspec.json.encode(presence.jobs).decode()
+    values = (*names, slots, busy, leases, to_text(version), started_at, seen_at, jobs)
     await connection.execute(_BEAT, values)
     oldest = presence.seen_at - WORKERS_KEPT_SECONDS_MAX * NANOSECONDS
     await connection.execute(_FORGET, (oldest,))
@@ -117,9 +120,9 @@ async def list_asking(connection: Connection, limit: int) -> list[JobRow]:
 
 
 def _presence(row: tuple[Any, ...]) -> Presence:
-    worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at = row
+    worker, host, process, kind, pools, slots, busy, leases, version, *moments, jobs = row
     return Presence(
         *(from_text(worker), from_text(host), process, kind),
         *(msgspec.json.decode(pools, type=list[str]), slots, busy, leases),
-        *(from_text(version), started_at, seen_at),
+        *(from_text(version), *moments, msgspec.json.decode(jobs, type=list[HeldJob])),
     )

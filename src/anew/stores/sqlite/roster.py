@@ -8,18 +8,18 @@ import apsw
 import msgspec
 
 from anew.engine.moments import NANOSECONDS
-from anew.store import WORKERS_KEPT_SECONDS_MAX, JobRow, PoolLoad, Presence, WaitReason
+from anew.store import WORKERS_KEPT_SECONDS_MAX, HeldJob, JobRow, PoolLoad, Presence, WaitReason
 from anew.stores.sqlite.commits import job_ref
 from anew.stores.sqlite.reader import Reader
 
 if TYPE_CHECKING:
     from anew.stores.sqlite.database import Writes
 
-_BEAT = "INSERT OR REPLACE INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_BEAT = "INSERT OR REPLACE INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _FORGET = "DELETE FROM workers WHERE seen_at < ?"
 _LEAVE = "DELETE FROM workers WHERE worker = ?"
 _WORKERS = """
-SELECT worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at
+SELECT worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at, jobs
 FROM workers ORDER BY seen_at DESC, worker LIMIT ?
 """
 # A job that was woken is due at 0, which is no moment.
@@ -76,8 +76,9 @@ class SqliteRoster:
 
 def beat(connection: apsw.Connection, presence: Presence) -> None:
     pools = msgspec.json.encode(presence.pools).decode()
-    first, last = msgspec.structs.astuple(presence)[:4], msgspec.structs.astuple(presence)[5:]
-    connection.execute(_BEAT, (*first, pools, *last))
+    jobs = msgspec.json.encode(presence.jobs).decode()
+    values = msgspec.structs.astuple(presence)
+    connection.execute(_BEAT, (*values[:4], pools, *values[5:-1], jobs))
     oldest = presence.seen_at - WORKERS_KEPT_SECONDS_MAX * NANOSECONDS
     connection.execute(_FORGET, (oldest,))
 
@@ -117,8 +118,9 @@ def list_asking(connection: apsw.Connection, limit: int) -> list[JobRow]:
 
 
 def _presence(row: tuple[Any, ...]) -> Presence:
-    worker, host, process, kind, pools, slots, busy, leases, version, started_at, seen_at = row
+    worker, host, process, kind, pools, slots, busy, leases, version, *moments, jobs = row
     return Presence(
-        *(worker, host, process, kind, msgspec.json.decode(pools, type=list[str])),
-        *(slots, busy, leases, version, started_at, seen_at),
+        *(worker, host, process, kind),
+        *(msgspec.json.decode(pools, type=list[str]), slots, busy, leases),
+        *(version, *moments, msgspec.json.decode(jobs, type=list[HeldJob])),
     )

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from anew.engine.state import FINAL
 from anew.runtime.keys import shown_key
+from anew.runtime.lost import lost_workers
 from anew.runtime.questions import questions_of
 from anew.runtime.records import CHILDREN_MAX
 from anew.runtime.rows import question_row, signal_row
@@ -62,11 +63,13 @@ async def picture(asked: Asked) -> Reply:
     stored = await asked.engine.database.catalog.get(row.digest)
     versions = await asked.engine.database.survey.versions({row.digest})
     async with asked.service.traces.following(row, program, at=at) as trace:
+        jobs = [] if at is not None else await asked.engine.database.archive.jobs(row.run)
         beside = Beside(
             row=row,
             now=asked.engine.database.clock.now() if at is None else trace.progress.last_at,
             is_past=at is not None,
-            jobs=() if at is not None else await asked.engine.database.archive.jobs(row.run),
+            jobs=jobs,
+            lost=await lost_workers(asked.engine.database, jobs),
             children=[one for one in children if at is None or _was_there(one, trace)],
             version=versions.get(row.digest),
             file=None if stored is None else stored.file,

@@ -86,6 +86,7 @@ def _told(found: Record, step: str | None, now: int) -> Explanation:
         now=now,
         jobs=found.jobs,
         children=found.children,
+        lost=found.lost,
     )
     remedy = "`anew explain --json` has them all."
     few = shortened(told, EXPLAINED_PARAGRAPHS_MAX, step=step, remedy=remedy)

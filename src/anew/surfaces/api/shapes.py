@@ -133,6 +133,21 @@ class StepShown(Struct):
     verdict: str | UnsetType = UNSET
 
 
+class LostWorkerRow(Struct):
+    """A worker that has not reported for a while, and steps of the run that it has.
+
+    They are handed out again at `handed_out_at` at the soonest. Without a name: nobody knows whose
+    lease ran out.
+    """
+
+    worker: str | None
+    host: str | None
+    process: int | None
+    seen_at: str | None
+    steps: list[str]
+    handed_out_at: str
+
+
 class RunShown(Struct):
     """What `anew run --json` prints."""
 
@@ -150,6 +165,7 @@ class RunShown(Struct):
     continues: str | UnsetType = UNSET
     questions: list[QuestionRow] | UnsetType = UNSET
     signals: list[AwaitedRow] | UnsetType = UNSET
+    lost_workers: list[LostWorkerRow] | UnsetType = UNSET
 
 
 class EventsAsked(Struct, forbid_unknown_fields=True):

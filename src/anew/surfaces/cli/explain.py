@@ -71,6 +71,7 @@ def _paragraphs(record: Record, step: str | None, now: int) -> list[Paragraph]:
         now=now,
         jobs=record.jobs,
         children=record.children,
+        lost=record.lost,
     )
 
 

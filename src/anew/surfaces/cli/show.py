@@ -100,6 +100,7 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
     first, *details = told.lines(now)
     due = f" (at {local_clock(told.until)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
+    details += [one.sentence(now, local_clock) for one in record.lost]
     details += asking_lines(row.run, record.still)
     yield from (visible(f"  {detail}") for detail in details)
     if progress.steps:

@@ -13,8 +13,9 @@ from anew.store import JobRow, RunRow
 from anew.views.explain.paragraph import About, Paragraph
 from anew.views.explain.sources import Sources
 from anew.views.explain.story import Story
+from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
-from anew.views.verdict import verdict
+from anew.views.verdict import Verdict, verdict
 from anew.views.wording import counted
 
 # What a person reads at once; of a longer explanation the middle is left out.
@@ -29,17 +30,21 @@ def explanation(
     now: int | None = None,
     jobs: Sequence[JobRow] = (),
     children: Sequence[RunRow] = (),
+    lost: Sequence[LostWorker] = (),
 ) -> list[Paragraph]:
     """Why a run did what it did, in the order it did it; with `step`, of that step alone.
 
     With `now` a run that has not ended also says what it waits for. `jobs` and `children` are those
-    the store has of it.
+    the store has of it, `lost` workers that hold some of the jobs and do not report.
     """
     stories = [_story(part, program) for part in _runs(log)]
     found = [told for story in stories for told in _in_order(story)]
     last = stories[-1] if stories else None
     if now is not None and last is not None and not last.state.is_final:
-        found.append(_standing(log, program, last.state, now, jobs=jobs, children=children))
+        told = verdict(
+            progress_of(log, program), last.state, now=now, jobs=jobs, children=children, lost=lost
+        )
+        found.append(_standing(last.state, told, now))
     if step is None or last is None:
         return found
     own = [told for told in found if told.step == step or _is_for_all(told)]
@@ -95,17 +100,8 @@ def _is_for_all(told: Paragraph) -> bool:
     return told.about is About.WAIT or (told.about is About.RUN and bool(told.sentences))
 
 
-def _standing(
-    log: Sequence[Event],
-    program: Program | None,
-    state: RunState,
-    now: int,
-    *,
-    jobs: Sequence[JobRow],
-    children: Sequence[RunRow],
-) -> Paragraph:
+def _standing(state: RunState, told: Verdict, now: int) -> Paragraph:
     """What the run does or waits for now."""
-    told = verdict(progress_of(log, program), state, now=now, jobs=jobs, children=children)
     first, *details = told.lines(now)
     is_working = state.status is RunStatus.RUNNING and told.until is None
     head = "now" if is_working else "it waits now"

@@ -10,6 +10,7 @@ from anew.engine.fingerprints import fingerprint_of
 from anew.engine.moments import moment_text
 from anew.store import JobRow, RunRow
 from anew.views.context import context_of
+from anew.views.lost import LostWorker
 from anew.views.picture.bars import lanes_shown
 from anew.views.picture.leaving_out import bounded, bounded_object
 from anew.views.picture.shown import ChildShown, Pictured, VerdictShown
@@ -36,6 +37,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     is_past: bool = False
     jobs: Sequence[JobRow] = ()
     children: Sequence[RunRow] = ()
+    lost: Sequence[LostWorker] = ()
     version: int | None = None
     file: str | None = None
     key: str | None = None
@@ -97,6 +99,7 @@ def _verdict(trace: Trace, beside: Beside) -> VerdictShown:
         now=beside.now,
         jobs=beside.jobs,
         children=beside.children,
+        lost=beside.lost,
     )
     return VerdictShown(
         headline=told.headline,
