@@ -6,8 +6,8 @@ import pytest
 
 from anew.engine import events as e
 from anew.errors import ConfigError
-from anew.lab.playing import Asking, Played
-from anew.lab.script import Entry, doubts, script_of
+from anew.lab.playing import Asking, PlayedEntry
+from anew.lab.script import ScriptEntry, doubts, script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
 
@@ -100,9 +100,9 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[Asking] = []
 
-    def next(self, asking: Asking) -> Played:
+    def next(self, asking: Asking) -> PlayedEntry:
         self.asked.append(asking)
-        return Played(Entry({"result": len(self.asked)}, 1, 0))
+        return PlayedEntry(ScriptEntry({"result": len(self.asked)}, 1, 0))
 
     def lag(self, key) -> int:  # noqa: ARG002
         return 0

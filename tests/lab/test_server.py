@@ -18,7 +18,7 @@ import pytest
 
 from anew.errors import ConfigError
 from anew.lab.server import LabServer
-from anew.lab.server.ledger import LAB_KEYS_MAX, Ledger
+from anew.lab.server.ledger import LAB_KEYS_MAX, CallLedger
 from anew.lab.server.routes import ROUTES
 from anew.lab.server.wire import LAB_BODY_BYTES_MAX, LAB_HEADERS_MAX
 
@@ -255,7 +255,7 @@ def test_a_port_in_use_is_told_to_the_operator() -> None:
 
 
 def test_the_ledger_forgets_the_keys_used_longest_ago() -> None:
-    ledger = Ledger()
+    ledger = CallLedger()
     for number in range(LAB_KEYS_MAX + 1):
         ledger.call("flaky", str(number))
     assert len(ledger.all_shown()) == LAB_KEYS_MAX

@@ -11,7 +11,7 @@ from anew.engine.decide import Due, Reported, Skipped
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.lab.faults.audit import Evidence, audit
-from anew.lab.faults.ledger import Ledger, Turn
+from anew.lab.faults.ledger import DecidedTurn, FaultLedger
 from anew.lab.log_world import world_of_log
 from anew.lab.recording.recorder import record
 from anew.lab.replay.happening import happened, told_turns
@@ -82,13 +82,13 @@ def test_waits_that_were_ended_together_are_told_one_by_one() -> None:
 
 def test_what_starts_after_a_skip_is_not_early() -> None:
     world = skipped_retry()
-    turns = [Turn(n, n + 1, one.at, one.at, None) for n, one in enumerate(world.log)]
+    turns = [DecidedTurn(n, n + 1, one.at, one.at, None) for n, one in enumerate(world.log)]
     assert "not-early" not in broken(world, world.log, turns)
     (gone,) = [n for n, one in enumerate(world.log) if isinstance(one, e.WaitSkipped)]
     log = world.log[:gone] + world.log[gone + 1 :]
     assert "not-early" in broken(world, log, turns[:gone] + turns[gone + 1 :])
 
 
-def broken(world: World, log: list[e.Event], turns: list[Turn]) -> set[str]:
-    found = audit(Evidence(world.program, log, Ledger(turns=turns), None))
+def broken(world: World, log: list[e.Event], turns: list[DecidedTurn]) -> set[str]:
+    found = audit(Evidence(world.program, log, FaultLedger(turns=turns), None))
     return {one.invariant for one in found}

@@ -22,7 +22,7 @@ from anew.views.export import attempts, checkpoints, contexts
 from anew.views.export.changes import Append, Copy, Write
 from anew.views.export.contexts import changes
 from anew.views.export.directory import RunDirectory, Subject
-from anew.views.export.names import NAME_BYTES_MAX, Names
+from anew.views.export.names import NAME_BYTES_MAX, NodeNames
 from tests.play import BOOM, DOWN, simulated
 from tests.views.recorded import LOOP, RETRY, SECOND, START
 
@@ -525,7 +525,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("node", HOSTILE)
 def test_a_hostile_name_becomes_a_safe_one(node: str) -> None:
-    name = Names().of(node)
+    name = NodeNames().of(node)
     assert name != node
     assert not set(name) & set('/\\:*?"<>|\0\n ')
     assert name.strip(".")
@@ -535,11 +535,11 @@ def test_a_hostile_name_becomes_a_safe_one(node: str) -> None:
 
 @pytest.mark.parametrize("node", ["build", "run_tests", "Step-2", "v1.2", "überprüfen", "検査"])
 def test_a_plain_name_stays_as_it_is(node: str) -> None:
-    assert Names().of(node) == node
+    assert NodeNames().of(node) == node
 
 
 def test_names_that_some_disk_takes_for_one_are_told_apart() -> None:
-    names = Names()
+    names = NodeNames()
     found = [names.of(node) for node in ("Build", "build", "BUILD", "stra\u00dfe", "STRASSE")]
     assert found[0] == "Build"
     assert len({name.casefold() for name in found}) == 5
@@ -548,7 +548,7 @@ def test_names_that_some_disk_takes_for_one_are_told_apart() -> None:
 
 @given(st.lists(st.text(max_size=12), unique=True, max_size=20))
 def test_no_two_nodes_share_a_name(nodes: list[str]) -> None:
-    names = Names()
+    names = NodeNames()
     found = [names.of(node) for node in nodes]
     assert len({name.casefold() for name in found}) == len(nodes)
     assert not any("/" in name or name in ("", ".", "..") for name in found)

@@ -15,7 +15,7 @@ from anew.views.graph_rows import EdgeShown
 from anew.views.lanes import Bar, BarKind, Lane, Lanes, density_of, lanes_of
 from anew.views.picture import bars, rules, steps, waits
 from anew.views.picture.bars import lanes_shown
-from anew.views.picture.composing import Beside, pictured
+from anew.views.picture.composing import PictureContext, pictured
 from anew.views.picture.leaving_out import MARK, bounded
 from anew.views.picture.shown import Pictured
 from anew.views.picture.tracing import Trace
@@ -69,7 +69,7 @@ def picture_of(simulation, log=None, *, after: float = 0.0, **more: object) -> P
     trace = Trace(simulation.program)
     trace.feed(log)
     now = log[-1].at + round(after * SECOND)
-    return pictured(trace, Beside(row=row_of(log), now=now, **more))  # type: ignore[arg-type]
+    return pictured(trace, PictureContext(row=row_of(log), now=now, **more))  # type: ignore[arg-type]
 
 
 def taken(picture: Pictured) -> dict[str, int]:
@@ -133,7 +133,7 @@ def test_an_arc_of_another_document_is_not_taken_for_one_of_this() -> None:
     other = simulated(HANDLED.replace("{step: b}\n        -", "{step: c}\n        -")).program
     trace = Trace(other)
     trace.feed(simulation.log)
-    picture = pictured(trace, Beside(row=row_of(simulation.log), now=0))
+    picture = pictured(trace, PictureContext(row=row_of(simulation.log), now=0))
     assert picture.graph is not None
     first, second, _ = picture.graph.edges
     assert (first.target, first.taken) == ("c", 0)
@@ -189,7 +189,7 @@ def test_without_its_program_a_run_has_a_picture_without_a_graph() -> None:
     simulation = simulated(RETRY, outcomes={"page": [DOWN, {}]})
     trace = Trace(None)
     trace.feed(simulation.log)
-    picture = pictured(trace, Beside(row=row_of(simulation.log), now=0))
+    picture = pictured(trace, PictureContext(row=row_of(simulation.log), now=0))
     assert (picture.graph, picture.rules, picture.language) == (None, [], None)
     assert [lane.step for lane in picture.lanes.lanes] == ["fetch", "store"]
 
@@ -314,8 +314,8 @@ def test_looking_at_a_run_again_and_again_changes_nothing() -> None:
         trace = Trace(simulation.program)
         for event in simulation.log:
             trace.feed([event])
-            pictured(trace, Beside(row=row_of([]), now=event.at + SECOND))
-        beside = Beside(row=row_of([]), now=simulation.log[-1].at + SECOND)
+            pictured(trace, PictureContext(row=row_of([]), now=event.at + SECOND))
+        beside = PictureContext(row=row_of([]), now=simulation.log[-1].at + SECOND)
         at_once = Trace(simulation.program)
         at_once.feed(simulation.log)
         assert pictured(trace, beside) == pictured(at_once, beside), played.name

@@ -22,7 +22,7 @@ from msgspec import Struct
 from anew.engine.events import Event
 from anew.errors import ConfigError, ProgramError
 from anew.lab.beside import document_of, golden_beside
-from anew.lab.expecting import Failure, Seen, checked, difference, unmet
+from anew.lab.expecting import Seen, UnmetExpectation, checked, difference, unmet
 from anew.lab.plain_values import fitting, plain
 from anew.lab.scenario import play as play_read
 from anew.lab.scenario import read_scenario, timeline_text
@@ -54,7 +54,7 @@ class Played(Struct, frozen=True, dict=True):
 
     simulation: Simulation
     name: str
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[UnmetExpectation, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.status} after {self.elapsed:g} virtual seconds>"
@@ -150,7 +150,7 @@ class Played(Struct, frozen=True, dict=True):
             raise AssertionError("\n".join(self._told(failures)))
         return self
 
-    def _told(self, failures: Sequence[Failure]) -> Iterator[str]:
+    def _told(self, failures: Sequence[UnmetExpectation]) -> Iterator[str]:
         yield f"{self.name}: {_counted(len(failures), 'expectation')} not met"
         for failure in failures:
             yield f"  {failure.message}"

@@ -106,13 +106,13 @@ def percent_of(covered: int, points: int) -> float:
 
 def coverage_of(program: Program, logs: Iterable[Iterable[e.Event]] = ()) -> Coverage:
     """What these logs of runs of the program have exercised of it."""
-    tally = Tally(program)
+    tally = CoverageTally(program)
     for log in logs:
         tally.add(log)
     return tally.coverage
 
 
-class Tally:
+class CoverageTally:
     """Coverage of one program that grows log by log, without keeping the logs."""
 
     def __init__(self, program: Program) -> None:

@@ -29,7 +29,7 @@ _DIFF_LINES_MIN = 6
 DIFF_LINES_MAX = 20_000
 
 
-class Failure(Struct, frozen=True):
+class UnmetExpectation(Struct, frozen=True):
     """An expectation that was not met. `what` is its place below `expect`."""
 
     what: str
@@ -60,7 +60,7 @@ def checked(expect: Object, where: str) -> Object:
     return expect
 
 
-def unmet(expect: Object, seen: Seen) -> list[Failure]:
+def unmet(expect: Object, seen: Seen) -> list[UnmetExpectation]:
     """Every expectation that `seen` does not meet, in the order of the keys."""
     is_parallel = bool(expect.get("parallel"))
     return [
@@ -70,7 +70,7 @@ def unmet(expect: Object, seen: Seen) -> list[Failure]:
     ]
 
 
-def difference(failure: Failure) -> list[str]:
+def difference(failure: UnmetExpectation) -> list[str]:
     """The lines of a unified diff; none where the message has said it all."""
     expected, found = _lines(failure.expected), _lines(failure.found)
     if max(len(expected), len(found)) < _DIFF_LINES_MIN:
@@ -96,13 +96,13 @@ def _lines(value: Value) -> list[str]:
 # --- what each key asks --------------------------------------------------------------------------
 
 
-def _failure(what: str, expected: Value, found: Value) -> Failure:
+def _failure(what: str, expected: Value, found: Value) -> UnmetExpectation:
     message = f"{what}: expected {quoted(expected)}, found {quoted(found)}"
-    return Failure(what, message, expected, found)
+    return UnmetExpectation(what, message, expected, found)
 
 
 def _equal(key: str) -> _Asks:
-    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[Failure]:
+    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
         if not _is_same(expected, seen.report[key]):
             yield _failure(key, expected, seen.report[key])
 
@@ -110,13 +110,13 @@ def _equal(key: str) -> _Asks:
 
 
 def _part(key: str) -> _Asks:
-    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[Failure]:
+    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
         yield from _missing(key, expected, seen.report[key])
 
     return asks
 
 
-def _missing(what: str, part: Value, whole: Value) -> Iterator[Failure]:
+def _missing(what: str, part: Value, whole: Value) -> Iterator[UnmetExpectation]:
     """What of a mapping the other one does not have; 12 and 12.0 are alike here."""
     if not (isinstance(part, dict) and isinstance(whole, dict)):
         if not _is_same(part, whole, is_typed=False):
@@ -125,58 +125,58 @@ def _missing(what: str, part: Value, whole: Value) -> Iterator[Failure]:
     for key, value in part.items():
         if key not in whole:
             message = f"{what}.{key}: expected {quoted(value)}, but it is not there"
-            yield Failure(f"{what}.{key}", message, value, None)
+            yield UnmetExpectation(f"{what}.{key}", message, value, None)
         else:
             yield from _missing(f"{what}.{key}", value, whole[key])
 
 
-def _ctx(expected: Object, seen: Seen, _: bool) -> Iterator[Failure]:
+def _ctx(expected: Object, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     """Other keys are allowed; a key that is named has exactly this value."""
     ctx = seen.report["ctx"]
     for key, value in expected.items():
         if key not in ctx:
             message = f"ctx.{key}: expected {quoted(value)}, but nothing was written there"
-            yield Failure(f"ctx.{key}", message, value, None)
+            yield UnmetExpectation(f"ctx.{key}", message, value, None)
         elif not _is_same(value, ctx[key]):
             yield _failure(f"ctx.{key}", value, ctx[key])
 
 
-def _noctx(expected: list[str], seen: Seen, _: bool) -> Iterator[Failure]:
+def _noctx(expected: list[str], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     ctx = seen.report["ctx"]
     for key in expected:
         if key in ctx:
             message = f"noctx: ctx.{key} should not be there, and is {quoted(ctx[key])}"
-            yield Failure(f"noctx.{key}", message, None, ctx[key])
+            yield UnmetExpectation(f"noctx.{key}", message, None, ctx[key])
 
 
-def _visits(expected: list[str], seen: Seen, is_parallel: bool) -> Iterator[Failure]:
+def _visits(expected: list[str], seen: Seen, is_parallel: bool) -> Iterator[UnmetExpectation]:
     found = seen.report["visits"]
     order: Callable[[list[str]], list[str]] = sorted if is_parallel else list
     if order(expected) != order(found):
         yield _failure("visits", order(expected), order(found))
 
 
-def _branches(expected: list[list[str]], seen: Seen, _: bool) -> Iterator[Failure]:
+def _branches(expected: list[list[str]], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     visits = seen.report["visits"]
     for number, branch in enumerate(expected):
         rest = iter(visits)
         if not all(step in rest for step in branch):
             what = f"branches[{number}]"
             message = f"{what}: {quoted(branch)} were not visited in this order: {quoted(visits)}"
-            yield Failure(what, message, branch, visits)
+            yield UnmetExpectation(what, message, branch, visits)
 
 
-def _attempts(expected: Mapping[str, int], seen: Seen, _: bool) -> Iterator[Failure]:
+def _attempts(expected: Mapping[str, int], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     found = seen.report["attempts"]
     for label, count in expected.items():
         if found.get(label, 0) != count:
             hint = did_you_mean(label, found) if label not in found else None
             failure = _failure(f"attempts.{label}", count, found.get(label, 0))
             message = f"{failure.message}. {hint}" if hint else failure.message
-            yield Failure(failure.what, message, count, found.get(label, 0))
+            yield UnmetExpectation(failure.what, message, count, found.get(label, 0))
 
 
-def _delays(expected: list[Value], seen: Seen, is_parallel: bool) -> Iterator[Failure]:
+def _delays(expected: list[Value], seen: Seen, is_parallel: bool) -> Iterator[UnmetExpectation]:
     wanted = [one if isinstance(one, dict) else {"seconds": one} for one in expected]
     found = list(seen.report["delays"])
     if is_parallel:
@@ -201,27 +201,27 @@ def _is_delay(wanted: Object, found: Object) -> bool:
     )
 
 
-def _elapsed(expected: float, seen: Seen, _: bool) -> Iterator[Failure]:
+def _elapsed(expected: float, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     if not _is_near(expected, seen.report["elapsed"]):
         yield _failure("elapsed", expected, seen.report["elapsed"])
 
 
-def _error_kind(expected: str | None, seen: Seen, _: bool) -> Iterator[Failure]:
+def _error_kind(expected: str | None, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     kind = (seen.report["error"] or {}).get("kind")
     if kind != expected:
         yield _failure("error_kind", expected, kind)
 
 
-def _exit_status(expected: int, seen: Seen, _: bool) -> Iterator[Failure]:
+def _exit_status(expected: int, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     if seen.exit_status != expected:
         yield _failure("exit_status", expected, seen.exit_status)
 
 
-def _timeline(expected: str, seen: Seen, _: bool) -> Iterator[Failure]:
+def _timeline(expected: str, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
     yield from timeline_failure(expected, seen.timeline)
 
 
-def timeline_failure(expected: str, found: str) -> Iterator[Failure]:
+def timeline_failure(expected: str, found: str) -> Iterator[UnmetExpectation]:
     """Where two timelines part.
 
     One that an author writes into a scenario may leave out the spaces before the times, which YAML
@@ -234,14 +234,14 @@ def timeline_failure(expected: str, found: str) -> Iterator[Failure]:
     pairs = enumerate(zip_longest(wanted, told), 1)
     line = next(number for number, (a, b) in pairs if a != b)
     message = f"timeline: another one from line {line} on"
-    yield Failure("timeline", message, "\n".join(wanted), "\n".join(told))
+    yield UnmetExpectation("timeline", message, "\n".join(wanted), "\n".join(told))
 
 
 def _told(timeline: str, trim: Callable[[str], str]) -> list[str]:
     return [trim(line) for line in timeline.rstrip().splitlines()]
 
 
-def _nothing(*_: Value) -> Iterator[Failure]:
+def _nothing(*_: Value) -> Iterator[UnmetExpectation]:
     """A key that says how others are compared."""
     return iter(())
 
@@ -278,7 +278,7 @@ def _is_status(value: Value) -> bool:
     return value in STATUSES
 
 
-_Asks = Callable[[Value, Seen, bool], Iterator[Failure]]
+_Asks = Callable[[Value, Seen, bool], Iterator[UnmetExpectation]]
 
 
 class _Key(Struct, frozen=True):

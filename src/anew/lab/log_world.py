@@ -16,7 +16,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.state import Key, key_of
 from anew.lab.lags import Lags
 from anew.lab.replay.happening import drawn_by
-from anew.lab.script import Entry, Sent
+from anew.lab.script import ScriptEntry, Sent
 from anew.lab.world import RUN_ID
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
@@ -32,14 +32,14 @@ BY_ITSELF = ("noop", "sleep")
 _SILENT = ("relay", "restart")
 
 
-class Place(Struct, frozen=True):
+class TaskPlace(Struct, frozen=True):
     """Where executions happen: a task of one step-run. They are told apart by their order."""
 
     key: Key
     task: str
 
 
-class RecordedEntry(Entry, frozen=True, kw_only=True):
+class RecordedEntry(ScriptEntry, frozen=True, kw_only=True):
     """An entry that gives an outcome of a log, as it is."""
 
     recorded: Outcome
@@ -62,7 +62,7 @@ class Execution(Struct):
     """
 
     index: int
-    place: Place
+    place: TaskPlace
     kind: str
     attempt: int
     at: int
@@ -71,7 +71,7 @@ class Execution(Struct):
     inputs: Value = None
     gap: int | None = None
     took: int = 0
-    entry: Entry | None = None
+    entry: ScriptEntry | None = None
     waited_for: e.HumanWaiting | e.SignalWaiting | None = None
     given_up: Object | None = None
     amounts_to: str = ""
@@ -91,10 +91,10 @@ class Execution(Struct):
         return self.amounts_to == ACCEPTED
 
 
-Executions = dict[Place, list[Execution]]
+Executions = dict[TaskPlace, list[Execution]]
 
 
-def execution_at(found: Executions, place: Place, number: int) -> Execution | None:
+def execution_at(found: Executions, place: TaskPlace, number: int) -> Execution | None:
     """The execution of a place with this number, counted from 0."""
     there = found.get(place, ())
     return there[number] if number < len(there) else None
@@ -119,7 +119,7 @@ class LogWorld(Struct):
     draws: dict[int, list[float]] = field(default_factory=dict)
     lags: Lags = field(default_factory=Lags)
     signals: list[Sent] = field(default_factory=list)
-    kept: set[Place] = field(default_factory=set)
+    kept: set[TaskPlace] = field(default_factory=set)
     silenced: set[tuple[str, str]] = field(default_factory=set)
     workload: Object = field(default_factory=dict)
     now: int = 0
@@ -134,7 +134,7 @@ def world_of_log(program: Program, log: Sequence[e.Event]) -> LogWorld:
     return _Reading(program, log).read()
 
 
-def line_of(place: Place) -> tuple[str, int | None, str]:
+def line_of(place: TaskPlace) -> tuple[str, int | None, str]:
     """What the executions of a task have in common over the visits of its step."""
     return place.key.step, place.key.iteration, place.task
 
@@ -200,7 +200,7 @@ class _Reading:
         if key in self._open:
             self._start_again(key, event)
             return
-        place, answered_at = Place(key, event.task or ""), self._answered_at.get(_step(key))
+        place, answered_at = TaskPlace(key, event.task or ""), self._answered_at.get(_step(key))
         begun = Execution(
             -1,
             place,
@@ -237,7 +237,7 @@ class _Reading:
 
     def _give(self, event: e.Fact, said: Object) -> None:
         begun = self._open[key_of(event)]
-        begun.entry = Entry(said, 1, event.at - begun.at)
+        begun.entry = ScriptEntry(said, 1, event.at - begun.at)
         self._world.given.append(begun)
 
     def _receive(self, event: e.SignalReceived) -> None:
@@ -254,7 +254,7 @@ class _Reading:
 
     def _end(self, event: e.TaskProcessed) -> None:
         key, amounts = key_of(event), amounts_to(event)
-        self._latest[line_of(Place(key, event.task or ""))] = not_well(amounts)
+        self._latest[line_of(TaskPlace(key, event.task or ""))] = not_well(amounts)
         begun = self._open.pop(key, None)
         if begun is None:
             return

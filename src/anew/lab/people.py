@@ -14,7 +14,7 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
 from anew.engine.signals import outcome_of_signal
 from anew.engine.state import Asked
-from anew.lab.script import BY_SCRIPT, Entry, Script
+from anew.lab.script import BY_SCRIPT, Script, ScriptEntry
 from anew.program.program import Program, Step, Task
 from anew.values import Value
 from anew.views.routing_words import choices_text
@@ -57,7 +57,7 @@ def misfit(choices: Sequence[str], answer: str) -> str | None:
     return f"{answer[:80]!r} is none of the choices: {choices_text(list(choices))}"
 
 
-def misfit_of_person(entry: Entry, inputs: Value, now: int) -> str | None:
+def misfit_of_person(entry: ScriptEntry, inputs: Value, now: int) -> str | None:
     """As `misfit`, for a task that would have asked."""
     asked = asked_by(inputs, now)
     if entry.answer is None or not isinstance(asked, Asked):
@@ -65,14 +65,14 @@ def misfit_of_person(entry: Entry, inputs: Value, now: int) -> str | None:
     return misfit(asked.choices, entry.answer)
 
 
-def outcome_of_others(kind: str, entry: Entry, inputs: Value, now: int) -> Outcome:
+def outcome_of_others(kind: str, entry: ScriptEntry, inputs: Value, now: int) -> Outcome:
     """What the entry gives a task that would have waited for a person or a signal."""
     if kind == "human":
         return outcome_of_person(entry, inputs, now)
     return outcome_of_signal(entry.said["signal"]) if entry.is_signal else entry.outcome(now)
 
 
-def outcome_of_person(entry: Entry, inputs: Value, now: int) -> Outcome:
+def outcome_of_person(entry: ScriptEntry, inputs: Value, now: int) -> Outcome:
     """What the entry gives a task that would have asked a person."""
     if entry.answer is None:
         return entry.outcome(now)

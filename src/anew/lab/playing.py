@@ -12,7 +12,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from anew.engine.state import Key
-from anew.lab.script import Entry, Script, Tape, exact_key, keys_of, place_of
+from anew.lab.script import Script, ScriptEntry, Tape, exact_key, keys_of, place_of
 from anew.values import Value
 
 
@@ -31,10 +31,10 @@ class Asking(Struct, frozen=True):
     inputs: Value = None
 
 
-class Played(Struct, frozen=True):
+class PlayedEntry(Struct, frozen=True):
     """What the world gives. `place` names where that is said; `is_last`: what follows repeats."""
 
-    entry: Entry
+    entry: ScriptEntry
     place: str = ""
     is_last: bool = False
 
@@ -42,7 +42,7 @@ class Played(Struct, frozen=True):
 class Player(Protocol):
     """Asked once for each execution, in the order in which they begin."""
 
-    def next(self, asking: Asking) -> Played | None:
+    def next(self, asking: Asking) -> PlayedEntry | None:
         """None: nothing is said of it. A call then succeeds with {}, and a sleep takes its time;
         nobody answers, none comes.
 
@@ -62,12 +62,12 @@ class Tapes:
             place: iter(lags) for place, lags in script.lags.items()
         }
 
-    def next(self, asking: Asking) -> Played | None:
+    def next(self, asking: Asking) -> PlayedEntry | None:
         tape = self._tape(asking.key, asking.label)
         if tape is None:
             return None
         entry = tape.next()
-        return Played(entry, tape.place, tape.is_spent)
+        return PlayedEntry(entry, tape.place, tape.is_spent)
 
     def lag(self, key: Key) -> int:
         return next(self._lags[place], 0) if (place := place_of(key)) in self._lags else 0

@@ -11,7 +11,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.errors import ConfigError
-from anew.lab.expecting import Failure, Seen, checked, timeline_failure, unmet
+from anew.lab.expecting import Seen, UnmetExpectation, checked, timeline_failure, unmet
 from anew.lab.script import Script, doubts, read_value, script_of
 from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program
@@ -36,7 +36,7 @@ class Scenario(Struct, frozen=True):
     description: str = ""
 
 
-class Played(Struct, frozen=True, dict=True):
+class PlayedScenario(Struct, frozen=True, dict=True):
     """A scenario that was played, and what it gave.
 
     It has passed when nothing failed. `doubts` has a sentence for everything in the script that
@@ -45,7 +45,7 @@ class Played(Struct, frozen=True, dict=True):
 
     scenario: Scenario
     simulation: Simulation
-    failures: list[Failure]
+    failures: list[UnmetExpectation]
     doubts: list[str]
 
     @cached_property
@@ -87,7 +87,7 @@ def _text(value: Value, where: str) -> str:
     return value
 
 
-def play(scenario: Scenario, program: Program, *, timeline: str | None = None) -> Played:
+def play(scenario: Scenario, program: Program, *, timeline: str | None = None) -> PlayedScenario:
     """Play a scenario on a program; with `timeline`, that one must come out as well.
 
     ConfigError when the simulation has no end in sight.
@@ -100,10 +100,10 @@ def play(scenario: Scenario, program: Program, *, timeline: str | None = None) -
     if timeline is not None:
         failures += timeline_failure(timeline, told)
     odd = [*doubts(scenario.script, program), *simulation.doubts, *_unknown(scenario, seen)]
-    return Played(scenario, simulation, failures, odd)
+    return PlayedScenario(scenario, simulation, failures, odd)
 
 
-def _simulated(program: Program, script: Script) -> tuple[Simulation, list[Failure]]:
+def _simulated(program: Program, script: Script) -> tuple[Simulation, list[UnmetExpectation]]:
     """What the script gives, and the invariants it states that do not hold for that."""
     if not script.invariants:
         return simulate(program, script), []
@@ -111,7 +111,7 @@ def _simulated(program: Program, script: Script) -> tuple[Simulation, list[Failu
 
     run = without_faults(program, script)
     told = [
-        Failure("invariants", f"invariant {one.invariant} does not hold: {one.why}")
+        UnmetExpectation("invariants", f"invariant {one.invariant} does not hold: {one.why}")
         for one in run.broken
     ]
     return run.simulation, told

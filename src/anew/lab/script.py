@@ -62,7 +62,7 @@ _ENTRY_KEYS = (
 )
 
 
-class Entry(Struct, frozen=True):
+class ScriptEntry(Struct, frozen=True):
     """One scripted outcome, for `times` executions that take `takes` nanoseconds each.
 
     A call's outcome is known `late` nanoseconds after that: a timeout is not noticed in no time.
@@ -138,7 +138,7 @@ class Script(Struct, frozen=True):
     be, whatever goes wrong.
     """
 
-    outcomes: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    outcomes: Mapping[str, tuple[ScriptEntry, ...]] = field(default_factory=dict)
     workload: Object = field(default_factory=dict)
     chance: float | None = CHANCE_DEFAULT
     seed: int | None = None
@@ -157,7 +157,7 @@ class Script(Struct, frozen=True):
         fraction = CHANCE_DEFAULT if self.chance is None else self.chance
         return chain(self.drawn, repeat(fraction)).__next__
 
-    def entries_of(self, step: str, label: str) -> Iterator[Entry]:
+    def entries_of(self, step: str, label: str) -> Iterator[ScriptEntry]:
         """Everything that is said of a task, under whichever key."""
         plain = next((key for key in keys_of(step, label) if key in self.outcomes), None)
         for key, entries in self.outcomes.items():
@@ -171,13 +171,13 @@ class Tape(Struct):
     `place` is that of the entry played last, as the script has it.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ScriptEntry, ...]
     key: str = ""
     position: int = 0
     played: int = 0
     place: str = ""
 
-    def next(self) -> Entry:
+    def next(self) -> ScriptEntry:
         entry = self.entries[self.position]
         self.place = f"outcomes.{self.key}[{self.position}]"
         self.played += 1
@@ -193,7 +193,7 @@ class Tape(Struct):
         return is_last and self.played >= self.entries[-1].times
 
 
-SUCCESS = Entry({"result": {}}, 1, 0)
+SUCCESS = ScriptEntry({"result": {}}, 1, 0)
 # Who answers questions in a simulation.
 BY_SCRIPT = "script"
 
@@ -345,7 +345,7 @@ def _mapping(value: Value, where: str) -> Object:
     return value
 
 
-def _outcomes(said: Value, file: str) -> dict[str, tuple[Entry, ...]]:
+def _outcomes(said: Value, file: str) -> dict[str, tuple[ScriptEntry, ...]]:
     listed = _mapping(said, f"{file}: outcomes")
     return {key: _entries(entries, f"{file}: outcomes.{key}") for key, entries in listed.items()}
 
@@ -367,14 +367,14 @@ def _sent(said: Value, where: str) -> Sent:
     return Sent(name, sent.get("payload"), id_, _nanoseconds(sent.get("at", 0), where, key="at"))
 
 
-def _entries(said: Value, where: str) -> tuple[Entry, ...]:
+def _entries(said: Value, where: str) -> tuple[ScriptEntry, ...]:
     listed = said if isinstance(said, list) else [said]
     if not listed:
         raise ConfigError(f"{where} is empty; give at least one outcome, or leave the key out")
     return tuple(_entry(entry, f"{where}[{n}]") for n, entry in enumerate(listed))
 
 
-def _entry(said: Value, where: str) -> Entry:
+def _entry(said: Value, where: str) -> ScriptEntry:
     entry = _mapping(said, where)
     _known(entry, _ENTRY_KEYS, where)
     entry = {_ALIASES.get(key, key): value for key, value in entry.items()}
@@ -390,7 +390,7 @@ def _entry(said: Value, where: str) -> Entry:
             raise ConfigError(f"{where}: error.{key} must be a word, not {named[key]!r}")
     _check_advice(entry, where)
     takes = _nanoseconds(entry.get("takes", 0), where)
-    return Entry(entry, times, takes, _nanoseconds(entry.get("late", 0), where, key="late"))
+    return ScriptEntry(entry, times, takes, _nanoseconds(entry.get("late", 0), where, key="late"))
 
 
 def _check_advice(entry: Object, where: str) -> None:

@@ -39,7 +39,7 @@ class Crashed(Struct, frozen=True):
 Happening: TypeAlias = Requested | Taken | Due | Reported | Answered | Signalled | Missed | Crashed
 
 
-class Call(Struct, frozen=True):
+class PlayedCall(Struct, frozen=True):
     """One call that begins at `now` and would report at `ends`, in `takes` if nobody stopped it."""
 
     ask: Invoke
@@ -65,7 +65,7 @@ class Surroundings(Protocol):
     def seconds_max(self, kind: str) -> float | None:
         """How long a tool of this kind waits for an answer when its author does not say."""
 
-    def arrivals(self, call: Call) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
         """What comes of a call, and when."""
 
     def again(self, what: Happening) -> int | None:
@@ -92,7 +92,7 @@ class Calm:
     def seconds_max(self, kind: str) -> float | None:  # noqa: ARG002
         return None
 
-    def arrivals(self, call: Call) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
         return ((call.ends, call.report),)
 
     def again(self, what: Happening) -> int | None:  # noqa: ARG002

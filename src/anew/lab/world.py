@@ -30,9 +30,9 @@ from anew.engine.state import FOR_OTHERS, Key, RunState, StepRun, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
 from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripted_people
-from anew.lab.playing import Asking, Played, Player
-from anew.lab.script import BY_SCRIPT, SUCCESS, Entry, Script
-from anew.lab.surroundings import Call, Calm, Crashed, Happening, Missed, Surroundings
+from anew.lab.playing import Asking, PlayedEntry, Player
+from anew.lab.script import BY_SCRIPT, SUCCESS, Script, ScriptEntry
+from anew.lab.surroundings import Calm, Crashed, Happening, Missed, PlayedCall, Surroundings
 from anew.program.program import Program
 
 RUN_ID = "1"
@@ -246,31 +246,31 @@ class World:
             ends, outcome = limit, self._given_up(ask, own_seconds)
         self._at_clock(ends + self._offset, Reported(ask.key, outcome, ask.started))
 
-    def _call(self, ask: Invoke, kind: str, played: Played | None) -> Call:
+    def _call(self, ask: Invoke, kind: str, played: PlayedEntry | None) -> PlayedCall:
         """What the call would come to if its worker lives."""
         entry = SUCCESS if played is None else played.entry
         ends = min(self._now + entry.takes, LAST_MOMENT)
         limit, own_seconds = self._time_limit(ask)
         if ends > limit:
             late = Reported(ask.key, self._given_up(ask, own_seconds), ask.started)
-            return Call(ask, late, self._now, limit + entry.late, entry.takes)
+            return PlayedCall(ask, late, self._now, limit + entry.late, entry.takes)
         if played is not None and kind == "human":
             self._doubt(played, misfit_of_person(entry, ask.inputs, ends))
         report = Reported(ask.key, self._outcome(kind, entry, ask, ends), ask.started)
-        return Call(ask, report, self._now, ends + entry.late, entry.takes)
+        return PlayedCall(ask, report, self._now, ends + entry.late, entry.takes)
 
     def _kind(self, key: Key, label: str) -> str:
         """The tool's kind as the author wrote it, whatever is played in its place."""
         step = self.program.steps[key.step]
         return step.tasks[step.index_of[label]].kind
 
-    def _outcome(self, kind: str, entry: Entry, ask: Invoke, ends: int) -> Outcome:
+    def _outcome(self, kind: str, entry: ScriptEntry, ask: Invoke, ends: int) -> Outcome:
         shown = ends + self._offset
         if kind not in ("human", "wait"):
             return entry.outcome(shown)
         return outcome_of_others(kind, entry, ask.inputs, shown)
 
-    def _doubt(self, played: Played, why: str | None) -> None:
+    def _doubt(self, played: PlayedEntry, why: str | None) -> None:
         """Note, once, what is odd about an answer that was played."""
         if why is not None:
             self.doubts[f"{played.place}.answer {why}"] = None

@@ -18,7 +18,7 @@ from anew.views.step_progress import RETRYING, Activity, Doing, StepProgress
 from anew.views.wording import counted, duration, joined, one_line
 
 
-class Verdict(Struct, frozen=True):
+class VerdictText(Struct, frozen=True):
     """`headline` (since …) (in …): `reason`. `until` and `since` are moments for a countdown."""
 
     headline: str
@@ -42,7 +42,7 @@ class Verdict(Struct, frozen=True):
         return [self.sentence(now), *self.details]
 
 
-def loop_verdict(step: StepProgress) -> Verdict:
+def loop_verdict(step: StepProgress) -> VerdictText:
     """How far a loop is, and when the next of its iterations is due if none is at work."""
     loops = step.loops.values()
     total, done = sum(x.total for x in loops), sum(x.done for x in loops)
@@ -62,45 +62,47 @@ def loop_verdict(step: StepProgress) -> Verdict:
     said = f"{', '.join(parts)}"
     headline = f"Loop {step.name} over {counted(total, 'item')}"
     if at_work or due is None:
-        return Verdict(headline, said)
-    return Verdict(f"{headline} waits to retry", f"{said}; {step.trouble}".rstrip("; "), until=due)
+        return VerdictText(headline, said)
+    return VerdictText(
+        f"{headline} waits to retry", f"{said}; {step.trouble}".rstrip("; "), until=due
+    )
 
 
 def activity_verdict(
     program: Program | None, activity: Activity, children: Sequence[RunRow]
-) -> Verdict:
+) -> VerdictText:
     """What a step-run does or waits for; `children` are the runs it may have started."""
     step, since = activity.step, activity.since
     task = f"task {activity.task}" if activity.task else "its first task"
     match activity.doing:
         case Doing.WORKING:
             said = f"{task}, attempt {activity.attempt}"
-            return Verdict(f"Running {step} ({said})", since=since)
+            return VerdictText(f"Running {step} ({said})", since=since)
         case Doing.RETRY | Doing.RETRY_AFTER:
             return _retry_verdict(program, activity)
         case Doing.JUMP:
             headline = f"Waiting to go on in {step} with task {activity.task}"
             reason = activity.reason + _rule_text(program, activity)
-            return Verdict(headline, reason, until=activity.until)
+            return VerdictText(headline, reason, until=activity.until)
         case Doing.SLEEP:
             if activity.until is None:
-                return Verdict(f"Sleeping in {step}", task, since=since)
-            return Verdict(f"Sleeping in {step}, goes on", task, until=activity.until)
+                return VerdictText(f"Sleeping in {step}", task, since=since)
+            return VerdictText(f"Sleeping in {step}, goes on", task, until=activity.until)
         case Doing.CHILD:
-            return Verdict(_child_headline(activity, children), since=since)
+            return VerdictText(_child_headline(activity, children), since=since)
         case Doing.PERSON:
             return _asking(f"Waiting for a person in {step}", activity)
         case Doing.SIGNAL:
             told = f"Waiting for the signal {one_line(activity.reason)} in {step}"
             if activity.until is None:
-                return Verdict(told, since=since)
-            return Verdict(f"{told}, {activity.silence}", until=activity.until)
+                return VerdictText(told, since=since)
+            return VerdictText(f"{told}, {activity.silence}", until=activity.until)
         case Doing.QUEUED:
             lost = "its worker was lost, or handed it back" if activity.is_again else ""
             lost = lost or activity.skipped
             pool = _pool_of(program, step)
             who = "a worker" if pool is None else f"a worker of pool {pool}"
-            return Verdict(f"{step} is ready, waiting for {who}", lost, since=since)
+            return VerdictText(f"{step} is ready, waiting for {who}", lost, since=since)
 
 
 def _pool_of(program: Program | None, name: str) -> str | None:
@@ -109,23 +111,23 @@ def _pool_of(program: Program | None, name: str) -> str | None:
     return None if step is None else step.pool
 
 
-def _asking(headline: str, activity: Activity) -> Verdict:
+def _asking(headline: str, activity: Activity) -> VerdictText:
     choices = choices_text(list(activity.choices))
     reason = joined(one_line(activity.reason), f"choices: {choices}" if choices else "")
     if activity.until is None:
-        return Verdict(headline, reason, since=activity.since)
+        return VerdictText(headline, reason, since=activity.since)
     then = activity.silence or "gives up"
-    return Verdict(f"{headline}, {then}", reason, until=activity.until)
+    return VerdictText(f"{headline}, {then}", reason, until=activity.until)
 
 
-def _retry_verdict(program: Program | None, activity: Activity) -> Verdict:
+def _retry_verdict(program: Program | None, activity: Activity) -> VerdictText:
     of = f" of {activity.attempts}" if activity.attempts else ""
     way = f" by way of {activity.via}" if activity.via else ""
     headline = f"Waiting to retry {activity.step}{way} (attempt {activity.attempt}{of})"
     reason = activity.reason
     if activity.doing is Doing.RETRY_AFTER and activity.retry_after_seconds:
         reason += f", Retry-After {duration(activity.retry_after_seconds)}"
-    return Verdict(headline, reason + _rule_text(program, activity), until=activity.until)
+    return VerdictText(headline, reason + _rule_text(program, activity), until=activity.until)
 
 
 def _rule_text(program: Program | None, activity: Activity) -> str:

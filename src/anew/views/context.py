@@ -37,7 +37,7 @@ def status_word(dialect: str, verdict: Verdict, word: str | None = None) -> str:
     return STATUS_WORDS[dialect][verdict]
 
 
-class Passage(Struct):
+class NodePassage(Struct):
     """What a log says about the nodes it passed: which is current, how each one went.
 
     Feeding an event costs the same however long the run is.
@@ -123,7 +123,7 @@ def is_made_up(step: Step) -> bool:
     return any(task.kind == "restart" for task in step.tasks)
 
 
-def context_of(program: Program | None, passage: Passage, ctx: Object) -> Object:
+def context_of(program: Program | None, passage: NodePassage, ctx: Object) -> Object:
     """The run's ctx, and for a graph the keys of its dialect that are always there."""
     if program is None or program.language != GRAPHS:
         return ctx
@@ -131,7 +131,7 @@ def context_of(program: Program | None, passage: Passage, ctx: Object) -> Object
     return {**ctx, **built_in(program, passage)}
 
 
-def _docs_keys(program: Program, passage: Passage) -> Object:
+def _docs_keys(program: Program, passage: NodePassage) -> Object:
     keys: Object = {
         "_current_node": passage.node,
         "_previous_node": passage.previous,
@@ -148,7 +148,7 @@ def _docs_keys(program: Program, passage: Passage) -> Object:
     return keys
 
 
-def _gates(program: Program, passage: Passage) -> Object:
+def _gates(program: Program, passage: NodePassage) -> Object:
     """Each goal gate by how it stands, in the order of the file."""
     gates = [step.name for step in program.steps.values() if step.gate is not None]
     return {
@@ -157,7 +157,7 @@ def _gates(program: Program, passage: Passage) -> Object:
     }
 
 
-def _spec_keys(_program: Program, passage: Passage) -> Object:
+def _spec_keys(_program: Program, passage: NodePassage) -> Object:
     keys: Object = {"current_node": passage.node}
     if passage.verdict is not None:
         keys["outcome"] = status_word(_SPEC, passage.verdict, passage.word)

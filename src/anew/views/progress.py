@@ -17,7 +17,7 @@ from anew.engine.state import BRANCH_FAILS, FINAL, RunStatus
 from anew.engine.waits import sleep_end
 from anew.program.program import Program
 from anew.values import Object, Value
-from anew.views.context import GRAPHS, Passage
+from anew.views.context import GRAPHS, NodePassage
 from anew.views.relays import Relays
 from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, Doing, LoopProgress, StepProgress, StepStatus
@@ -65,7 +65,7 @@ class Progress:
         self.retries = 0
         self.failed_branches = 0
         self.steps: dict[str, StepProgress] = {}
-        self.passage = Passage()
+        self.passage = NodePassage()
         self._branches: dict[int, _Branch] = {}
         self._relays = Relays(program)
 

@@ -11,7 +11,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunState
 from anew.program.program import Program
 from anew.values import Object
-from anew.views.context import GRAPHS, Passage, context_of, is_made_up
+from anew.views.context import GRAPHS, NodePassage, context_of, is_made_up
 
 
 def summary(program: Program, log: Sequence[e.Event], state: RunState) -> Object:
@@ -73,10 +73,10 @@ def visits(program: Program, log: Iterable[e.Event]) -> list[str]:
 
 def shown_ctx(program: Program, log: Iterable[e.Event], state: RunState) -> Object:
     """What was written, and for a graph the keys that are always there."""
-    passage = Passage()
+    passage = NodePassage()
     for event in log:
         if isinstance(event, e.RunRequested):  # of the last run, where one took over from another
-            passage = Passage()
+            passage = NodePassage()
         passage.feed(program, event)
     return context_of(program, passage, state.ctx)
 

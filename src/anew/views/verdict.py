@@ -15,15 +15,13 @@ from msgspec.structs import replace
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunState, RunStatus
 from anew.store import JobRow, RunRow, WaitReason
-from anew.views.activities import Verdict, activity_verdict, loop_verdict
+from anew.views.activities import VerdictText, activity_verdict, loop_verdict
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress
 from anew.views.routing_words import listed
 from anew.views.step_progress import Doing
 from anew.views.summary import passes_on
 from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_text
-
-__all__ = ["Verdict", "answer_command", "signal_command", "unattended", "verdict"]
 
 DETAILS_MAX = 2
 # A job that is due this long and nobody's: a worker that is not overloaded would have taken it.
@@ -38,7 +36,7 @@ def verdict(
     jobs: Sequence[JobRow] = (),
     children: Sequence[RunRow] = (),
     lost: Sequence[LostWorker] = (),
-) -> Verdict:
+) -> VerdictText:
     """What to tell about a run. `jobs` and `children` are those the store has of it.
 
     `lost` are workers that hold some of the jobs and have not reported for a while.
@@ -55,7 +53,7 @@ def _told(
     *,
     jobs: Sequence[JobRow],
     children: Sequence[RunRow],
-) -> Verdict:
+) -> VerdictText:
     match state.status:
         case RunStatus.DONE:
             return _done(progress, now)
@@ -63,7 +61,7 @@ def _told(
             return _failed(progress, state, now)
         case RunStatus.CANCELLED:
             after = duration(progress.seconds(now))
-            return Verdict(f"Cancelled after {after}", progress.reason or "")
+            return VerdictText(f"Cancelled after {after}", progress.reason or "")
         case RunStatus.PAUSED:
             return _paused(progress, state, jobs)
         case RunStatus.NEW | RunStatus.QUEUED | RunStatus.RUNNING | RunStatus.WAITING:
@@ -72,7 +70,7 @@ def _told(
             assert_never(other)
 
 
-def _done(progress: Progress, now: int) -> Verdict:
+def _done(progress: Progress, now: int) -> VerdictText:
     steps = sum(step.visits > 0 for step in progress.steps.values())
     counts = [counted(steps, "step")]
     if progress.retries:
@@ -89,7 +87,7 @@ def _done(progress: Progress, now: int) -> Verdict:
     if progress.continued_as is not None:
         details.append(f"It goes on as run {progress.continued_as}.")
     headline = f"Done in {duration(progress.seconds(now))}"
-    return Verdict(headline, ", ".join(counts), tuple(details))
+    return VerdictText(headline, ", ".join(counts), tuple(details))
 
 
 def _first_of(told: Sequence[str]) -> list[str]:
@@ -98,7 +96,7 @@ def _first_of(told: Sequence[str]) -> list[str]:
     return [*told[:DETAILS_MAX], *([f"And {more:,} more."] if more > 0 else [])]
 
 
-def _failed(progress: Progress, state: RunState, now: int) -> Verdict:
+def _failed(progress: Progress, state: RunState, now: int) -> VerdictText:
     error = state.failure or progress.error or {}
     where = f" in step {progress.failed_step}" if progress.failed_step else ""
     retry = error.get("retry")
@@ -117,16 +115,16 @@ def _failed(progress: Progress, state: RunState, now: int) -> Verdict:
         remedy = f"anew retry {progress.run} --from {quote(progress.failed_step)}"
         details.append(f"What to do: mend the cause, then `{remedy}`.")
     why = error_text(error, characters_max=ERROR_CHARACTERS_MAX) if error else ""
-    return Verdict(f"Failed{where}{after}", why, tuple(details))
+    return VerdictText(f"Failed{where}{after}", why, tuple(details))
 
 
-def _paused(progress: Progress, state: RunState, jobs: Sequence[JobRow]) -> Verdict:
+def _paused(progress: Progress, state: RunState, jobs: Sequence[JobRow]) -> VerdictText:
     held = sum(job.reason is WaitReason.HELD for job in jobs)
     at_work = sum(a.doing is Doing.WORKING for a in progress.activities()) if not jobs else 0
     live = held or len(state.live_step_runs()) - at_work
     details = [f"{counted(live, 'step-run')} held."] if live > 0 else []
     details.append(f"`anew resume {progress.run}` lets it go on.")
-    return Verdict("Paused", progress.reason or "", tuple(details))
+    return VerdictText("Paused", progress.reason or "", tuple(details))
 
 
 def _live(
@@ -136,14 +134,14 @@ def _live(
     *,
     jobs: Sequence[JobRow],
     children: Sequence[RunRow],
-) -> Verdict:
+) -> VerdictText:
     pieces = sorted(_pieces(progress, children), key=_rank)
     stuck = unattended(jobs, progress.last_at, now)
     if stuck is not None:
         step, since = stuck
         headline = f"No worker has taken {step}, which has been due"
         remedy = f"If nothing works on this run, `anew resume {progress.run}` goes on with it."
-        return Verdict(headline, details=(remedy,), since=since)
+        return VerdictText(headline, details=(remedy,), since=since)
     if not pieces:
         return _without_step_run(progress, state)
     first, *others = (piece.verdict for piece in pieces)
@@ -174,21 +172,21 @@ def answer_command(run: str, asked: Sequence[Sequence[str]]) -> str:
     return f"anew answer {run} {word}{' --step STEP' if len(asked) > 1 else ''}"
 
 
-def _without_step_run(progress: Progress, state: RunState) -> Verdict:
+def _without_step_run(progress: Progress, state: RunState) -> VerdictText:
     refused = [token for token in state.tokens.values() if token.refused_at is not None]
     if refused:
         steps = ", ".join(dict.fromkeys(token.step for token in refused))
-        return Verdict(f"Waiting for the gate of {steps} to open")
+        return VerdictText(f"Waiting for the gate of {steps} to open")
     if state.status is RunStatus.WAITING:
-        return Verdict("Waiting")
+        return VerdictText("Waiting")
     if progress.steps:
-        return Verdict("Between two steps")
-    return Verdict("Queued", "no worker has taken it yet", since=progress.first_at or None)
+        return VerdictText("Between two steps")
+    return VerdictText("Queued", "no worker has taken it yet", since=progress.first_at or None)
 
 
 class _Piece(Struct, frozen=True):
     rank: int
-    verdict: Verdict
+    verdict: VerdictText
 
 
 def _rank(piece: _Piece) -> tuple[int, int]:

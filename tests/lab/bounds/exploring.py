@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import Key, LoopVisit, RunState, StepRunStatus
-from anew.lab.playing import Asking, Played
-from anew.lab.script import Entry, Script
+from anew.lab.playing import Asking, PlayedEntry
+from anew.lab.script import Script, ScriptEntry
 from anew.lab.world import World
 from anew.program.program import Program
 
@@ -95,7 +95,7 @@ class _Player:
         self._given: dict[Key, int] = {}
         self.world: World | None = None
 
-    def next(self, asking: Asking) -> Played | None:
+    def next(self, asking: Asking) -> PlayedEntry | None:
         assert self.world is not None
         if self._choices.is_new:
             self._recognise(asking)
@@ -105,7 +105,7 @@ class _Player:
         said, takes = options[number]
         if not said:
             return None
-        return Played(Entry(said, 1, round(takes * NANOSECONDS)), is_last=True)
+        return PlayedEntry(ScriptEntry(said, 1, round(takes * NANOSECONDS)), is_last=True)
 
     def lag(self, key: Key) -> int:  # noqa: ARG002
         return 0

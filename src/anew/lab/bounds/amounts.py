@@ -16,7 +16,7 @@ from anew.program.span import Span
 _REASONS_MAX = 32
 
 
-class Reason(Struct, frozen=True):
+class BoundReason(Struct, frozen=True):
     """Why a part of a program has no bound of its author's, and what ends it all the same.
 
     `rule` is a word for machines, `what` a sentence for people.
@@ -35,7 +35,7 @@ class Bound(Struct, frozen=True):
     """
 
     at_most: float
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[BoundReason, ...] = ()
 
     @property
     def is_bounded(self) -> bool:
@@ -57,7 +57,7 @@ class Bound(Struct, frozen=True):
 ZERO, ONE = Bound(0.0), Bound(1.0)
 
 
-def endless(reason: Reason, at_most: float = inf) -> Bound:
+def endless(reason: BoundReason, at_most: float = inf) -> Bound:
     """A bound that only an engine's limit gives, or nothing does."""
     return Bound(at_most, (reason,))
 
@@ -102,7 +102,7 @@ def rounds(items: Bound, width: int) -> Bound:
     return Bound(float(ceil(items.at_most / width)), items.reasons)
 
 
-def _both(one: Bound, other: Bound) -> tuple[Reason, ...]:
+def _both(one: Bound, other: Bound) -> tuple[BoundReason, ...]:
     if not other.reasons or one.reasons == other.reasons:
         return one.reasons
     if not one.reasons:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from anew.lab.bounds.amounts import ZERO, Bound, Reason
+from anew.lab.bounds.amounts import ZERO, Bound, BoundReason
 from anew.lab.bounds.dependencies import dependencies_of
-from anew.lab.bounds.given import ALL, TIME, WAITS, Call, Child, Given, Resolver
+from anew.lab.bounds.given import ALL, TIME, WAITS, Child, ChildCall, Given, Resolver
 from anew.lab.bounds.known import UNKNOWN, Workload
 from anew.lab.bounds.report import Bounds
-from anew.lab.bounds.rows import Rows
+from anew.lab.bounds.rows import BoundRows
 from anew.lab.bounds.runs import Runs
 from anew.lab.bounds.visits import StepAnalysis
 from anew.lab.bounds.warnings import warnings_of
@@ -74,7 +74,7 @@ class _Families(Struct):
         self.analyses += 1
         children: dict[str, Bounds | str] = {}
 
-        def find(call: Call) -> Bounds | str:
+        def find(call: ChildCall) -> Bounds | str:
             place = str(call.place)
             if place not in children:
                 children[place] = self._find(call, given, (*above, program.digest))
@@ -83,7 +83,7 @@ class _Families(Struct):
         given = Given(program, workload, self.items, find, self.patience)
         return _bounds(given, children)
 
-    def _find(self, call: Call, given: Given, above: tuple[str, ...]) -> Bounds | str:
+    def _find(self, call: ChildCall, given: Given, above: tuple[str, ...]) -> Bounds | str:
         found = self.resolve(given.program, call.inputs)
         if found.program is None:
             return found.why
@@ -118,7 +118,7 @@ def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
     given.patience()
     analyses = {step.name: StepAnalysis(given, step) for step in given.program.steps.values()}
     counted = Runs(given, analyses).count()
-    rows = Rows(given, analyses, counted, children)
+    rows = BoundRows(given, analyses, counted, children)
     nested, most = rows.nested(), counted.walked.most
     waits, time = most.get(WAITS, ZERO), most.get(TIME, ZERO)
     open_parts = [waits, time, *(row.in_run for row in (*rows.tasks, *nested))]
@@ -141,7 +141,7 @@ def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
     )
 
 
-def _reasons(bounds: Iterable[Bound]) -> tuple[Reason, ...]:
+def _reasons(bounds: Iterable[Bound]) -> tuple[BoundReason, ...]:
     """Why anything is open, each reason once, in the order of the file."""
     found = dict.fromkeys(reason for bound in bounds for reason in bound.reasons)
     return tuple(sorted(found, key=lambda one: (one.place.file, one.place.line, one.place.column)))

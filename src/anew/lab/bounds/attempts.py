@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from anew.engine.relay import relayed
 from anew.engine.retry import DELAY_SECONDS_MAX
 from anew.expressions import Template
-from anew.lab.bounds.amounts import ZERO, Bound, Reason, endless, largest, smaller
+from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, largest, smaller
 from anew.lab.bounds.calling import Calling
 from anew.lab.bounds.delays import attempts_known, jump_delay, retry_range, seconds_known
 from anew.lab.bounds.given import Given
@@ -243,7 +243,7 @@ def _many(given: Given, retries: list[_Retries], most: float) -> Bound:
     ends, is_authors = given.tasks_most
     if is_authors:
         return Bound(float(ends))
-    reason = Reason("attempts", retry.span, what, f"limits.tasks_per_step_run, {ends:,}")
+    reason = BoundReason("attempts", retry.span, what, f"limits.tasks_per_step_run, {ends:,}")
     return endless(reason, float(ends))
 
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.engine.retry import DELAY_SECONDS_MAX
-from anew.lab.bounds.amounts import ZERO, Bound, Reason, endless, larger, largest, smaller
+from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, larger, largest, smaller
 from anew.lab.bounds.delays import plain_seconds
-from anew.lab.bounds.given import Call, Given
+from anew.lab.bounds.given import ChildCall, Given
 from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
 from anew.program.kinds import find_kind
 from anew.program.program import Task
@@ -96,7 +96,7 @@ def _untimed(task: Task, said: object) -> Bound:
     what = f"{task.label} ({task.kind}) has no timeout"
     if isinstance(said, Mapping):
         what = f"the timeout of {task.label} limits connecting and reading, not the whole call"
-    return endless(Reason("no-timeout", task.span, what))
+    return endless(BoundReason("no-timeout", task.span, what))
 
 
 def _silence(tool: Task, inputs: Object) -> Bound:
@@ -104,14 +104,14 @@ def _silence(tool: Task, inputs: Object) -> Bound:
     whom = "a person" if tool.kind == "human" else "a signal"
     if inputs.get("timeout") is None:
         what = f"{tool.label} waits for {whom} without a timeout"
-        return endless(Reason("wait", tool.span, what))
+        return endless(BoundReason("wait", tool.span, what))
     return _stated(tool, inputs["timeout"], f"the timeout of {tool.label}")
 
 
 def _slept(tool: Task, inputs: Object) -> Bound:
     if inputs.get("until") is not None:
         what = f"{tool.label} sleeps until a moment"
-        return endless(Reason("sleep", tool.span, what))
+        return endless(BoundReason("sleep", tool.span, what))
     return _stated(tool, inputs.get("seconds"), f"how long {tool.label} sleeps")
 
 
@@ -122,14 +122,14 @@ def _stated(tool: Task, value: object, what: str) -> Bound:
     if value is not None and value is not UNKNOWN and not isinstance(value, str):
         return ZERO  # no run can wait with it: it is an error at once
     why = f"{what} is an expression that only a run can tell"
-    return endless(Reason("wait", tool.span, why), DELAY_SECONDS_MAX)
+    return endless(BoundReason("wait", tool.span, why), DELAY_SECONDS_MAX)
 
 
 def _child(given: Given, task: Task, tool: Task, inputs: Object) -> Calling:
     what = child_name(inputs)
-    bounds = given.child(Call(what, tool.span, {**inputs, "args": _args(given, tool, inputs)}))
+    bounds = given.child(ChildCall(what, tool.span, {**inputs, "args": _args(given, tool, inputs)}))
     if isinstance(bounds, str):
-        unknown = endless(Reason("child", tool.span, f"the child {what}: {bounds}"))
+        unknown = endless(BoundReason("child", tool.span, f"the child {what}: {bounds}"))
         waits, seconds, inside = unknown, unknown, unknown
     else:
         waits, seconds, inside = bounds.waits, bounds.time, bounds.executions

@@ -13,7 +13,7 @@ from anew.engine.record import Moment, Recorder
 from anew.engine.retry import DELAY_SECONDS_MAX, Bounds, delay_of
 from anew.engine.state import Key, RunState, StepRun
 from anew.expressions import Template
-from anew.lab.bounds.amounts import Bound, Reason, endless
+from anew.lab.bounds.amounts import Bound, BoundReason, endless
 from anew.lab.bounds.known import UNKNOWN, Workload, value_known
 from anew.program.policy import Jump, Retry
 from anew.program.program import Program
@@ -108,7 +108,7 @@ def _wished(retry: Retry, cap: float | None) -> Bound:
     if cap is not None:
         return Bound(min(cap, DELAY_SECONDS_MAX))
     what = "the server says how long to wait (Retry-After), and no max_delay caps it"
-    return endless(Reason("retry-after", _place(retry), what, _ENDS), DELAY_SECONDS_MAX)
+    return endless(BoundReason("retry-after", _place(retry), what, _ENDS), DELAY_SECONDS_MAX)
 
 
 def _place(retry: Retry) -> Span:
@@ -116,5 +116,5 @@ def _place(retry: Retry) -> Span:
 
 
 def _unknown(place: Span, what: str) -> Bound:
-    reason = Reason("delay", place, f"{what} is an expression that only a run can tell", _ENDS)
+    reason = BoundReason("delay", place, f"{what} is an expression that only a run can tell", _ENDS)
     return endless(reason, DELAY_SECONDS_MAX)

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, endless, larger, smaller
 from anew.lab.bounds.given import ALL, SHARED, TIME, WAITS, Cost, Given
 from anew.lab.bounds.limits import visits_limit
-from anew.lab.bounds.longest import Edge, components, longest
-from anew.lab.bounds.routing import Onward, Way, onward, rescue
-from anew.lab.bounds.visits import Ending, StepAnalysis
-from anew.lab.bounds.walking import END, State, Stop, Walked, cycle_reason, visits_of, within
+from anew.lab.bounds.longest import CostEdge, components, longest
+from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
+from anew.lab.bounds.visits import StepAnalysis, VisitEnding
+from anew.lab.bounds.walking import END, Stop, Walked, WalkState, cycle_reason, visits_of, within
 from anew.program.policy import Verdict
 from anew.program.program import Join, Program, RouteMode
 
@@ -50,7 +50,7 @@ class Flow(Struct, dict=True):
             return Walked(most, tuple(self._all_in_turn()))
         most[ALL] = smaller(most[ALL], known)
         patience = self.given.patience
-        ways = longest(State(self.entry), list(self._edges()), lambda _, __: ZERO, patience)
+        ways = longest(WalkState(self.entry), list(self._edges()), lambda _, __: ZERO, patience)
         end = ways.most.get(END, {})
         for sort in (WAITS, TIME):
             most[sort] = smaller(most.get(sort, ZERO), end.get(sort, ZERO))
@@ -133,12 +133,12 @@ class Flow(Struct, dict=True):
             for following in (*alone, together):
                 yield {**following, _ALL_TASKS: following.get(_ALL_TASKS, ZERO) + own}
 
-    def _onward(self, name: str) -> Iterator[tuple[Ending, Onward]]:
+    def _onward(self, name: str) -> Iterator[tuple[VisitEnding, Onward]]:
         step = self.program.steps[name]
         for ending in self.analyses[name].visit().endings:
             yield ending, onward(self.program, step, ending)
 
-    def _ways(self, name: str, found: Onward) -> Iterator[Way]:
+    def _ways(self, name: str, found: Onward) -> Iterator[TokenWay]:
         yield from found.choices
         step = self.program.steps[name]
         way_out = rescue(self.program, step, in_branch=False) if found.is_lost else None
@@ -173,20 +173,20 @@ class Flow(Struct, dict=True):
 
     # --- time -----------------------------------------------------------------------------------
 
-    def _edges(self) -> Iterator[Edge[State]]:
+    def _edges(self) -> Iterator[CostEdge[WalkState]]:
         """A step begins when a step before it has ended; one that joins, when all have."""
         for name in self.visits:
-            here, endings = State(name), self.analyses[name].visit().endings
+            here, endings = WalkState(name), self.analyses[name].visit().endings
             for ending, found in self._onward(name):
                 cost = self._in_turn(name, endings[ending])
                 stop = Stop(name, ending, endings[ending])
-                yield Edge(here, END, cost, stop)
+                yield CostEdge(here, END, cost, stop)
                 for way in (*self._ways(name, found), *found.together):
-                    yield Edge(here, State(way.to), cost, stop)
+                    yield CostEdge(here, WalkState(way.to), cost, stop)
             worst = self._worst(name)
-            stop = Stop(name, Ending(Verdict.FAILURE), worst)
+            stop = Stop(name, VisitEnding(Verdict.FAILURE), worst)
             for target in self._awaiting(name):
-                yield Edge(here, State(target), self._in_turn(name, worst), stop)
+                yield CostEdge(here, WalkState(target), self._in_turn(name, worst), stop)
 
     def _in_turn(self, name: str, cost: Cost) -> Mapping[str, Bound]:
         """Visits of one step wait for each other, unless each token has its own."""

@@ -35,7 +35,7 @@ def executions(label: str) -> str:
     return f"executions {label}"
 
 
-class Call(Struct, frozen=True):
+class ChildCall(Struct, frozen=True):
     """A child program that a task calls, as far as the document tells."""
 
     what: str
@@ -63,7 +63,7 @@ class Given(Struct, frozen=True):
     program: Program
     workload: Workload
     items: int | None
-    child: Callable[[Call], Bounds | str]
+    child: Callable[[ChildCall], Bounds | str]
     patience: Patience = unlimited
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from anew.lab.bounds.amounts import Reason
+from anew.lab.bounds.amounts import BoundReason
 from anew.lab.bounds.report import Bounds, Dependency, PathStep, TaskBounds
 from anew.lab.bounds.wording import amount_text, time_text
 from anew.views.visible import visible
@@ -128,7 +128,7 @@ def _visit(one: PathStep) -> tuple[str, ...]:
     return (one.step, one.ends, ", ".join(parts) + items, time_text(one.waits), time_text(one.time))
 
 
-def _reasons(title: str, found: Iterable[Reason], paint: Paint, colour: str) -> Iterator[str]:
+def _reasons(title: str, found: Iterable[BoundReason], paint: Paint, colour: str) -> Iterator[str]:
     listed = list(found)
     if not listed:
         return

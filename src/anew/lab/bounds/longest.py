@@ -17,7 +17,7 @@ from anew.lab.patience import Patience, patiently, unlimited
 N = TypeVar("N", bound=Hashable)
 
 
-class Edge(Struct, Generic[N], frozen=True):
+class CostEdge(Struct, Generic[N], frozen=True):
     """A way from node to node; `cost` has an amount by sort, those that are missing are nothing.
 
     `mark` is the caller's.
@@ -40,12 +40,12 @@ class Ways(Struct, Generic[N]):
     """
 
     most: dict[N, dict[str, Bound]]
-    came: dict[tuple[N, str], Edge[N]] = field(default_factory=dict)
-    round: dict[N, Sequence[Edge[N]]] = field(default_factory=dict)
+    came: dict[tuple[N, str], CostEdge[N]] = field(default_factory=dict)
+    round: dict[N, Sequence[CostEdge[N]]] = field(default_factory=dict)
 
-    def path(self, node: N, sort: str) -> list[Edge[N]]:
+    def path(self, node: N, sort: str) -> list[CostEdge[N]]:
         """The edges of the costliest way to a node, as far as it is one way: not into a cycle."""
-        found: list[Edge[N]] = []
+        found: list[CostEdge[N]] = []
         seen = {node}
         while (edge := self.came.get((node, sort))) is not None and edge.source not in seen:
             found.append(edge)
@@ -53,7 +53,7 @@ class Ways(Struct, Generic[N]):
             seen.add(node)
         return found[::-1]
 
-    def way_round(self, node: N, sort: str) -> list[Edge[N]]:
+    def way_round(self, node: N, sort: str) -> list[CostEdge[N]]:
         """The edges of a way from a node back to it, by the costliest of its cycle."""
         inside = self.round.get(node, ())
         costliest = max(inside, key=lambda edge: edge.cost.get(sort, ZERO).at_most, default=None)
@@ -63,23 +63,23 @@ class Ways(Struct, Generic[N]):
         return [*_shortest(inside, *there), costliest, *_shortest(inside, *back)]
 
 
-def _leaving(edges: Sequence[Edge[N]]) -> dict[N, list[Edge[N]]]:
-    found: dict[N, list[Edge[N]]] = {}
+def _leaving(edges: Sequence[CostEdge[N]]) -> dict[N, list[CostEdge[N]]]:
+    found: dict[N, list[CostEdge[N]]] = {}
     for edge in edges:
         found.setdefault(edge.source, []).append(edge)
     return found
 
 
-def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
+def _shortest(edges: Sequence[CostEdge[N]], start: N, end: N) -> list[CostEdge[N]]:
     """The fewest edges from node to node; there is a way."""
-    came: dict[N, Edge[N]] = {}
+    came: dict[N, CostEdge[N]] = {}
     leaving, reached = _leaving(edges), [start]
     for node in reached:
         for edge in leaving.get(node, ()):
             if edge.target not in came and edge.target != start:
                 came[edge.target] = edge
                 reached.append(edge.target)
-    found: list[Edge[N]] = []
+    found: list[CostEdge[N]] = []
     while end != start:
         found.append(came[end])
         end = came[end].source
@@ -87,7 +87,7 @@ def _shortest(edges: Sequence[Edge[N]], start: N, end: N) -> list[Edge[N]]:
 
 
 def longest(
-    start: N, edges: Sequence[Edge[N]], endless: Endless[N], patience: Patience = unlimited
+    start: N, edges: Sequence[CostEdge[N]], endless: Endless[N], patience: Patience = unlimited
 ) -> Ways[N]:
     """The costliest ways from `start` to every node it leads to."""
     leaving = _leaving(edges)
@@ -103,7 +103,7 @@ def longest(
 
 
 def _settle_cycle(
-    ways: Ways[N], group: frozenset[N], leaving: Mapping[N, list[Edge[N]]], endless: Endless[N]
+    ways: Ways[N], group: frozenset[N], leaving: Mapping[N, list[CostEdge[N]]], endless: Endless[N]
 ) -> None:
     """Every node of a cycle can have cost what any of them has, and what going round costs."""
     inside = [edge for node in group for edge in leaving.get(node, ()) if edge.target in group]
@@ -120,7 +120,7 @@ def _settle_cycle(
         ways.round[node] = inside
 
 
-def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[Edge[N]]) -> None:
+def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[CostEdge[N]]) -> None:
     """A path into a cycle goes on, from where it was entered, to all of its nodes."""
     leads = _leaving(inside)
     todo = [node for node in group if node in ways.most]
@@ -134,7 +134,7 @@ def _keep_ways_in(ways: Ways[N], group: frozenset[N], inside: Sequence[Edge[N]])
                     ways.came.setdefault((edge.target, sort), edge)
 
 
-def _extend(ways: Ways[N], node: N, edges: Iterable[Edge[N]]) -> None:
+def _extend(ways: Ways[N], node: N, edges: Iterable[CostEdge[N]]) -> None:
     before = ways.most.get(node, {})
     for edge in edges:
         known = ways.most.setdefault(edge.target, {})

@@ -6,7 +6,7 @@ from math import isinf
 
 from msgspec import Struct
 
-from anew.lab.bounds.amounts import ZERO, Bound, Reason
+from anew.lab.bounds.amounts import ZERO, Bound, BoundReason
 from anew.program.findings import Finding
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
@@ -107,8 +107,8 @@ class Bounds(Struct, frozen=True):
     steps: tuple[StepBounds, ...]
     dependencies: tuple[Dependency, ...]
     path: tuple[PathStep, ...]
-    unbounded: tuple[Reason, ...]
-    assumed: tuple[Reason, ...]
+    unbounded: tuple[BoundReason, ...]
+    assumed: tuple[BoundReason, ...]
     warnings: tuple[Finding, ...]
 
     @property
@@ -191,7 +191,7 @@ def _path_row(one: PathStep) -> Object:
     }
 
 
-def _reason_row(reason: Reason) -> Object:
+def _reason_row(reason: BoundReason) -> Object:
     row = {"rule": reason.rule, **_place_row(reason.place), "what": reason.what}
     return {**row, "ends": reason.ends}
 

@@ -14,14 +14,14 @@ from msgspec import Struct
 from anew.engine.router import EVENT_WORDS, Reason
 from anew.expressions import UNDEFINED, Condition
 from anew.lab.bounds.known import Facts, truth_of
-from anew.lab.bounds.visits import Ending
+from anew.lab.bounds.visits import VisitEnding
 from anew.program.policy import Verdict
 from anew.program.program import Arc, Program, RouteMode, Step
 
 _TREES_MAX = 10_000
 
 
-class Way(Struct, frozen=True):
+class TokenWay(Struct, frozen=True):
     """One token that leaves: by an arc, which has a number, or `via` what."""
 
     to: str
@@ -35,17 +35,17 @@ class Onward(Struct, frozen=True):
     `is_lost`: the failure, or the missing route, may find no arc and go where failures go.
     """
 
-    choices: tuple[Way, ...] = ()
-    together: tuple[Way, ...] = ()
+    choices: tuple[TokenWay, ...] = ()
+    together: tuple[TokenWay, ...] = ()
     is_fork: bool = False
     may_end: bool = False
     is_lost: bool = False
 
 
-def onward(program: Program, step: Step, ending: Ending) -> Onward:
+def onward(program: Program, step: Step, ending: VisitEnding) -> Onward:
     """Where the arcs of a step lead after a visit that ended so."""
     if ending.to is not None:
-        return Onward((Way(ending.to, Reason.RETRY_TARGET),))
+        return Onward((TokenWay(ending.to, Reason.RETRY_TARGET),))
     has_failed = ending.verdict is Verdict.FAILURE
     if not has_failed:
         event = "step.done" if step.loop is None else "loop.done"
@@ -74,10 +74,10 @@ def _after(program: Program, step: Step, event: str, verdict: Verdict) -> Onward
     open_arcs = list(_open(program, step, event, verdict))
     is_fork = router.mode is RouteMode.FORK and not has_failed and bool(router.arcs)
     if is_fork:
-        ways = tuple(Way(arc.to, None, number) for number, arc, _ in open_arcs)
+        ways = tuple(TokenWay(arc.to, None, number) for number, arc, _ in open_arcs)
         return Onward(together=ways, is_fork=True)
     none = not any(holds and arc.most is None for _, arc, holds in open_arcs)
-    ways = tuple(Way(arc.to, None, number) for number, arc, _ in open_arcs)
+    ways = tuple(TokenWay(arc.to, None, number) for number, arc, _ in open_arcs)
     must_choose = not has_failed and router.must_choose and bool(router.arcs)
     ends = none and not has_failed and not must_choose
     is_lost = none and (has_failed or (must_choose and not router.gives_up))
@@ -148,10 +148,10 @@ def _holds_in_graph(text: str, dialect: str, verdict: Verdict) -> bool | None:
     return holds_for_status(tree, verdict, dialect=known)
 
 
-def rescue(program: Program, step: Step, *, in_branch: bool) -> Way | None:
+def rescue(program: Program, step: Step, *, in_branch: bool) -> TokenWay | None:
     """Where a failure goes that no arc takes."""
     if step.rescue is not None:
-        return Way(step.rescue, Reason.RETRY_TARGET)
+        return TokenWay(step.rescue, Reason.RETRY_TARGET)
     if program.fallback is None or in_branch or program.fallback == step.name:
         return None
-    return Way(program.fallback, Reason.FALLBACK)
+    return TokenWay(program.fallback, Reason.FALLBACK)

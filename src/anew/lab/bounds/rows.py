@@ -14,8 +14,8 @@ from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, executions
 from anew.lab.bounds.longest import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
 from anew.lab.bounds.routing import onward
-from anew.lab.bounds.runs import Counted
-from anew.lab.bounds.visits import Ending, StepAnalysis, StepVisit
+from anew.lab.bounds.runs import CountedVisits
+from anew.lab.bounds.visits import StepAnalysis, StepVisit, VisitEnding
 from anew.lab.bounds.walking import within
 from anew.lab.bounds.warnings import sends_anew
 from anew.lab.patience import patiently
@@ -24,12 +24,12 @@ from anew.program.program import Program, Step, Task
 from anew.program.span import Span
 
 
-class Rows(Struct, dict=True):
+class BoundRows(Struct, dict=True):
     """Makes the rows of one program from what its runs can come to."""
 
     given: Given
     analyses: dict[str, StepAnalysis]
-    counted: Counted
+    counted: CountedVisits
     children: dict[str, Bounds | str]
 
     @cached_property
@@ -169,7 +169,8 @@ class Rows(Struct, dict=True):
 def _failing(program: Program, step: Step) -> set[str]:
     """Where arcs of a step lead that only a failure takes."""
     failed, done = (
-        onward(program, step, Ending(verdict)) for verdict in (Verdict.FAILURE, Verdict.SUCCESS)
+        onward(program, step, VisitEnding(verdict))
+        for verdict in (Verdict.FAILURE, Verdict.SUCCESS)
     )
     always = {way.to for way in (*done.choices, *done.together)}
     return {way.to for way in (*failed.choices, *failed.together)} - always

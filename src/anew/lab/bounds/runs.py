@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, at_most, endless, larger, largest
+from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, at_most, endless, larger, largest
 from anew.lab.bounds.flowing import Flow
 from anew.lab.bounds.given import SHARED, TIME, Given, executions
 from anew.lab.bounds.limits import visits_limit
@@ -29,7 +29,7 @@ from anew.lab.bounds.walking import (
 from anew.program.program import Limits, Program, Step
 
 
-class Counted(Struct, frozen=True):
+class CountedVisits(Struct, frozen=True):
     """What was found, and how often each step that can be reached is visited."""
 
     walked: Walked
@@ -46,7 +46,7 @@ class Runs(Struct):
     def program(self) -> Program:
         return self.given.program
 
-    def count(self) -> Counted:
+    def count(self) -> CountedVisits:
         """What a line of runs costs: one, and those that take its place."""
         first = self._from(self.program.entry)
         restarting = list(self._restarts(first.visits))
@@ -63,7 +63,7 @@ class Runs(Struct):
         anew = (replace(stop, again=stop.again or "restart") for stop in slowest)
         return replace(found, walked=replace(found.walked, path=(*first.walked.path, *anew)))
 
-    def _following(self, entries: list[str]) -> Iterator[Counted]:
+    def _following(self, entries: list[str]) -> Iterator[CountedVisits]:
         """The runs that can take the place of another, which may be one of them."""
         seen = list(dict.fromkeys(entries))
         for entry in seen:
@@ -72,7 +72,9 @@ class Runs(Struct):
             seen += [to for to in found if to not in seen]
             yield more
 
-    def _line(self, first: Counted, again: dict[str, Bound], restarts: Bound) -> Counted:
+    def _line(
+        self, first: CountedVisits, again: dict[str, Bound], restarts: Bound
+    ) -> CountedVisits:
         """The first run, and as many as may take its place."""
         steps = [step for step in self.program.steps.values() if self.analyses[step.name].known]
         visits, most = {}, {}
@@ -87,7 +89,7 @@ class Runs(Struct):
                 once = self.worst_of(step.name, executions(label))
                 known = first.walked.most.get(sort, once * before)
                 most[sort] = known + again.get(sort, once * after) * restarts
-        return Counted(Walked(most, first.walked.path), visits)
+        return CountedVisits(Walked(most, first.walked.path), visits)
 
     def _restarts(self, visits: dict[str, Bound]) -> Iterator[tuple[Step, str]]:
         for name in visits:
@@ -103,10 +105,10 @@ class Runs(Struct):
         if most != Limits().restarts:
             return Bound(float(most))
         what = "the run can be begun anew"
-        reason = Reason("restart", step.span, what, f"limits.restarts, {most:,}")
+        reason = BoundReason("restart", step.span, what, f"limits.restarts, {most:,}")
         return endless(reason, float(most))
 
-    def _from(self, entry: str) -> Counted:
+    def _from(self, entry: str) -> CountedVisits:
         parts = components(entry, self.program.ways)
         ways = self.program.ways
         cyclic = {name for part in parts for name in part if len(part) > 1 or name in ways[name]}
@@ -118,7 +120,7 @@ class Runs(Struct):
         except (Several, TooMany):
             flow = Flow(self.given, self.analyses, entry)
             walked = flow.walk()
-            return Counted(walked, flow.visits)
+            return CountedVisits(walked, flow.visits)
         visits = {
             name: walked.most.get(visits_of(name), ONE) if name in counted else ONE
             for name in self.program.steps
@@ -126,7 +128,7 @@ class Runs(Struct):
         }
         return self._limited(walked, visits)
 
-    def _limited(self, walked: Walked, visits: dict[str, Bound]) -> Counted:
+    def _limited(self, walked: Walked, visits: dict[str, Bound]) -> CountedVisits:
         """Whatever a walk comes to, no run visits a step more often than it may."""
         most, sums = dict(walked.most), dict.fromkeys(SHARED, 0.0)
         for name, bound in visits.items():
@@ -140,7 +142,7 @@ class Runs(Struct):
                     most[within(name, sort)] = at_most(most[within(name, sort)], amount)
         for sort, amount in sums.items():
             most[sort] = at_most(most.get(sort, ZERO), amount)
-        return Counted(Walked(most, walked.path), visits)
+        return CountedVisits(Walked(most, walked.path), visits)
 
     def _worst_visit(self, name: str) -> dict[str, float]:
         known = self.analyses[name].known.values()

@@ -14,19 +14,19 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.expressions import UNDEFINED
-from anew.lab.bounds.amounts import ONE, ZERO, Bound, Reason, endless, larger, rounds, smaller
+from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, endless, larger, rounds, smaller
 from anew.lab.bounds.attempts import Leave, TaskVisit, task_visits
 from anew.lab.bounds.calling import Calling, calling
 from anew.lab.bounds.delays import attempts_known
 from anew.lab.bounds.given import ALL, RELAY, TIME, WAITS, Cost, Given, executions
 from anew.lab.bounds.known import UNKNOWN, value_known
-from anew.lab.bounds.longest import Edge, Ways, components, longest
+from anew.lab.bounds.longest import CostEdge, Ways, components, longest
 from anew.lab.bounds.scheduling import in_one_place
 from anew.program.policy import OutcomeStatus, Verdict
 from anew.program.program import Limits, Loop, LoopMode, RouteMode, Step
 
 
-class Ending(Struct, frozen=True):
+class VisitEnding(Struct, frozen=True):
     """How a visit ends. With `to` it is retried by way of that step.
 
     `spent` is what has been used of the retries that its visits share.
@@ -39,7 +39,7 @@ class Ending(Struct, frozen=True):
 
 _STATUS = {True: OutcomeStatus.ERROR, False: OutcomeStatus.OK}
 # A label of the pipeline, or how the step-run ends.
-_Node: TypeAlias = str | Ending
+_Node: TypeAlias = str | VisitEnding
 
 
 class StepVisit(Struct, frozen=True):
@@ -49,14 +49,14 @@ class StepVisit(Struct, frozen=True):
     what a visit would wait without a deadline.
     """
 
-    endings: dict[Ending, Cost]
+    endings: dict[VisitEnding, Cost]
     items: Bound
     one_run: Cost
     parts: dict[str, TaskVisit]
     calls: dict[str, Calling]
     path: tuple[str, ...]
     wanted_waits: Bound
-    assumed: tuple[Reason, ...] = ()
+    assumed: tuple[BoundReason, ...] = ()
 
     def worst(self, sort: str) -> Bound:
         found = ZERO
@@ -86,10 +86,10 @@ class StepAnalysis(Struct, dict=True):
         first = self.step.tasks[0].label
         cycle, patience = partial(self._cycle, edges), self.given.patience
         ways = longest(first, edges, cycle, patience)
-        ended = {node: cost for node, cost in ways.most.items() if isinstance(node, Ending)}
+        ended = {node: cost for node, cost in ways.most.items() if isinstance(node, VisitEnding)}
         if told is not None:
             ended = {node: cost for node, cost in ended.items() if node.verdict is told}
-        costs: dict[Ending, Cost] = {**ended}
+        costs: dict[VisitEnding, Cost] = {**ended}
         if _is_cyclic(first, edges):
             # The number of tasks a step-run may execute ends what goes round.
             costs[_failed(costs)] = _worst(ways.most.values())
@@ -121,7 +121,7 @@ class StepAnalysis(Struct, dict=True):
             found[task.label] = task_visits(self.given, task, call, spent=spent, allowed=allowed)
         return found
 
-    def _edges(self, label: str, visits: list[TaskVisit]) -> Iterator[Edge[_Node]]:
+    def _edges(self, label: str, visits: list[TaskVisit]) -> Iterator[CostEdge[_Node]]:
         task = self.step.tasks[self.step.index_of[label]]
         call = self.calls[label]
         once = ZERO if task.kind == RELAY else ONE + call.inside
@@ -135,7 +135,7 @@ class StepAnalysis(Struct, dict=True):
                 }
                 between = visit.delay + wait
                 each = {WAITS: call.waits + between, TIME: call.seconds + between}
-                yield Edge(label, self._target(label, leave, visit.spent), cost, each)
+                yield CostEdge(label, self._target(label, leave, visit.spent), cost, each)
 
     def _target(self, label: str, leave: Leave, spent: int) -> _Node:
         verdict = leave.verdict or Verdict.SUCCESS
@@ -146,17 +146,17 @@ class StepAnalysis(Struct, dict=True):
                 following = self.step.index_of[label] + 1
                 if following < len(self.step.tasks):
                     return self.step.tasks[following].label
-                return Ending(verdict, spent=spent)
+                return VisitEnding(verdict, spent=spent)
             case "done":
-                return Ending(verdict, spent=spent)
+                return VisitEnding(verdict, spent=spent)
             case "elsewhere":
-                return Ending(Verdict.FAILURE, leave.to, spent + 1)
+                return VisitEnding(Verdict.FAILURE, leave.to, spent + 1)
             case "fail":
-                return Ending(Verdict.FAILURE, spent=spent)
+                return VisitEnding(Verdict.FAILURE, spent=spent)
             case other:
                 assert_never(other)
 
-    def _cycle(self, edges: list[Edge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
+    def _cycle(self, edges: list[CostEdge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
         """Jumps that go round end with the number of tasks a step-run may execute."""
         self.given.patience()
         most, is_authors = self.given.tasks_most
@@ -168,10 +168,10 @@ class StepAnalysis(Struct, dict=True):
         labels = [task.label for task in self.step.tasks if task.label in group]
         what = f"jumps can go round for ever: {' -> '.join([*labels, labels[0]])}"
         place = self.step.tasks[self.step.index_of[labels[0]]].span
-        reason = Reason("jump-cycle", place, what, f"limits.tasks_per_step_run, {most:,}")
+        reason = BoundReason("jump-cycle", place, what, f"limits.tasks_per_step_run, {most:,}")
         return endless(reason, at_most)
 
-    def _limited(self, costs: dict[Ending, Cost]) -> dict[Ending, Cost]:
+    def _limited(self, costs: dict[VisitEnding, Cost]) -> dict[VisitEnding, Cost]:
         """No step-run executes more tasks than it may; it fails when it would."""
         most, is_authors = self.given.tasks_most
         one_run = _worst(costs.values())
@@ -190,7 +190,7 @@ class StepAnalysis(Struct, dict=True):
         }
         return {**kept, _failed(kept): _worst(kept.values())}
 
-    def _items(self) -> tuple[Bound, tuple[Reason, ...]]:
+    def _items(self) -> tuple[Bound, tuple[BoundReason, ...]]:
         loop = self.step.loop
         if loop is None:
             return ONE, ()
@@ -206,18 +206,18 @@ class StepAnalysis(Struct, dict=True):
             return ZERO, ()  # no list: it is an error at once
         return _assumed_items(self.given, loop, "the number of items is known only to a run")
 
-    def _looped(self, costs: dict[Ending, Cost], items: Bound) -> dict[Ending, Cost]:
+    def _looped(self, costs: dict[VisitEnding, Cost], items: Bound) -> dict[VisitEnding, Cost]:
         loop = self.step.loop
         assert loop is not None
-        failed = Ending(Verdict.FAILURE)
-        found: dict[Ending, Cost] = {}
+        failed = VisitEnding(Verdict.FAILURE)
+        found: dict[VisitEnding, Cost] = {}
         if not self._surely_begins(loop):
             found[failed] = {WAITS: ZERO, TIME: ZERO}
         goes_well = [
             cost for ending, cost in costs.items() if ending.verdict is not Verdict.FAILURE
         ]
         if items.at_most == 0 or goes_well:
-            found[Ending(Verdict.SUCCESS)] = self._repeated(_worst(goes_well), items)
+            found[VisitEnding(Verdict.SUCCESS)] = self._repeated(_worst(goes_well), items)
         if items.at_most and any(ending.verdict is Verdict.FAILURE for ending in costs):
             found[failed] = self._repeated(_worst(costs.values()), items)
         return found
@@ -239,7 +239,7 @@ class StepAnalysis(Struct, dict=True):
             found[WAITS] = smaller(cost[WAITS] * in_one_place(items, width), found[TIME])
         return found
 
-    def _in_time(self, costs: dict[Ending, Cost]) -> dict[Ending, Cost]:
+    def _in_time(self, costs: dict[VisitEnding, Cost]) -> dict[VisitEnding, Cost]:
         """A deadline ends the visit, wherever it is."""
         seconds = self.step.deadline_seconds
         if seconds is None:
@@ -271,25 +271,27 @@ def _width(given: Given, loop: Loop) -> int | None:
     return attempts_known(loop.max_in_flight, given.workload)
 
 
-def _assumed_items(given: Given, loop: Loop, what: str) -> tuple[Bound, tuple[Reason, ...]]:
+def _assumed_items(given: Given, loop: Loop, what: str) -> tuple[Bound, tuple[BoundReason, ...]]:
     most = given.program.limits.loop_iterations
     if given.items is not None:
         assumed = f"{what}; {given.items:,} are assumed (--items)"
-        return Bound(float(given.items)), (Reason("items", loop.span, assumed),)
+        return Bound(float(given.items)), (BoundReason("items", loop.span, assumed),)
     if most != Limits().loop_iterations:
         return Bound(float(most)), ()  # the author's own
     ends = f"limits.loop_iterations, {most:,}"
-    return endless(Reason("loop", loop.span, f"a loop over data: {what}", ends), float(most)), ()
+    return endless(
+        BoundReason("loop", loop.span, f"a loop over data: {what}", ends), float(most)
+    ), ()
 
 
-def _for_one(edge: Edge[_Node], sort: str) -> float:
+def _for_one(edge: CostEdge[_Node], sort: str) -> float:
     """The most that each execution of a visit can cost, with the wait behind it."""
     assert isinstance(edge.mark, dict)
     whole = edge.cost.get(sort, ZERO).at_most
     return min(whole, edge.mark[sort].at_most) if sort in edge.mark else whole
 
 
-def _is_cyclic(first: str, edges: list[Edge[_Node]]) -> bool:
+def _is_cyclic(first: str, edges: list[CostEdge[_Node]]) -> bool:
     leads: dict[_Node, list[_Node]] = {}
     for edge in edges:
         leads.setdefault(edge.source, []).append(edge.target)
@@ -297,7 +299,7 @@ def _is_cyclic(first: str, edges: list[Edge[_Node]]) -> bool:
     return any(len(part) > 1 or part[0] in leads.get(part[0], ()) for part in parts)
 
 
-def _slowest(ways: Ways[_Node], ended: dict[Ending, dict[str, Bound]]) -> tuple[str, ...]:
+def _slowest(ways: Ways[_Node], ended: dict[VisitEnding, dict[str, Bound]]) -> tuple[str, ...]:
     """The labels of the pipeline's longest way."""
     if not ended:
         return ()
@@ -311,16 +313,16 @@ def _cut(bound: Bound, limit: float, *, is_authors: bool) -> Bound:
     return Bound(limit, () if is_authors else bound.reasons)
 
 
-def _plainness(ending: Ending) -> int:
+def _plainness(ending: VisitEnding) -> int:
     """Of endings that cost the same, the plainest is told of: it comes last."""
     return [Verdict.FAILURE, Verdict.SKIPPED, Verdict.PARTIAL, Verdict.SUCCESS].index(
         ending.verdict
     )
 
 
-def _failed(costs: Iterable[Ending]) -> Ending:
+def _failed(costs: Iterable[VisitEnding]) -> VisitEnding:
     """A failure that comes at any time: the less was spent before it, the more is left."""
-    return Ending(Verdict.FAILURE, spent=min((one.spent for one in costs), default=0))
+    return VisitEnding(Verdict.FAILURE, spent=min((one.spent for one in costs), default=0))
 
 
 def _worst(costs: Iterable[Cost]) -> Cost:

@@ -14,13 +14,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine.gates import PENDING
-from anew.lab.bounds.amounts import ZERO, Bound, Reason, endless, total
+from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, total
 from anew.lab.bounds.given import SHARED, TIME, WAITS, Cost, Given
 from anew.lab.bounds.limits import Limit, steps_limit, visits_limit
-from anew.lab.bounds.longest import Edge, Ways, longest
-from anew.lab.bounds.routing import Onward, Way, onward, rescue
+from anew.lab.bounds.longest import CostEdge, Ways, longest
+from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
 from anew.lab.bounds.scheduling import makespan, waits_of_one
-from anew.lab.bounds.visits import Ending, StepAnalysis, passes_on
+from anew.lab.bounds.visits import StepAnalysis, VisitEnding, passes_on
 from anew.program.policy import Budget, Retry, Verdict
 from anew.program.program import Program, RouteMode, Step
 from anew.program.span import NOWHERE, Span
@@ -35,7 +35,7 @@ _NORMAL = (None, "join")
 Memory: TypeAlias = tuple[tuple[str, int | str], ...]
 
 
-class State(Struct, frozen=True):
+class WalkState(Struct, frozen=True):
     """The token enters `step`. `told` is the verdict it brings to a step that passes it on."""
 
     step: str
@@ -44,7 +44,7 @@ class State(Struct, frozen=True):
     memory: Memory = ()
 
 
-END = State("")
+END = WalkState("")
 
 
 class Stop(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Stop(Struct, frozen=True):
     """
 
     step: str
-    ending: Ending
+    ending: VisitEnding
     cost: Cost = {}
     branch: tuple[Stop, ...] = ()
     again: str = ""
@@ -86,7 +86,7 @@ class Walked(Struct, frozen=True):
 
 
 # The state that follows a visit, what it costs to get there, and the longest branch on the way.
-Followed: TypeAlias = tuple[State, Cost, tuple[Stop, ...]]
+Followed: TypeAlias = tuple[WalkState, Cost, tuple[Stop, ...]]
 
 
 class Walker(Struct, dict=True):
@@ -116,11 +116,11 @@ class _Walk:
         self._walker = walker
         self._program: Program = walker.given.program
         self._joins = joins
-        self._edges: list[Edge[State]] = []
+        self._edges: list[CostEdge[WalkState]] = []
         self._gates = {step.name for step in self._program.gates}
 
     def go(self, start: str) -> Walked:
-        first = State(start)
+        first = WalkState(start)
         todo, seen = [first], {first}
         while todo:
             self._walker.given.patience()
@@ -133,7 +133,7 @@ class _Walk:
         ways = longest(first, self._edges, self._cycle, self._walker.given.patience)
         return Walked(ways.most.get(END, {}), tuple(self._path(ways)))
 
-    def _path(self, ways: Ways[State]) -> Iterator[Stop]:
+    def _path(self, ways: Ways[WalkState]) -> Iterator[Stop]:
         """The visits of the longest walk, with those of a cycle once."""
         rounds: list[object] = []
         for edge in ways.path(END, TIME):
@@ -145,7 +145,7 @@ class _Walk:
 
     # --- one visit ------------------------------------------------------------------------------
 
-    def _leave(self, state: State) -> Iterator[State]:
+    def _leave(self, state: WalkState) -> Iterator[WalkState]:
         """The states a visit can lead to; what it costs is noted."""
         step = self._program.steps[state.step]
         self._walker.reached.add(step.name)
@@ -186,13 +186,13 @@ class _Walk:
             counted[sort if sort in SHARED else within(step.name, sort)] = bound
         return counted
 
-    def _note(self, state: State, following: State, cost: Cost, stop: Stop | None) -> None:
-        self._edges.append(Edge(state, following, cost, stop))
+    def _note(self, state: WalkState, following: WalkState, cost: Cost, stop: Stop | None) -> None:
+        self._edges.append(CostEdge(state, following, cost, stop))
 
     # --- where it leads -------------------------------------------------------------------------
 
     def _follow(
-        self, step: Step, ending: Ending, memory: dict[str, int | str]
+        self, step: Step, ending: VisitEnding, memory: dict[str, int | str]
     ) -> Iterator[Followed]:
         self._remember(step, ending, memory)
         found = onward(self._program, step, ending)
@@ -213,7 +213,7 @@ class _Walk:
             if way_out is not None:
                 yield from self._taken(step, ending, way_out, memory)
 
-    def _remember(self, step: Step, ending: Ending, memory: dict[str, int | str]) -> None:
+    def _remember(self, step: Step, ending: VisitEnding, memory: dict[str, int | str]) -> None:
         name = step.name
         shares = _shares_budget(step)
         if name in self._gates or (shares and name in self._walker.cyclic):
@@ -222,7 +222,7 @@ class _Walk:
             memory[f"spent {name}"] = ending.spent
 
     def _taken(
-        self, step: Step, ending: Ending, way: Way, memory: dict[str, int | str]
+        self, step: Step, ending: VisitEnding, way: TokenWay, memory: dict[str, int | str]
     ) -> Iterator[Followed]:
         after = dict(memory)
         arc = step.router.arcs[way.arc - 1] if way.arc is not None else None
@@ -236,14 +236,14 @@ class _Walk:
         yield self._state(way.to, ending, after, is_normal=way.via in _NORMAL), {}, ()
 
     def _state(
-        self, to: str, ending: Ending | None, memory: dict[str, int | str], *, is_normal: bool
-    ) -> State:
+        self, to: str, ending: VisitEnding | None, memory: dict[str, int | str], *, is_normal: bool
+    ) -> WalkState:
         told = None
         if passes_on(self._program.steps[to]):
             told = Verdict.SUCCESS if ending is None else ending.verdict
-        return State(to, is_normal, told, tuple(sorted(memory.items())))
+        return WalkState(to, is_normal, told, tuple(sorted(memory.items())))
 
-    def _redirected(self, memory: dict[str, int | str]) -> State | None:
+    def _redirected(self, memory: dict[str, int | str]) -> WalkState | None:
         """Where the first gate that is not met sends the run, if it still can."""
         for step in self._program.gates:
             gate = step.gate
@@ -310,7 +310,7 @@ class _Walk:
 
     # --- cycles ---------------------------------------------------------------------------------
 
-    def _cycle(self, group: frozenset[State], sort: str) -> Bound:
+    def _cycle(self, group: frozenset[WalkState], sort: str) -> Bound:
         """What going round costs, until a limit of the engine ends it."""
         self._walker.given.patience()
         steps = list(dict.fromkeys(state.step for state in group))
@@ -334,12 +334,12 @@ class _Walk:
         return visits * once if once else 0.0
 
 
-def _stops(edge: Edge[State]) -> tuple[Stop, ...]:
+def _stops(edge: CostEdge[WalkState]) -> tuple[Stop, ...]:
     """The visit that an edge stands for, if one was made, and the branch behind it."""
     return (edge.mark, *edge.mark.branch) if isinstance(edge.mark, Stop) else ()
 
 
-def _failed(ending: Ending) -> bool:
+def _failed(ending: VisitEnding) -> bool:
     return ending.verdict is Verdict.FAILURE
 
 
@@ -376,14 +376,14 @@ def _sum(one: Cost, other: Cost) -> Cost:
     return {sort: one.get(sort, ZERO) + other.get(sort, ZERO) for sort in one.keys() | other.keys()}
 
 
-def cycle_reason(program: Program, inside: set[str]) -> Reason:
+def cycle_reason(program: Program, inside: set[str]) -> BoundReason:
     """Why steps can be visited again and again, at the arc that leads back."""
     names = sorted(inside, key=program.position.__getitem__)
     limit = _loosest(program, names)
     what = f"steps can lead back to each other: {', '.join(names)}"
     if len(names) == 1:
         what = f"step {names[0]} can lead back to itself"
-    return Reason("arc-cycle", _back(program, names), what, limit.name or None)
+    return BoundReason("arc-cycle", _back(program, names), what, limit.name or None)
 
 
 def _loosest(program: Program, names: list[str]) -> Limit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.lab.faults.audit import INVARIANTS, Broken
-from anew.lab.faults.campaign import Campaign, FaultReport, FaultRun, Record, simulate_faults
+from anew.lab.faults.campaign import Campaign, FaultReport, FaultRun, RunRecord, simulate_faults
 from anew.lab.faults.kinds import FAULTS, read_faults
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Campaign",
     "FaultReport",
     "FaultRun",
-    "Record",
+    "RunRecord",
     "read_faults",
     "simulate_faults",
 ]

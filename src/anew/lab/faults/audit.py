@@ -17,7 +17,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import FINAL, Key, RunState, RunStatus, key_of
 from anew.errors import EngineBug
-from anew.lab.faults.ledger import Execution, Ledger
+from anew.lab.faults.ledger import BegunCall, FaultLedger
 from anew.lab.faults.passage import Passage
 from anew.lab.replay import replay
 from anew.program.policy import Budget, Retry
@@ -37,7 +37,7 @@ class Evidence(Struct, frozen=True):
 
     program: Program
     log: Sequence[e.Event]
-    ledger: Ledger
+    ledger: FaultLedger
     state: RunState | None
     is_endless: bool = False
 
@@ -154,7 +154,7 @@ def _one_key(found: Evidence) -> Iterator[str]:
     """One key for all executions of one visit of a task, and another for every other visit."""
     visits: dict[str, tuple[Key, str, int]] = {}
     keys: dict[tuple[Key, str, int], str] = {}
-    given: dict[_Attempt, Execution] = {}
+    given: dict[_Attempt, BegunCall] = {}
     for execution in found.ledger.executions:
         began = found.log[min(execution.started, len(found.log)) - 1]
         number = began.task_visit if isinstance(began, e.TaskStarted) else 0

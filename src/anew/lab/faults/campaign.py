@@ -20,7 +20,7 @@ from anew.lab.faults.chance import Chance, Struck, seed_of_run
 from anew.lab.faults.conditions import Promise, broken_promises, promises_of
 from anew.lab.faults.disturbed import Disturbed, DisturbedPlayer
 from anew.lab.faults.kinds import FAULTS
-from anew.lab.faults.ledger import Ledger, effects
+from anew.lab.faults.ledger import FaultLedger, effects
 from anew.lab.people import scripted_people
 from anew.lab.playing import Tapes
 from anew.lab.script import Script
@@ -47,7 +47,7 @@ class FaultRun(Struct):
     seed: int
     index: int
     simulation: Simulation
-    ledgers: list[Ledger]
+    ledgers: list[FaultLedger]
     struck: list[Struck]
     broken: list[Broken]
 
@@ -80,7 +80,7 @@ class FaultRun(Struct):
         return effects(self.ledgers, shown_labels(self.simulation.program))
 
 
-class Record(Struct, frozen=True):
+class RunRecord(Struct, frozen=True):
     """What a report keeps of a run."""
 
     index: int
@@ -134,7 +134,7 @@ class Campaign(Struct, frozen=True):
             run.broken += broken_promises(self.promises, promised(run))
         return run
 
-    def _played(self, world: World, ledgers: Sequence[Ledger]) -> list[Broken]:
+    def _played(self, world: World, ledgers: Sequence[FaultLedger]) -> list[Broken]:
         """Play it to its end, and say what the auditor finds."""
         is_endless = False
         try:
@@ -159,10 +159,10 @@ class FaultReport(Struct):
 
     campaign: Campaign
     asked: int
-    records: list[Record] = field(default_factory=list)
+    records: list[RunRecord] = field(default_factory=list)
 
     @property
-    def broken(self) -> list[Record]:
+    def broken(self) -> list[RunRecord]:
         """The runs in which something that must hold did not."""
         return [record for record in self.records if record.broken]
 
@@ -171,7 +171,7 @@ class FaultReport(Struct):
         return not self.broken
 
     @property
-    def worst(self) -> Record | None:
+    def worst(self) -> RunRecord | None:
         """The first run that breaks something, else the longest that failed, else the longest."""
         return max(self.records, key=_badness, default=None)
 
@@ -236,11 +236,11 @@ def without_faults(program: Program, script: Script) -> FaultRun:
     return run
 
 
-def record_of(run: FaultRun) -> Record:
+def record_of(run: FaultRun) -> RunRecord:
     """What a report keeps of it."""
     simulation = run.simulation
     failure = simulation.state.failure if simulation.status is RunStatus.FAILED else None
-    return Record(
+    return RunRecord(
         index=run.index,
         status=simulation.status.value,
         error_kind=None if failure is None else str(failure.get("kind")),
@@ -281,7 +281,7 @@ def _told(error: Exception) -> str:
     return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
 
 
-def _badness(record: Record) -> tuple[bool, bool, float, int]:
+def _badness(record: RunRecord) -> tuple[bool, bool, float, int]:
     is_failed = record.status == RunStatus.FAILED.value
     elapsed = 0.0 if record.broken else record.elapsed
     return bool(record.broken), is_failed and not record.broken, elapsed, -record.index

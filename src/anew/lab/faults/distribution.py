@@ -9,7 +9,7 @@ from math import ceil
 from msgspec import Struct
 
 from anew.lab.faults.audit import INVARIANTS
-from anew.lab.faults.campaign import NO_BUG, FaultReport, Record
+from anew.lab.faults.campaign import NO_BUG, FaultReport, RunRecord
 from anew.values import Object
 
 # Rows of a histogram.
@@ -27,7 +27,7 @@ class Bucket(Struct, frozen=True):
     runs: int
 
 
-class Tally(Struct, frozen=True):
+class InvariantTally(Struct, frozen=True):
     """One thing that must hold: in how many runs it did not, and the first of them."""
 
     invariant: str
@@ -79,7 +79,7 @@ def _trimmed(buckets: list[Bucket]) -> list[Bucket]:
     return buckets[filled[0] : filled[-1] + 1] if filled else []
 
 
-def tallies(report: FaultReport) -> list[Tally]:
+def tallies(report: FaultReport) -> list[InvariantTally]:
     """Everything that must hold, the engine's invariants first, then the author's own."""
     own = [promise.text for promise in report.campaign.promises]
     found = {
@@ -91,20 +91,20 @@ def tallies(report: FaultReport) -> list[Tally]:
     return [_tally(name, found, is_own=name not in known) for name in (*INVARIANTS, NO_BUG, *own)]
 
 
-def _tally(name: str, found: dict[int, dict[str, str]], *, is_own: bool) -> Tally:
+def _tally(name: str, found: dict[int, dict[str, str]], *, is_own: bool) -> InvariantTally:
     runs = [index for index, broken in found.items() if name in broken]
     if not runs:
-        return Tally(name, is_own)
+        return InvariantTally(name, is_own)
     first = min(runs)
-    return Tally(name, is_own, len(runs), first, found[first][name])
+    return InvariantTally(name, is_own, len(runs), first, found[first][name])
 
 
-def statuses(records: Iterable[Record]) -> dict[str, int]:
+def statuses(records: Iterable[RunRecord]) -> dict[str, int]:
     """How many runs ended in each way, most first."""
     return dict(Counter(record.status for record in records).most_common())
 
 
-def error_kinds(records: Iterable[Record]) -> dict[str, int]:
+def error_kinds(records: Iterable[RunRecord]) -> dict[str, int]:
     """The kinds of the errors of failed runs, most first."""
     kinds = (record.error_kind for record in records if record.error_kind is not None)
     return dict(Counter(kinds).most_common())
@@ -118,7 +118,7 @@ def injected(report: FaultReport) -> dict[str, int]:
     return dict(total)
 
 
-def attempts_of(record: Record) -> int:
+def attempts_of(record: RunRecord) -> int:
     """The executions of all tasks of a run."""
     return sum(record.attempts.values())
 
@@ -154,7 +154,7 @@ def report_of(report: FaultReport) -> Object:
     }
 
 
-def _tally_row(tally: Tally) -> Object:
+def _tally_row(tally: InvariantTally) -> Object:
     return {
         "invariant": tally.invariant,
         "own": tally.is_own,

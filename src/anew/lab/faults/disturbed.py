@@ -26,11 +26,11 @@ from anew.engine.outcome import Outcome
 from anew.engine.state import Key, StepRun
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, SLOW
-from anew.lab.faults.ledger import Execution, Ledger, Turn
+from anew.lab.faults.ledger import BegunCall, DecidedTurn, FaultLedger
 from anew.lab.faults.outages import Outages, place_of
-from anew.lab.playing import Asking, Played, Player
+from anew.lab.playing import Asking, PlayedEntry, Player
 from anew.lab.script import SUCCESS
-from anew.lab.surroundings import Call, Crashed, Happening, Missed
+from anew.lab.surroundings import Crashed, Happening, Missed, PlayedCall
 from anew.program.kinds import find_kind
 from anew.runtime.turns import moment_after
 
@@ -57,7 +57,7 @@ class Disturbed:
     goes_on = True
 
     def __init__(self, chance: Chance) -> None:
-        self.ledgers: list[Ledger] = []
+        self.ledgers: list[FaultLedger] = []
         self._chance = chance
         self._random = Random(f"{chance.seed}:world")
         self._jump = self._drift = self.now = 0
@@ -79,7 +79,7 @@ class Disturbed:
         known = find_kind(kind) if self._chance.rate(SLOW) else None
         return None if known is None else known.timeout_seconds
 
-    def arrivals(self, call: Call) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
         execution = self._begun(call)
         if not self._chance.strikes(KILL):
             return ((call.ends, call.report),)
@@ -123,15 +123,15 @@ class Disturbed:
     def saw(self, what: Boundary, transition: Transition, *, now: int, shown: int) -> None:
         self.now = now
         if transition.events and isinstance(transition.events[0], RunRequested):
-            self.ledgers.append(Ledger())
+            self.ledgers.append(FaultLedger())
         ledger = self.ledgers[-1]
         before, ledger.seen = ledger.seen, ledger.seen + len(transition.events)
         started = what.started if isinstance(what, Reported) else None
-        ledger.turns.append(Turn(before, ledger.seen, now, shown, started))
+        ledger.turns.append(DecidedTurn(before, ledger.seen, now, shown, started))
 
-    def _begun(self, call: Call) -> Execution:
+    def _begun(self, call: PlayedCall) -> BegunCall:
         ask, ledger = call.ask, self.ledgers[-1]
-        execution = Execution(
+        execution = BegunCall(
             key=ask.key,
             label=ask.task.label,
             kind=ask.tool.kind,
@@ -163,10 +163,10 @@ class DisturbedPlayer:
         self._around = around
         self._outages = Outages(chance)
 
-    def next(self, asking: Asking) -> Played | None:
+    def next(self, asking: Asking) -> PlayedEntry | None:
         refusal = self._outages.refusal(asking)
         if refusal is not None:
-            return Played(refusal, "fault")
+            return PlayedEntry(refusal, "fault")
         played = self._player.next(asking)
         if not self._chance.strikes(SLOW):
             return played
@@ -177,7 +177,7 @@ class DisturbedPlayer:
         slow = replace(entry, takes=_tail(self._chance.stream(SLOW), usual))
         what = f"{place_of(asking)} takes {slow.takes / NANOSECONDS:.3f} s"
         self._chance.note(SLOW, what, at=asking.now)
-        return Played(slow) if played is None else replace(played, entry=slow)
+        return PlayedEntry(slow) if played is None else replace(played, entry=slow)
 
     def lag(self, key: Key) -> int:
         lag = self._player.lag(key)

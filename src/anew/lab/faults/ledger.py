@@ -20,7 +20,7 @@ from anew.values import Value, json_text
 _KEY_WORDS = re.compile(r"\b(?:_key|ANEW_IDEMPOTENCY_KEY)\b")
 
 
-class Execution(Struct):
+class BegunCall(Struct):
     """One call that a worker really began.
 
     `seen` is how long the log was then. `effect_at` is when it has its effect, None for a call that
@@ -61,7 +61,7 @@ class Execution(Struct):
         return self.idempotency_key if is_given else None
 
 
-class Turn(Struct, frozen=True):
+class DecidedTurn(Struct, frozen=True):
     """One decision of the engine: the log's length before and after it, and the clock.
 
     `started` is the execution whose report it answers, if it answers one.
@@ -74,15 +74,15 @@ class Turn(Struct, frozen=True):
     started: int | None = None
 
 
-class Ledger(Struct):
+class FaultLedger(Struct):
     """Of one run."""
 
-    executions: list[Execution] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
+    executions: list[BegunCall] = field(default_factory=list)
+    turns: list[DecidedTurn] = field(default_factory=list)
     seen: int = 0
 
 
-def effects(ledgers: Iterable[Ledger], names: Mapping[tuple[str, str], str]) -> dict[str, int]:
+def effects(ledgers: Iterable[FaultLedger], names: Mapping[tuple[str, str], str]) -> dict[str, int]:
     """How often each task had its effect; where the other side knows a key, once for the key."""
     counts = Counter(dict.fromkeys(names.values(), 0))
     known: set[tuple[str, str]] = set()

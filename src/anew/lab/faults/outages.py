@@ -14,7 +14,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import REFUSE
 from anew.lab.playing import Asking
-from anew.lab.script import Entry
+from anew.lab.script import ScriptEntry
 from anew.values import Object, Value
 
 OUTAGE_SECONDS_MEAN = 30.0
@@ -36,7 +36,7 @@ class Outages:
         self._chance = chance
         self._known: dict[str, _Dependency] = {}
 
-    def refusal(self, asking: Asking) -> Entry | None:
+    def refusal(self, asking: Asking) -> ScriptEntry | None:
         """What a call that begins now is answered instead, if its other side is out."""
         if asking.kind in _OWN or not self._chance.rate(REFUSE):
             return None
@@ -48,7 +48,7 @@ class Outages:
         if left is None:
             return None
         self._chance.note(REFUSE, f"{place_of(asking)} is refused by {name}", at=asking.now)
-        return Entry(_said(asking, left, self._chance.stream(REFUSE)), 1, 0)
+        return ScriptEntry(_said(asking, left, self._chance.stream(REFUSE)), 1, 0)
 
 
 class _Dependency:

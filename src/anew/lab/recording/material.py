@@ -29,9 +29,9 @@ from anew.engine.state import Key
 from anew.engine.waits import SLEEP
 from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log
 from anew.lab.patience import Patience, patiently, unlimited
-from anew.lab.replay import Derivation, Difference, Turn
+from anew.lab.replay import Derivation, Difference, LogTurn
 from anew.lab.replay.happening import drawn_by
-from anew.lab.script import Entry, Sent, place_of
+from anew.lab.script import ScriptEntry, Sent, place_of
 from anew.program.program import Program
 from anew.values import Object, merge_deep
 
@@ -132,7 +132,7 @@ class _Gathering:
         if self._events:
             self._take(world_of_log(self._program, self._events), max(self._now, self._log[-1].at))
 
-    def _happened(self, turn: Turn) -> None:
+    def _happened(self, turn: LogTurn) -> None:
         """Note what a script cannot say, or says otherwise."""
         material = self._material
         match turn.boundary:
@@ -164,7 +164,7 @@ class _Gathering:
                 what = f"a wait of {event.step} was skipped, which a scenario cannot say"
                 self._material.notes.append(f"{what}: there it lasts")
 
-    def _lose(self, lost: Lost, turn: Turn) -> None:
+    def _lose(self, lost: Lost, turn: LogTurn) -> None:
         if isinstance(turn.transition.events[0], (e.StepFailed, e.LoopIterationFailed)):
             what = "was given up after it had lost its workers, which a scenario cannot say"
         else:
@@ -209,7 +209,7 @@ class _Gathering:
                 said, takes = said_of(outcome), one.took
             case Execution(entry=RecordedEntry()):
                 return
-            case Execution(entry=Entry(said=said, takes=takes)):
+            case Execution(entry=ScriptEntry(said=said, takes=takes)):
                 pass
             case Execution(given_up=dict(error)):
                 said, takes = {"error": _error(error)}, one.took

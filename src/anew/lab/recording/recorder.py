@@ -19,7 +19,7 @@ from anew.engine.state import Key, RunState
 from anew.errors import ConfigError
 from anew.lab.decisions import Decision, Differing, first_difference
 from anew.lab.patience import Patience, patiently, unlimited
-from anew.lab.playing import Asking, Played, Player, Tapes
+from anew.lab.playing import Asking, PlayedEntry, Player, Tapes
 from anew.lab.recording.likeness import Likeness
 from anew.lab.recording.material import Material, gathered
 from anew.lab.recording.redacting import Redaction, marks_in
@@ -272,7 +272,7 @@ class _Patient(Struct, frozen=True):
     player: Player
     patience: Patience
 
-    def next(self, asking: Asking) -> Played | None:
+    def next(self, asking: Asking) -> PlayedEntry | None:
         self.patience()
         return self.player.next(asking)
 

@@ -10,6 +10,6 @@ from anew.lab.replay.derivation import (
     replay,
     replayed,
 )
-from anew.lab.replay.happening import Turn
+from anew.lab.replay.happening import LogTurn
 
-__all__ = ["Derivation", "Difference", "Replayed", "Turn", "posing_as", "replay", "replayed"]
+__all__ = ["Derivation", "Difference", "LogTurn", "Replayed", "posing_as", "replay", "replayed"]

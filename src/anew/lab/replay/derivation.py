@@ -19,7 +19,7 @@ from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
-from anew.lab.replay.happening import Draws, Turn, happened, told_turns
+from anew.lab.replay.happening import Draws, LogTurn, happened, told_turns
 from anew.lab.replay.rounding import is_near, not_early
 from anew.lab.replay.sealed import is_sealed
 from anew.lab.replay.stand_ins import StandIns, other_stand_ins, stand_ins, watched_stand_ins
@@ -136,7 +136,7 @@ class Derivation:
             derived, self._decisions, self._shared, self._trusted, self.difference, ended
         )
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Iterator[LogTurn]:
         """Every decision up to the end, or to the first difference."""
         foreign = _foreign(self._log)
         if foreign:
@@ -146,7 +146,7 @@ class Derivation:
             if turn is not None:
                 yield turn
 
-    def _turn(self) -> Turn | None:
+    def _turn(self) -> LogTurn | None:
         first = self._log[self.position]
         if len(self._owners) > 1 and self.position:
             self._state.run = next(run for end, run in self._owners if self.position < end)
@@ -157,7 +157,7 @@ class Derivation:
             problem = f"{type(error).__name__}: {error}"
             return self._differs(first, None, f"the engine cannot follow ({problem})")
 
-    def _derived(self, first: e.Event) -> Turn | None:
+    def _derived(self, first: e.Event) -> LogTurn | None:
         boundary = happened(self._state, first)
         if boundary is None:
             return self._differs(first, None, "nothing that can happen here begins with this event")
@@ -167,7 +167,7 @@ class Derivation:
             transition = self._decided(self._state, boundary, self._secrets)
         except MissingSecret:
             return self._trust(boundary)
-        return self._compared(Turn(boundary, first.at, transition))
+        return self._compared(LogTurn(boundary, first.at, transition))
 
     def _decided(self, state: RunState, boundary: Boundary, secrets: StandIns | None) -> Transition:
         at = self._log[self.position].at
@@ -175,7 +175,7 @@ class Derivation:
         moment = Moment(now, Draws(self._log, self.position), secrets)
         return decide(self._program, state, boundary, moment)
 
-    def _compared(self, turn: Turn) -> Turn | None:
+    def _compared(self, turn: LogTurn) -> LogTurn | None:
         derived = turn.transition.events
         for offset, event in enumerate(derived):
             place = self.position + offset
@@ -185,7 +185,7 @@ class Derivation:
             if _is_cut(recorded):
                 # The beginning of another log may end in the middle of a transition.
                 self._go_on_from(place)
-                return Turn(turn.boundary, turn.at, Transition(derived[:offset], [], None))
+                return LogTurn(turn.boundary, turn.at, Transition(derived[:offset], [], None))
             return self._doubted(turn, recorded, event)
         if not derived:
             return self._doubted(turn, self._log[self.position], None)
@@ -194,8 +194,8 @@ class Derivation:
         return turn
 
     def _doubted(
-        self, turn: Turn, recorded: e.Event | None, derived: e.Event | None
-    ) -> Turn | None:
+        self, turn: LogTurn, recorded: e.Event | None, derived: e.Event | None
+    ) -> LogTurn | None:
         """A difference, unless it may be that of a secret and its stand-in."""
         if self._secrets is None:
             return self._differs(recorded, derived)
@@ -204,7 +204,7 @@ class Derivation:
             return self._trust(turn.boundary)
         return self._differs(recorded, derived)
 
-    def _depends_on_texts(self, turn: Turn) -> bool:
+    def _depends_on_texts(self, turn: LogTurn) -> bool:
         """Whether with other stand-ins something else would have been decided."""
         for others in other_stand_ins(self._program, self._log):
             found = self._otherwise(turn.boundary, others)
@@ -229,7 +229,7 @@ class Derivation:
         told = _completed(recorded, derived)
         return told == derived or (self._is_rounded and is_near(told, derived))
 
-    def _trust(self, boundary: Boundary) -> Turn | None:
+    def _trust(self, boundary: Boundary) -> LogTurn | None:
         """Take what the log has for this instant as it is: a credential was read."""
         begin, at = self.position, self._log[self.position].at
         end = begin
@@ -238,9 +238,9 @@ class Derivation:
         self._trusted += 1
         self._trusted_events += end - begin
         self._go_on_from(end)
-        return Turn(boundary, at, Transition(list(self._log[begin:end]), [], None))
+        return LogTurn(boundary, at, Transition(list(self._log[begin:end]), [], None))
 
-    def _passed_over(self, count: int) -> Iterator[Turn]:
+    def _passed_over(self, count: int) -> Iterator[LogTurn]:
         """Events that another program decided are only folded, and told as what they answer to."""
         self._go_on_from(count)
         if self.difference is None:
@@ -260,7 +260,7 @@ class Derivation:
 
     def _differs(
         self, recorded: e.Event | None, derived: e.Event | None, problem: str | None = None
-    ) -> Turn | None:
+    ) -> LogTurn | None:
         """That was the last turn."""
         known = recorded or derived
         self.difference = Difference(known.seq if known else 0, recorded, derived, problem)

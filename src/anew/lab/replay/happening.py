@@ -33,7 +33,7 @@ _TAKEN = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 _FROM_OUTSIDE = (*(Requested, Reported, Answered, Signalled, Skipped, Paused, Resumed, Cancelled),)
 
 
-class Turn(Struct, frozen=True):
+class LogTurn(Struct, frozen=True):
     """One decision of a log: what happened, when, and what followed from it."""
 
     boundary: Boundary
@@ -86,7 +86,7 @@ def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
     return Taken(key) if run.status in _TAKEN else Due(key)
 
 
-def told_turns(log: Sequence[e.Event]) -> Iterator[Turn]:
+def told_turns(log: Sequence[e.Event]) -> Iterator[LogTurn]:
     """The decisions of a log that nobody can derive, as far as the log alone tells them apart.
 
     Where two decisions of one moment follow each other, the second may be told with the first.
@@ -112,8 +112,8 @@ def _begun_by(state: RunState, event: e.Event, before: e.Event | None) -> Bounda
     return found if is_first or is_told else None
 
 
-def _told(boundary: Boundary, events: Sequence[e.Event]) -> Turn:
-    return Turn(boundary, events[0].at, Transition(list(events), [], None))
+def _told(boundary: Boundary, events: Sequence[e.Event]) -> LogTurn:
+    return LogTurn(boundary, events[0].at, Transition(list(events), [], None))
 
 
 def drawn_by(event: e.Event) -> Sequence[float]:

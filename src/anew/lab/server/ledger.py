@@ -15,7 +15,7 @@ from anew.values import Object
 LAB_KEYS_MAX = 10_000
 
 
-class Entry(Struct):
+class CallEntry(Struct):
     """`calls` by route; `effects` counts what was really done, `lost` answers never sent."""
 
     calls: dict[str, int] = field(default_factory=dict)
@@ -23,11 +23,11 @@ class Entry(Struct):
     lost: int = 0
 
 
-class Ledger:
+class CallLedger:
     """The entries of all keys, bounded."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._entries: OrderedDict[str, CallEntry] = OrderedDict()
 
     def call(self, route: str, key: str) -> int:
         """Count one call; how many there have been of this route with this key."""
@@ -35,9 +35,9 @@ class Ledger:
         entry.calls[route] = entry.calls.get(route, 0) + 1
         return entry.calls[route]
 
-    def entry(self, key: str) -> Entry:
+    def entry(self, key: str) -> CallEntry:
         """The entry of `key`, made when there is none."""
-        entry = self._entries.setdefault(key, Entry())
+        entry = self._entries.setdefault(key, CallEntry())
         self._entries.move_to_end(key)
         if len(self._entries) > LAB_KEYS_MAX:
             self._entries.popitem(last=False)
@@ -45,7 +45,7 @@ class Ledger:
 
     def shown(self, key: str) -> Object:
         """One key as a client sees it; looking does not make an entry."""
-        entry = self._entries.get(key, Entry())
+        entry = self._entries.get(key, CallEntry())
         calls = sum(entry.calls.values())
         by_route = dict(entry.calls)
         return {"key": key, "calls": calls, "by_route": by_route, "effects": entry.effects}

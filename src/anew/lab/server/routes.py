@@ -12,7 +12,7 @@ from email.utils import formatdate
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
-from anew.lab.server.ledger import Ledger
+from anew.lab.server.ledger import CallLedger
 from anew.lab.server.wire import Answer, Refused, Request, json_answer
 from anew.values import Object
 
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     """One request of a route: `key` is what follows the route in its path."""
 
     request: Request
-    ledger: Ledger
+    ledger: CallLedger
     key: str
 
 
@@ -236,7 +236,7 @@ ROUTES = (
 )
 
 
-async def answer_to(request: Request, ledger: Ledger) -> Answer:
+async def answer_to(request: Request, ledger: CallLedger) -> Answer:
     """The answer to one request."""
     for route in ROUTES:
         key = _key_in(request.path, route)

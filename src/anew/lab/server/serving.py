@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 
 from anew.errors import ConfigError
-from anew.lab.server.ledger import Ledger
+from anew.lab.server.ledger import CallLedger
 from anew.lab.server.routes import answer_to
 from anew.lab.server.wire import (
     LAB_HEAD_BYTES_MAX,
@@ -33,7 +33,7 @@ class LabServer:
         self._connections: set[asyncio.Task[None]] = set()
         self._spoke_at = time.monotonic()
         self._requests_open = 0
-        self.ledger = Ledger()
+        self.ledger = CallLedger()
         self.connections_seen = 0
 
     @property

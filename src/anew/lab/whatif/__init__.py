@@ -3,6 +3,6 @@
 from anew.lab.whatif.analysis import SAMPLES_DEFAULT, whatif
 from anew.lab.whatif.estimating import Estimate
 from anew.lab.whatif.prepared import PastRun
-from anew.lab.whatif.verdict import Verdict, Whatif
+from anew.lab.whatif.verdict import RunVerdict, Whatif
 
-__all__ = ["SAMPLES_DEFAULT", "Estimate", "PastRun", "Verdict", "Whatif", "whatif"]
+__all__ = ["SAMPLES_DEFAULT", "Estimate", "PastRun", "RunVerdict", "Whatif", "whatif"]

@@ -23,7 +23,7 @@ from anew.lab.whatif.changes import (
 from anew.lab.whatif.model import Model, Rate, Sample
 from anew.lab.whatif.play import UNKNOWN, Play, play
 from anew.lab.whatif.prepared import PastRun, Ready, prepared, scripted_tasks, worlds_of
-from anew.lab.whatif.verdict import Left, Verdict, Whatif
+from anew.lab.whatif.verdict import Left, RunVerdict, Whatif
 from anew.program.program import Program
 
 SAMPLES_DEFAULT = 200
@@ -103,7 +103,7 @@ class _Analysis:
             retried=self._retried(verdicts),
         )
 
-    def _retried(self, verdicts: Sequence[Verdict]) -> int:
+    def _retried(self, verdicts: Sequence[RunVerdict]) -> int:
         judged = {one.run for one in verdicts}
         return sum(
             isinstance(event, e.RunPaused) and event.shared_with in judged
@@ -189,14 +189,14 @@ class _Analysis:
             number += 1
         return {rate: times / number for rate, times in used.items()}, played
 
-    def _verdict(self, one: Ready, plays: list[Play], *, chance: Play | None) -> Verdict:
+    def _verdict(self, one: Ready, plays: list[Play], *, chance: Play | None) -> RunVerdict:
         departs = _departure(one.past, plays)
         for played in plays:
             played.log = ()
         edges: tuple[str, ...] = ()
         if chance is not None and chance.chance:
             edges = tuple(self._edge(one, edge) for edge in EDGES)
-        return Verdict(one.past.run, one.status, one.figures, plays, departs, edges)
+        return RunVerdict(one.past.run, one.status, one.figures, plays, departs, edges)
 
     def _edge(self, one: Ready, edge: float) -> str:
         """How it ends when chance goes to an extreme."""

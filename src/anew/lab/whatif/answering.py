@@ -21,20 +21,20 @@ from anew.lab.log_world import (
     Execution,
     Executions,
     LogWorld,
-    Place,
+    TaskPlace,
     execution_at,
     line_of,
     not_well,
 )
-from anew.lab.playing import Asking, Played
-from anew.lab.script import Entry, Script
+from anew.lab.playing import Asking, PlayedEntry
+from anew.lab.script import Script, ScriptEntry
 from anew.lab.whatif.by_itself import answer_by_itself
 from anew.lab.whatif.model import Sample, Wanted
 
 # A play that needs the model more often goes in circles by it.
 MODELLED_MAX = 1_000
 # For an execution whose end the log does not have: it is still going on when all is over.
-_NEVER_ENDS = Entry({}, 1, LAST_MOMENT)
+_NEVER_ENDS = ScriptEntry({}, 1, LAST_MOMENT)
 
 
 class Unanswered(Exception):
@@ -59,7 +59,7 @@ class PlayedScript(Script, frozen=True):
         return self.draw
 
 
-class Chance:
+class PastChance:
     """The random number of the log after the same execution, else one of the source."""
 
     def __init__(self, recorded: LogWorld, source: Callable[[], float]) -> None:
@@ -80,7 +80,7 @@ class Chance:
         return self._source()
 
 
-class Known(Struct, frozen=True):
+class KnownExecutions(Struct, frozen=True):
     """What the run's own program asked of the world, by place.
 
     `longer` are the tasks that now have more time for a call. `scripted` are tasks that need no
@@ -101,9 +101,9 @@ class PastWorld:
     def __init__(
         self,
         recorded: LogWorld,
-        chance: Chance,
+        chance: PastChance,
         *,
-        known: Known | None = None,
+        known: KnownExecutions | None = None,
         sample: Sample | None = None,
     ) -> None:
         self._recorded = recorded
@@ -111,10 +111,10 @@ class PastWorld:
         self._known = known
         self._sample = sample
         self._luck = None if sample is None else sample.chance_of(recorded.position)
-        self._asked: Counter[Place] = Counter()
+        self._asked: Counter[TaskPlace] = Counter()
         self._latest: dict[tuple[str, int | None, str], str] = {}
         self._needed: Counter[Key] = Counter()
-        self.endless: set[tuple[Place, int]] = set()
+        self.endless: set[tuple[TaskPlace, int]] = set()
         self.modelled = 0
         self.borrowed = 0
 
@@ -123,8 +123,8 @@ class PastWorld:
         self._needed[key] += 1
         return lags[number] if number < len(lags) else 0
 
-    def next(self, asking: Asking) -> Played | None:
-        place = Place(asking.key, asking.label)
+    def next(self, asking: Asking) -> PlayedEntry | None:
+        place = TaskPlace(asking.key, asking.label)
         number = self._asked[place]
         self._asked[place] += 1
         found = execution_at(self._recorded.places, place, number)
@@ -132,16 +132,16 @@ class PastWorld:
             found = None
         self._chance.go_on(found)
         if self._is_by_itself(asking, place, number):
-            return Played(answer_by_itself(asking), is_last=True)
+            return PlayedEntry(answer_by_itself(asking), is_last=True)
         if found is None:
             return self._missing(asking, place)
         self._latest[line_of(place)] = not_well(found.amounts_to)
         if found.entry is None and found.is_call:
             self.endless.add((place, asking.attempt))
-            return Played(_NEVER_ENDS, is_last=True)
-        return None if found.entry is None else Played(found.entry, is_last=True)
+            return PlayedEntry(_NEVER_ENDS, is_last=True)
+        return None if found.entry is None else PlayedEntry(found.entry, is_last=True)
 
-    def _is_by_itself(self, asking: Asking, place: Place, number: int) -> bool:
+    def _is_by_itself(self, asking: Asking, place: TaskPlace, number: int) -> bool:
         """Whether the inputs say what comes, and the log has nothing for these inputs."""
         if self._known is None or asking.kind not in BY_ITSELF:
             return False
@@ -150,15 +150,15 @@ class PastWorld:
         was = execution_at(self._known.executions, place, number)
         return was is None or was.kind != asking.kind or was.inputs != asking.inputs
 
-    def _missing(self, asking: Asking, place: Place) -> Played | None:
+    def _missing(self, asking: Asking, place: TaskPlace) -> PlayedEntry | None:
         if place in self._recorded.kept:
             return None  # the signal is on its way to whoever waits for it
         if asking.kind in FOR_OTHERS:
             who = "a person" if asking.kind == "human" else "a signal"
             raise Unanswered(asking, f"the log has no answer of {who}")
-        return Played(self._modelled(asking, place), is_last=True)
+        return PlayedEntry(self._modelled(asking, place), is_last=True)
 
-    def _modelled(self, asking: Asking, place: Place) -> Entry:
+    def _modelled(self, asking: Asking, place: TaskPlace) -> ScriptEntry:
         sample, luck = self._sample, self._luck
         if sample is None or luck is None:
             raise NeedsModel

@@ -15,7 +15,7 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.errors import EngineBug
 from anew.lab.log_world import RecordedEntry
 from anew.lab.playing import Asking
-from anew.lab.script import Entry
+from anew.lab.script import ScriptEntry
 from anew.runtime.sleeping import SleepTool
 from anew.tool import Answer, Call, Parked, Place, Timeout
 from anew.tools.noop import NoopTool
@@ -35,7 +35,7 @@ class _Moment(Struct, frozen=True):
         """Nobody sleeps by it."""
 
 
-def answer_by_itself(asking: Asking) -> Entry:
+def answer_by_itself(asking: Asking) -> ScriptEntry:
     """What a `noop` or `sleep` with these inputs gives, and how long it takes."""
     until = asking.now
     answer = _called(asking, until)

@@ -9,7 +9,7 @@ from anew.lab.whatif.estimating import Estimate
 from anew.lab.whatif.model import Basis, Rate
 from anew.lab.whatif.play import UNKNOWN, Figures
 from anew.lab.whatif.report import sorted_rates
-from anew.lab.whatif.verdict import Rule, Verdict, Whatif
+from anew.lab.whatif.verdict import RuleChange, RunVerdict, Whatif
 from anew.views.wording import counted, duration
 
 # Of what may be long: the text says how many more there are, and --json has them all.
@@ -66,7 +66,7 @@ def _sureness(answer: Whatif) -> str:
     return f"how they end: {', '.join(parts)}"
 
 
-def _by(runs: list[Verdict]) -> str:
+def _by(runs: list[RunVerdict]) -> str:
     is_modelled = any(play.modelled for one in runs for play in one.plays)
     return "the model" if is_modelled else "chance"
 
@@ -124,7 +124,7 @@ def _extra(answer: Whatif, figure: Callable[[Figures], float]) -> str:
     return f"{before:.0f} before, {_signed(extra.mean)}{share}{_interval(extra, _signed)}"
 
 
-def _rule_lines(rule: Rule) -> Iterator[str]:
+def _rule_lines(rule: RuleChange) -> Iterator[str]:
     """How often it matched; below that, what came of it."""
     before = rule.before
     where = "gone" if rule.place is None else rule.place
@@ -176,7 +176,7 @@ def _rate_line(rate: Rate) -> str:
     return f"{named}, {which}: {rate.successes} of {rate.observations} went well"
 
 
-def _run_lines(one: Verdict) -> Iterator[str]:
+def _run_lines(one: RunVerdict) -> Iterator[str]:
     calls = one.estimate(lambda figures: figures.calls.total())
     waiting = one.estimate(lambda figures: figures.waiting)
     cost = f"calls {_signed(calls.mean)}, waiting {_signed_duration(waiting.mean)}"
@@ -187,7 +187,7 @@ def _run_lines(one: Verdict) -> Iterator[str]:
         yield f"    from seq {departs.seq} on, {departs.place}: {was} → {now}"
 
 
-def _becomes(one: Verdict) -> str:
+def _becomes(one: RunVerdict) -> str:
     if one.is_decided:
         return one.plays[0].status + ("" if one.is_certain else " (in doubt)")
     shares = {word: one.share(word) for word in ("done", "failed", UNKNOWN)}

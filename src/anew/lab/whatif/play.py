@@ -14,11 +14,17 @@ from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus, key_of
 from anew.errors import ConfigError
-from anew.lab.log_world import LogWorld, Place, world_of_log
+from anew.lab.log_world import LogWorld, TaskPlace, world_of_log
 from anew.lab.playing import Asking
-from anew.lab.script import Entry
+from anew.lab.script import ScriptEntry
 from anew.lab.simulate import Simulation, simulate
-from anew.lab.whatif.answering import Chance, Known, PastWorld, PlayedScript, Unanswered
+from anew.lab.whatif.answering import (
+    KnownExecutions,
+    PastChance,
+    PastWorld,
+    PlayedScript,
+    Unanswered,
+)
 from anew.lab.whatif.comparing import Doubts, doubts_of, silence_passed
 from anew.lab.whatif.model import Sample
 from anew.program.policy import DirectiveKind
@@ -33,7 +39,7 @@ Named = tuple[str, str]
 NamedRule = tuple[str, str, int]
 
 
-class Tally(Struct):
+class RuleTally(Struct):
     """What a rule did in one run: `helped` counts failures, or results not accepted, it dealt with.
 
     `retries` are the executions it asked for, `waiting` the seconds until they and jumps came.
@@ -46,18 +52,18 @@ class Tally(Struct):
     waiting: float = 0.0
 
 
-NO_TALLY = Tally()
+NO_TALLY = RuleTally()
 
 
 class Figures(Struct):
     """What one run cost: calls by task, what its rules did, seconds waited and passed."""
 
     calls: Counter[Named] = field(default_factory=Counter)
-    rules: dict[NamedRule, Tally] = field(default_factory=dict)
+    rules: dict[NamedRule, RuleTally] = field(default_factory=dict)
     waiting: float = 0.0
     elapsed: float = 0.0
 
-    def rule(self, named: NamedRule) -> Tally:
+    def rule(self, named: NamedRule) -> RuleTally:
         return self.rules.get(named, NO_TALLY)
 
 
@@ -93,14 +99,14 @@ def play(
     *,
     length: int,
     draw: Callable[[], float],
-    known: Known | None = None,
+    known: KnownExecutions | None = None,
     sample: Sample | None = None,
 ) -> Play:
     """Play to the end; NeedsModel where there is no sample and the log has no answer.
 
     `length` is that of the run's own log. Chance that the log does not have comes from `draw`.
     """
-    chance = Chance(recorded, draw)
+    chance = PastChance(recorded, draw)
     world = PastWorld(recorded, chance, known=known, sample=sample)
     most = PLAYED_EVENTS_MIN + LOG_GROWTH_MAX * length
     try:
@@ -116,9 +122,9 @@ def play(
     return found
 
 
-def _script(recorded: LogWorld, chance: Chance) -> PlayedScript:
+def _script(recorded: LogWorld, chance: PastChance) -> PlayedScript:
     # Only that something is scripted counts here: what, the player says.
-    said = (Entry({}, 1, 0),)
+    said = (ScriptEntry({}, 1, 0),)
     return PlayedScript(
         outcomes={f"{step}.{task}": said for step, task in recorded.silenced},
         workload=recorded.workload,
@@ -128,7 +134,7 @@ def _script(recorded: LogWorld, chance: Chance) -> PlayedScript:
     )
 
 
-def _ended(played: Simulation, world: PastWorld, known: Known | None) -> Play:
+def _ended(played: Simulation, world: PastWorld, known: KnownExecutions | None) -> Play:
     log = played.log
     if len(played.runs) > 1:
         return Play(UNKNOWN, why="it would be begun anew, as another run")
@@ -147,10 +153,10 @@ def _ended(played: Simulation, world: PastWorld, known: Known | None) -> Play:
     return found
 
 
-def _is_of(endless: set[tuple[Place, int]], event: e.Event) -> bool:
+def _is_of(endless: set[tuple[TaskPlace, int]], event: e.Event) -> bool:
     if not isinstance(event, e.TaskProcessed):
         return False
-    return (Place(key_of(event), event.task or ""), event.attempt or 1) in endless
+    return (TaskPlace(key_of(event), event.task or ""), event.attempt or 1) in endless
 
 
 def figures_of(program: Program, log: Sequence[e.Event]) -> Figures:
@@ -177,7 +183,7 @@ def _tell(
     if event.rule is None:
         return
     named = (event.step or "", event.task or "", event.rule)
-    tally = found.rules.setdefault(named, Tally())
+    tally = found.rules.setdefault(named, RuleTally())
     tally.waiting += delay
     match event:
         case e.TaskProcessed():

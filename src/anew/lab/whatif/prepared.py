@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.lab.decisions import departure
 from anew.lab.log_world import BY_ITSELF, NOT_ACCEPTED, LogWorld, own_part, world_of_log
-from anew.lab.whatif.answering import Known, NeedsModel
+from anew.lab.whatif.answering import KnownExecutions, NeedsModel
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
 from anew.lab.whatif.play import Figures, play
 from anew.lab.whatif.verdict import Left
@@ -40,7 +40,7 @@ class Ready(Struct, frozen=True):
     world: LogWorld
     status: str
     figures: Figures
-    known: Known
+    known: KnownExecutions
 
 
 def scripted_tasks(worlds: Iterable[LogWorld]) -> frozenset[tuple[str, str]]:
@@ -91,7 +91,7 @@ def prepared(
         told = f"played again on its own program it differs at seq {apart.seq} ({apart.place})"
         return Left(past.run, told)
     asked = world_of_log(past.program, again.log).places
-    known = Known(asked, longer_timeouts(past.program, program), scripted)
+    known = KnownExecutions(asked, longer_timeouts(past.program, program), scripted)
     return Ready(past, world, status, _renumbered(again.figures, past.program, program), known)
 
 

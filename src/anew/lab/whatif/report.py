@@ -10,7 +10,7 @@ from anew.lab.whatif.play import UNKNOWN, Named
 from anew.values import Object
 
 if TYPE_CHECKING:
-    from anew.lab.whatif.verdict import Rule, Verdict, Whatif
+    from anew.lab.whatif.verdict import RuleChange, RunVerdict, Whatif
 
 
 def report_of(answer: Whatif) -> Object:
@@ -81,7 +81,7 @@ def _moved(answer: Whatif, was: str, to: str) -> Object:
     }
 
 
-def _rule(rule: Rule) -> Object:
+def _rule(rule: RuleChange) -> Object:
     before = rule.before
     return {
         "step": rule.step,
@@ -114,7 +114,7 @@ def _rate(rate: Rate, used: float) -> Object:
     }
 
 
-def _run(one: Verdict) -> Object:
+def _run(one: RunVerdict) -> Object:
     departs = one.departs
     return {
         "run": one.run,

@@ -13,7 +13,7 @@ from anew.lab.decisions import Departure
 from anew.lab.whatif.comparing import Doubts
 from anew.lab.whatif.estimating import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
-from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, Tally
+from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, RuleTally
 from anew.lab.whatif.report import report_of
 from anew.program.program import Program
 from anew.values import Object
@@ -28,7 +28,7 @@ class Left(Struct, frozen=True):
     why: str
 
 
-class Verdict(Struct):
+class RunVerdict(Struct):
     """One past run: how it `was`, and how it ended each time it was played: once if decided.
 
     `edges` is how it ends when chance that no log has is as low, and as high, as it can be;
@@ -85,7 +85,7 @@ class Verdict(Struct):
         return figure(play.figures) - figure(self.before)
 
 
-class Rule(Struct, frozen=True):
+class RuleChange(Struct, frozen=True):
     """What a rule did in the past runs, and would have done. `place` is where it stands now.
 
     A rule that is gone has the number it had, negative. `rescued` are the failed runs that would
@@ -96,7 +96,7 @@ class Rule(Struct, frozen=True):
     task: str
     number: int
     place: str | None
-    before: Tally
+    before: RuleTally
     matched: Estimate
     exhausted: Estimate
     retries: Estimate
@@ -114,7 +114,7 @@ class Whatif(Struct):
     """
 
     program: Program
-    runs: list[Verdict]
+    runs: list[RunVerdict]
     left: list[Left]
     samples: int
     samples_wanted: int
@@ -134,23 +134,23 @@ class Whatif(Struct):
     def decided(self) -> int:
         return sum(one.is_decided for one in self.runs)
 
-    def moved(self, was: str, to: str) -> list[Verdict]:
+    def moved(self, was: str, to: str) -> list[RunVerdict]:
         """The runs that would for certain have ended otherwise."""
         return [one for one in self._decided(was, to) if one.is_certain]
 
-    def supposed(self, was: str, to: str) -> list[Verdict]:
+    def supposed(self, was: str, to: str) -> list[RunVerdict]:
         """The runs that would have, if the world had answered as it did to other questions."""
         return [one for one in self._decided(was, to) if not one.is_certain]
 
-    def _decided(self, was: str, to: str) -> list[Verdict]:
+    def _decided(self, was: str, to: str) -> list[RunVerdict]:
         runs = (one for one in self.runs if one.was == was and one.is_decided)
         return [one for one in runs if one.plays[0].status == to]
 
-    def open_runs(self, was: str) -> list[Verdict]:
+    def open_runs(self, was: str) -> list[RunVerdict]:
         """The runs that the model, or chance, decides."""
         return [one for one in self.runs if one.was == was and not one.is_decided and one.known]
 
-    def maybe(self, was: str, to: str) -> list[Verdict]:
+    def maybe(self, was: str, to: str) -> list[RunVerdict]:
         """Those of them that would have ended otherwise in some of the samples."""
         return [one for one in self.open_runs(was) if one.share(to) > 0]
 
@@ -199,7 +199,7 @@ class Whatif(Struct):
         return sorted(named, key=lambda task: steps.index(task[0]) if task[0] in steps else -1)
 
     @property
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[RuleChange]:
         """Every rule that matched, or would have."""
         named = {rule: None for figures in self._all_figures() for rule in figures.rules}
         return [self._rule(rule) for rule in sorted(named)]
@@ -231,10 +231,10 @@ class Whatif(Struct):
         done = (one for one in self.runs if one.was == "done")
         return any(one.share("done") < 1 or {*one.edges} - {"done"} for one in done)
 
-    def _rule(self, named: NamedRule) -> Rule:
-        before = Tally(*(int(self._tallied(named, part)) for part in _WHOLE))
+    def _rule(self, named: NamedRule) -> RuleChange:
+        before = RuleTally(*(int(self._tallied(named, part)) for part in _WHOLE))
         before.waiting = self._tallied(named, "waiting")
-        return Rule(
+        return RuleChange(
             *named,
             place=self._place(named),
             before=before,

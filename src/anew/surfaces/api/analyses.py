@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 
 from anew.engine.events import Event
-from anew.lab.coverage import Coverage, Tally
+from anew.lab.coverage import Coverage, CoverageTally
 from anew.lab.patience import Patience, patiently
 from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
 from anew.lab.whatif.lines import answer_lines
@@ -126,7 +126,7 @@ async def _newest(asked: Asked, name: str, digest: str, limit: int) -> list[list
 
 def _exercised(program: Program, logs: Sequence[list[Event]], patience: Patience) -> Coverage:
     """In a thread."""
-    tally = Tally(program)
+    tally = CoverageTally(program)
     for log in logs:
         tally.add(patiently(log, patience))
     return tally.coverage

@@ -22,7 +22,7 @@ from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
 from anew.surfaces.api.runs import program_of
 from anew.values import Object
-from anew.views.picture.composing import Beside, pictured
+from anew.views.picture.composing import PictureContext, pictured
 from anew.views.picture.shown import Pictured
 from anew.views.picture.tracing import Trace
 from anew.views.step_progress import Doing
@@ -64,7 +64,7 @@ async def picture(asked: Asked) -> Reply:
     versions = await asked.engine.database.survey.versions({row.digest})
     async with asked.service.traces.following(row, program, at=at) as trace:
         jobs = [] if at is not None else await asked.engine.database.archive.jobs(row.run)
-        beside = Beside(
+        beside = PictureContext(
             row=row,
             now=asked.engine.database.clock.now() if at is None else trace.progress.last_at,
             is_past=at is not None,
@@ -79,7 +79,7 @@ async def picture(asked: Asked) -> Reply:
         return Reply(await _drawn(trace, beside, still))
 
 
-async def _drawn(trace: Trace, beside: Beside, still: Still) -> RunPicture:
+async def _drawn(trace: Trace, beside: PictureContext, still: Still) -> RunPicture:
     """Beside the event loop where there is much to draw."""
     steps = len(trace.program.steps) if trace.program else len(trace.progress.steps)
     if steps <= _STEPS_DRAWN_AT_ONCE:

@@ -11,7 +11,7 @@ from time import monotonic
 
 from msgspec import Struct
 
-from anew.lab.faults.campaign import Campaign, FaultReport, Record, campaign_of, record_of
+from anew.lab.faults.campaign import Campaign, FaultReport, RunRecord, campaign_of, record_of
 from anew.lab.script import Script
 from anew.languages import load_text
 from anew.surfaces.cli.processes import mapped
@@ -48,7 +48,7 @@ def report_of(order: Order, campaign: Campaign, *, runs: int, processes: int) ->
     report, progress = FaultReport(campaign, runs), _Progress(runs)
     batches = [range(first, min(first + _BATCH, runs + 1)) for first in range(1, runs + 1, _BATCH)]
     wanted = min(processes, runs // RUNS_PER_PROCESS)
-    played: Iterable[list[Record]] = _here(batches, campaign)
+    played: Iterable[list[RunRecord]] = _here(batches, campaign)
     if wanted >= 2:
         played = mapped(_prepared, order, batches=batches, processes=wanted)
     try:
@@ -63,13 +63,13 @@ def report_of(order: Order, campaign: Campaign, *, runs: int, processes: int) ->
     return report
 
 
-def _here(batches: list[range], campaign: Campaign) -> Iterator[list[Record]]:
+def _here(batches: list[range], campaign: Campaign) -> Iterator[list[RunRecord]]:
     for batch in batches:
         for index in batch:
             yield [record_of(campaign.play(index))]
 
 
-def _prepared(order: Order) -> Callable[[range], list[Record]]:
+def _prepared(order: Order) -> Callable[[range], list[RunRecord]]:
     """In another process: what plays a batch."""
     campaign = order.campaign()
     return lambda batch: [record_of(campaign.play(index)) for index in batch]

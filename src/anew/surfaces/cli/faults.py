@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from anew.lab.faults.audit import MEANINGS
-from anew.lab.faults.campaign import FaultReport, FaultRun, Record, elapsed_seconds
+from anew.lab.faults.campaign import FaultReport, FaultRun, RunRecord, elapsed_seconds
 from anew.lab.faults.distribution import (
     Bucket,
-    Tally,
+    InvariantTally,
     attempts_of,
     count_buckets,
     error_kinds,
@@ -87,7 +87,7 @@ def _headline(report: FaultReport, ink: Ink) -> str:
     return f"{ink.paint('bold', played)} {what}; seed {report.campaign.seed}"
 
 
-def _invariants(found: list[Tally], runs: int, ink: Ink) -> Iterator[str]:
+def _invariants(found: list[InvariantTally], runs: int, ink: Ink) -> Iterator[str]:
     """What is broken, line by line; what held in all runs, the engine's own in one line."""
     engine = [one for one in found if not one.is_own and not one.runs]
     told = f"{counted(len(engine), 'invariant')} of the engine in all runs"
@@ -108,7 +108,7 @@ def _named(invariant: str) -> str:
     return f"{invariant} ({meaning})" if meaning else invariant
 
 
-def _ends(records: list[Record], ink: Ink) -> Iterator[str]:
+def _ends(records: list[RunRecord], ink: Ink) -> Iterator[str]:
     counts = statuses(records)
     most = max(counts.values(), default=1)
     for name, number in counts.items():
@@ -145,7 +145,7 @@ def _percentile_text(values: Mapping[str, float], told: Callable[[float], str]) 
     return "   ".join(f"{name} {told(value)}" for name, value in values.items())
 
 
-def _tasks(records: list[Record]) -> Iterator[str]:
+def _tasks(records: list[RunRecord]) -> Iterator[str]:
     """Executions and effects of each task, those that were executed most often first."""
     names = list(records[0].attempts) if records else []
     rows = {name: percentiles(record.attempts[name] for record in records) for name in names}
@@ -192,7 +192,7 @@ def _cut(lines: Iterable[str], most: int) -> Iterator[str]:
         yield f"  … and {len(told) - most:,} more lines (--json has them all)"
 
 
-def why_worst(record: Record) -> str:
+def why_worst(record: RunRecord) -> str:
     """Why this run is shown."""
     if record.broken:
         return f"it breaks {record.broken[0].invariant}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from anew.lab.expecting import Failure, difference
+from anew.lab.expecting import UnmetExpectation, difference
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.paint import Paint
 from anew.surfaces.cli.testing import Result, Verdict
@@ -95,7 +95,7 @@ def json_rows(results: Iterable[Result]) -> list[Object]:
     ]
 
 
-def _json_failure(failure: Failure) -> Object:
+def _json_failure(failure: UnmetExpectation) -> Object:
     return {
         "what": failure.what,
         "message": failure.message,

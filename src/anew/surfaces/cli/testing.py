@@ -15,9 +15,9 @@ from msgspec import Struct, field
 
 from anew.errors import ConfigError, ProgramError
 from anew.lab.beside import document_of, golden_beside, timeline_beside
-from anew.lab.coverage import Coverage, Tally
-from anew.lab.expecting import Failure
-from anew.lab.scenario import Played, Scenario, play, read_scenario
+from anew.lab.coverage import Coverage, CoverageTally
+from anew.lab.expecting import UnmetExpectation
+from anew.lab.scenario import PlayedScenario, Scenario, play, read_scenario
 from anew.languages import Loaded, load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
@@ -47,7 +47,7 @@ class Result(Struct, frozen=True):
     seconds: float = 0.0
     document: str | None = None
     problem: str = ""
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[UnmetExpectation] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     timeline: str = ""
     expects: bool = True
@@ -111,7 +111,7 @@ class Player:
     def __init__(self, wish: Wish, documents: Documents) -> None:
         self._wish = wish
         self._documents = documents
-        self._tallies: dict[tuple[str, str | None], Tally] = {}
+        self._tallies: dict[tuple[str, str | None], CoverageTally] = {}
 
     def batch(self, files: Sequence[str]) -> Batch:
         results: list[Result] = []
@@ -149,10 +149,10 @@ class Player:
             is_written=is_written,
         )
 
-    def _count(self, document: str, program: Program, played: Played) -> None:
+    def _count(self, document: str, program: Program, played: PlayedScenario) -> None:
         key = document, played.scenario.dialect
         if key not in self._tallies:
-            self._tallies[key] = Tally(program)
+            self._tallies[key] = CoverageTally(program)
         self._tallies[key].add(played.simulation.log)
 
     def _taken_coverage(self) -> dict[str, Coverage]:
@@ -168,7 +168,7 @@ def _expects(scenario: Scenario) -> bool:
     return bool(scenario.expect or scenario.script.invariants)
 
 
-def _keep(played: Played, golden: str | None) -> bool:
+def _keep(played: PlayedScenario, golden: str | None) -> bool:
     """Write the timeline of a scenario that has one, or that expects nothing else."""
     if golden == played.timeline or (golden is None and _expects(played.scenario)):
         return False

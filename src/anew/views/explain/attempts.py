@@ -36,7 +36,7 @@ TaskEvent: TypeAlias = (
 )
 
 
-class Teller(Protocol):
+class ParagraphKeeper(Protocol):
     """Who keeps the paragraphs, and knows what stands beside an execution."""
 
     sources: Sources
@@ -67,7 +67,7 @@ class _Processed(Struct):
 class AttemptStory:
     """Follows every step-run, and gives its paragraphs to `story`."""
 
-    def __init__(self, story: Teller) -> None:
+    def __init__(self, story: ParagraphKeeper) -> None:
         self._story = story
         self._rules = RuleWords(story.sources)
         self._open: dict[StepRunPlace, Paragraph] = {}

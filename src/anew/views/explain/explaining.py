@@ -15,7 +15,7 @@ from anew.views.explain.sources import Sources
 from anew.views.explain.story import Story
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
-from anew.views.verdict import Verdict, verdict
+from anew.views.verdict import VerdictText, verdict
 from anew.views.wording import counted
 
 # What a person reads at once; of a longer explanation the middle is left out.
@@ -100,7 +100,7 @@ def _is_for_all(told: Paragraph) -> bool:
     return told.about is About.WAIT or (told.about is About.RUN and bool(told.sentences))
 
 
-def _standing(state: RunState, told: Verdict, now: int) -> Paragraph:
+def _standing(state: RunState, told: VerdictText, now: int) -> Paragraph:
     """What the run does or waits for now."""
     first, *details = told.lines(now)
     is_working = state.status is RunStatus.RUNNING and told.until is None

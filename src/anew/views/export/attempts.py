@@ -21,7 +21,7 @@ from anew.program.policy import Verdict
 from anew.values import Object, Value, json_text
 from anew.views.context import STATUS_WORDS, status_word
 from anew.views.export.changes import Change, Copy, Write, json_data, text_data
-from anew.views.export.names import Names
+from anew.views.export.names import NodeNames
 from anew.weight import RESERVED_KEY
 
 # A larger result is a file of its own, so that outcomes and checkpoints stay readable.
@@ -65,9 +65,9 @@ class _Live(Struct):
 class Attempts:
     """Turns the events of tasks into files, in the order of the log."""
 
-    def __init__(self, names: Names, dialect: str | None) -> None:
+    def __init__(self, names: NodeNames, dialect: str | None) -> None:
         self._names, self.dialect = names, dialect
-        self._tasks = Names()
+        self._tasks = NodeNames()
         self._live: dict[Place, _Live] = {}
         self._latest: dict[str, _Latest] = {}
 

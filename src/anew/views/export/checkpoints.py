@@ -20,11 +20,11 @@ from anew.engine.state import RunState, key_of
 from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object, patched
-from anew.views.context import Passage, context_of
+from anew.views.context import NodePassage, context_of
 from anew.views.export.attempts import Attempts, said_as
 from anew.views.export.changes import Change, Write, json_data
 from anew.views.export.contexts import Contexts
-from anew.views.export.names import Names
+from anew.views.export.names import NodeNames
 from anew.views.log_lines import LogLines
 
 # How many of the latest nodes, retries, gates and log lines a numbered checkpoint has. Whole lists
@@ -48,11 +48,11 @@ class Checkpoints:
     """
 
     def __init__(
-        self, names: Names, attempts: Attempts, *, about: Object, program: Program | None
+        self, names: NodeNames, attempts: Attempts, *, about: Object, program: Program | None
     ) -> None:
         self.count = 0
         self._program = program
-        self._passage = Passage()
+        self._passage = NodePassage()
         self._names, self._attempts = names, attempts
         self._contexts = Contexts()
         self._lines = LogLines(program)

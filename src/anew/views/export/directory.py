@@ -33,7 +33,7 @@ from anew.views.context import GRAPHS
 from anew.views.export.attempts import Attempts
 from anew.views.export.changes import Append, Change, Write, json_data, line_data, text_data
 from anew.views.export.checkpoints import Checkpoints
-from anew.views.export.names import Names
+from anew.views.export.names import NodeNames
 from anew.views.nodes import NodeWords
 
 # Says of a directory that it is an export, and how to read it.
@@ -58,7 +58,7 @@ class RunDirectory:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        names = Names()
+        names = NodeNames()
         program = subject.program
         is_graph = program is not None and program.language == GRAPHS
         self._attempts = Attempts(names, program.dialect if program and is_graph else None)

@@ -25,7 +25,7 @@ _WINDOWS_WORDS = frozenset(
 )
 
 
-class Names:
+class NodeNames:
     """The names given so far. Whoever comes first has the plain one."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ PICTURE_VALUE_BYTES_MAX = 64 * 1024
 PICTURE_ERROR_BYTES_MAX = 16 * 1024
 
 
-class Beside(Struct, frozen=True, kw_only=True):
+class PictureContext(Struct, frozen=True, kw_only=True):
     """What the log does not say: the run's row, its jobs and children, and which document it has.
 
     `now` is the moment the picture is of. With `is_past` that is the moment of its newest event:
@@ -43,7 +43,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     key: str | None = None
 
 
-def pictured(trace: Trace, beside: Beside) -> Pictured:
+def pictured(trace: Trace, beside: PictureContext) -> Pictured:
     """The picture as of the newest event of the trace."""
     row, progress, state = beside.row, trace.progress, trace.state
     program, error = trace.program, trace.state.failure or trace.progress.error
@@ -92,7 +92,7 @@ def pictured(trace: Trace, beside: Beside) -> Pictured:
     )
 
 
-def _verdict(trace: Trace, beside: Beside) -> VerdictShown:
+def _verdict(trace: Trace, beside: PictureContext) -> VerdictShown:
     told = verdict(
         trace.progress,
         trace.state,

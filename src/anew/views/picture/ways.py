@@ -18,21 +18,21 @@ from anew.views.graph import Edge, Way
 WayKey: TypeAlias = tuple[str, str, int | None]
 
 
-class Taken(Struct):
+class TimesTaken(Struct):
     """`last` is the sequence number of the event that took it last."""
 
     times: int = 0
     last: int | None = None
 
 
-NEVER = Taken()
+NEVER = TimesTaken()
 
 
 class WaysTaken(Struct):
     """`fallbacks` are the ways to the step that takes what nothing else does."""
 
-    _taken: dict[WayKey, Taken] = field(default_factory=dict)
-    fallbacks: dict[tuple[str, str], Taken] = field(default_factory=dict)
+    _taken: dict[WayKey, TimesTaken] = field(default_factory=dict)
+    fallbacks: dict[tuple[str, str], TimesTaken] = field(default_factory=dict)
 
     def feed(self, event: e.Event) -> None:
         """Take one more event of the log, in order."""
@@ -46,15 +46,17 @@ class WaysTaken(Struct):
             return  # no arc was taken, whatever held
         for arc in event.arcs:
             if arc["verdict"] and "dropped" not in arc:
-                _count(self._taken.setdefault((step, arc["to"], arc["arc"]), Taken()), event.seq)
+                _count(
+                    self._taken.setdefault((step, arc["to"], arc["arc"]), TimesTaken()), event.seq
+                )
 
     def _note_way(self, step: str, to: str, via: str, seq: int) -> None:
         if via == Reason.FALLBACK:
-            _count(self.fallbacks.setdefault((step, to), Taken()), seq)
+            _count(self.fallbacks.setdefault((step, to), TimesTaken()), seq)
         else:
-            _count(self._taken.setdefault((step, to, None), Taken()), seq)
+            _count(self._taken.setdefault((step, to, None), TimesTaken()), seq)
 
-    def along(self, edge: Edge) -> Taken:
+    def along(self, edge: Edge) -> TimesTaken:
         """How often an edge of the graph was taken.
 
         Of two gates that send the run to the same step, the log's tokens do not tell which: both
@@ -64,6 +66,6 @@ class WaysTaken(Struct):
         return self._taken.get((edge.source, edge.target, number), NEVER)
 
 
-def _count(taken: Taken, seq: int) -> None:
+def _count(taken: TimesTaken, seq: int) -> None:
     taken.times += 1
     taken.last = seq
