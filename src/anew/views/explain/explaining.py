@@ -10,12 +10,13 @@ from anew.engine.state import RunState, RunStatus
 from anew.program.findings import did_you_mean, listed
 from anew.program.program import Program
 from anew.store import JobRow, RunRow
+from anew.views.activities import VerdictText
 from anew.views.explain.paragraph import About, Paragraph
 from anew.views.explain.sources import Sources
 from anew.views.explain.story import Story
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
-from anew.views.verdict import VerdictText, verdict
+from anew.views.verdict import verdict
 from anew.views.wording import counted
 
 # What a person reads at once; of a longer explanation the middle is left out.
