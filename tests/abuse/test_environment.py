@@ -22,7 +22,7 @@ from anew.errors import ConfigError
 from anew.stores.postgres.connection import connect, place_of
 from anew.surfaces.cli.main import COMMANDS
 from anew.tools.task_process import command_environment, python_environment
-from tests.abuse.unprivileged import run_as_nobody
+from tests.abuse.unprivileged import folder_for_nobody, run_as_nobody
 from tests.tools.code_calls import python, shell
 
 SOURCES = Path(own.__file__).parent
@@ -234,15 +234,15 @@ workflow:
 
 
 @pytest.fixture(scope="module")
-def looked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("looks")
-    (folder / "looks.yaml").write_text(LOOKS)
+def looked() -> dict[str, str]:
     secrets = {name: value for name, value in OWN.items() if name != "ANEW_DB"}
     others = {"AWS_SECRET_ACCESS_KEY": SECRET, "DATABASE_URL": f"x://u:{SECRET}@h"}
     words = ("run", "looks.yaml", "--db", "looks.db")
-    run_as_nobody("anew", *words, folder=folder, **secrets, **others)
-    names = ("shell.txt", "python.txt", "arguments.txt")
-    return {name: (folder / name).read_text() for name in names}
+    with folder_for_nobody() as folder:
+        (folder / "looks.yaml").write_text(LOOKS)
+        run_as_nobody("anew", *words, folder=folder, **secrets, **others)
+        names = ("shell.txt", "python.txt", "arguments.txt")
+        return {name: (folder / name).read_text() for name in names}
 
 
 @pytest.mark.parametrize("by", ["shell.txt", "python.txt", "arguments.txt"])

@@ -19,7 +19,7 @@ from anew.tools.python.pool import PYTHON_IDLE_PROCESSES_MAX
 from anew.values import Value
 from tests.abuse.neighbours import SECRET
 from tests.abuse.python_world import World, new_run, pids_in, world
-from tests.abuse.unprivileged import run_as_nobody
+from tests.abuse.unprivileged import folder_for_nobody, run_as_nobody
 from tests.tools.code_calls import has_ended, wait_until_ended, written
 
 
@@ -403,11 +403,10 @@ def test_nothing_outlives_a_worker_that_was_killed(tmp_path: Path, leaves: str) 
 
 
 @pytest.fixture(scope="module")
-def neighbours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("neighbours")
-    found: dict[str, Any] = json.loads(
-        run_as_nobody("tests.abuse.neighbours", str(folder), folder=folder)
-    )
+def neighbours() -> dict[str, Any]:
+    with folder_for_nobody() as folder:
+        told = run_as_nobody("tests.abuse.neighbours", str(folder), folder=folder)
+    found: dict[str, Any] = json.loads(told)
     return found
 
 

@@ -6,20 +6,27 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 NOBODY = 65534
 
 
+@contextmanager
+def folder_for_nobody() -> Iterator[Path]:
+    """Not below the folder of pytest, which each session closes to other users again."""
+    with TemporaryDirectory(prefix="anew-abuse-") as made:
+        Path(made).chmod(0o777)
+        yield Path(made)
+
+
 def run_as_nobody(module: str, *words: str, folder: Path, **more: str) -> str:
     """What `python -m module` prints; skipped where nobody can run a Python of this version."""
-    folder.chmod(0o777)
-    for above in folder.parents:
-        if above.stat().st_uid == os.getuid() and above.stat().st_mode & 0o011 == 0:
-            above.chmod(above.stat().st_mode | 0o011)
     done = subprocess.run(
         [_interpreter(), "-m", module, *words],
         env=_environment() | more,
