@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_FILE = 0o600
@@ -59,7 +60,8 @@ class KeptFile:
     def note_size(self) -> None:
         """Something may have been written to it. What is not empty now must not become so."""
         if not self._bytes:
-            self._bytes = min(os.lstat(self.path).st_size, self._shrinks_to)
+            with suppress(OSError):  # that it is gone is noticed when someone asks
+                self._bytes = min(os.lstat(self.path).st_size, self._shrinks_to)
 
     def loss(self) -> str:
         """What became of it, for a sentence that begins with its name."""
