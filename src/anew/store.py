@@ -23,8 +23,11 @@ from anew.clock import Clock
 from anew.engine.events import Event
 from anew.engine.standing import State, rank_of, state_of
 from anew.engine.state import Key, RunState, RunStatus
-from anew.errors import AnewError
+from anew.errors import KeyTaken, StaleLease, StaleVersion, StoreError, StoreGone
 from anew.values import Object
+
+# What a store raises is named with the rest of its contract; `errors.py` has the tree.
+__all__ = ["KeyTaken", "StaleLease", "StaleVersion", "StoreError", "StoreGone"]
 
 RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"
@@ -37,36 +40,6 @@ PROGRAMS_OF_FAILURE_MAX = 20
 # Longer ago is no news: a process that was killed stays in the list for so long.
 WORKERS_KEPT_SECONDS_MAX = 24 * 3600
 WorkerKind: TypeAlias = Literal["server", "worker", "command"]
-
-
-class StoreError(AnewError):
-    """The store cannot do it now: a full disk, a lost connection, a corrupt file. Nothing changed.
-
-    The text says what, where and what to do.
-    """
-
-
-class StoreGone(StoreError):
-    """The files of the store were removed or replaced under this process: it cannot go on.
-
-    What was not acknowledged is not done, whatever became of it.
-    """
-
-
-class StaleVersion(StoreError):
-    """The run has moved on since the caller read it. Read it again and decide again."""
-
-
-class StaleLease(StoreError):
-    """The job belongs to someone else by now, or to nobody. What was done under it is void."""
-
-
-class KeyTaken(StoreError):
-    """A run with this start key exists; `run` names it."""
-
-    def __init__(self, run: RunId) -> None:
-        super().__init__(f"a run with this key exists: {run}")
-        self.run = run
 
 
 class WaitReason(StrEnum):
