@@ -52,6 +52,7 @@ def test_an_attempt_has_its_outcome_its_rule_and_its_delay() -> None:
     assert first.delay is not None
     assert (first.delay.base_seconds, first.delay.retry_after_seconds) == (2, 60)
     assert first.delay.delay_seconds == 60
+    assert first.delay.text == "fixed 2.0 s · Retry-After 60.0 s"
     assert first.delay.not_before == second.started_at
     assert (second.attempt, second.attempts_max, second.status) == (2, 4, "ok")
     assert (second.delay, second.rule, second.exhausted) == (None, None, None)
@@ -91,6 +92,7 @@ def test_a_jump_with_a_delay_is_a_decision_too() -> None:
     first, second = rows(simulated(JUMPS, outcomes=outcomes))
     assert (first.status, first.directive, first.to) == ("ok", "jump", "ask")
     assert first.delay is not None
+    assert first.delay.text == "as the jump says"
     assert (first.delay.delay_seconds, first.delay.not_before) == (3, second.started_at)
     assert first.idempotency_key != second.idempotency_key
 

@@ -80,8 +80,8 @@ def test_a_newcomer_makes_a_retrying_run_go_on(look: Look, scene: Scene, orders:
     page.get_by_role("tab", name="Attempts").click()
     failed = page.get_by_role("row").filter(has_text="HTTP 429")
     expect(failed).to_have_count(3)
-    expect(failed.nth(0)).to_contain_text("0.5 s: base 0.5 s (exponential)")
-    expect(failed.nth(2)).to_contain_text("Retry-After 600 s")
+    expect(failed.nth(0)).to_contain_text("0.5 s: exponential 0.5 s")
+    expect(failed.nth(2)).to_contain_text("Retry-After 600.0 s")
     sight.picture("tour-attempts")
 
     # Who decided to wait ten minutes? A line of the document.

@@ -26,7 +26,7 @@ from anew.views.picture.rules import rule_of
 from anew.views.picture.shown import RuleShown
 from anew.views.picture.steps import attempts_allowed
 from anew.views.progress import Progress
-from anew.views.wording import seconds_early
+from anew.views.wording import exact_seconds, joined, seconds_early
 
 AttemptStatus = Literal["ok", "error", "working", "lost", "cancelled"]
 ATTEMPT_STATUSES: tuple[AttemptStatus, ...] = get_args(AttemptStatus)
@@ -38,7 +38,10 @@ _Delayed: TypeAlias = e.TaskProcessed | e.TaskRetryExhausted
 
 
 class DelayShown(Struct, frozen=True, kw_only=True, gc=False):
-    """The numbers of one delay, in the order they were applied. Of a jump there is only one."""
+    """The numbers of one delay, in the order they were applied. Of a jump there is only one.
+
+    `text` tells how it came about.
+    """
 
     backoff: str
     base_seconds: float
@@ -49,6 +52,7 @@ class DelayShown(Struct, frozen=True, kw_only=True, gc=False):
     retry_after_seconds: float | None
     delay_seconds: float
     not_before: str
+    text: str
 
 
 class SkipShown(Struct, frozen=True, kw_only=True, gc=False):
@@ -335,6 +339,19 @@ def _retry_delay(event: e.TaskRetryScheduled) -> DelayShown:
         retry_after_seconds=event.retry_after_seconds,
         delay_seconds=event.delay_seconds,
         not_before=moment_text(event.not_before),
+        text=_delay_text(event),
+    )
+
+
+def _delay_text(event: e.TaskRetryScheduled) -> str:
+    """How a delay came about, in the order it did."""
+    cap, asked = event.cap_seconds, event.retry_after_seconds
+    spread = f"jitter {event.jitter}: {exact_seconds(event.spread_seconds)}"
+    return joined(
+        f"{event.backoff} {exact_seconds(event.base_seconds)}",
+        "" if cap is None else f"at most {exact_seconds(cap)}",
+        "" if event.draw is None else spread,
+        "" if asked is None else f"Retry-After {exact_seconds(asked)}",
     )
 
 
@@ -352,6 +369,7 @@ def _jump_delay(event: _Delayed) -> DelayShown | None:
         retry_after_seconds=None,
         delay_seconds=seconds,
         not_before=moment_text(event.not_before),
+        text="as the jump says",
     )
 
 

@@ -407,6 +407,8 @@ export interface DelayShown {
   retry_after_seconds: number | null;
   delay_seconds: number;
   not_before: Instant;
+  /** How it came about. */
+  text: string;
 }
 
 /** Someone ended the wait behind an attempt, or the sleep that it is, before its time. */

@@ -55,21 +55,12 @@ async function rowOf(text: string): Promise<HTMLElement> {
 describe("the table of attempts", () => {
   it("tells the whole decision about each, with the line of its rule", async () => {
     page.attempts[2] = attempt(3, {
-      delay: delay({
-        jitter: "true",
-        draw: 0.73,
-        spread_seconds: 2.46,
-        cap_seconds: 90,
-        retry_after_seconds: 60,
-        delay_seconds: 60,
-      }),
+      delay: delay({ delay_seconds: 60, text: "the sum of the server" }),
     });
     show();
     const row = await rowOf("3 of 8");
     expect(row.textContent).toContain("rate_limit · HTTP 429");
-    expect(row.textContent).toContain(
-      "60 s: base 2 s (exponential) · cap 90 s · jitter 0.5–1.5, drew 0.73 → 2.46 s · Retry-After 60 s → 60 s, due ",
-    );
+    expect(row.textContent).toContain("60 s: the sum of the server, due ");
     const link = within(row).getByRole("link", { name: "rule 2, line 26" });
     expect(link.getAttribute("href")).toBe("/runs/9?tab=source&line=26");
   });

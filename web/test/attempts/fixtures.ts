@@ -15,6 +15,7 @@ export function delay(more: Partial<DelayShown> = {}): DelayShown {
     retry_after_seconds: null,
     delay_seconds: 2,
     not_before: "2026-03-01T12:00:02Z",
+    text: "exponential 2.0 s",
     ...more,
   };
 }

@@ -1,49 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { delaySteps, exhaustedWords, skippedWords } from "../../src/pages/run/attempts/delayWords";
+import { exhaustedWords, skippedWords } from "../../src/pages/run/attempts/delayWords";
 import { attemptName, outcomeWord } from "../../src/pages/run/attempts/attemptWords";
 import { lineText, logLines, streamsOf } from "../../src/pages/run/attempts/logLines";
-import { attempt, delay, HOSTILE } from "./fixtures";
+import { attempt, HOSTILE } from "./fixtures";
 
-describe("the sum behind a delay", () => {
-  it("has every number in the order they were applied", () => {
-    const steps = delaySteps(
-      delay({
-        base_seconds: 120,
-        cap_seconds: 60,
-        jitter: "true",
-        draw: 0.2301,
-        spread_seconds: 43.806,
-        retry_after_seconds: 50,
-        delay_seconds: 50,
-      }),
-    );
-    expect(steps).toEqual([
-      "base 120 s (exponential)",
-      "cap 60 s → 60 s",
-      "jitter 0.5–1.5, drew 0.23 → 43.806 s",
-      "Retry-After 50 s → 50 s",
-    ]);
-  });
-
-  it.each([
-    [{ jitter: "full", draw: 0.5, spread_seconds: 1 }, "jitter 0–1 (full), drew 0.5 → 1 s"],
-    [{ jitter: 0.25, draw: 1, spread_seconds: 2.5 }, "jitter 1–1.25, drew 1 → 2.5 s"],
-    [{ retry_after_seconds: 1 }, "Retry-After 1 s, no longer"],
-    [{ retry_after_seconds: 0 }, "no Retry-After"],
-    [
-      { retry_after_seconds: 900, cap_seconds: 60, delay_seconds: 60 },
-      "Retry-After 900 s, capped → 60 s",
-    ],
-  ])("of %j says: %s", (more, last) => {
-    expect(delaySteps(delay(more)).at(-1)).toBe(last);
-  });
-
-  it("has no base where the jitter makes one", () => {
-    const steps = delaySteps(delay({ jitter: "decorrelated", draw: 0.5, spread_seconds: 3 }));
-    expect(steps).toEqual(["decorrelated jitter, drew 0.5 → 3 s"]);
-  });
-
+describe("what became of a delay", () => {
   it("says who did not wait for it", () => {
     const at = "2026-03-01T14:05:00.000000Z";
     const told = skippedWords(attempt(2, { skipped: { at, by: "ann", early_seconds: 3115 } }));

@@ -18,7 +18,7 @@ from anew.surfaces.cli.history import add_run_argument, find_run, program_of, re
 from anew.surfaces.cli.moments import local_clock
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.place import add_place_options
-from anew.views.attempt_rows import ATTEMPT_STATUSES, Attempt, AttemptShown, DelayShown
+from anew.views.attempt_rows import ATTEMPT_STATUSES, Attempt, AttemptShown
 from anew.views.explain.explaining import unknown_step
 from anew.views.picture.tracing import Trace
 from anew.views.wording import duration, error_text, exact_seconds, joined, skip_text
@@ -146,17 +146,5 @@ def _decision(row: AttemptShown) -> str:
     to = f" to {row.to}" if row.to else ""
     wait = f" in {exact_seconds(row.delay.delay_seconds)}" if row.delay else ""
     spent = f"; no further attempt: {row.exhausted}" if row.exhausted else ""
-    made = f" ({_delay(row.delay)})" if row.delay and row.directive == "retry" else ""
+    made = f" ({row.delay.text})" if row.delay and row.directive == "retry" else ""
     return f"{rule}{line}: {row.directive}{to}{wait}{made}{spent}"
-
-
-def _delay(delay: DelayShown) -> str:
-    """How a delay came about, in the order it did."""
-    jitter = "" if delay.draw is None else f"jitter {delay.jitter}: "
-    cap, wish = delay.cap_seconds, delay.retry_after_seconds
-    return joined(
-        f"{delay.backoff} {exact_seconds(delay.base_seconds)}",
-        "" if cap is None else f"at most {exact_seconds(cap)}",
-        f"{jitter}{exact_seconds(delay.spread_seconds)}" if jitter else "",
-        "" if wish is None else f"Retry-After {exact_seconds(wish)}",
-    )

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 
 import type { AttemptShown, DelayShown } from "../../../api/types";
 import { At, Countdown, useNow } from "../../../parts/Time";
-import { exactSeconds, delaySteps, exhaustedWords, skippedWords } from "./delayWords";
+import { exactSeconds, exhaustedWords, skippedWords } from "./delayWords";
 
 // The server's clock may be as far from ours.
 const CLOCK_SKEW_MS = 86_400_000;
@@ -34,7 +34,7 @@ export function Decision({ attempt }: { attempt: AttemptShown }): ReactNode {
 function Delay({ of, isOver }: { of: DelayShown; isOver: boolean }): ReactNode {
   return (
     <>
-      <strong>{exactSeconds(of.delay_seconds)}</strong>: {delaySteps(of).join(" · ")}
+      <strong>{exactSeconds(of.delay_seconds)}</strong>: {of.text}
       {!isOver && (
         <>
           , <Due at={of.not_before} />
