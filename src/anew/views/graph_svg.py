@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
@@ -28,10 +28,14 @@ CORNER = 8
 SLANT = 14
 
 _PLAIN = ("#eef2f5", "#5d6d7e")
-_STYLE = (
+STYLE = (
     "text{font-family:ui-sans-serif,system-ui,sans-serif;fill:#1b1b1b}"
     ".name{font-size:13px;font-weight:600}.line{font-size:11px}.arc{font-size:10px;fill:#444}"
 )
+
+
+# The line of an arc, and where its label stands.
+Curve: TypeAlias = tuple[str, float, float]
 
 
 class Box(Struct, frozen=True):
@@ -50,14 +54,10 @@ class Box(Struct, frozen=True):
 def svg_lines(graph: Graph) -> Iterator[str]:
     """A whole SVG document."""
     layers = layers_of(graph)
-    boxes = _boxes(graph, layers)
+    boxes = boxes_of(graph, layers)
     width = max((box.x + box.width for box in boxes.values()), default=0) + MARGIN + SWING
     height = max((box.y + box.height for box in boxes.values()), default=0) + MARGIN
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img">'
-    )
-    yield f"<title>{_text(graph.name)}</title><style>{_STYLE}</style>"
+    yield from opening(graph.name, width, height, STYLE)
     yield from (_arrow_head("arrow", "#5d6d7e"), _arrow_head("failure", "#c0392b"))
     for edge in graph.edges:
         yield from _arc(edge, boxes, is_back=(edge.source, edge.target) in layers.back)
@@ -66,11 +66,21 @@ def svg_lines(graph: Graph) -> Iterator[str]:
     yield "</svg>"
 
 
-def _boxes(graph: Graph, layers: Layers) -> dict[str, Box]:
+def opening(title: str, width: float, height: float, style: str) -> Iterator[str]:
+    """How a document of this size begins."""
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" role="img">'
+    )
+    yield f"<title>{xml_text(title)}</title><style>{style}</style>"
+
+
+def boxes_of(graph: Graph, layers: Layers, *, top: float = MARGIN) -> dict[str, Box]:
+    """Where each step stands, the first layer at `top`."""
     sizes = {node.name: _size(node) for node in graph.nodes}
     widths = [sum(sizes[n][0] for n in row) + GAP_X * (len(row) - 1) for row in layers.rows]
     widest = max(widths, default=0)
-    boxes, y = {}, float(MARGIN)
+    boxes, y = {}, float(top)
     for row, row_width in zip(layers.rows, widths, strict=True):
         x = MARGIN + (widest - row_width) / 2
         for name in row:
@@ -95,12 +105,17 @@ def _box(node: Node, box: Box) -> Iterator[str]:
         inner = f'x="{box.x + 3:.1f}" y="{box.y + 3:.1f}" width="{box.width - 6:.1f}"'
         size = f'height="{box.height - 6:.1f}" rx="6" fill="none" stroke="{border}"'
         yield f'<rect {inner} {size} stroke-width="0.8"/>'
+    yield from texts_of(node, box)
+
+
+def texts_of(node: Node, box: Box) -> Iterator[str]:
+    """The name and the lines of a step, in its box."""
     y = box.y + PADDING + 9
     for number, line in enumerate((node.name, *node.lines)):
         kind = "name" if number == 0 else "line"
         yield (
             f'<text class="{kind}" x="{box.middle:.1f}" y="{y:.1f}" '
-            f'text-anchor="middle">{_text(_cut(line))}</text>'
+            f'text-anchor="middle">{xml_text(_cut(line))}</text>'
         )
         y += LINE_HEIGHT
 
@@ -136,29 +151,29 @@ def _polygon(*points: tuple[float, float]) -> str:
 
 
 def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool) -> Iterator[str]:
-    source, target = boxes[edge.source], boxes[edge.target]
-    if is_back:
-        path, x, y = _curve_back(source, target)
-    else:
-        path, x, y = _curve_down(source, target)
+    path, x, y = curve_of(boxes[edge.source], boxes[edge.target], is_back=is_back)
     colour, head = ("#c0392b", "failure") if edge.is_failure else ("#5d6d7e", "arrow")
     dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""
     yield f'<path d="{path}" fill="none" stroke="{colour}"{dashes} marker-end="url(#{head})"/>'
     if edge.label:
         yield (
             f'<text class="arc" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">'
-            f"{_text(edge.label)}</text>"
+            f"{xml_text(edge.label)}</text>"
         )
 
 
-def _curve_down(source: Box, target: Box) -> tuple[str, float, float]:
+def curve_of(source: Box, target: Box, *, is_back: bool) -> Curve:
+    return (_curve_back if is_back else _curve_down)(source, target)
+
+
+def _curve_down(source: Box, target: Box) -> Curve:
     x0, y0, x1, y1 = source.middle, source.y + source.height, target.middle, target.y
     bend = max(20.0, (y1 - y0) / 2)
     path = f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
     return path, (x0 + x1) / 2, (y0 + y1) / 2 - 3
 
 
-def _curve_back(source: Box, target: Box) -> tuple[str, float, float]:
+def _curve_back(source: Box, target: Box) -> Curve:
     """From the right side of one box to that of the other; also from a box to itself."""
     x0, x1 = source.x + source.width, target.x + target.width
     y0, y1 = source.y + source.height * 0.7, target.y + target.height * 0.3
@@ -180,5 +195,6 @@ def _cut(line: str) -> str:
     return f"{line[: LABEL_CHARACTERS_MAX - 1]}…"
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
+    """A text of a document, as XML takes it."""
     return escape("".join(c if c.isprintable() else "�" for c in text))

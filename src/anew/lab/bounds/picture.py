@@ -7,9 +7,7 @@ known without it. The text of a document goes into XML, so it is escaped.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from itertools import pairwise
-from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,26 +16,23 @@ from anew.lab.bounds.report import Bounds, StepBounds
 from anew.lab.bounds.wording import amount_text, time_text
 from anew.program.program import Program
 from anew.views.graph import Edge, Graph, Node, graph_of
-from anew.views.graph_layers import Layers, layers_of
+from anew.views.graph_layers import layers_of
 from anew.views.graph_svg import (
-    BOX_WIDTH_MIN,
     CHARACTER_WIDTH,
     CORNER,
-    GAP_X,
-    GAP_Y,
-    LABEL_CHARACTERS_MAX,
-    LINE_HEIGHT,
     MARGIN,
-    PADDING,
+    STYLE,
     SWING,
     Box,
+    Curve,
+    boxes_of,
+    curve_of,
+    opening,
+    texts_of,
+    xml_text,
 )
 
-_STYLE = (
-    "text{font-family:ui-sans-serif,system-ui,sans-serif;fill:#1b1b1b}"
-    ".name{font-size:13px;font-weight:600}.line{font-size:11px}.arc{font-size:10px;fill:#444}"
-    ".sign{font-size:15px;font-weight:700;fill:#c0392b}"
-)
+_STYLE = f"{STYLE}.sign{{font-size:15px;font-weight:700;fill:#c0392b}}"
 _PLAIN, _ON_PATH, _OPEN = ("#eef2f5", "#5d6d7e"), ("#d6e8fb", "#1f6fb2"), ("#fadbd8", "#c0392b")
 _LEGEND = (
     "thick: the longest path · dashed box, ∞: not bounded by the document · "
@@ -46,10 +41,6 @@ _LEGEND = (
 # The headline stands above the boxes.
 _HEAD = 28
 _LABEL_HEIGHT, _LABEL_CHARACTER_WIDTH = 12, 5.5
-
-
-# The line of an arc, and where its label stands.
-_Curve: TypeAlias = tuple[str, float, float]
 
 
 class _Look(Struct, frozen=True):
@@ -67,25 +58,21 @@ def picture_lines(program: Program, bounds: Bounds) -> Iterator[str]:
     nodes = tuple(replace(node, lines=looks[node.name].lines) for node in graph.nodes)
     graph = replace(graph, nodes=nodes, edges=(*graph.edges, *_without_arc(graph, hops)))
     layers, title = layers_of(graph), _title(bounds)
-    boxes = _boxes(graph, layers)
+    boxes = boxes_of(graph, layers, top=MARGIN + _HEAD)
     width = max((box.x + box.width for box in boxes.values()), default=0) + MARGIN + SWING
     height = max((box.y + box.height for box in boxes.values()), default=0) + 2 * MARGIN
     width = max(width, max(len(_LEGEND), len(title)) * CHARACTER_WIDTH)
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img">'
-    )
-    yield f"<title>{_text(title)}</title><style>{_STYLE}</style>"
-    yield f'<text class="name" x="{MARGIN}" y="{MARGIN}">{_text(title)}</text>'
+    yield from opening(title, width, height, _STYLE)
+    yield f'<text class="name" x="{MARGIN}" y="{MARGIN}">{xml_text(title)}</text>'
     yield from (_arrow_head("arrow", _PLAIN[1]), _arrow_head("path", _ON_PATH[1]))
     labels = _Labels()
     for edge in graph.edges:
         hop = (edge.source, edge.target)
-        curve = (_curve_back if hop in layers.back else _curve_down)(*(boxes[name] for name in hop))
+        curve = curve_of(*(boxes[name] for name in hop), is_back=hop in layers.back)
         yield from _arc(edge, curve, labels, is_taken=hop in hops)
     for node in graph.nodes:
         yield from _box(node, looks[node.name], boxes[node.name])
-    yield f'<text class="arc" x="{MARGIN}" y="{height - 10:.0f}">{_text(_LEGEND)}</text>'
+    yield f'<text class="arc" x="{MARGIN}" y="{height - 10:.0f}">{xml_text(_LEGEND)}</text>'
     yield "</svg>"
 
 
@@ -132,26 +119,6 @@ def _look(node: Node, step: StepBounds | None, path: set[str]) -> _Look:
     return _Look(tuple(lines), step.step in path, is_open)
 
 
-def _boxes(graph: Graph, layers: Layers) -> dict[str, Box]:
-    sizes = {node.name: _size(node) for node in graph.nodes}
-    widths = [sum(sizes[n][0] for n in row) + GAP_X * (len(row) - 1) for row in layers.rows]
-    widest = max(widths, default=0)
-    boxes, y = {}, float(MARGIN + _HEAD)
-    for row, row_width in zip(layers.rows, widths, strict=True):
-        x = MARGIN + (widest - row_width) / 2
-        for name in row:
-            boxes[name] = Box(x, y, *sizes[name])
-            x += sizes[name][0] + GAP_X
-        y += max(sizes[name][1] for name in row) + GAP_Y
-    return boxes
-
-
-def _size(node: Node) -> tuple[float, float]:
-    longest = max(len(_cut(line)) for line in (node.name, *node.lines))
-    width = max(BOX_WIDTH_MIN, longest * CHARACTER_WIDTH + 2 * PADDING)
-    return width, LINE_HEIGHT * (1 + len(node.lines)) + 2 * PADDING - 6
-
-
 def _box(node: Node, look: _Look, box: Box) -> Iterator[str]:
     fill, border = _OPEN if look.is_open else _ON_PATH if look.is_on_path else _PLAIN
     dashes = ' stroke-dasharray="7 4"' if look.is_open else ""
@@ -164,17 +131,10 @@ def _box(node: Node, look: _Look, box: Box) -> Iterator[str]:
     if look.is_open:
         x, y = box.x + box.width - 16, box.y + 16
         yield f'<text class="sign" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">∞</text>'
-    y = box.y + PADDING + 9
-    for number, line in enumerate((node.name, *node.lines)):
-        kind = "name" if number == 0 else "line"
-        yield (
-            f'<text class="{kind}" x="{box.middle:.1f}" y="{y:.1f}" '
-            f'text-anchor="middle">{_text(_cut(line))}</text>'
-        )
-        y += LINE_HEIGHT
+    yield from texts_of(node, box)
 
 
-def _arc(edge: Edge, curve: _Curve, labels: _Labels, *, is_taken: bool) -> Iterator[str]:
+def _arc(edge: Edge, curve: Curve, labels: _Labels, *, is_taken: bool) -> Iterator[str]:
     path, x, y = curve
     colour, head, width = (_ON_PATH[1], "path", 3) if is_taken else (_PLAIN[1], "arrow", 1)
     dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""
@@ -185,7 +145,7 @@ def _arc(edge: Edge, curve: _Curve, labels: _Labels, *, is_taken: bool) -> Itera
     if edge.label:
         yield (
             f'<text class="arc" x="{x:.1f}" y="{labels.room(x, y, edge.label):.1f}" '
-            f'text-anchor="middle">{_text(edge.label)}</text>'
+            f'text-anchor="middle">{xml_text(edge.label)}</text>'
         )
 
 
@@ -204,34 +164,9 @@ class _Labels(Struct):
         return y
 
 
-def _curve_down(source: Box, target: Box) -> _Curve:
-    x0, y0, x1, y1 = source.middle, source.y + source.height, target.middle, target.y
-    bend = max(20.0, (y1 - y0) / 2)
-    path = f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
-    return path, (x0 + x1) / 2, (y0 + y1) / 2 - 3
-
-
-def _curve_back(source: Box, target: Box) -> _Curve:
-    x0, x1 = source.x + source.width, target.x + target.width
-    y0, y1 = source.y + source.height * 0.7, target.y + target.height * 0.3
-    out = max(x0, x1) + SWING
-    path = f"M{x0:.1f} {y0:.1f}C{out:.1f} {y0:.1f} {out:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
-    return path, out - SWING / 3, (y0 + y1) / 2
-
-
 def _arrow_head(name: str, colour: str) -> str:
     return (
         f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" '
         f'markerWidth="10" markerHeight="10" orient="auto">'
         f'<path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
     )
-
-
-def _cut(line: str) -> str:
-    if len(line) <= LABEL_CHARACTERS_MAX:
-        return line
-    return f"{line[: LABEL_CHARACTERS_MAX - 1]}…"
-
-
-def _text(text: str) -> str:
-    return escape("".join(c if c.isprintable() else "�" for c in text))
