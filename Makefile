@@ -17,7 +17,7 @@ PAGE_SOURCES := $(shell find web/src web/public -type f) \
 	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check web browser docs-site screenshots soak soak-cluster hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test check web browser bubblewrap docs-site screenshots soak soak-cluster hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,10 +46,13 @@ $(PAGE): $(READY) $(PAGE_SOURCES)
 	@$(BIN)/python web/build.py >&2
 	@touch $@
 
+bubblewrap: $(READY) ## install bubblewrap for the tests of the sandbox, where that may be done
+	@$(BIN)/python -m tests.tools.bubblewrap
+
 browser: $(READY) ## install a Chromium for the tests of the page, where that may be done
 	@$(BIN)/python -m tests.web.chromium
 
-test: check $(PAGE) browser ## the gates of `check`, then every test
+test: check $(PAGE) browser bubblewrap ## the gates of `check`, then every test
 	$(BIN)/python web/build.py check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
@@ -84,7 +87,7 @@ notice: $(READY) $(PAGE) ## write NOTICE: the packages Anew uses, and their lice
 sbom: $(READY) ## write build/sbom.json: what Anew is made of, as CycloneDX
 	@$(BIN)/python -m supply sbom
 
-abuse-json: $(READY) ## try every abuse case, and print how many got through, by area, as JSON
+abuse-json: $(READY) bubblewrap ## try every abuse case, and print how many got through, by area, as JSON
 	@$(BIN)/python -m tests.abuse -n $(WORKERS) --dist worksteal
 
 bench: $(READY) ## measure (20 minutes), and print a table with the targets; BENCHMARKS=durable.steps for one part

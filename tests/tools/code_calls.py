@@ -12,6 +12,7 @@ from typing import TypeVar
 from anew.engine.outcome import Outcome
 from anew.tool import Call, Place, Timeout
 from anew.tools.python.tool import PythonTool
+from anew.tools.sandbox import NO_SANDBOX, Sandbox
 from anew.tools.shell import ShellTool
 from anew.values import Value
 
@@ -51,11 +52,13 @@ def pythons(folder: Path, *codes: str) -> list[Outcome]:
     return with_python(work)
 
 
-def shell(folder: Path, command: Value, **inputs: Value) -> Outcome:
+def shell(
+    folder: Path, command: Value, *, sandbox: Sandbox = NO_SANDBOX, **inputs: Value
+) -> Outcome:
     call = call_of("shell", folder, command=command, **inputs)
 
     async def session() -> Outcome:
-        return await asyncio.wait_for(ShellTool().call(call), PATIENCE_SECONDS)
+        return await asyncio.wait_for(ShellTool(sandbox).call(call), PATIENCE_SECONDS)
 
     return asyncio.run(session())
 

@@ -33,10 +33,10 @@ def install() -> bool:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return False
     print("installing Chromium for the tests of the page", file=sys.stderr, flush=True)
-    return _quiet(_INSTALL) or (_quiet(_REFRESH) and _quiet(_INSTALL))
+    return quiet(_INSTALL) or (quiet(_REFRESH) and quiet(_INSTALL))
 
 
-def _quiet(command: tuple[str, ...]) -> bool:
+def quiet(command: tuple[str, ...]) -> bool:
     surroundings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     done = subprocess.run(command, capture_output=True, env=surroundings, check=False)
     return done.returncode == 0

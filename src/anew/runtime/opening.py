@@ -28,10 +28,12 @@ from anew.runtime.wiring import (
     kind_of,
     open_database,
     open_owned,
+    private_files,
     scratch_folder,
 )
 from anew.store import DEFAULT_POOL, Database, Lease, StoreGone
 from anew.tool import Tool
+from anew.tools.sandbox import open_sandbox
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
@@ -55,13 +57,14 @@ async def open_engine(
     The owner of a file takes orders beside it. `tools` by kind take the place of those that are
     built in or installed.
     """
+    sandbox = open_sandbox(private_files(url))
     async with open_database(url) as database:
         engine = Embedded(
             database,
             scratch_folder(url),
             slots=slots,
             works_on_all=works_on_all,
-            toolbox=Toolbox(tools),
+            toolbox=Toolbox(tools, sandbox=sandbox),
             extensions=extensions,
             interviewer=interviewer,
             lease_seconds=lease_seconds() if database.is_shared else None,
@@ -84,10 +87,17 @@ async def open_server_engine(
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[Embedded]:
     """An engine for a server: others work on its runs too, and it does itself if it `works`."""
+    sandbox = open_sandbox(private_files(url))
     async with open_owned(url) as (database, ownership):
         # Looked for before this process takes any itself.
         void = [] if ownership is None else await _void_leases(database, ownership)
-        engine = _working(database, url, slots=slots if works else 0, pools=pools)
+        engine = _working(
+            database,
+            url,
+            slots=slots if works else 0,
+            pools=pools,
+            toolbox=Toolbox(sandbox=sandbox),
+        )
         _heed_loss(engine, url)
         async with beating(engine, "server"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
@@ -111,19 +121,23 @@ async def open_worker_engine(
             "one process owns a database file, so no worker can share it. "
             "Start `anew serve` on the file, and workers with `--server URL`."
         )
+    sandbox = open_sandbox(private_files(url))
     async with open_database(url) as database:
-        engine = _working(database, url, slots=slots, pools=pools)
+        engine = _working(database, url, slots=slots, pools=pools, toolbox=Toolbox(sandbox=sandbox))
         async with beating(engine, "worker"), _stopping(engine, grace_seconds):
             yield engine
 
 
-def _working(database: Database, url: str | None, *, slots: int, pools: Sequence[str]) -> Embedded:
+def _working(
+    database: Database, url: str | None, *, slots: int, pools: Sequence[str], toolbox: Toolbox
+) -> Embedded:
     engine = Embedded(
         database,
         scratch_folder(url),
         slots=slots,
         works_on_all=True,
         pools=pools,
+        toolbox=toolbox,
         lease_seconds=lease_seconds(),
     )
     engine.keychain.hide(address=url)

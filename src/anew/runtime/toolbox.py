@@ -14,6 +14,7 @@ from importlib import import_module
 from anew.errors import ConfigError
 from anew.program.kinds import ENTRY_POINT_GROUP, KINDS
 from anew.tool import Tool
+from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,13 +29,18 @@ BUILT_IN: Mapping[str, str] = {
     "noop": "anew.tools.noop:NoopTool",
     "agent": "anew.tools.agent:AgentTool",
 }
+# Kinds that start processes of the author; they are built with the sandbox these run in.
+SANDBOXED = frozenset({"python", "shell", "agent"})
 
 
 class Toolbox:
     """Tools by kind. `given` are ready-made ones, such as those of tests."""
 
-    def __init__(self, given: Mapping[str, Tool] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, Tool] | None = None, *, sandbox: Sandbox = NO_SANDBOX
+    ) -> None:
         self._tools: dict[str, Tool] = dict(given or {})
+        self._sandbox = sandbox
 
     def add(self, kind: str, tool: Tool) -> None:
         self._tools.setdefault(kind, tool)
@@ -43,7 +49,8 @@ class Toolbox:
         """The tool of this kind; ConfigError when there is none, or it cannot be loaded."""
         tool = self._tools.get(kind)
         if tool is None:
-            tool = self._tools[kind] = _factory(kind)()
+            more = {"sandbox": self._sandbox} if kind in SANDBOXED else {}
+            tool = self._tools[kind] = _factory(kind)(**more)
         return tool
 
     def run_ended(self, run: str) -> None:
@@ -66,18 +73,18 @@ async def _close(kind: str, tool: Tool, redact: Callable[[str], str]) -> None:
         _LOG.warning("the tool %s could not be closed: %s", kind, told)
 
 
-def _factory(kind: str) -> Callable[[], Tool]:
+def _factory(kind: str) -> Callable[..., Tool]:
     place = BUILT_IN.get(kind)
     if place is not None:
         module, _, name = place.partition(":")
-        factory: Callable[[], Tool] = getattr(import_module(module), name)
+        factory: Callable[..., Tool] = getattr(import_module(module), name)
         return factory
     # Slow to import, and needed for kinds that are not ours only.
     from importlib.metadata import entry_points  # noqa: PLC0415
 
     for point in entry_points(group=ENTRY_POINT_GROUP, name=kind):
         try:
-            installed: Callable[[], Tool] = point.load()
+            installed: Callable[..., Tool] = point.load()
         except Exception as error:
             raise ConfigError(
                 f"the tool {kind!r} ({point.value}) cannot be loaded: {error}"

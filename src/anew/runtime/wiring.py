@@ -96,6 +96,18 @@ def scratch_folder(url: str | None = None) -> Path:
     return folder
 
 
+def private_files(url: str | None = None) -> list[Path]:
+    """What lies on this machine of a database and its runs, and is no task's to see."""
+    scratch = scratch_folder(url)
+    if kind_of(url) != "sqlite":
+        return [scratch]
+    path = database_file(url).resolve()
+    if path.parent.name == Path(DEFAULT_FILE).parent.name:
+        return [path.parent]
+    beside = (Path(f"{path}{end}") for end in ("-wal", "-shm", "-journal", ".lock", ".sock"))
+    return [path, *beside, scratch]
+
+
 @asynccontextmanager
 async def open_database(
     url: str | None = None, *, read_only: bool = False

@@ -22,6 +22,8 @@ from anew.tools.streams import Streams, pipe
 # A killed process is gone at once, unless the kernel holds it (a dead network file system).
 EXIT_SECONDS_MAX = 5
 _WRITE_BYTES = 1 << 16
+# Of processes below one another that are looked at; a sandbox ends those below as well.
+_DEPTH_MAX = 100
 # Waits for a line from us; an end instead of a line means that we are gone.
 _GATED = 'read -r go </dev/fd/{} && exec "$@"'
 
@@ -32,7 +34,8 @@ class Process:
     What it prints is in `stdout` and `stderr`, which are complete when `exited` is done.
     `is_gated`: it does nothing before its life is tied to ours, so that no moment of our death
     leaves it behind. A program that waits for our word anyway needs no gate. `is_tied`: the kernel
-    kills its group when we die; one that notices by itself can clean up first.
+    kills its group when we die; one that notices by itself can clean up first. `wrappers`: how many
+    processes of a sandbox stay between the one we start and the program.
     """
 
     def __init__(
@@ -46,7 +49,9 @@ class Process:
         is_gated: bool = False,
         is_tied: bool = True,
         keep_fds: Sequence[int] = (),
+        wrappers: int = 0,
     ) -> None:
+        self._wrappers = wrappers
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.failure: OSError | None = None
@@ -130,7 +135,12 @@ class Process:
 
     def signal(self, number: signal.Signals) -> None:
         """To the process and all its children that did not leave its group."""
-        if self._popen.returncode is None:
+        if self._wrappers and number != signal.SIGKILL:
+            # A sandbox that is told to end kills what is in it at once.
+            for pid in self._inside():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+        elif self._popen.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, number)
 
@@ -155,7 +165,19 @@ class Process:
 
     async def has_company(self) -> bool:
         """Whether there are processes below it."""
-        return bool(children_of(self.pid))
+        return bool(children_of(self.pid)) if not self._wrappers else len(self._inside()) > 1
+
+    def _inside(self) -> list[int]:
+        """The program and all that is below it, in a sandbox."""
+        found: list[int] = []
+        level = {self.pid}
+        for depth in range(_DEPTH_MAX):
+            if depth >= self._wrappers:
+                found += level
+            level = {child for pid in level for child in children_of(pid)}
+            if not level:
+                break
+        return found
 
 
 async def wait_for_exit(exited: asyncio.Future[int], *, seconds: float = EXIT_SECONDS_MAX) -> None:

@@ -13,6 +13,7 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import Captured, output_bytes_max
 from anew.tools.processes import Process, signal_name
+from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Room, Sandbox, room_in
 from anew.tools.task_process import BadVariable, command_environment, start_task
 from anew.values import Object, Value, json_text
 
@@ -35,19 +36,21 @@ class _Job(Struct, frozen=True):
     env: dict[str, str]
     cwd: Path
     stdin: bytes | None
+    room: Room | None
 
 
 class ShellTool:
     """Runs commands one after the other and stops at the first that fails."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox = NO_SANDBOX) -> None:
         self._output_bytes_max = output_bytes_max()
+        self._sandbox = sandbox
 
     async def call(self, call: Call) -> Outcome:
         try:
-            job = _job(call)
+            job = _job(call, room_in(self._sandbox, call.folder, call.scratch))
             return await self._run(job, call.printed)
-        except _BadInput as problem:
+        except (_BadInput, NotInSandbox) as problem:
             return outcome_of(error=error_of("config", str(problem)))
 
     async def close(self) -> None:
@@ -84,6 +87,7 @@ class ShellTool:
                 stdin=job.stdin,
                 is_gated=True,
                 output_bytes_max=self._output_bytes_max,
+                room=job.room,
             )
         except OSError as problem:
             if problem.errno not in _AUTHORS_TURN:
@@ -116,13 +120,14 @@ def _printed(stdout: Captured, stderr: Captured) -> Object:
     return {name: text for name, text in texts.items() if text}
 
 
-def _job(call: Call) -> _Job:
+def _job(call: Call, room: Room | None) -> _Job:
     given = call.inputs
     return _Job(
         commands=_commands(given.get("command")),
         env=_environment(given.get("env"), call.idempotency_key),
         cwd=_folder(given.get("cwd"), call.folder),
         stdin=_input(given.get("stdin")),
+        room=room,
     )
 
 

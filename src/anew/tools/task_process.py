@@ -14,6 +14,7 @@ from pathlib import Path
 from anew.environment import DUMPABLE_VARIABLE, environment, is_own
 from anew.errors import ConfigError
 from anew.tools.processes import Process
+from anew.tools.sandbox.room import OUR_ENVIRONMENT, Room, file_of_variables
 from anew.values import Value, json_text
 
 # What every command may rely on.
@@ -47,18 +48,31 @@ def start_task(
     is_gated: bool = False,
     is_tied: bool = True,
     keep_fds: Sequence[int] = (),
+    room: Room | None = None,
 ) -> Process:
-    """The one place where a program of a task begins. See `Process` for the arguments."""
-    return Process(
-        words,
-        env=env,
-        cwd=cwd,
-        output_bytes_max=output_bytes_max,
-        stdin=stdin,
-        is_gated=is_gated,
-        is_tied=is_tied,
-        keep_fds=keep_fds,
-    )
+    """The one place where a program of a task begins. See `Process` for the arguments.
+
+    `room` is its place in a sandbox; NotInSandbox when it cannot begin there.
+    """
+    if room is None:
+        variables, wrappers = [], 0
+    else:
+        variables, wrappers = [file_of_variables(env)], room.sandbox.wrappers
+    try:
+        return Process(
+            words if room is None else room.wrap(words, cwd=cwd, variables=variables[0]),
+            env=env if room is None else OUR_ENVIRONMENT,
+            cwd=cwd,
+            output_bytes_max=output_bytes_max,
+            stdin=stdin,
+            is_gated=is_gated,
+            is_tied=is_tied,
+            keep_fds=[*keep_fds, *variables],
+            wrappers=wrappers,
+        )
+    finally:
+        for fd in variables:
+            os.close(fd)
 
 
 def command_environment(

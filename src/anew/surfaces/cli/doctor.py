@@ -62,6 +62,7 @@ def _findings(place: str | None) -> Iterator[Finding]:
     yield _sqlite()
     yield _told(_word_for(place), lambda: _found_at(place))
     yield _told("key", _key)
+    yield _told("sandbox", _sandbox)
     yield from _tools()
 
 
@@ -143,6 +144,12 @@ def _key() -> Finding:
     if found is None:
         return Finding("key", "none yet; the first credential makes it")
     return Finding("key", f"from {found.source}")
+
+
+def _sandbox() -> Finding:
+    from anew.tools.sandbox import open_sandbox
+
+    return Finding("sandbox", str(open_sandbox()))
 
 
 def _tools() -> Iterator[Finding]:

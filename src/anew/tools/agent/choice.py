@@ -16,6 +16,7 @@ from anew.errors import ConfigError
 from anew.expressions.problems import unknown
 from anew.tools.agent.backend import ENTRY_POINT_GROUP, Backend, BadInput
 from anew.tools.agent.request import text_in
+from anew.tools.sandbox import NO_SANDBOX, Sandbox
 from anew.values import Value
 
 DEFAULT = "simulate"
@@ -29,6 +30,8 @@ BUILT_IN: Mapping[str, str] = {
     "openai": "anew.tools.agent.backends.openai:OpenaiBackend",
     "anthropic": "anew.tools.agent.backends.anthropic:AnthropicBackend",
 }
+# Backends that start processes of the author; they are built with the sandbox these run in.
+SANDBOXED = frozenset({"command"})
 
 
 def chosen(inputs: Mapping[str, Value]) -> str:
@@ -56,12 +59,13 @@ def _usual() -> str:
     return "command" if os.environ.get("ANEW_AGENT_COMMAND", "").strip() else DEFAULT
 
 
-def backend_named(name: str) -> Backend:
+def backend_named(name: str, sandbox: Sandbox = NO_SANDBOX) -> Backend:
     """A new backend of this name; ConfigError when there is none, or it cannot be loaded."""
     place = BUILT_IN.get(name)
     if place is not None:
         module, _, factory = place.partition(":")
-        made: Backend = getattr(import_module(module), factory)()
+        more = {"sandbox": sandbox} if name in SANDBOXED else {}
+        made: Backend = getattr(import_module(module), factory)(**more)
         return made
     for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
         try:

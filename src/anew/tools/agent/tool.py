@@ -12,6 +12,7 @@ from anew.tools.agent.backend import Backend, BadInput
 from anew.tools.agent.choice import backend_named, chosen
 from anew.tools.agent.reply import outcome_from
 from anew.tools.agent.request import request_of
+from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
 
 class NotClosed(Exception):
@@ -21,8 +22,11 @@ class NotClosed(Exception):
 class AgentTool:
     """The tool of kind `agent`. `given` are ready-made backends by name, such as those of tests."""
 
-    def __init__(self, given: Mapping[str, Backend] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, Backend] | None = None, *, sandbox: Sandbox = NO_SANDBOX
+    ) -> None:
         self._backends: dict[str, Backend] = dict(given or {})
+        self._sandbox = sandbox
 
     async def call(self, call: Call) -> Outcome:
         try:
@@ -44,7 +48,7 @@ class AgentTool:
     def _backend(self, name: str) -> Backend:
         backend = self._backends.get(name)
         if backend is None:
-            backend = self._backends[name] = backend_named(name)
+            backend = self._backends[name] = backend_named(name, self._sandbox)
         return backend
 
 

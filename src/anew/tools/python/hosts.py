@@ -1,7 +1,8 @@
 """How a process for Python code begins: as a fork of a warm server, or as a program of its own.
 
-Linux has what the fork server needs. Elsewhere each process is a program, which starts in a tenth
-of a second instead of milliseconds, and what leaves its process group is not found again.
+Linux has what the fork server needs. Elsewhere, and in a sandbox, each process is a program, which
+starts in a tenth of a second instead of milliseconds. What leaves its process group is not found
+again there, unless the sandbox ends it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Protocol
 from anew.tools.captured import Captured
 from anew.tools.processes import Process
 from anew.tools.python.forks import ForkServer
+from anew.tools.sandbox import Room
 from anew.tools.task_process import python_environment, start_task
 
 
@@ -50,10 +52,13 @@ class Hosts:
         self._server: ForkServer | None = None
         self._former: list[ForkServer] = []
 
-    def start(self, channel: socket.socket) -> Host:
-        """A process that has `channel`, of which the caller closes its own copy."""
-        if sys.platform != "linux":
-            return self._program(channel)
+    def start(self, channel: socket.socket, room: Room | None = None) -> Host:
+        """A process that has `channel`, of which the caller closes its own copy.
+
+        In a sandbox it is a program of its own: a fork would be in the sandbox of its server.
+        """
+        if sys.platform != "linux" or room is not None:
+            return self._program(channel, room)
         if self._server is None or not self._server.is_usable:
             self._replace_server()
         assert self._server is not None
@@ -75,7 +80,7 @@ class Hosts:
             output_bytes_max=self.output_bytes_max, memory_bytes_max=self._memory_bytes_max
         )
 
-    def _program(self, channel: socket.socket) -> Process:
+    def _program(self, channel: socket.socket, room: Room | None) -> Process:
         fd = channel.fileno()
         # -P: code finds modules beside its document, not those beside the worker.
         words = [sys.executable, "-P", "-m", "anew.tools.python.child", str(fd)]
@@ -87,4 +92,5 @@ class Hosts:
             env=python_environment(),
             output_bytes_max=self.output_bytes_max,
             keep_fds=[fd],
+            room=room,
         )

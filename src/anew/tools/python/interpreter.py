@@ -17,6 +17,7 @@ import msgspec
 from anew.tools.processes import signal_name
 from anew.tools.python.frames import LOST_STATUS, NUMBER_BITS, BadFrame, Frames, framed
 from anew.tools.python.hosts import Hosts
+from anew.tools.sandbox import Room
 from anew.values import Object, Value
 
 # How long a process may live after it closed its channel.
@@ -43,13 +44,13 @@ class NotStarted(Exception):
 class Interpreter:
     """One process; asked by one caller at a time."""
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: Hosts, room: Room | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._log_bytes_max = hosts.output_bytes_max
         self._ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process = hosts.start(theirs)
+                self._process = hosts.start(theirs, room)
         except BaseException:
             self._ours.close()
             raise

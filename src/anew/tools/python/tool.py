@@ -15,6 +15,7 @@ from anew.tools.captured import output_bytes_max
 from anew.tools.python.hosts import Hosts
 from anew.tools.python.interpreter import Answer, Interpreter, NotStarted
 from anew.tools.python.pool import Pool
+from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, room_in
 from anew.tools.settings import whole_setting
 from anew.values import Object, Value
 
@@ -30,7 +31,8 @@ class PythonTool:
 
     queues = True
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox = NO_SANDBOX) -> None:
+        self._sandbox = sandbox
         processes = whole_setting("PYTHON_PROCESSES", max(2, os.cpu_count() or 1))
         self._free = asyncio.Semaphore(processes)
         self._pool = Pool()
@@ -42,11 +44,18 @@ class PythonTool:
         problem = _problem_of(call)
         if problem is not None:
             return outcome_of(error=error_of("config", problem))
+        try:
+            return await self._called(call)
+        except NotInSandbox as refused:
+            return outcome_of(error=error_of("config", str(refused)))
+
+    async def _called(self, call: Call) -> Outcome:
+        room = room_in(self._sandbox, call.folder, call.scratch)
         async with self._free:
             call.begins()
             run, request = call.place.run, _request(call)
             for _ in range(START_TRIES_MAX):
-                python = self._pool.take(run) or Interpreter(self._hosts)
+                python = self._pool.take(run) or Interpreter(self._hosts, room)
                 try:
                     answer = await python.ask(request)
                     break

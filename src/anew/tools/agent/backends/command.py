@@ -27,6 +27,7 @@ from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
 from anew.tools.captured import output_bytes_max
 from anew.tools.processes import Process, signal_name
+from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, room_in
 from anew.tools.task_process import start_task
 from anew.values import Object
 
@@ -41,10 +42,17 @@ _AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.E
 class CommandBackend:
     """Runs the input `command` for each request, else the operator's ANEW_AGENT_COMMAND."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox = NO_SANDBOX) -> None:
         self._output_bytes_max = output_bytes_max()
+        self._sandbox = sandbox
 
     async def run(self, request: AgentRequest) -> AgentReply:
+        try:
+            return await self._run(request)
+        except NotInSandbox as problem:
+            raise BadInput(str(problem)) from None
+
+    async def _run(self, request: AgentRequest) -> AgentReply:
         cwd = folder(request)
         prompt = _spoken(request)
         workplace = await asyncio.to_thread(
@@ -54,9 +62,13 @@ class CommandBackend:
             prompt=prompt,
             status_file=_status_file(request, cwd),
         )
+        given = workplace.prompt_file.parent
+        await asyncio.to_thread(self._sandbox.give, given, below=request.scratch)
         needs_status = switch_in(request.settings, "auto_status") is False
         process = self._started(request, workplace, prompt=prompt, cwd=cwd)
         await _finished(process, request.printed)
+        if self._sandbox.is_on:
+            workplace.check_status(within=(request.folder, request.scratch))
         return await asyncio.to_thread(_reply, process, workplace, needs_status=needs_status)
 
     async def close(self) -> None:
@@ -77,6 +89,7 @@ class CommandBackend:
                 stdin=prompt.encode() if wants_stdin(command) else None,
                 is_gated=True,
                 output_bytes_max=self._output_bytes_max,
+                room=room_in(self._sandbox, request.folder, request.scratch),
             )
         except OSError as problem:
             if problem.errno not in _AUTHORS_TURN:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,6 +25,12 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 class Workplace(Struct, frozen=True):
     prompt_file: Path
     status_file: Path
+
+    def check_status(self, *, within: Sequence[Path]) -> None:
+        """Not for a program in a sandbox: have us read what it cannot, through a name or a link."""
+        real = self.status_file.resolve()
+        if not any(real.is_relative_to(folder.resolve()) for folder in within):
+            raise BadInput("status_file leads out of the folder that a task in a sandbox may use")
 
     def read_status(self) -> bytes | None:
         """What the command left in its status file; None when it wrote none."""
@@ -53,7 +60,10 @@ def prepare(place: Place, scratch: Path, *, prompt: str, status_file: Path | Non
     try:
         make_scratch(scratch)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        workplace.prompt_file.write_bytes(prompt.encode())
+        # The folder may be another user's, in which an earlier execution could leave a link.
+        workplace.prompt_file.unlink(missing_ok=True)
+        with open(workplace.prompt_file, "xb") as file:
+            file.write(prompt.encode())
         # An execution that was lost may have written one; it says nothing of this one.
         workplace.status_file.unlink(missing_ok=True)
     except OSError as problem:
