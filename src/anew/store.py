@@ -273,7 +273,7 @@ class RunRow(Struct, frozen=True):
 
     `error_kind` and `fingerprint` are there once it has failed; not at once where an older version
     of Anew wrote that. `open` is the job that says most: the lowest rank, then the one due first.
-    `retried_as` is the newest run that takes it up.
+    `retried_as` is the newest run that takes it up. `damage` says what of the row cannot be read.
     """
 
     run: RunId
@@ -293,6 +293,7 @@ class RunRow(Struct, frozen=True):
     fingerprint: str | None = None
     open: JobRow | None = None
     retried_as: RunId | None = None
+    damage: str | None = None
 
     @property
     def state(self) -> State:
@@ -351,6 +352,9 @@ class Archive(Protocol):
 
         A child goes no sooner than its parent has ended. Returns how many went.
         """
+
+    async def remove(self, run: RunId) -> bool:
+        """Remove one run, however it stands, with its jobs; False when there is none."""
 
 
 class RunPoint(Struct, frozen=True):
@@ -438,10 +442,7 @@ class Catalog(Protocol):
     """Programs by digest (runs are pinned to one), and by name and version once registered."""
 
     async def keep(self, program: StoredProgram) -> None:
-        """Keep a document under its digest; the same digest again changes nothing.
-
-        Only a path is added to a document that was kept without one.
-        """
+        """Keep a document under its digest; the same again only adds a path that was missing."""
 
     async def register(self, program: StoredProgram) -> StoredProgram:
         """Keep a document and make it the newest version of its name; the row as registered.

@@ -224,7 +224,7 @@ NEWEST_LOG = "(SELECT max(log) FROM runs)"
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        (f"DELETE FROM events WHERE id = 2 + {NEWEST_LOG}", "has no event 2"),
+        (f"DELETE FROM events WHERE id = 2 + {NEWEST_LOG}", "damaged at event 2: it is missing"),
         (f"UPDATE events SET data = CAST(x'7bff7d' AS TEXT) WHERE id > {NEWEST_LOG}", "damaged"),
         (f"UPDATE events SET data = '{{' WHERE id > {NEWEST_LOG}", "damaged"),
         (f"UPDATE runs SET status = 'sleepy' WHERE {NEWEST}", "sleepy"),

@@ -15,7 +15,7 @@ from anew.errors import ConfigError, EngineBug
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.store import RunId, StoreError
+from anew.store import RunId
 from anew.stores import codec
 from anew.stores.codec import (
     INLINE_BYTES_MAX,
@@ -27,6 +27,7 @@ from anew.stores.codec import (
     encode_snapshot,
     snapshot_format,
 )
+from anew.stores.damage import DamagedRun
 from tests.generated import playbooks, scripts
 
 RUN = RunId(7)
@@ -132,7 +133,7 @@ def test_a_lost_blob_names_run_and_event(found, word):
     rows, (blob,) = encode_events([processed(1), processed(2, LARGE)], after=0)
     kept = {blob.checksum: found} if found is not None else {}
     with pytest.raises(
-        StoreError, match=rf"event 2 \(task.processed\) of run 7.*'outcome.result' is {word}"
+        DamagedRun, match=rf"run 7 is damaged at event 2: .*'outcome.result' .* is {word}"
     ):
         decode_event(RUN, rows[1], kept)
 
@@ -146,7 +147,7 @@ def test_a_lost_blob_names_run_and_event(found, word):
     ],
 )
 def test_an_event_that_cannot_be_read_names_run_and_event(row):
-    with pytest.raises(StoreError, match=r"event 4 \(.*\) of run 7 cannot be read"):
+    with pytest.raises(DamagedRun, match=r"run 7 is damaged at event 4: .*task.vanished|its run"):
         decode_event(RUN, row, {})
 
 

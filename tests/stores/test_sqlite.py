@@ -555,9 +555,9 @@ def test_the_same_large_value_is_kept_once_per_run(tmp_path):
 
     async def read() -> None:
         database = SqliteDatabase.open(path)
-        with pytest.raises(StoreError, match=r"event 2 .* of run 1 .* is missing"):
+        with pytest.raises(StoreError, match=r"run 1 is damaged at event 2: .* is missing"):
             await database.store.load(RunId(1))
-        with pytest.raises(StoreError, match=r"event 2 .* of run 2 .* is damaged"):
+        with pytest.raises(StoreError, match=r"run 2 is damaged at event 2: .* is damaged"):
             await database.store.load(RunId(2))
         await database.close()
 

@@ -26,6 +26,8 @@ from anew.engine.state import FINAL, Key, RunState, RunStatus
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.calls import Caller
 from anew.runtime.children import ChildTool
+from anew.runtime.damage import Damages
+from anew.runtime.dropping import parent_of_dropped
 from anew.runtime.families import families, unfinished_runs
 from anew.runtime.forking import ForkOrder, Forks
 from anew.runtime.interviewers import Interviewer
@@ -43,6 +45,7 @@ from anew.runtime.slots import Slots
 from anew.runtime.toolbox import Toolbox
 from anew.runtime.worker import Worker
 from anew.store import Database, RunId, RunRow, StoreError
+from anew.stores.damage import DamagedRun
 from anew.values import Object
 from anew.weight import problem_of
 
@@ -133,6 +136,8 @@ class Embedded:
         self.forks = Forks(
             database, self.programs, self.ledger, adopt=self.adopt, cancel=self.cancel
         )
+        self.damages = Damages()
+        self.worker.on_damaged = self.damages.keep
         self._is_stopped = False
         self.before_stop: Callable[[], Awaitable[None]] | None = None
         self._ours: set[RunId] = set()
@@ -327,7 +332,7 @@ class Embedded:
                     await self._cancel_orphan(row)
                 elif row.status is not RunStatus.PAUSED:
                     await self.adopt([row.run])
-            except (ConfigError, ProgramError, EngineBug) as error:
+            except (ConfigError, ProgramError, EngineBug, DamagedRun) as error:
                 problems[row.run] = error
         return problems
 
@@ -436,6 +441,18 @@ class Embedded:
         if removed:
             await self._tidy(ended_before)
         return removed
+
+    async def drop(self, run: RunId) -> None:
+        """Remove one run that has ended, or that is damaged; ConfigError for any other."""
+        parent = await parent_of_dropped(self.database, run)
+        self.worker.abandon(run)
+        await self.database.archive.remove(run)
+        self.ledger.live.forget(run)
+        self._forget(run)
+        self.damages.forget(run)
+        await asyncio.to_thread(shutil.rmtree, self._scratch / str(run), ignore_errors=True)
+        if parent is not None:  # it may wait for this run, and begins another in its place then
+            await self.database.store.wake(parent)
 
     async def _tidy(self, ended_before: int | None = None) -> None:
         """Remove the files of runs that are gone, or ended before a moment (a day ago)."""

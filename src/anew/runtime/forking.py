@@ -18,16 +18,16 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.engine.cuts import share_at
 from anew.engine.fitting import Misfit, misfits_of
-from anew.engine.fold import fold
 from anew.engine.resting import resting_point
 from anew.engine.state import RunState
 from anew.errors import ConfigError
 from anew.runtime.beginnings import Beginning
+from anew.runtime.damage import check_row, folded, readable_log
 from anew.runtime.keys import KeyInUse
 from anew.runtime.ledger import Ledger, Started
 from anew.runtime.programs import Document, Programs
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
-from anew.runtime.retrying import events_before, failed_step, whole_log
+from anew.runtime.retrying import events_before, failed_step
 from anew.store import Archive, Database, RunId
 from anew.values import Object
 
@@ -143,7 +143,11 @@ async def planned(
     row = await archive.run(run)
     if row is None:
         raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
-    own, log = await documents(row.digest), await whole_log(archive, run)
+    own, found = await documents(row.digest), await readable_log(archive, check_row(row))
+    log = found.events
+    is_named = where.at is not None or where.step is not None
+    if found.damage is not None and (not is_named or (where.at or 0) > len(log)):
+        raise found.damage
     if where.is_failure and where.step is None:
         where = replace(where, step=failed_step(log, run, own.program))
     asked = _asked(log, run, own, where)
@@ -166,13 +170,14 @@ def _plan(
     new: Document,
 ) -> Plan:
     """How the run stands where the log is cut; ConfigError when it cannot go on."""
+    folded(run, log[:asked])  # what does not follow is told as the damage it is
     at = resting_point(log, asked)
     if not at:
         raise ConfigError(
             f"nothing has begun by event {asked} of run {run}. Start it from the beginning; "
             "a fork shares 2 events or more."
         )
-    state = fold(log[:at])
+    state = folded(run, log[:at])
     if state.is_final or state.is_stopping:
         raise _too_late(log, run, asked, state)
     misfits = misfits_of(state, old.program, new.program)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from anew.engine.moments import moment_text
 from anew.engine.people import Question, pending
 from anew.engine.state import RunState
-from anew.runtime.questions import stored_state
+from anew.runtime.questions import readable_state
 from anew.store import Database, JobRef, RunFilter, RunId, RunRow
 from anew.values import Object
 from anew.views.routing_words import silence_text
@@ -78,11 +78,11 @@ async def inbox_of(database: Database, limit: int = QUESTIONS_MAX) -> Inbox:
 
 async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, Inquiry]:
     rows = await database.archive.runs(RunFilter(runs=runs, limit=len(runs)))
-    states = await asyncio.gather(*(stored_state(database.store, row.run) for row in rows))
+    states = await asyncio.gather(*(readable_state(database.store, row.run) for row in rows))
     return {
         JobRef(row.run, one.question.key): one
         for row, state in zip(rows, states, strict=True)
-        for one in _inquiries(row, state)
+        for one in ([] if state is None else _inquiries(row, state))
     }
 
 

@@ -131,6 +131,7 @@ class Ledger:
         process: int | None = None,
     ) -> None:
         self._store = database.store
+        self._archive = database.archive
         self._programs = programs
         self._clock = clock
         self._slots = slots
@@ -453,9 +454,9 @@ class Ledger:
         ending = self._endings.pop(run, None)
         if ending is not None:
             ending.fail(error)
-        stored = await self._store.load(run)
-        if stored is not None and stored.parent is not None:
-            await self.give_up(stored.parent.run, error)
+        row = await self._archive.run(run)
+        if row is not None and row.parent is not None:
+            await self.give_up(row.parent.run, error)
 
     def fail(self, error: BaseException) -> None:
         """Nothing can go on here: whoever waits for any run is told."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from anew.engine.fold import evolve
 from anew.engine.secrets import Secrets
 from anew.engine.state import LoopVisit, RunState
 from anew.errors import ConfigError
 from anew.program.program import Program
+from anew.runtime.damage import folded
 from anew.runtime.programs import Document, Programs
 from anew.store import Archive, JobRef, RunId, Store
 
@@ -144,8 +144,7 @@ class LiveRuns:
         document = await self._programs.get(stored.digest)
         state = stored.snapshot or RunState()
         kept = state.version
-        for event in stored.events:
-            evolve(state, event)
+        folded(run, stored.events, state)
         live = LiveRun(
             run,
             document.program,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from msgspec import Struct, to_builtins
 
 from anew.engine.fitting import misfits_of
-from anew.engine.fold import evolve
 from anew.engine.state import RunState
 from anew.errors import AnewError
+from anew.runtime.damage import folded
 from anew.runtime.families import OPEN_STATUSES
 from anew.runtime.programs import Document, Programs
 from anew.store import Database, RunFilter, RunId, RunRow
@@ -91,7 +91,4 @@ async def _state_of(database: Database, run: RunId) -> RunState:
     stored = await database.store.load(run)
     if stored is None:
         return RunState()
-    state = stored.snapshot or RunState()
-    for event in stored.events:
-        evolve(state, event)
-    return state
+    return folded(run, stored.events, stored.snapshot)

@@ -32,6 +32,7 @@ from anew.runtime.wiring import (
     scratch_folder,
 )
 from anew.store import DEFAULT_POOL, Database, Lease, StoreGone
+from anew.stores.damage import DamagedRun
 from anew.tool import Tool
 from anew.tools.sandbox import open_sandbox
 
@@ -178,7 +179,7 @@ async def _take_over(engine: Embedded, void: Sequence[Lease]) -> None:
     for lease in void:
         try:
             await engine.worker.recover(lease)
-        except (ConfigError, ProgramError, EngineBug) as error:
+        except (ConfigError, ProgramError, EngineBug, DamagedRun) as error:
             # What is wrong with one run (extensions it needs, say) is no reason not to serve.
             _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
 

@@ -218,6 +218,12 @@ async def _prune(engine: Embedded, asked: Request) -> Object:
     return {"removed": await engine.prune(asked.before or 0)}
 
 
+async def _drop(engine: Embedded, asked: Request) -> Object:
+    """Remove one run."""
+    await engine.drop(_run(asked))
+    return {"removed": 1}
+
+
 async def _document(asked: Request) -> Document:
     """What whoever asks has compiled: with nothing that only code here knows."""
     source, file = asked.source or "", asked.file or ""
@@ -251,6 +257,7 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
     "fork": _fork,
     "register": _register,
     "prune": _prune,
+    "drop": _drop,
     "seal": _seal,
     "forget": _forget,
 }

@@ -12,14 +12,15 @@ from shlex import quote
 from msgspec import Struct
 
 from anew.engine.events import HumanAnswered
-from anew.engine.fold import evolve
 from anew.engine.moments import moment_text
 from anew.engine.people import accelerator, chosen, matching, pending, plain_label
 from anew.engine.state import Key, RunState
 from anew.errors import ConfigError
+from anew.runtime.damage import folded
 from anew.runtime.families import families, unfinished_runs
 from anew.runtime.retrying import whole_log
 from anew.store import Archive, Database, JobRow, RunId, Store, WaitReason
+from anew.stores.damage import DamagedRun
 
 # What a run is kept from going on by when only people and signals can help.
 _FROM_OUTSIDE = frozenset({WaitReason.PERSON, WaitReason.SIGNAL})
@@ -65,8 +66,8 @@ async def open_questions(database: Database, run: RunId) -> list[OpenQuestion]:
     """Those of a run and of the children it waits for."""
     found: list[OpenQuestion] = []
     for member in await families(database.archive, [run]):
-        state = await stored_state(database.store, member)
-        found.extend(questions_of(member, state))
+        state = await readable_state(database.store, member)
+        found.extend([] if state is None else questions_of(member, state))
     return found
 
 
@@ -75,10 +76,15 @@ async def stored_state(store: Store, run: RunId) -> RunState:
     stored = await store.load(run)
     if stored is None:
         raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
-    state = stored.snapshot or RunState()
-    for event in stored.events:
-        evolve(state, event)
-    return state
+    return folded(run, stored.events, stored.snapshot)
+
+
+async def readable_state(store: Store, run: RunId) -> RunState | None:
+    """The same; None where the run is damaged, and waits for nobody whom one could tell."""
+    try:
+        return await stored_state(store, run)
+    except DamagedRun:
+        return None
 
 
 async def is_still(archive: Archive, run: RunId, now: int) -> bool:

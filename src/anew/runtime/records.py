@@ -11,27 +11,27 @@ import asyncio
 from msgspec import Struct
 
 from anew.engine.events import Event
-from anew.engine.fold import fold
 from anew.engine.state import FINAL, RunState
 from anew.program.program import Program
+from anew.runtime.damage import PAGE_EVENTS, Readable, check_row, damage_row, folded, readable_log
 from anew.runtime.lost import lost_workers
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.rows import more_of
 from anew.runtime.standing import Still, what_is_open
 from anew.store import Archive, Database, JobRow, RunFilter, RunId, RunRow
+from anew.stores.damage import DamagedRun
 from anew.values import Object
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
 from anew.views.report import report_of
 
-PAGE_EVENTS = 5_000
 CHILDREN_MAX = 100
 # A log this long is folded beside the event loop, which others wait for.
 EVENTS_FOLDED_AT_ONCE = 500
 
 
 class Record(Struct, frozen=True):
-    """A run as it was read: its row, its log, and what both amount to."""
+    """A run as it was read: its row, its log, and what both amount to; up to a `damage`."""
 
     row: RunRow
     log: list[Event]
@@ -41,6 +41,7 @@ class Record(Struct, frozen=True):
     children: list[RunRow]
     still: Still | None
     lost: list[LostWorker]
+    damage: DamagedRun | None = None
 
     @property
     def questions(self) -> list[OpenQuestion]:
@@ -60,30 +61,51 @@ async def read_log(archive: Archive, run: RunId) -> list[Event]:
 async def record_of(database: Database, row: RunRow, program: Program | None) -> Record:
     """Everything there is to tell about a run; a log can be told without its program."""
     archive = database.archive
-    log = await read_log(archive, row.run)
-    state, progress = await _followed(log, program)
+    found = await _followed(row.run, await readable_log(archive, check_row(row)), program)
     jobs = await archive.jobs(row.run)
     return Record(
         row=row,
-        log=log,
-        state=state,
-        progress=progress,
+        log=found.log,
+        state=found.state,
+        progress=found.progress,
         jobs=jobs,
         children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
         still=None if row.status in FINAL else await what_is_open(database, row.run),
         lost=await lost_workers(database, jobs),
+        damage=found.damage,
     )
 
 
-async def _followed(log: list[Event], program: Program | None) -> tuple[RunState, Progress]:
-    def follow() -> tuple[RunState, Progress]:
-        return fold(log), progress_of(log, program)
+class _Followed(Struct, frozen=True):
+    log: list[Event]
+    state: RunState
+    progress: Progress
+    damage: DamagedRun | None
 
-    return follow() if len(log) <= EVENTS_FOLDED_AT_ONCE else await asyncio.to_thread(follow)
+
+async def _followed(run: RunId, found: Readable, program: Program | None) -> _Followed:
+    def follow() -> _Followed:
+        log, damage = found.events, found.damage
+        try:
+            state = folded(run, log)
+        except DamagedRun as earlier:
+            log, damage = log[: earlier.seq - 1], earlier
+            state = folded(run, log)
+        return _Followed(log, state, progress_of(log, program), damage)
+
+    is_short = len(found.events) <= EVENTS_FOLDED_AT_ONCE
+    return follow() if is_short else await asyncio.to_thread(follow)
 
 
 def report_of_record(record: Record, *, now: int) -> Object:
     """The JSON of `anew show --json` and of `GET /api/v1/runs/{run}`."""
     report = report_of(record.progress, record.state, now=now)
-    lost: Object = {"lost_workers": [one.row() for one in record.lost]} if record.lost else {}
-    return report | more_of(record.log[0], record.still) | lost
+    if record.log:
+        report |= more_of(record.log[0], record.still)
+    if record.lost:
+        report["lost_workers"] = [one.row() for one in record.lost]
+    if record.damage is not None:
+        row = record.row
+        report |= {"run": str(row.run), "program": row.program, "status": row.status.value}
+        report["damage"] = damage_row(record.damage)
+    return report

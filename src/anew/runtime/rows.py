@@ -37,7 +37,8 @@ _ASKING = (State.PERSON, State.SIGNAL)
 def run_row(row: RunRow, version: int | None = None) -> Object:
     """A run in a list; `version` is the newest that its document is registered as."""
     ended = row.ended_at
-    return {
+    damage = {} if row.damage is None else {"damage": {"event": None, "reason": row.damage}}
+    return damage | {
         "run": str(row.run),
         "program": row.program,
         "digest": row.digest,

@@ -26,7 +26,7 @@ from anew.errors import ConfigError
 from anew.program.policy import OutcomeStatus
 from anew.runtime.families import families
 from anew.runtime.ledger import Ledger
-from anew.runtime.questions import stored_state
+from anew.runtime.questions import readable_state
 from anew.store import Database, RunId
 from anew.values import Value
 from anew.weight import problem_of
@@ -77,7 +77,8 @@ async def open_signals(database: Database, run: RunId) -> list[OpenSignal]:
     """What a run and the children it waits for wait for."""
     found: list[OpenSignal] = []
     for member in await families(database.archive, [run]):
-        found.extend(signals_of(member, await stored_state(database.store, member)))
+        state = await readable_state(database.store, member)
+        found.extend([] if state is None else signals_of(member, state))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from anew.runtime.families import families
-from anew.runtime.questions import OpenQuestion, questions_of, stored_state
+from anew.runtime.questions import OpenQuestion, questions_of, readable_state
 from anew.runtime.signals import OpenSignal, signals_of
 from anew.store import Database, RunId
 
@@ -23,7 +23,9 @@ async def what_is_open(
     """What a run and its children wait to hear; None when that is nothing."""
     still = Still([], [])
     for member in await families(database.archive, [run]) if with_children else [run]:
-        state = await stored_state(database.store, member)
+        state = await readable_state(database.store, member)
+        if state is None:
+            continue
         still.questions.extend(questions_of(member, state))
         still.signals.extend(signals_of(member, state))
     return still if still.questions or still.signals else None

@@ -38,6 +38,7 @@ from anew.store import (
     StoreGone,
     WaitReason,
 )
+from anew.stores.damage import DamagedRun
 from anew.tool import Answer, Parked
 
 # After so many turns a slot goes to whoever waits, so that a long run does not keep others out.
@@ -47,6 +48,8 @@ CLEANUP_SECONDS_MAX = 30.0
 
 # Before a job that this process cannot do is tried again, by another one if there is one.
 GIVEN_UP_SECONDS = 5.0
+# The same for one of a damaged run: somebody has to restore it first.
+DAMAGED_SECONDS = 600.0
 # How long a step-run that may kill its worker waits for those beside it to end.
 ALONE_SECONDS_MAX = 60.0
 # A step-run that may kill its worker is left to one that is idle, for a while.
@@ -106,6 +109,7 @@ class Worker:
         self._suspects: set[asyncio.Task[None]] = set()
         self._seen: dict[JobRef, int] = {}
         self._changed = asyncio.Event()
+        self.on_damaged: Callable[[DamagedRun], None] = lambda _: None
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Whoever waits gets it from there; where nobody does, the same error was told elsewhere.
         self.failure.add_done_callback(lambda failure: failure.cancelled() or failure.exception())
@@ -246,7 +250,8 @@ class Worker:
         except asyncio.CancelledError:
             pass
         except Exception as error:
-            if chain is not None and not isinstance(error, StoreError):
+            is_of_run = isinstance(error, DamagedRun) or not isinstance(error, StoreError)
+            if chain is not None and is_of_run:
                 await self._give_up(chain, error)
             elif chain is not None and self._is_lasting and not isinstance(error, StoreGone):
                 self._warn(chain, error)  # others go on with it when its lease runs out
@@ -256,9 +261,13 @@ class Worker:
     async def _give_up(self, chain: _Chain, error: Exception) -> None:
         """This process cannot go on with a run; where others share it, perhaps they can."""
         self._warn(chain, error)
+        seconds = GIVEN_UP_SECONDS
+        if isinstance(error, DamagedRun):
+            self.on_damaged(error)
+            seconds = DAMAGED_SECONDS
         with suppress(StoreError):  # the lease runs out, and whoever waits for a parent waits on
             if self._is_shared:
-                due = self._clock.now() + int(GIVEN_UP_SECONDS * NANOSECONDS)
+                due = self._clock.now() + int(seconds * NANOSECONDS)
                 await self._store.release(chain.lease, due_at=due)
             if not self._is_lasting:
                 await self._ledger.give_up(chain.lease.job.run, error)

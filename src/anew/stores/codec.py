@@ -8,6 +8,7 @@ Knows bytes and rows. Does not know databases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -36,7 +37,8 @@ from anew.engine.state import (
     Token,
 )
 from anew.errors import EngineBug
-from anew.store import RunId, StoreError
+from anew.store import RunId
+from anew.stores.damage import DamagedRun
 from anew.values import Object, Value
 
 # An event whose JSON is longer than this keeps its large values apart.
@@ -110,29 +112,32 @@ def _data(event: Event) -> bytes:
 
 
 def checksums_in(rows: Iterable[EventRow]) -> set[str]:
-    """The blobs that decoding these rows will ask for."""
-    return {
-        part.checksum
-        for row in rows
-        if row.replaced is not None
-        for part in _replaced_in(row.replaced)
-    }
+    """The blobs that decoding these rows will ask for; what cannot be read asks for none."""
+    found: set[str] = set()
+    for row in rows:
+        if row.replaced is not None:
+            with suppress(msgspec.DecodeError, RecursionError):
+                found.update(part.checksum for part in _replaced_in(row.replaced))
+    return found
 
 
 def decode_event(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
-    """The event as it was before it was encoded; StoreError when that cannot be had."""
+    """The event as it was before it was encoded; DamagedRun when that cannot be had."""
     try:
         if row.replaced is None:
             event: Event = _decoder(row.name)(row.data)
         else:
             event = _restored(run, row, blobs)
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"event {row.seq} ({row.name}) of run {run} cannot be read: {error}. "
-            "The database is damaged, or a newer version of Anew wrote it."
-        ) from error
+    except (msgspec.DecodeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise DamagedRun(run, row.seq, _why(row, error)) from error
     event.seq, event.at = row.seq, row.at
     return event
+
+
+def _why(row: EventRow, error: Exception) -> str:
+    if row.name not in EVENTS:
+        return f"{row.name[:80]!r} is no event that this version of Anew knows"
+    return f"its {row.name} cannot be read ({error})"
 
 
 def encode_snapshot(state: RunState) -> bytes:
@@ -226,11 +231,9 @@ def _restored(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
         data = blobs.get(part.checksum)
         if data is None or sha256(data).hexdigest() != part.checksum:
             what = "missing" if data is None else "damaged"
-            raise StoreError(
-                f"event {row.seq} ({row.name}) of run {run} cannot be read: its value "
-                f"{'.'.join(part.path)!r} is {what} (blob {part.checksum}). "
-                "Restore the database from a backup."
-            )
+            where = ".".join(part.path)
+            why = f"the value {where!r} of its {row.name} is {what} (blob {part.checksum})"
+            raise DamagedRun(run, row.seq, why)
         _put(fields, part.path, msgspec.json.decode(data))
     event: Event = msgspec.convert(fields, type=EVENTS[row.name])  # type: ignore[assignment]
     return event

@@ -257,7 +257,7 @@ class MemoryArchive:
         return next((run.row.run for run in self._runs.values() if run.row.key == key), None)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
-        return unpack_events(run, await self.rows(run, after=after, limit=limit))
+        return unpack_events(run, await self.rows(run, after=after, limit=limit), after=after)
 
     async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
         found = self._runs.get(run)
@@ -281,6 +281,9 @@ class MemoryArchive:
         for _, run in going:
             del self._runs[run]
         return len(going)
+
+    async def remove(self, run: RunId) -> bool:
+        return self._runs.pop(run, None) is not None
 
     def _is_parent_open(self, row: RunRow) -> bool:
         parent = self._runs.get(row.parent.run) if row.parent is not None else None

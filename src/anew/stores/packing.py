@@ -27,6 +27,7 @@ from anew.stores.codec import (
     encode_snapshot,
     snapshot_format,
 )
+from anew.stores.damage import DamagedRun
 from anew.values import Object
 
 # What a reader knows who wants no snapshot.
@@ -113,7 +114,7 @@ class ReadsPacked(Protocol):
     """The same for an archive."""
 
     async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
-        """As `events` does."""
+        """As `events` does; what is damaged comes as it is, and what is missing does not."""
 
 
 def pack(commit: Commit) -> PackedCommit:
@@ -180,14 +181,20 @@ def unpack_run(run: RunId, packed: PackedRun) -> Stored | None:
         state = decode_snapshot(packed.snapshot.format, packed.snapshot.data)
         if state is None:
             return None
-    events = unpack_events(run, packed.events)
+    after = packed.snapshot.version if packed.snapshot is not None else 0
+    events = unpack_events(run, packed.events, after=after)
     return Stored(packed.digest, packed.parent, packed.depth, state, events, packed.last_at)
 
 
-def unpack_events(run: RunId, packed: PackedEvents) -> list[Event]:
-    """StoreError when one cannot be read."""
+def unpack_events(run: RunId, packed: PackedEvents, *, after: int) -> list[Event]:
+    """DamagedRun when one cannot be read, or is missing: they follow event `after`."""
     blobs = {blob.checksum: blob.data for blob in packed.blobs}
-    return [decode_event(run, row, blobs) for row in packed.rows]
+    events: list[Event] = []
+    for number, row in enumerate(packed.rows, after + 1):
+        if row.seq != number:
+            raise DamagedRun(run, number, "it is missing")
+        events.append(decode_event(run, row, blobs))
+    return events
 
 
 def cut(packed: PackedEvents, bytes_max: int) -> PackedEvents:

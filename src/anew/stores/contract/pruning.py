@@ -88,3 +88,21 @@ async def case_a_child_stays_until_its_parent_has_ended(factory: Factory) -> Non
         assert await db.archive.prune(ended_before=NOW + 1) == 1
         assert await left(db) == [1]
         assert await db.archive.prune(ended_before=NOW + 6) == 1
+
+
+async def case_one_run_can_be_removed_however_it_stands(factory: Factory) -> None:
+    async with opened(factory) as db:
+        large = "x" * 200_000
+        await db.store.commit(first(jobs=[job(), job("b")], key="k", labels={"x": "1"}))
+        await db.store.commit(follows(1, processed(2, large), snapshot=RunState(version=2)))
+        await db.store.commit(first(RunId(8), [job()]))
+        assert await db.archive.remove(RUN) is True
+        assert await db.archive.remove(RUN) is False
+        assert await left(db) == [8]
+        assert await db.store.load(RUN) is None
+        assert await db.archive.events(RUN) == []
+        assert await db.archive.jobs(RUN) == []
+        assert await db.archive.run_of_key("k") is None
+        assert [held.job.run for held in (await lease(db)).leases] == [8]
+        await db.store.commit(first(key="k"))
+        assert len(await log_of(db)) == 1

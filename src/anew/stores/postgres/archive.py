@@ -7,13 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-import msgspec
-
-from anew.engine.state import RunStatus
 from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
 from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.stores.columns import columns_in
 from anew.stores.packing import PackedEvents, PackedRun, Snapshot
-from anew.stores.postgres.connection import Connection, Place, damaged
+from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.filters import where
 from anew.stores.postgres.values import from_text, integer_array, job_ref, text_array, to_text
 
@@ -69,22 +67,20 @@ SELECT {_JOB_COLUMNS} FROM anew.jobs WHERE run = %s ORDER BY step, visit, iterat
 """
 
 
-async def read_run(
-    connection: Connection, place: Place, *, run: RunId, knows: str
-) -> PackedRun | None:
+async def read_run(connection: Connection, *, run: RunId, knows: str) -> PackedRun | None:
     """The snapshot is read before the events: a log only grows."""
     found = await _first(connection, _STORED, (knows, run))
     if found is None:
         return None
     digest, *parent, depth, updated_at, version, kept_format, data = found
     snapshot = Snapshot(version, kept_format, data) if version is not None else None
-    events = await read_rows(connection, place, run=run, after=version or 0, limit=None)
+    events = await read_rows(connection, run=run, after=version or 0, limit=None)
     last_at = events.rows[-1].at if events.rows else updated_at
     return PackedRun(from_text(digest), _parent(*parent), depth, last_at, events, snapshot)
 
 
 async def read_runs(
-    connection: Connection, place: Place, *, asked: Sequence[tuple[RunId, str]]
+    connection: Connection, *, asked: Sequence[tuple[RunId, str]]
 ) -> list[PackedRun | None]:
     """Of each run and the format its reader knows what `read_run` says; most in one statement."""
     runs = integer_array(list({run for run, _ in asked}))
@@ -92,9 +88,7 @@ async def read_runs(
     rows = groupby(await cursor.fetchall(), key=itemgetter(0))
     found = {run: _whole(list(group)) for run, group in rows}
     return [
-        found[run] or await read_run(connection, place, run=run, knows=knows)
-        if run in found
-        else None
+        found[run] or await read_run(connection, run=run, knows=knows) if run in found else None
         for run, knows in asked
     ]
 
@@ -134,18 +128,16 @@ def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
 
 
 async def read_rows(
-    connection: Connection, place: Place, *, run: RunId, after: int, limit: int | None
+    connection: Connection, *, run: RunId, after: int, limit: int | None
 ) -> PackedEvents:
-    """Without a gap. Runs that are removed meanwhile have no events."""
+    """Runs that are removed meanwhile have no events."""
     cursor = await connection.execute(EVENTS, (run, after, limit), binary=True)
     rows = [EventRow(*row) for row in await cursor.fetchall()]
     needed = checksums_in(rows)
     blobs = await _blobs(connection, run, needed)
-    missing = [number for number, row in enumerate(rows, after + 1) if row.seq != number][:1]
-    if (missing or len(blobs) < len(needed)) and not await _first(connection, _IS_THERE, (run,)):
+    is_cut = any(row.seq != number for number, row in enumerate(rows, after + 1))
+    if (is_cut or len(blobs) < len(needed)) and not await _first(connection, _IS_THERE, (run,)):
         return PackedEvents([])
-    if missing:
-        raise damaged(place, f"run {run} has no event {missing[0]}")
     return PackedEvents(rows, blobs)
 
 
@@ -170,24 +162,26 @@ async def _first(
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
     error, key, labels, *parent, depth, error_kind, fingerprint, retried_as = row[8:19]
+    read = columns_in(status, error, labels)
     return RunRow(
         run=run,
         program=from_text(program),
         digest=from_text(digest),
-        status=RunStatus(status),
+        status=read.status,
         version=version,
         created_at=created_at,
         updated_at=updated_at,
         ended_at=ended_at,
-        error=msgspec.json.decode(error) if error is not None else None,
+        error=read.error,
         key=from_text(key) if key is not None else None,
-        labels=msgspec.json.decode(labels) if labels is not None else {},
+        labels=read.labels,
         parent=_parent(*parent),
         depth=depth,
         error_kind=error_kind,
         fingerprint=fingerprint,
         open=_job_row(run, *row[19:]) if row[19] is not None else None,
         retried_as=retried_as,
+        damage=read.damage,
     )
 
 

@@ -254,13 +254,6 @@ def hang_up(connection: Connection) -> None:
         end.shutdown(SHUT_RDWR)
 
 
-def damaged(place: Place, why: object) -> StoreError:
-    """For what PostgreSQL reads without a complaint and nobody can have written."""
-    return StoreError(
-        f"PostgreSQL at {place.text}: the data is damaged ({why}). Restore it from a backup."
-    )
-
-
 def _refusal(text: str) -> tuple[str, str] | None:
     for pattern, what, remedy in _REFUSALS:
         if pattern.search(text):

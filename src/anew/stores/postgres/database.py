@@ -142,8 +142,7 @@ class PostgresStore:
         return await self._loads.ask((run, knows))
 
     async def _read_all(self, asked: Sequence[tuple[RunId, str]]) -> list[PackedRun | None]:
-        place = self._links.place
-        return await self._links.run(partial(archive.read_runs, place=place, asked=asked))
+        return await self._links.run(partial(archive.read_runs, asked=asked))
 
     async def lease(
         self,
@@ -207,19 +206,19 @@ class PostgresArchive:
         return await self._links.run(partial(archive.run_of_key, key=key))
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
-        return unpack_events(run, await self.rows(run, after=after, limit=limit))
+        return unpack_events(run, await self.rows(run, after=after, limit=limit), after=after)
 
     async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
-        place = self._links.place
-        return await self._links.run(
-            partial(archive.read_rows, place=place, run=run, after=after, limit=limit)
-        )
+        return await self._links.run(partial(archive.read_rows, run=run, after=after, limit=limit))
 
     async def jobs(self, run: RunId) -> list[JobRow]:
         return await self._links.run(partial(archive.list_jobs, run=run))
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
         return await ranges.prune(self._links, before=ended_before, limit=limit)
+
+    async def remove(self, run: RunId) -> bool:
+        return await ranges.remove(self._links, run)
 
 
 class PostgresCatalog:

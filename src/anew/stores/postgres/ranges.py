@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from anew.store import StoreError
+from anew.store import RunId, StoreError
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.link import Links, Patience
 from anew.stores.postgres.values import integer_array
@@ -26,6 +26,7 @@ HASH_PARTITIONS_MAX = 64
 # Anybody's who locks; the number means nothing.
 RANGES_LOCK = 0x414E4557_0002
 
+_TABLES_OF_RUNS = ("events", "blobs", "snapshots", "labels", "jobs")
 _MISSING = """
 SELECT week FROM generate_series(anew.week_v1(), anew.week_v1() + %s) AS week
 WHERE NOT EXISTS (SELECT 1 FROM anew.ranges WHERE ranges.week = week.week AND tables = 2)
@@ -65,6 +66,20 @@ async def prune(links: Links, *, before: int, limit: int) -> int:
         with suppress(StoreError):
             await _ask(links, "SELECT anew.drop_range_v1(%s)", week)
     return gone
+
+
+async def remove(links: Links, run: RunId) -> bool:
+    """Whether it was there."""
+
+    async def take(connection: Connection) -> bool:
+        async with connection.transaction():
+            await _bound(connection)
+            for table in _TABLES_OF_RUNS:
+                await connection.execute(f"DELETE FROM anew.{table} WHERE run = %s", (run,))
+            statement = "DELETE FROM anew.runs WHERE run = %s"
+            return (await connection.execute(statement, (run,))).rowcount > 0
+
+    return await links.run(take, PATIENCE)
 
 
 async def _ask(links: Links, statement: str, *values: object) -> Any:

@@ -203,7 +203,7 @@ class RemoteArchive:
         return await self._connection.ask_maybe("archive.run_of_key", TextAsked(key), RunId)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
-        return unpack_events(run, await self.rows(run, after=after, limit=limit))
+        return unpack_events(run, await self.rows(run, after=after, limit=limit), after=after)
 
     async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
         rows: list[EventRow] = []
@@ -223,6 +223,9 @@ class RemoteArchive:
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
         return await self._connection.ask("archive.prune", PruneAsked(ended_before, limit), int)
+
+    async def remove(self, run: RunId) -> bool:
+        return await self._connection.ask("archive.remove", RunAsked(run), bool)
 
 
 class RemoteCatalog:

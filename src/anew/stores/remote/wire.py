@@ -28,6 +28,7 @@ from anew.store import (
     StoredProgram,
     StoreError,
 )
+from anew.stores.damage import DamagedRun
 from anew.stores.packing import PackedCommit, PackedEvents, PackedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
@@ -218,6 +219,7 @@ OPERATIONS: dict[str, Any] = {
     "archive.events": EventsAsked,
     "archive.jobs": RunAsked,
     "archive.prune": PruneAsked,
+    "archive.remove": RunAsked,
     "survey.counts": RunFilter,
     "survey.points": RunFilter,
     "survey.failures": FailureFilter,
@@ -248,6 +250,7 @@ STATUSES: tuple[tuple[type[AnewError], int], ...] = (
     (StaleVersion, 409),
     (StaleLease, 409),
     (KeyTaken, 409),
+    (DamagedRun, 409),
     (StoreError, 503),
     (EngineBug, 500),
     (AnewError, 400),
@@ -302,4 +305,6 @@ def error_of(refusal: Refusal) -> AnewError:
     """The error again. What a server does not tell apart is for whoever asked to change."""
     if refusal.kind == KeyTaken.__name__ and refusal.run is not None:
         return KeyTaken(refusal.run)
+    if refusal.kind == DamagedRun.__name__:
+        return StoreError(refusal.message)
     return _KINDS.get(refusal.kind, ConfigError)(refusal.message)

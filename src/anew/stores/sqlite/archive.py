@@ -9,9 +9,9 @@ import apsw
 import msgspec
 
 from anew.engine.events import Event
-from anew.engine.state import RunStatus
 from anew.store import JobRow, RunFilter, RunId, RunRow, Stored, WaitReason
 from anew.stores.codec import Blob, EventRow, checksums_in, snapshot_format
+from anew.stores.columns import columns_in
 from anew.stores.packing import (
     NO_FORMAT,
     PackedEvents,
@@ -21,7 +21,6 @@ from anew.stores.packing import (
     unpack_run,
 )
 from anew.stores.sqlite.commits import DROP_ALL, job_ref
-from anew.stores.sqlite.connection import damaged
 from anew.stores.sqlite.filters import where
 
 _RUN_COLUMNS = """
@@ -36,6 +35,9 @@ SELECT id - log, at, name, data, replaced
 FROM runs CROSS JOIN events ON id > log + ? AND id < log + (1 << 32)
 WHERE run = ? ORDER BY id LIMIT ?
 """
+_EVENTS_AS_BYTES = EVENTS.replace(
+    "name, data, replaced", "CAST(name AS BLOB), CAST(data AS BLOB), CAST(replaced AS BLOB)"
+)
 _BLOB = "SELECT checksum, data FROM blobs WHERE run = ? AND checksum = ?"
 _SNAPSHOT = "SELECT version, format, data FROM snapshots WHERE run = ? AND format = ?"
 _JOBS = """
@@ -114,15 +116,29 @@ def page_query(asked: RunFilter) -> tuple[str, list[object]]:
 
 
 def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> list[Event]:
-    return unpack_events(run, read_rows(connection, run, after=after, limit=limit))
+    packed = read_rows(connection, run, after=after, limit=limit)
+    return unpack_events(run, packed, after=after)
 
 
 def read_rows(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> PackedEvents:
-    rows = [EventRow(*row) for row in connection.execute(EVENTS, (after, run, limit))]
-    for expected, row in enumerate(rows, after + 1):
-        if row.seq != expected:
-            raise damaged(connection.filename, f"run {run} has no event {expected}")
+    try:
+        rows = [EventRow(*row) for row in connection.execute(EVENTS, (after, run, limit))]
+    except UnicodeDecodeError:
+        found = connection.execute(_EVENTS_AS_BYTES, (after, run, limit))
+        rows = [_row_of_bytes(*row) for row in found]
     return PackedEvents(rows, _blobs(connection, run, checksums_in(rows)))
+
+
+def _row_of_bytes(seq: int, at: int, name: bytes, data: bytes, replaced: bytes | None) -> EventRow:
+    """What is no text is shown as the bytes it is, which is no JSON."""
+
+    def text(found: bytes) -> str:
+        try:
+            return found.decode()
+        except UnicodeDecodeError:
+            return repr(found)
+
+    return EventRow(seq, at, text(name), text(data), None if replaced is None else text(replaced))
 
 
 def list_jobs(connection: apsw.Connection, run: RunId) -> list[JobRow]:
@@ -136,6 +152,13 @@ def prune(connection: apsw.Connection, *, before: int, limit: int) -> int:
     return len(runs)
 
 
+def remove(connection: apsw.Connection, run: RunId) -> bool:
+    is_there = connection.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone() is not None
+    for statement in _REMOVE:
+        connection.execute(statement, (run,))
+    return is_there
+
+
 def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
     rows = [connection.execute(_BLOB, (run, checksum)).fetchone() for checksum in checksums]
     return [Blob(*row) for row in rows if row is not None]
@@ -144,24 +167,26 @@ def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) ->
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
     error, key, labels, *parent, depth, error_kind, fingerprint, job, retried_as = row[8:]
+    read = columns_in(status, error, labels)
     return RunRow(
         run=run,
         program=program,
         digest=digest,
-        status=RunStatus(status),
+        status=read.status,
         version=version,
         created_at=created_at,
         updated_at=updated_at,
         ended_at=ended_at,
-        error=msgspec.json.decode(error) if error is not None else None,
+        error=read.error,
         key=key,
-        labels=msgspec.json.decode(labels) if labels is not None else {},
+        labels=read.labels,
         parent=job_ref(tuple(parent)) if parent[0] is not None else None,
         depth=depth,
         error_kind=error_kind,
         fingerprint=fingerprint,
         open=_job_row(run, *msgspec.json.decode(job)) if job is not None else None,
         retried_as=retried_as,
+        damage=read.damage,
     )
 
 

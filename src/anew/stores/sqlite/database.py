@@ -153,6 +153,9 @@ class SqliteArchive:
             gone += removed
         return gone
 
+    async def remove(self, run: RunId) -> bool:
+        return await self._writer.do(lambda db: archive.remove(db, run))
+
 
 class SqliteCatalog:
     """Programs."""

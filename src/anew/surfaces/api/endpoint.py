@@ -22,8 +22,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from anew.errors import AnewError, EngineBug
+from anew.runtime.damage import check_row
 from anew.runtime.embedded import Embedded
 from anew.store import RunId, RunRow, StoreError
+from anew.stores.damage import DamagedRun
 from anew.surfaces.api.choices import choices_for
 from anew.surfaces.api.problems import Refusal, broken, problem_response, refusal_of, too_large
 from anew.surfaces.api.service import Service
@@ -142,8 +144,8 @@ class Asked:
                         return
 
     async def row(self, name: str = "run") -> RunRow:
-        """The run that the path names; Refusal when there is none."""
-        return await self.run_row(self.path(name))
+        """The run that the path names; Refusal when there is none, or its row is damaged."""
+        return check_row(await self.run_row(self.path(name)))
 
     async def run_row(self, said: str) -> RunRow:
         run = run_id(said)
@@ -285,6 +287,8 @@ async def answered(act: Act, asked: Asked) -> Response:
     except EngineBug as error:
         return problem_response(_logged(error, asked))
     except StoreError as error:
+        if isinstance(error, DamagedRun):
+            asked.engine.damages.keep(error)
         log_refusal(error, _name(asked), asked.service)
         return problem_response(refusal_of(error))
     except AnewError as error:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.runtime.damage import damage_row
 from anew.runtime.rows import listed_rows
 from anew.runtime.searching import digests_of
 from anew.store import RunFilter
@@ -22,6 +23,7 @@ from anew.surfaces.api.shapes import (
     LABEL_FILTERS_MAX,
     RUNS_PAGE_MAX,
     AwaitedRow,
+    DamageShown,
     Json,
     LabelAsked,
     Name,
@@ -120,6 +122,7 @@ class RunListed(Struct):
     retried_as: RunText | None
     questions: list[QuestionRow] | UnsetType = UNSET
     signals: list[AwaitedRow] | UnsetType = UNSET
+    damage: DamageShown | UnsetType = UNSET
 
 
 class RunPage(Struct):
@@ -153,6 +156,10 @@ async def list_runs(asked: Asked) -> Reply:
     wanted = replace(wanted, before=run_asked(said.before), limit=said.limit)
     rows = await asked.engine.database.archive.runs(wanted)
     listed = await listed_rows(asked.engine.database, rows)
+    for row, shown in zip(rows, listed, strict=True):
+        damage = asked.engine.damages.of(row.run)
+        if damage is not None:
+            shown["damage"] = damage_row(damage)
     is_full = len(rows) == wanted.limit
     return Reply({"runs": listed, "next": str(rows[-1].run) if is_full else None})
 

@@ -119,7 +119,8 @@ def _answers(row: Endpoint, schemas: dict[int, Object]) -> Object:
 
 
 def _refusals(row: Endpoint, schemas: dict[int, Object]) -> Object:
-    kinds = (*_ALWAYS, *row.refusals, *(() if row.is_open else _WITH_TOKEN))
+    damaged = ("damaged-run",) if "{run}" in row.path else ()
+    kinds = (*_ALWAYS, *damaged, *row.refusals, *(() if row.is_open else _WITH_TOKEN))
     content = {MEDIA_TYPE: {"schema": schemas[id(shapes.Problem)]}}
     return {
         str(KINDS[kind].status): {"description": KINDS[kind].title, "content": content}

@@ -225,6 +225,10 @@ async def _prune(control: Control, asked: wire.PruneAsked, _: Caller) -> int:
     return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
 
 
+async def _remove(control: Control, asked: wire.RunAsked, _: Caller) -> bool:
+    return await control.engine.database.archive.remove(asked.run)
+
+
 # --- the survey --------------------------------------------------------------------------------
 
 
@@ -330,6 +334,7 @@ OPERATIONS: dict[str, Operation] = {
     "archive.events": _events,
     "archive.jobs": _jobs,
     "archive.prune": _prune,
+    "archive.remove": _remove,
     "survey.counts": _counts,
     "survey.points": _points,
     "survey.failures": _failures,

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.store import Archive, RunId
+from anew.stores.damage import DamagedRun
 from anew.stores.packing import PackedEvents, ReadsPacked, cut, unpack_events
 
 # What one answer may have of a log, as it is stored; a single event may have more.
@@ -37,7 +38,10 @@ async def read_page(
         found = await cast(ReadsPacked, archive).rows(run, after=after, limit=count)
         fitting = cut(found, bytes_max - size)
         is_whole = len(fitting.rows) == len(found.rows)
-        events += unpack_events(run, fitting)
+        try:
+            events += unpack_events(run, fitting, after=after)
+        except DamagedRun as damage:
+            return _before(damage, run, events, fitting, after=after)
         size += _bytes_in(fitting)
         if is_whole and len(found.rows) < count:
             return Page(events, None)
@@ -45,6 +49,17 @@ async def read_page(
         if not is_whole or len(events) == limit or size >= bytes_max:
             return Page(events, after)
         count = _more(limit - len(events), bytes_max - size, average=size // len(events) + 1)
+
+
+def _before(
+    damage: DamagedRun, run: RunId, events: list[Event], found: PackedEvents, *, after: int
+) -> Page:
+    """What comes before a damage; the damage itself where nothing does."""
+    rows = [row for row in found.rows if row.seq < damage.seq]
+    events += unpack_events(run, PackedEvents(rows, found.blobs), after=after)
+    if not events:
+        raise damage
+    return Page(events, events[-1].seq)
 
 
 def _more(events: int, left: int, *, average: int) -> int:

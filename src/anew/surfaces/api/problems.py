@@ -16,6 +16,7 @@ from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.embedded import WorkloadTooLarge
 from anew.runtime.keys import KeyInUse
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
+from anew.stores.damage import DamagedRun
 from anew.views.findings import finding_row, in_file_order
 
 MEDIA_TYPE = "application/problem+json"
@@ -36,6 +37,7 @@ KINDS: dict[str, Kind] = {
     "not-acceptable": Kind(406, "There is no answer in that form"),
     "too-slow": Kind(408, "The request did not come in time"),
     "conflict": Kind(409, "It does not fit what is there"),
+    "damaged-run": Kind(409, "The run is damaged"),
     "too-large": Kind(413, "The request is too large"),
     "not-json": Kind(415, "The body is not JSON"),
     "foreign-host": Kind(421, "This server has another name"),
@@ -92,6 +94,9 @@ def refusal_of(error: AnewError) -> Refusal:
             return Refusal("conflict", str(error), run=str(error.run))
         case StaleVersion() | StaleLease():
             return Refusal("conflict", "the run has moved on meanwhile. Ask again.")
+        case DamagedRun():
+            run, event = str(error.run), error.seq or None
+            return Refusal("damaged-run", str(error), run=run, event=event, reason=error.reason)
         case StoreError():
             # The text of the error has paths, hosts or SQL; the server's log has the text.
             detail = "the database cannot do this now. Ask again; the log of the server says why."

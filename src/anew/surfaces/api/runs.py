@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from anew.engine.events import Event
 from anew.engine.state import RunStatus
-from anew.errors import AnewError
+from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
 from anew.runtime.embedded import Embedded
 from anew.runtime.keys import check_key
@@ -84,15 +84,32 @@ async def registered(engine: Embedded, name: str, version: int | None = None) ->
 
 
 async def show(asked: Asked) -> Reply:
-    record = await record_in(asked, await asked.row())
+    record = await record_in(asked, await asked.row(), with_damage=True)
     return Reply(report_of_record(record, now=asked.engine.database.clock.now()))
 
 
-async def record_in(asked: Asked, row: RunRow) -> Record:
-    """Everything there is to tell about a run."""
+async def record_in(asked: Asked, row: RunRow, *, with_damage: bool = False) -> Record:
+    """Everything there is to tell about a run; DamagedRun unless that is told as well."""
     program = await program_of(asked.engine, row)
     async with asked.service.reading:
-        return await record_of(asked.engine.database, row, program)
+        record = await record_of(asked.engine.database, row, program)
+    if record.damage is None:
+        asked.engine.damages.forget(row.run)
+    elif with_damage:
+        asked.engine.damages.keep(record.damage)
+    else:
+        raise record.damage
+    return record
+
+
+async def drop(asked: Asked) -> Response:
+    """Remove a run that has ended, or that is damaged, with all that is its own."""
+    row = await asked.run_row(asked.path("run"))
+    try:
+        await asked.engine.drop(row.run)
+    except ConfigError as refused:
+        raise Refusal("conflict", str(refused)) from None
+    return Response(status_code=204)
 
 
 async def whole_log(asked: Asked, row: RunRow) -> list[Event]:
@@ -156,6 +173,15 @@ ENDPOINTS = (
         _TAG,
         {200: shapes.RunShown},
         refusals=("not-found",),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/v1/runs/{run}",
+        drop,
+        "Drop a run that has ended or is damaged",
+        _TAG,
+        {204: None},
+        refusals=("not-found", "conflict"),
     ),
     Endpoint(
         "GET",

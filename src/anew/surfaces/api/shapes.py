@@ -148,8 +148,15 @@ class LostWorkerRow(Struct):
     handed_out_at: str
 
 
+class DamageShown(Struct):
+    """From which event on a run cannot be read, and why; without an event it is its row."""
+
+    event: int | None
+    reason: str
+
+
 class RunShown(Struct):
-    """What `anew run --json` prints."""
+    """What `anew run --json` prints; with a `damage`, what can be read before it."""
 
     run: RunText
     program: str
@@ -166,6 +173,7 @@ class RunShown(Struct):
     questions: list[QuestionRow] | UnsetType = UNSET
     signals: list[AwaitedRow] | UnsetType = UNSET
     lost_workers: list[LostWorkerRow] | UnsetType = UNSET
+    damage: DamageShown | UnsetType = UNSET
 
 
 class EventsAsked(Struct, forbid_unknown_fields=True):

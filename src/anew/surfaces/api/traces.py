@@ -12,8 +12,10 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct, field
 
+from anew.errors import EngineBug
 from anew.program.program import Program
-from anew.runtime.records import EVENTS_FOLDED_AT_ONCE, PAGE_EVENTS
+from anew.runtime.damage import PAGE_EVENTS, out_of_place
+from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
 from anew.store import Archive, RunId, RunRow
 from anew.views.picture.tracing import Trace
 
@@ -87,10 +89,14 @@ class Traces:
         if limit == 0:
             return False
         page = await self._archive.events(run, after=trace.version, limit=limit)
-        if len(page) <= EVENTS_FOLDED_AT_ONCE:
-            trace.feed(page)
-        else:
-            await asyncio.to_thread(trace.feed, page)
+        try:
+            if len(page) <= EVENTS_FOLDED_AT_ONCE:
+                trace.feed(page)
+            else:
+                await asyncio.to_thread(trace.feed, page)
+        except EngineBug as error:
+            event = next(event for event in page if event.seq == trace.version + 1)
+            raise out_of_place(run, event, error) from error
         return len(page) == limit
 
     def _bound(self) -> None:

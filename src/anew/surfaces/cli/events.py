@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
-from anew.runtime.records import PAGE_EVENTS
+from anew.runtime.damage import PAGE_EVENTS, readable_page
 from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
@@ -52,8 +53,12 @@ def run(words: list[str]) -> int:
         # A page at a time, so that a long log needs no more memory than a short one.
         while left is None or left > 0:
             limit = PAGE_EVENTS if left is None else min(left, PAGE_EVENTS)
-            page = await database.archive.events(row.run, after=after, limit=limit)
+            found = await readable_page(database.archive, row.run, after=after, limit=limit)
+            page = found.events
             _print_rows(rows_of(page), moment_text(row.created_at), is_json=asked.json)
+            if found.damage is not None:
+                sys.stdout.flush()
+                raise found.damage
             if len(page) < limit:
                 break
             after, left = page[-1].seq, None if left is None else left - len(page)

@@ -7,9 +7,19 @@ import sys
 import time
 from argparse import Namespace
 
-from anew.errors import ConfigError
-from anew.runtime.records import PAGE_EVENTS
-from anew.store import Archive, Database, RunRow
+from msgspec.structs import asdict
+
+from anew.errors import ConfigError, EngineBug
+from anew.runtime.damage import (
+    PAGE_EVENTS,
+    Readable,
+    damage_row,
+    out_of_place,
+    raw_rows,
+    readable_page,
+)
+from anew.store import Archive, Database, RunId, RunRow
+from anew.stores.damage import DamagedRun
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
@@ -79,15 +89,40 @@ async def _write(
     while directory.state.version < row.version:
         done = directory.state.version
         limit = min(PAGE_EVENTS, row.version - done)
-        page = await archive.events(row.run, after=done, limit=limit)
-        if not page:
+        page = await readable_page(archive, row.run, after=done, limit=limit)
+        damage = _feed(directory, folder, row.run, page, teller=teller)
+        if damage is not None:
+            await _leave(archive, directory, folder, damage)
+            break
+        if not page.events:
             raise ConfigError(f"run {row.run} was removed while it was exported.")
-        for event in page:
-            for change in directory.feed(event):
-                folder.apply(change)
-            teller.tell(event.seq)
     for change in directory.finish(time.time_ns()):
         folder.apply(change)
+
+
+def _feed(
+    directory: RunDirectory, folder: Folder, run: RunId, page: Readable, *, teller: _Teller
+) -> DamagedRun | None:
+    """Write a page; what ended it before its time, if anything did."""
+    for event in page.events:
+        try:
+            changes = list(directory.feed(event))
+        except EngineBug as error:
+            return out_of_place(run, event, error)
+        for change in changes:
+            folder.apply(change)
+        teller.tell(event.seq)
+    return page.damage
+
+
+async def _leave(
+    archive: Archive, directory: RunDirectory, folder: Folder, damage: DamagedRun
+) -> None:
+    """Save the rows that make no sense, for whoever can make some of them."""
+    rows = await raw_rows(archive, damage.run, after=damage.seq - 1)
+    for change in directory.leave(damage_row(damage), map(asdict, rows)):
+        folder.apply(change)
+    print(f"anew: {visible(str(damage))}", file=sys.stderr)
 
 
 class _Teller:

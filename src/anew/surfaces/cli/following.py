@@ -5,8 +5,8 @@ What it asks of people is asked here, and the answers are handed in there.
 
 from __future__ import annotations
 
+from anew.runtime.damage import PAGE_EVENTS
 from anew.runtime.questions import is_still
-from anew.runtime.records import PAGE_EVENTS
 from anew.runtime.restarting import successor
 from anew.runtime.standing import Still, what_is_open
 from anew.store import Database, RunId

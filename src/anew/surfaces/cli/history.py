@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
+from anew.runtime.damage import check_row
 from anew.runtime.records import CHILDREN_MAX, Record, record_of
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
@@ -60,7 +61,15 @@ async def _read(place: str | None, work: Callable[[Database], Awaitable[int]]) -
 
 
 async def find_run(archive: Archive, said: str) -> RunRow:
-    """The run someone means; ConfigError says what to do when there is none, or several."""
+    """The run someone means; ConfigError says what to do when there is none, or several.
+
+    DamagedRun when its row cannot be gone by.
+    """
+    return check_row(await find_any_run(archive, said))
+
+
+async def find_any_run(archive: Archive, said: str) -> RunRow:
+    """The same, whatever is wrong with it."""
     text = said.strip()
     if text == LAST:
         return await _last(archive)
@@ -111,7 +120,13 @@ async def program_of(catalog: Catalog, digest: str) -> Program | None:
         return None
 
 
-async def read_record(database: Database, said: str) -> Record:
-    """Everything a command may want to tell about a run."""
+async def read_record(database: Database, said: str, *, with_damage: bool = False) -> Record:
+    """Everything a command may want to tell about a run.
+
+    DamagedRun for one that is damaged, unless the command tells that as well.
+    """
     row = await find_run(database.archive, said)
-    return await record_of(database, row, await program_of(database.catalog, row.digest))
+    record = await record_of(database, row, await program_of(database.catalog, row.digest))
+    if record.damage is not None and not with_damage:
+        raise record.damage
+    return record

@@ -10,7 +10,7 @@ from anew.runtime.ownership import Owned
 from anew.runtime.wiring import open_database
 from anew.store import RunId
 from anew.surfaces.cli.elsewhere import ask
-from anew.surfaces.cli.history import find_run
+from anew.surfaces.cli.history import find_any_run, find_run
 from anew.surfaces.cli.place import is_server
 from anew.surfaces.cli.working import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MAX
 from anew.values import Object
@@ -21,15 +21,17 @@ def order(place: str | None, request: Request) -> Object:
     return asyncio.run(_order(place, request))
 
 
-async def named_run(place: str | None, said: str) -> RunId:
+async def named_run(place: str | None, said: str, *, is_dropped: bool = False) -> RunId:
     """The run someone means, by its id, some of its digits, or `last`."""
+    find = find_any_run if is_dropped else find_run
     async with open_database(place, read_only=True) as database:
-        return (await find_run(database.archive, said)).run
+        return (await find(database.archive, said)).run
 
 
 async def _order(place: str | None, request: Request) -> Object:
     if request.run is not None:
-        request.run = str(await named_run(place, request.run))
+        is_dropped = request.do == "drop"
+        request.run = str(await named_run(place, request.run, is_dropped=is_dropped))
     if is_server(place):
         return await ask(place, request)
     loop = asyncio.get_running_loop()

@@ -96,8 +96,11 @@ def _print_table(
         line = _line(row, now, program=program, paint=paint)
         room = columns - (_COLUMNS + program)
         child = waiting.get(row.run)
-        if row.error is not None and room >= ERROR_COLUMNS_MIN:
-            line += f"  {fit(error_text(row.error), room, pad=False)}"
+        about = f"damaged: {row.damage}" if row.damage else None
+        if row.error is not None:
+            about = about or error_text(row.error)
+        if about is not None and room >= ERROR_COLUMNS_MIN:
+            line += f"  {fit(about, room, pad=False)}"
         print(line)
         if child is not None and row.status is RunStatus.RUNNING:
             print(f"  waiting for a person or a signal in its child run {child}")

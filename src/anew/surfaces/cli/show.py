@@ -46,15 +46,15 @@ def run(words: list[str]) -> int:
     from anew.runtime.questions import is_still
 
     async def work(database: Database) -> int:
-        record = await read_record(database, asked.run)
+        record = await read_record(database, asked.run, with_damage=True)
         now = database.clock.now()
         if asked.json:
             print(json.dumps(report_of_record(record, now=now)))
-            return status.DONE
+            return _told_damage(record)
         for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
             print(hinted(line, asked.place))
-        if record.progress.is_final:
-            return status.DONE
+        if record.damage is not None or record.progress.is_final:
+            return _told_damage(record)
         if is_left_alone(asked.place):
             still = await is_still(database.archive, record.row.run, now)
             print(f"\n{hinted(unattended_text(record, is_still=still), asked.place)}")
@@ -65,6 +65,15 @@ def run(words: list[str]) -> int:
         return status.DONE
 
     return read(asked.place, work)
+
+
+def _told_damage(record: Record) -> int:
+    """Say what to do about a damaged run; the exit status."""
+    if record.damage is None:
+        return status.DONE
+    sys.stdout.flush()
+    print(f"anew: {visible(str(record.damage))}", file=sys.stderr)
+    return status.UNREACHABLE
 
 
 def unattended_text(record: Record, *, is_still: bool) -> str:
@@ -95,18 +104,27 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
     yield f"run {row.run}  {word}  {visible(row.program)}  started {started}"
     for name, value in row.labels.items():
         yield visible(f"label {name} = {value}")
-    told = verdict(progress, record.state, now=now, jobs=record.jobs, children=record.children)
     yield ""
-    first, *details = told.lines(now)
-    due = f" (at {local_clock(told.until)})" if told.until is not None else ""
-    yield visible(f"{first}{due}")
-    details += [one.sentence(now, local_clock) for one in record.lost]
-    details += asking_lines(row.run, record.still)
-    yield from (visible(f"  {detail}") for detail in details)
+    if record.damage is None:
+        yield from _verdict_lines(record, now)
+    else:
+        yield visible(f"Damaged at event {record.damage.seq}: {record.damage.reason}.")
+        yield f"  {counted(len(record.log), 'event')} before that can be read."
     if progress.steps:
         yield ""
         yield from _step_lines(list(progress.steps.values()), columns, paint)
     yield from _ending(record)
+
+
+def _verdict_lines(record: Record, now: int) -> Iterator[str]:
+    jobs, children = record.jobs, record.children
+    told = verdict(record.progress, record.state, now=now, jobs=jobs, children=children)
+    first, *details = told.lines(now)
+    due = f" (at {local_clock(told.until)})" if told.until is not None else ""
+    yield visible(f"{first}{due}")
+    details += [one.sentence(now, local_clock) for one in record.lost]
+    details += asking_lines(record.row.run, record.still)
+    yield from (visible(f"  {detail}") for detail in details)
 
 
 def _step_lines(steps: list[StepProgress], columns: int, paint: Paint) -> Iterator[str]:

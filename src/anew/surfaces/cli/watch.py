@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, to_row
 from anew.engine.state import FINAL
+from anew.runtime.damage import PAGE_EVENTS
 from anew.runtime.questions import is_still
-from anew.runtime.records import PAGE_EVENTS
 from anew.runtime.standing import what_is_open
 from anew.store import Database, RunId
 from anew.surfaces.cli import status

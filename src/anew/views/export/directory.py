@@ -8,6 +8,7 @@
     nodes/<node>/                   prompt, response and outcome of every attempt
     artifacts/                      results too large for an outcome
     status.json, manifest.json      how the run stands; what this is an export of
+    damaged.jsonl                   of a damaged run only: the rest of its log, as it lies there
 
 Holds the fold of the log and what is live, so a long log needs no more memory than the run itself.
 Knows no disk and no store.
@@ -16,7 +17,7 @@ Knows no disk and no store.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from msgspec import Struct
@@ -40,6 +41,7 @@ from anew.views.nodes import NodeWords
 FORMAT = "anew-export-1"
 MANIFEST, STATUS = "manifest.json", "status.json"
 EVENTS, NODE_EVENTS = "events.jsonl", "node-events.jsonl"
+DAMAGED = "damaged.jsonl"
 
 _DOT_SUFFIXES = frozenset({".dot", ".gv"})
 _GOAL_KEY = "graph.goal"
@@ -70,6 +72,7 @@ class RunDirectory:
         self._ended_at: int | None = None
         self._began_at = self._last_at = subject.row.created_at
         self._retries = 0
+        self._damage: Object | None = None
         self.state = RunState()
 
     @property
@@ -103,6 +106,13 @@ class RunDirectory:
         if isinstance(event, _ENDS):
             self._attempts.ended(event)
 
+    def leave(self, damage: Object, rest: Iterable[Object]) -> Iterator[Change]:
+        """The log is damaged here; of the rest only the rows can be had."""
+        self._damage = damage
+        yield Append(DAMAGED, b"")
+        for row in rest:
+            yield Append(DAMAGED, line_data(row))
+
     def finish(self, now: int | None = None) -> Iterator[Change]:
         """What can be told once the log is read; a run that has not ended lasts until `now`."""
         if now is not None and self._ended_at is None:
@@ -128,8 +138,10 @@ class RunDirectory:
 
     def _status(self) -> Object:
         state = self.state
+        damage = {} if self._damage is None else {"damage": self._damage}
         return {
             **self._about,
+            **damage,
             "status": state.status.value,
             "started_at": moment_text(self._began_at),
             "ended_at": None if self._ended_at is None else moment_text(self._ended_at),
