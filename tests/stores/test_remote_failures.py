@@ -372,7 +372,7 @@ def test_a_commit_may_be_as_large_as_the_limit_and_no_larger(tmp_path, monkeypat
 
     async def go():
         database = SqliteDatabase.open(tmp_path / "runs.db")
-        async with served(database, tmp_path) as server:
+        async with served(database, tmp_path, checks=False) as server:
             remote = await server.open()
             await remote.store.commit(first())
             large = processed(2, "ü" * 1_400_000)
@@ -394,7 +394,7 @@ def test_a_large_state_is_no_reason_to_refuse_a_small_commit(tmp_path, monkeypat
     monkeypatch.setattr(wire, "COMMIT_BYTES_MAX", 100_000)
 
     async def go():
-        async with served(MemoryDatabase(), tmp_path) as server:
+        async with served(MemoryDatabase(), tmp_path, checks=False) as server:
             remote = await server.open()
             await remote.store.commit(first())
             await remote.store.commit(follows(1, paused(2), snapshot=RunState()))
@@ -433,7 +433,7 @@ def test_a_long_log_comes_in_several_answers(tmp_path, monkeypatch):
 
     async def go():
         losing = Losing()
-        async with served(MemoryDatabase(), tmp_path, around=losing.around) as server:
+        async with served(MemoryDatabase(), tmp_path, around=losing.around, checks=False) as server:
             remote = await server.open()
             await remote.store.commit(first())
             log = [requested(), *(processed(seq, "x" * 100_000) for seq in range(2, 12))]

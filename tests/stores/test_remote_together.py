@@ -79,7 +79,9 @@ def test_commits_that_come_together_share_requests(tmp_path):
 def test_those_who_are_refused_do_not_disturb_the_others(tmp_path):
     async def go():
         counting = Counting()
-        async with served(MemoryDatabase(), tmp_path, around=counting.around) as server:
+        async with served(
+            MemoryDatabase(), tmp_path, around=counting.around, checks=False
+        ) as server:
             remote = await server.open()
             await remote.store.commit(first(RUNS[3]))
             asked = [first(run) for run in RUNS]
@@ -175,7 +177,9 @@ def test_a_request_holds_no_more_than_it_may(tmp_path, monkeypatch):
 
     async def go():
         counting = Counting()
-        async with served(MemoryDatabase(), tmp_path, around=counting.around) as server:
+        async with served(
+            MemoryDatabase(), tmp_path, around=counting.around, checks=False
+        ) as server:
             remote = await server.open()
             assert await commit_all(remote, [first(run) for run in RUNS]) == [None] * 20
             assert sorted(counting.sizes.pop("store.commit")) == [4, 8, 8]
@@ -193,7 +197,9 @@ def test_runs_that_do_not_fit_into_one_answer_come_in_the_next(tmp_path, monkeyp
 
     async def go():
         counting = Counting()
-        async with served(MemoryDatabase(), tmp_path, around=counting.around) as server:
+        async with served(
+            MemoryDatabase(), tmp_path, around=counting.around, checks=False
+        ) as server:
             remote = await server.open()
             await commit_all(remote, [first(run) for run in RUNS[:6]])
             large = [follows(1, processed(2, "x" * 2_000), run=run) for run in RUNS[:6]]

@@ -52,6 +52,30 @@ _PAUSED = RunStatus.PAUSED
 _EXECUTING = StepRunStatus.EXECUTING
 _RUN_FAILED = "the run failed"
 
+# What people and other systems do to a run, whoever works on it: how a transition begins that
+# answers no job. FOLLOWING is all that can come of it there and then.
+ORDERED: frozenset[type[e.Event]] = frozenset(
+    {
+        e.RunCancelled,
+        e.RunPaused,
+        e.RunResumed,
+        e.HumanAnswered,
+        e.SignalReceived,
+        e.WaitSkipped,
+    }
+)
+FOLLOWING: frozenset[type[e.Event]] = frozenset(
+    {
+        e.StepScheduled,
+        e.StepRefused,
+        e.StepSkipped,
+        e.GateChecked,
+        e.BranchJoined,
+        e.RunDone,
+        e.RunFailed,
+    }
+)
+
 
 class Requested(Struct, frozen=True):
     """Someone wants a run. For what is behind `file` see `run.requested`."""

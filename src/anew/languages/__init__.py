@@ -13,11 +13,12 @@ from anew.errors import ConfigError
 from anew.languages.limits import document_bytes_max
 from anew.languages.loaded import Loaded
 from anew.languages.playbook import load_playbook
+from anew.languages.playbook.playbook import digest_of_playbook, path_in_playbook
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
 
-__all__ = ["Loaded", "load", "load_text", "read_file"]
+__all__ = ["Loaded", "digest_of", "load", "load_text", "path_in", "read_file"]
 
 _PLAYBOOK_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _DOT_SUFFIXES = frozenset({".dot", ".gv"})
@@ -73,6 +74,23 @@ def load_text(
         from anew.languages.dot.loading import load_dot  # noqa: PLC0415
 
         return load_dot(text, file, dialect=dialect, files=files, extensions=extensions)
+
+
+def digest_of(
+    text: str, file: str, *, dialect: str | None = None, files: Mapping[str, str] | None = None
+) -> str:
+    """The digest of the program that a document compiles to, where no code adds to its language."""
+    if not is_dot(text, os.path.splitext(file)[1].lower()):
+        return digest_of_playbook(text)
+    from anew.languages.dot.loading import digest_of_graph  # noqa: PLC0415
+
+    return digest_of_graph(text, dialect, files or {})
+
+
+def path_in(text: str, file: str) -> str | None:
+    """The path that a playbook names; None for a graph."""
+    is_graph = is_dot(text, os.path.splitext(file)[1].lower())
+    return None if is_graph else path_in_playbook(text, file)
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def load_dot(
     program = None
     if checked is not None:
         c, routes = checked
-        digest = _digest(text, chosen, beside.files, extensions.marks(c.types))
+        digest = digest_of_graph(text, chosen, beside.files, extensions.marks(c.types))
         (start, *_) = c.with_role(Role.START)
         name = c.graph.name or splitext(basename(file))[0]
         program = compile_graph(c, routes, entry=start.id, name=name, digest=digest)
@@ -58,8 +58,8 @@ def _chosen(dialect: str | None) -> DotDialect | None:
     return DotDialect(dialect)
 
 
-def _digest(
-    text: str | bytes, chosen: DotDialect | None, files: Mapping[str, str], marks: Iterable[str]
+def digest_of_graph(
+    text: str | bytes, chosen: str | None, files: Mapping[str, str], marks: Iterable[str] = ()
 ) -> str:
     """Of everything the program is made of; of the document alone where there is nothing else."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

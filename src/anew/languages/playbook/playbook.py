@@ -78,14 +78,24 @@ def load_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) ->
     c = Compilation(file, findings, kinds=frozenset(kinds))
     program = None
     if isinstance(root, MapNode):
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        program = _compile(c, root, hashlib.sha256(data).hexdigest())
+        program = _compile(c, root, digest_of_playbook(text))
     elif not findings:
         findings.append(_no_document(root, file))
     # Each once: an aliased value is compiled wherever it is used.
     told = ordered(findings)
     has_errors = any(found.severity is Severity.ERROR for found in told)
     return Loaded(None if has_errors else program, told, ordered(c.strict))
+
+
+def digest_of_playbook(text: str | bytes) -> str:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()
+
+
+def path_in_playbook(text: str | bytes, file: str) -> str | None:
+    """The path in a document that need not be a good one in any other respect."""
+    root, _ = read_yaml(text, file)
+    return _read_path(root) if isinstance(root, MapNode) else None
 
 
 def _no_document(root: Node | None, file: str) -> Finding:

@@ -1,7 +1,7 @@
 """What each operation that a server is asked for does: one row each.
 
-What it takes is in `stores.remote.wire`. Commits are written as they come; nobody here decodes an
-event, nor knows how requests arrive.
+What it takes is in `stores.remote.wire`, and what is checked before it is kept in `receiving`.
+Nobody here knows how requests arrive.
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ from anew.stores.codec import snapshot_format
 from anew.stores.notices import wish_of
 from anew.stores.packing import PackedCommit, ReadsPacked, WritesPacked, cut
 from anew.stores.remote import wire
+from anew.surfaces.api.receiving import (
+    CHECKED_AT_ONCE_BYTES,
+    check_commit,
+    checked_program,
+    size_of,
+)
 
 Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
@@ -143,10 +149,10 @@ def _forget_oldest(orders: OrderedDict[str, asyncio.Task[bytes]]) -> None:
 
 
 async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
-    if [row.seq for row in asked.rows] != list(range(asked.expected + 1, asked.version + 1)):
-        raise ConfigError(f"the events of a commit of run {asked.run} have gaps.")
-    if asked.park is not None and asked.lease is None:
-        raise ConfigError(f"a commit of run {asked.run} parks a job without its lease.")
+    if size_of(asked) <= CHECKED_AT_ONCE_BYTES:
+        check_commit(asked)
+    else:
+        await asyncio.to_thread(check_commit, asked)
     await control.store.write(asked)
 
 
@@ -256,11 +262,13 @@ async def _versions(control: Control, asked: wire.DigestsAsked, _: Caller) -> ob
 
 
 async def _keep(control: Control, asked: StoredProgram, _: Caller) -> None:
-    await control.engine.database.catalog.keep(asked)
+    program = await asyncio.to_thread(checked_program, asked)
+    await control.engine.database.catalog.keep(program)
 
 
 async def _register(control: Control, asked: StoredProgram, _: Caller) -> object:
-    return await control.engine.database.catalog.register(asked)
+    program = await asyncio.to_thread(checked_program, asked)
+    return await control.engine.database.catalog.register(program)
 
 
 async def _get(control: Control, asked: wire.TextAsked, _: Caller) -> object:

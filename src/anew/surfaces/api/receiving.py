@@ -1,0 +1,171 @@
+"""What comes from a worker elsewhere must be before it is written: readable, whole, and allowed.
+
+A log is never changed, so what is wrong with an event has to be found before it is in one. Looks at
+one commit or document alone: whether a lease is held and a version the newest is for the store,
+and whether an event makes sense where it stands for whoever folds the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from anew.engine.decide import FOLLOWING, ORDERED
+from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, RunRequested
+from anew.engine.moments import LAST_MOMENT
+from anew.engine.state import FINAL
+from anew.errors import ConfigError
+from anew.languages import digest_of, path_in
+from anew.store import RunId, StoredProgram
+from anew.stores.codec import decode_snapshot, snapshot_format
+from anew.stores.damage import DamagedRun
+from anew.stores.packing import PackedCommit, PackedEvents, unpack_events
+from anew.values import Object
+from anew.weight import VALUE_DEPTH_MAX, problem_of
+
+# More than this is looked at beside the event loop, which others wait for.
+CHECKED_AT_ONCE_BYTES = 256 * 1024
+_ENDS = frozenset({RunDone, RunFailed, RunCancelled})
+_UNLEASED = ORDERED | FOLLOWING
+_object_in = msgspec.json.Decoder(Object).decode
+
+
+def check_commit(commit: PackedCommit) -> None:
+    """ConfigError for a commit that must not become a part of its run."""
+    run = commit.run
+    if [row.seq for row in commit.rows] != list(range(commit.expected + 1, commit.version + 1)):
+        raise ConfigError(f"the events of a commit of run {run} have gaps.")
+    if commit.park is not None and commit.lease is None:
+        raise ConfigError(f"a commit of run {run} parks a job without its lease.")
+    if commit.lease is not None and commit.lease.job.run != run:
+        raise ConfigError(f"a commit of run {run} answers a lease of run {commit.lease.job.run}.")
+    events = _events_in(commit)
+    _check_moments(commit)
+    _check_beginning(commit, events)
+    _check_end(commit, events)
+    if commit.lease is None and commit.new is None:
+        _check_unleased(commit, events)
+    _check_error(commit)
+    _check_snapshot(commit)
+
+
+def size_of(commit: PackedCommit) -> int:
+    """About how much there is to look at."""
+    return sum(len(row.data) for row in commit.rows) + sum(len(one.data) for one in commit.blobs)
+
+
+def _events_in(commit: PackedCommit) -> list[Event]:
+    try:
+        packed = PackedEvents(commit.rows, commit.blobs)
+        events = unpack_events(commit.run, packed, after=commit.expected)
+    except DamagedRun as damage:
+        raise ConfigError(
+            f"event {damage.seq} of a commit of run {commit.run} cannot be read: {damage.reason}. "
+            "Use the same version of Anew on both sides."
+        ) from damage
+    texts = [row.data for row in commit.rows]
+    texts += [blob.data.decode("utf-8", "replace") for blob in commit.blobs]
+    for text in texts:
+        _check_depth(commit.run, text)
+    return events
+
+
+def _check_depth(run: RunId, text: str) -> None:
+    """Weigh only what could be too deep: to count characters takes next to nothing."""
+    if text.count("[") + text.count("{") <= VALUE_DEPTH_MAX:
+        return
+    problem = problem_of(msgspec.json.decode(text), is_sealed=True)
+    if problem is not None:
+        raise ConfigError(f"an event of a commit of run {run} {problem}.")
+
+
+def _check_moments(commit: PackedCommit) -> None:
+    for at in (commit.at, commit.ended_at or 0, *(row.at for row in commit.rows)):
+        if not 0 <= at <= LAST_MOMENT:
+            raise ConfigError(f"a commit of run {commit.run} names {at}, which is no moment.")
+
+
+def _check_beginning(commit: PackedCommit, events: Sequence[Event]) -> None:
+    """A log begins with whose it is, and nothing else says so."""
+    for event in events:
+        is_request = type(event) is RunRequested
+        if is_request != (event.seq == 1):
+            raise ConfigError(
+                f"event {event.seq} of run {commit.run} is {event.name}; a log begins with "
+                "run.requested, and has it once."
+            )
+        if isinstance(event, RunRequested) and event.run != str(commit.run):
+            raise ConfigError(
+                f"a commit of run {commit.run} begins with the request of run {event.run[:40]}."
+            )
+        if isinstance(event, RunRequested) and commit.new and event.digest != commit.new.digest:
+            raise ConfigError(f"a commit of run {commit.run} names two programs.")
+
+
+def _check_end(commit: PackedCommit, events: Sequence[Event]) -> None:
+    """Lists show the head of a run: it must not say that the run has ended where it has not."""
+    ends = [event.seq for event in events if type(event) in _ENDS]
+    if ends not in ([], [commit.version]):
+        raise ConfigError(f"run {commit.run} ends at event {ends[0]}, and goes on after it.")
+    is_final = commit.status in FINAL
+    # Without events it answers the lease of a job whose run may have ended before.
+    if events and is_final != bool(ends):
+        raise ConfigError(
+            f"a commit of run {commit.run} says {commit.status.value}, and its last event is "
+            f"{events[-1].name}."
+        )
+    if commit.drop_all and not is_final:
+        raise ConfigError(f"a commit of run {commit.run} takes the jobs of a run that goes on.")
+
+
+def _check_unleased(commit: PackedCommit, events: Sequence[Event]) -> None:
+    """Who holds no lease may say what people want of a run, and what follows by itself."""
+    run = commit.run
+    if not events:
+        raise ConfigError(f"a commit of run {run} has no event and no lease.")
+    first, strange = events[0], [one for one in events if type(one) not in _UNLEASED]
+    if type(first) not in ORDERED:
+        strange.insert(0, first)
+    if strange:
+        raise ConfigError(
+            f"a commit of run {run} writes {strange[0].name} without a lease. Only who holds the "
+            "lease of a job can say what became of it."
+        )
+    if any(job.taken_until is not None for job in commit.jobs):
+        raise ConfigError(f"a commit of run {run} takes a job without a lease of that run.")
+
+
+def _check_error(commit: PackedCommit) -> None:
+    if commit.error is None:
+        return
+    try:
+        problem = problem_of(_object_in(commit.error), is_sealed=True)
+    except (msgspec.DecodeError, RecursionError) as error:
+        problem = f"cannot be read: {error}"
+    if problem is not None:
+        raise ConfigError(f"the error of a commit of run {commit.run} {problem}.")
+
+
+def _check_snapshot(commit: PackedCommit) -> None:
+    """One of another version is nobody's here; one of this version must be what it says."""
+    kept = commit.snapshot
+    if kept is None:
+        return
+    is_right = kept.version == commit.version
+    if is_right and kept.format == snapshot_format():
+        state = decode_snapshot(kept.format, kept.data)
+        is_right = state is not None and state.version == commit.version
+    if not is_right:
+        raise ConfigError(f"the snapshot in a commit of run {commit.run} is not of its version.")
+
+
+def checked_program(program: StoredProgram) -> StoredProgram:
+    """The document with the path that is in it; ConfigError when the digest is not its own."""
+    digest = digest_of(program.source, program.file, dialect=program.dialect, files=program.files)
+    if digest != program.digest:
+        raise ConfigError(
+            f"program {program.name[:200]!r} was sent under the digest {program.digest[:80]!r}, "
+            f"and its document has {digest}. Send it under its own."
+        )
+    return msgspec.structs.replace(program, path=path_in(program.source, program.file))
