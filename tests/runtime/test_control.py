@@ -19,6 +19,8 @@ from anew.runtime.programs import read_document
 from anew.runtime.retrying import whole_log
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
+from anew.stores.packing import pack
+from anew.surfaces.api.receiving import check_commit
 from tests.virtual import CountedDatabase, VirtualClock
 
 ONE = """
@@ -65,6 +67,20 @@ def _gate_is_a_kind(monkeypatch):
     monkeypatch.setattr("anew.program.kinds.installed_kinds", lambda: frozenset({"gate"}))
 
 
+class CheckedStore:
+    """Refuses what a server refuses of a worker: whatever an engine commits must pass there."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    async def commit(self, commit):
+        check_commit(pack(commit))
+        await self._store.commit(commit)
+
+
 class World:
     def __init__(self, folder, database=None, **settings):
         self.folder = folder
@@ -73,6 +89,7 @@ class World:
         self.engine = Embedded(
             self.database, folder / "scratch", toolbox=Toolbox({"gate": self.gate}), **settings
         )
+        self.engine.ledger._store = CheckedStore(self.engine.ledger._store)
 
     async def start(self, text, workload=None, **more):
         document = read_document(text, str(self.folder / "test.yaml"))

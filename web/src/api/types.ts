@@ -83,6 +83,12 @@ export interface AwaitedRow {
   deadline: Instant | null;
 }
 
+/** From which event on a run cannot be read, and why; without an event it is its row. */
+export interface DamageShown {
+  event: number | null;
+  reason: string;
+}
+
 export interface RunListed {
   run: RunText;
   program: string;
@@ -105,6 +111,8 @@ export interface RunListed {
   retried_as: RunText | null;
   questions?: QuestionRow[];
   signals?: AwaitedRow[];
+  /** Only of a damaged run, once the server came across it. */
+  damage?: DamageShown;
 }
 
 export interface RunPage {
