@@ -29,3 +29,42 @@ def test_old_runs_go_with_their_files_and_young_ones_stay(tmp_path, capsys, monk
 def test_an_age_that_is_none_is_refused(tmp_path, capsys):
     assert main(["prune", "--older-than", "soon", "--db", str(tmp_path / "a.db")]) == 2
     assert "write it like 30d" in capsys.readouterr().err
+
+
+WAITS = """
+metadata: {name: waiter}
+workflow:
+  - step: pay
+    tool: {kind: wait, signal: paid}
+"""
+
+
+def test_one_run_goes_with_its_files_and_the_others_stay(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doc.yaml").write_text(DOCUMENT)
+    assert main(["run", "doc.yaml", "--quiet"]) == 0
+    assert main(["run", "doc.yaml", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["prune", "last"]) == 0
+    assert capsys.readouterr().out == "removed 1 run\n"
+    assert main(["runs", "--json"]) == 0
+    [left] = capsys.readouterr().out.splitlines()
+    scratch = tmp_path / ".anew" / "anew.db.scratch"
+    assert [folder.name for folder in scratch.iterdir()] == [json.loads(left)["run"]]
+
+
+def test_a_run_that_goes_on_is_not_dropped(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doc.yaml").write_text(WAITS)
+    main(["run", "doc.yaml", "--quiet"])
+    assert main(["prune", "last"]) == 2
+    assert "has not ended (waiting) and is not damaged" in capsys.readouterr().err
+    assert main(["cancel", "last"]) == 0
+    assert main(["prune", "last"]) == 0
+    assert main(["show", "last"]) == 2
+
+
+def test_what_to_remove_has_to_be_said(tmp_path, capsys):
+    for words in (["prune"], ["prune", "last", "--older-than", "1h"]):
+        assert main([*words, "--db", str(tmp_path / "a.db")]) == 2
+        assert "say which runs to remove" in capsys.readouterr().err
