@@ -65,20 +65,13 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
         case e.TaskProcessed():
             return _processed(event, after)
         case e.TaskRetryExhausted():
-            made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
-            is_count = event.reason == "attempts"
-            bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
-            then = joined(_directive(event), _counted_as(event.verdict))
-            detail = joined(f"{made}, {bound}", then, _written(event))
-            return f"task {event.task} exhausted", detail
+            return f"task {event.task} exhausted", _exhausted(event)
         case e.StepFailed():
             return "step failed", joined(error_text(event.error), _mode(event))
         case e.NextEvaluated():
             return _routed(event, program)
         case e.LoopStarted():
-            width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
-            count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
-            return "loop started", f"{count} · {event.mode}{width}"
+            return "loop started", _loop(event)
         case e.LoopDone():
             return "loop done", f"{event.done} of {event.total} done · {event.failed} failed"
         case e.LoopIterationFailed():
@@ -123,10 +116,7 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
         case e.RunRequested():
             return _requested(event)
         case e.StepScheduled():
-            many = counted(len(event.tokens), "token")
-            merged = f"{many} merged" if len(event.tokens) > 1 else ""
-            args = f"args {listed(list(event.args))}" if event.args else ""
-            return "step scheduled", joined(merged, args)
+            return "step scheduled", _scheduled(event)
         case e.StepStarted():
             return "step started", ""
         case e.LoopIterationDone():
@@ -135,6 +125,27 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return f"task {event.task} retry", _retry(event)
         case _:
             assert_never(event)
+
+
+def _exhausted(event: e.TaskRetryExhausted) -> str:
+    made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
+    is_count = event.reason == "attempts"
+    bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
+    then = joined(_directive(event), _counted_as(event.verdict))
+    return joined(f"{made}, {bound}", then, _written(event))
+
+
+def _loop(event: e.LoopStarted) -> str:
+    width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
+    count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
+    return f"{count} · {event.mode}{width}"
+
+
+def _scheduled(event: e.StepScheduled) -> str:
+    many = counted(len(event.tokens), "token")
+    merged = f"{many} merged" if len(event.tokens) > 1 else ""
+    args = f"args {listed(list(event.args))}" if event.args else ""
+    return joined(merged, args)
 
 
 def _skipped(event: e.WaitSkipped) -> str:
