@@ -218,6 +218,7 @@ def main(arguments: list[str]) -> None:
     become_subreaper()
     if is_private():
         make_undumpable()
+    child.prime()
     gc.collect()
     gc.freeze()
     place = Server(socket.socket(fileno=fd)).serve()
