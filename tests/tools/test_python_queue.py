@@ -15,7 +15,7 @@ from anew.runtime.ledger import Order
 from anew.runtime.programs import read_document
 from anew.stores.memory import MemoryDatabase
 from anew.tools.python.tool import PythonTool
-from tests.tools.code_calls import call_of, with_python, written
+from tests.tools.code_calls import call_of, has_ended, with_python, written
 
 # One call takes a quarter of its time, so that a busy machine does not matter; six take more.
 SIX = """
@@ -81,3 +81,25 @@ while not pathlib.Path("go").exists(): time.sleep(0.002)
 
     with_python(work)
     assert begun == ["one", "two"]
+
+
+def test_the_process_of_a_run_ends_with_the_run(tmp_path: Path) -> None:
+    text = """
+workflow:
+  - step: work
+    tool: {kind: python, code: "import os\\nresult = {'pid': os.getpid()}"}
+"""
+
+    async def session() -> bool:
+        engine = Embedded(MemoryDatabase(), tmp_path / "scratch")
+        try:
+            document = read_document(text, str(tmp_path / "test.yaml"))
+            state = await engine.wait((await engine.start(Order(document, {}))).run)
+            async with asyncio.timeout(20):
+                while not has_ended(state.last_result["pid"]):
+                    await asyncio.sleep(0.002)
+            return True
+        finally:
+            await engine.stop(0)
+
+    assert asyncio.run(session())
