@@ -5,8 +5,10 @@ A task tells what it could read; what it could change or end is looked at from o
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -15,15 +17,17 @@ import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from anew.tools.sandbox import Sandbox, open_sandbox
 from tests.tools.bubblewrap import missing
 
 MODES = ("no sandbox", "bubblewrap", "user")
 TOOLS = ("shell", "python")
-ACCOUNT = "nobody"
+# The kernel counts processes by user: one that no other test, and no service, runs as.
+ACCOUNT = "games"
 SECRET, PRIVATE, VICTIM = "env-secret-7351", "private-text-7351", "victim-7351"
 MEMORY_BYTES, FILE_BYTES, PROCESSES = 256 << 20, 1 << 20, 40
 PATIENCE_SECONDS = 120
@@ -132,27 +136,46 @@ for name, attempt in tries.items():
 """
 
 
-def found_by(mode: str) -> dict[tuple[str, str], str]:
-    """What the tasks of each tool reached, by tool and row: yes or no."""
-    with TemporaryDirectory(prefix="anew-reach-") as made, ExitStack() as open:
+@cache
+def tried(mode: str, session: Path) -> dict[str, dict[str, str]]:
+    """What the tasks of each tool reached; one try for all processes of a session of pytest.
+
+    `session` is a temporary folder of pytest.
+    """
+    shared = session.parent if "PYTEST_XDIST_WORKER" in os.environ else session
+    kept = shared / f"reach-{mode.replace(' ', '-')}.json"
+    with _alone():
+        if not kept.exists():
+            kept.write_text(json.dumps(_found_by(mode)))
+        found: dict[str, dict[str, str]] = json.loads(kept.read_text())
+    return found
+
+
+def _found_by(mode: str) -> dict[str, dict[str, str]]:
+    """By tool and row: yes or no."""
+    with TemporaryDirectory(prefix="anew-reach-") as made, ExitStack() as stack:
         base = Path(made)
         base.chmod(0o755)
         settings = _settings(mode, base)
         sandbox = _sandbox(settings)
         _furnish(base, sandbox)
-        port = open.enter_context(_listening())
+        port = stack.enter_context(_listening())
         victims = {
-            (tool, whose): open.enter_context(_victim(sandbox if whose == "tasks" else None, base))
+            (tool, whose): stack.enter_context(_victim(sandbox if whose == "tasks" else None, base))
             for tool in TOOLS
             for whose in ("engine", "tasks")
         }
         given = {tool: _given(tool, base, port, victims) for tool in TOOLS}
         told = _run(base, settings, given)
-        return {
-            (tool, row): answer
-            for tool in TOOLS
-            for row, answer in _judged(tool, told[tool], base, victims, given[tool]).items()
-        }
+        return {tool: _judged(tool, told[tool], base, victims, given[tool]) for tool in TOOLS}
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One at a time on this machine, because the processes of all of them count together."""
+    with open(Path(gettempdir()) / f"anew-reach-{os.getuid()}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _settings(mode: str, base: Path) -> dict[str, str]:
@@ -349,6 +372,8 @@ def why_not(mode: str) -> str | None:
     """Why this machine cannot try a mode; None when it can."""
     if mode == "no sandbox":
         return None if sys.platform == "linux" else "the tasks look into /proc"
+    if os.geteuid() == 0 and ACCOUNT not in {user.pw_name for user in pwd.getpwall()}:
+        return f"there is no user {ACCOUNT}"
     return missing(mode)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.abuse.reach import MODES, ROWS, ROWS_OF_ONE, TOOLS, cells, found_by, has_network, why_not
+from tests.abuse.reach import MODES, ROWS, ROWS_OF_ONE, TOOLS, cells, has_network, tried, why_not
 from tests.abuse.test_reach import PAGE
 
 MATRIX = cells(PAGE)
@@ -17,7 +16,6 @@ GRANTED = [
     for tool in TOOLS
     if answer == "yes" and ROWS_OF_ONE.get(row, tool) == tool
 ]
-tried = cache(found_by)
 
 
 def test_the_page_has_every_row_that_is_tried_and_no_other() -> None:
@@ -28,11 +26,13 @@ def test_the_page_has_every_row_that_is_tried_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(("mode", "row", "tool"), GRANTED)
-def test_a_task_reaches_what_the_page_grants(mode: str, row: str, tool: str) -> None:
+def test_a_task_reaches_what_the_page_grants(
+    tmp_path_factory: pytest.TempPathFactory, mode: str, row: str, tool: str
+) -> None:
     if (why := why_not(mode)) is not None:
         pytest.skip(why)
     if row == "network" and not has_network():
         pytest.skip("this machine has no way to others")
     if row == "rights" and "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
         pytest.skip("the tests themselves run without a way to more rights")
-    assert tried(mode)[tool, row] == "yes", ROWS[row]
+    assert tried(mode, tmp_path_factory.getbasetemp())[tool][row] == "yes", ROWS[row]
