@@ -237,7 +237,7 @@ class World:
 
     def _plan_sleep(self, ask: Invoke) -> None:
         """As the real tool: it is parked, so that nobody is at work meanwhile."""
-        from anew.lab.sleeping import slept  # noqa: PLC0415 - few documents have any
+        from anew.lab.by_itself import slept  # noqa: PLC0415 - few documents have any
 
         self._asleep.add(ask.started)
         until, outcome = slept(ask, self.state.run)

@@ -1,4 +1,4 @@
-"""A run in one object: what `anew run --json`, `anew show --json` and the API print (DESIGN 6)."""
+"""A run in one object: what `anew run --json`, `anew show --json` and the API print."""
 
 from __future__ import annotations
 

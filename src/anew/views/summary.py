@@ -1,4 +1,4 @@
-"""The whole of a run in one object: what `anew simulate --json` prints (DESIGN section 6)."""
+"""The whole of a run in one object: what `anew simulate --json` prints."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import Key
+from anew.lab.by_itself import entry_by_itself
 from anew.lab.log_world import (
     BY_ITSELF,
     FOR_OTHERS,
@@ -28,7 +29,6 @@ from anew.lab.log_world import (
 )
 from anew.lab.playing import Asking, PlayedEntry
 from anew.lab.script import Script, ScriptEntry
-from anew.lab.whatif.by_itself import answer_by_itself
 from anew.lab.whatif.model import Sample, Wanted
 
 # A play that needs the model more often goes in circles by it.
@@ -132,7 +132,7 @@ class PastWorld:
             found = None
         self._chance.go_on(found)
         if self._is_by_itself(asking, place, number):
-            return PlayedEntry(answer_by_itself(asking), is_last=True)
+            return PlayedEntry(entry_by_itself(asking), is_last=True)
         if found is None:
             return self._missing(asking, place)
         self._latest[line_of(place)] = not_well(found.amounts_to)

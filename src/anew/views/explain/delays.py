@@ -1,4 +1,4 @@
-"""Say how a delay came about, number by number (SEMANTICS 2.7), from the event that stores them."""
+"""Say how a delay came about, number by number, from the event that stores them."""
 
 from __future__ import annotations
 
