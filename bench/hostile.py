@@ -32,10 +32,18 @@ def documents() -> dict[str, bytes]:
         "binary": bytes(range(256)) * 400,
         "larger than allowed": b"# " + b"x" * (2 * _LARGEST),
         "one long line": b"workflow: '" + b"x" * (_LARGEST - 100) + b"'\n",
+        "long expressions": _long_expressions(),
         "deep expression": b'workflow: [{step: a, next: [{step: a, when: "'
         + b"(" * 50_000
         + b'"}]}]',
     }
+
+
+def _long_expressions() -> bytes:
+    """A document of the largest size, full of the longest chains that are compiled."""
+    chain = "a" + "<a" * 12_000
+    arc = f'{{step: a, when: "{chain}"}},\n'
+    return f"workflow: [{{step: a, next: [{arc * (_LARGEST // len(arc) - 1)}]}}]".encode()
 
 
 def graphs() -> dict[str, str]:

@@ -13,7 +13,7 @@ from bench.contest import say
 from bench.figures import Row, Workload
 from bench.machine import probe
 
-ALONE = ("startup", "expressions", "engine", "hostile", "graphs", "page")
+ALONE = ("startup", "expressions", "engine", "hostile", "graphs", "page", "evaluation", "health")
 CONTESTS = ("durable", "cluster")
 NAMES = (*ALONE, *CONTESTS)
 

@@ -12,7 +12,7 @@ from anew.expressions.problems import COMPUTING_ERRORS, Placed
 from anew.values import Value
 
 # One comparison with so much costs less than a tenth of a millisecond.
-QUICK_CHARS_MAX = 4_096
+_QUICK_CHARS_MAX = 4_096
 _SIZED = frozenset({str, list, dict})
 _PLAIN = frozenset({str, int})
 
@@ -89,7 +89,7 @@ def lone_comparison(sign: str, left: Run, right: Run, placed: Placed, limits: Li
 def _lone_equality(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
     """The most usual of them: two short texts, or numbers, are compared at once."""
 
-    most = QUICK_CHARS_MAX
+    most = _QUICK_CHARS_MAX
 
     def run(rt: Evaluation) -> Value:
         one, two = left(rt), right(rt)
@@ -105,7 +105,7 @@ def _lone_equality(left: Run, right: Run, placed: Placed, limits: Limits) -> Run
 
 def _lone_containment(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
     """As usual: a short text is looked for in a text, or in a list, that is not long."""
-    most = QUICK_CHARS_MAX
+    most = _QUICK_CHARS_MAX
 
     def run(rt: Evaluation) -> Value:
         one, two = left(rt), right(rt)
@@ -130,8 +130,8 @@ def _ends_quickly(left: Value, right: Value) -> bool:
     return (
         type(left) not in _SIZED
         or type(right) not in _SIZED
-        or (type(left) is str and len(left) <= QUICK_CHARS_MAX)
-        or (type(right) is str and len(right) <= QUICK_CHARS_MAX)
+        or (type(left) is str and len(left) <= _QUICK_CHARS_MAX)
+        or (type(right) is str and len(right) <= _QUICK_CHARS_MAX)
     )
 
 
@@ -139,7 +139,7 @@ def _finds_quickly(item: Value, container: Value) -> bool:
     if type(item) is not str and type(item) in _SIZED:
         return False
     if type(container) is str or type(container) is list:
-        return len(container) <= QUICK_CHARS_MAX
+        return len(container) <= _QUICK_CHARS_MAX
     return True
 
 

@@ -11,7 +11,7 @@ from anew.values import Value
 
 ABSENT: Final[Any] = object()
 # Comparing with a constant of this size costs nothing beside reading the other side.
-SMALL_CHARS_MAX = 1_024
+_SMALL_CHARS_MAX = 1_024
 
 
 class Constants:
@@ -43,12 +43,12 @@ class Constants:
     def is_small(self, node: syntax.Expression) -> bool:
         """Whether it is a constant that no comparison needs to be paid for."""
         value = self.of(node)
-        return value is not ABSENT and _size(value) <= SMALL_CHARS_MAX
+        return value is not ABSENT and _size(value) <= _SMALL_CHARS_MAX
 
 
 def _size(value: Value) -> int:
     size, waiting = 0, [value]
-    while waiting and size <= SMALL_CHARS_MAX:
+    while waiting and size <= _SMALL_CHARS_MAX:
         part = waiting.pop()
         if isinstance(part, str):
             size += len(part)

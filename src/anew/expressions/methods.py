@@ -96,7 +96,7 @@ def index(run: Evaluation, value: list[Value], item: Value) -> int:
     raise Refusal("the list does not hold that value")
 
 
-_METHODS: dict[type, dict[str, Callee]] = {
+METHODS: dict[type, dict[str, Callee]] = {
     dict: table_of(
         "method",
         {
@@ -127,17 +127,17 @@ _METHODS: dict[type, dict[str, Callee]] = {
     ),
 }  # fmt: skip
 
-METHOD_NAMES = frozenset(name for table in _METHODS.values() for name in table)
+METHOD_NAMES = frozenset(name for table in METHODS.values() for name in table)
 
 
 def methods_named(name: str) -> list[Callee]:
     """What `name` may mean, whatever the value turns out to be."""
-    return [table[name] for table in _METHODS.values() if name in table]
+    return [table[name] for table in METHODS.values() if name in table]
 
 
 def method_of(value: Value, name: str) -> Callee:
     """The method `name` of `value`, or a refusal that says which values have it."""
-    for type_, table in _METHODS.items():
+    for type_, table in METHODS.items():
         if isinstance(value, type_) and name in table:
             return table[name]
     if value is UNDEFINED:

@@ -56,8 +56,9 @@ from anew.values import Object
 # that share a run it is no mistake: whoever comes second decides again, after a pause that grows.
 TURN_ATTEMPTS_MAX = 100
 TURN_PAUSE_SECONDS_MAX = 0.1
-# Evaluations of a turn that others wait for: about 50 ms. A longer turn is taken in a thread.
-TURN_OPERATIONS_AT_ONCE = 20_000
+# Evaluations of a turn that others wait for: about 10 ms. A longer turn is taken in a thread, one
+# after the other: they share the interpreter with whoever answers requests.
+TURN_OPERATIONS_AT_ONCE = 5_000
 _FOR_OTHERS = frozenset({WaitReason.PERSON, WaitReason.SIGNAL, WaitReason.CHILD})
 _HEARD = frozenset({HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut})
 # What a turn waits for where nobody else takes turns.
@@ -143,6 +144,7 @@ class Ledger:
         self._endings: dict[RunId, _Ending] = {}
         # Runs that took a long turn: theirs are taken one after the other.
         self._long: set[RunId] = set()
+        self._one_long_turn = asyncio.Lock()
         archive = None if lease_seconds is None else database.archive
         self.live = LiveRuns(database.store, programs, archive)
         self.listeners: list[Listener] = []
@@ -176,7 +178,7 @@ class Ledger:
             await self.live.refresh_secrets(live)
             take = partial(self._first_turn, live, order, self._desk(allowance=allowance))
             try:
-                turn = take() if allowance else await asyncio.to_thread(take)
+                turn = take() if allowance else await self._patiently(take)
             except MissingSecret as missing:
                 self._programs.learn(live.program, missing)
                 raise StaleVersion(f"run {live.id} has to be decided with more secrets") from None
@@ -341,12 +343,17 @@ class Ledger:
             return live, None
         patient = replace(desk, allowance=None)
         try:
-            turn = await asyncio.to_thread(take_turn, live, boundary, patient, lease=lease)
+            take = partial(take_turn, live, boundary, patient, lease=lease)
+            turn = await self._patiently(take)
         except BaseException as error:
             self._learn(live, error)
             raise
         self.live.add(live)
         return live, turn
+
+    async def _patiently(self, take: Callable[[], Turn]) -> Turn:
+        async with self._one_long_turn:
+            return await asyncio.to_thread(take)
 
     def _is_alone(self, run: RunId) -> bool:
         """Whether this turn keeps others from theirs; if not, the next one of the run will."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from functools import cache
 from typing import NoReturn
 
 from anew.expressions.arguments import integer_of, text_of
@@ -23,8 +24,7 @@ _INDENT_MAX = 16
 _SHELL_QUOTE = "'\\''"
 _PAIR = 2
 _INDENT_SLOWER = 16
-# How each byte is written in a URL, and how many of them for one operation.
-_PERCENT = [f"%{byte:02X}" for byte in range(256)]
+# Of a text that is quoted for a URL.
 _BYTES_PER_OPERATION = 32
 
 
@@ -98,8 +98,13 @@ def _quoted(run: Evaluation, text: str, safe: str) -> str:
     data, kept = text.encode(), _UNRESERVED + safe.encode()
     run.spend(len(data) // _BYTES_PER_OPERATION)
     check_chars(len(data) + 2 * len(data.translate(None, kept)), run.limits)
-    written = [chr(byte) if byte in kept else _PERCENT[byte] for byte in range(256)]
-    return "".join(map(written.__getitem__, data))
+    return "".join(map(_written(kept).__getitem__, data))
+
+
+@cache
+def _written(kept: bytes) -> list[str]:
+    """How each byte is written."""
+    return [chr(byte) if byte in kept else f"%{byte:02X}" for byte in range(256)]
 
 
 def _within_limit(run: Evaluation, text: str) -> str:
