@@ -42,8 +42,10 @@ def documents() -> dict[str, bytes]:
 def _long_expressions() -> bytes:
     """A document of the largest size, full of the longest chains that are compiled."""
     chain = "a" + "<a" * 12_000
-    arc = f'{{step: a, when: "{chain}"}},\n'
-    return f"workflow: [{{step: a, next: [{arc * (_LARGEST // len(arc) - 1)}]}}]".encode()
+    # No two are the same: what is compiled once is not compiled again.
+    count = _LARGEST // (len(chain) + 40)
+    arcs = "".join(f'{{step: a, when: "{chain}<{n}"}},\n' for n in range(count))
+    return f"workflow: [{{step: a, next: [{arcs}]}}]".encode()
 
 
 def graphs() -> dict[str, str]:
