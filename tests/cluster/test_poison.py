@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import QUICK, held, release
+from tests.crash.scenarios import KILL_WORKER
 
 DELIVERIES = 3  # the default
 POISON = """
@@ -87,10 +88,11 @@ def test_a_fleet_begins_a_new_process_for_each_that_was_killed(cluster: Cluster)
 
 
 def test_user_code_that_kills_its_worker_is_given_up_too(cluster: Cluster) -> None:
-    code = "import os; os.kill(os.getppid(), 9)"
     cluster.server("server-1", "--no-workers")
     cluster.worker("worker-1", "--server", cluster.address("server-1"))
-    document = POISON.replace("kind: effect, is_deadly: true", f'kind: python, code: "{code}"')
+    document = POISON.replace(
+        "kind: effect, is_deadly: true", f'kind: python, code: "{KILL_WORKER}"'
+    )
     run = cluster.start(document, "poison")
     wait_for_the_end(cluster, run, ("worker-1",))
     check(cluster, run)

@@ -337,3 +337,9 @@ RESTART_GRAPH = Scenario(
     is_graph=True,
 )
 GRAPHS = (BACKOFF_GRAPH, GATES_GRAPH, RESTART_GRAPH)
+
+# The worker is the parent of the process that Python processes are forked from.
+KILL_WORKER = (
+    "import os; stat = open(f'/proc/{os.getppid()}/stat').read(); "
+    "os.kill(int(stat.rpartition(')')[2].split()[1]), 9)"
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.kit import World
+from tests.crash.scenarios import KILL_WORKER
 
 POISON = """
 metadata: {{name: poison}}
@@ -16,7 +17,7 @@ workflow:
     tool: {{kind: noop, result: "{{{{ args.kind }}}}"}}
 """
 TASKS = {
-    "python": '{kind: python, code: "import os; os.kill(os.getppid(), 9)"}',
+    "python": f'{{kind: python, code: "{KILL_WORKER}"}}',
     "effect": "{kind: effect, is_deadly: true}",
 }
 INNOCENT = """
