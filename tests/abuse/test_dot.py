@@ -63,6 +63,7 @@ REFUSED = {
     "marks without letters": (graph(PLAIN + "; " + "\u0301" * MANY), "dot.syntax"),
     "brackets in a condition": (condition("(" * MANY + "a" + ")" * MANY), "condition_syntax"),
     "negations in a condition": (condition("!" * MANY + "a"), "condition_syntax"),
+    "comparisons beyond count": (condition("a=b && " * MANY + "a=b"), "condition_syntax"),
     "code in a condition": (condition("__import__('os').system('id')"), "condition_syntax"),
     "a style sheet that never closes": (
         graph('graph [model_stylesheet="' + "* {" * MANY + '"];' + PLAIN),
@@ -94,7 +95,7 @@ READ = {
     "a template that would run": with_work('prompt="{{ [].__class__ }} {% for x in y %}"'),
     "variables beyond count": with_work(f'prompt="{"$goal " * 20_000}"'),
     "attributes of Python's": with_work('prompt="x", __class__="y", __init__="z"'),
-    "a long condition": condition("a=b && " * 10_000 + "a=b"),
+    "a long condition": condition("a=b && " * 1_000 + "a=b"),
     "one edge again and again": graph(PLAIN + "; start -> work" * 20_000),
     "style rules beyond count": graph(
         'graph [model_stylesheet="' + "* { llm_model: x; } " * 5_000 + '"];' + PLAIN

@@ -1,4 +1,4 @@
-"""Names and paths that lead elsewhere: what we write or read by a name stays in its folder."""
+"""NodeNames and paths that lead elsewhere: what we write or read by a name stays in its folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anew.errors import ConfigError
 from anew.runtime.child_files import read_child
 from anew.surfaces.cli.main import main
 from anew.tools.agent.backends.workplace import folder_name
-from anew.views.export.names import NAME_BYTES_MAX, Names
+from anew.views.export.names import NAME_BYTES_MAX, NodeNames
 
 NAMES = {
     "up": "..",
@@ -59,7 +59,7 @@ def is_one_plain_component(name: str) -> bool:
 
 @pytest.mark.parametrize("attack", NAMES)
 def test_an_export_gives_a_node_a_plain_file_name(attack: str) -> None:
-    names = Names()
+    names = NodeNames()
     given = names.of(NAMES[attack])
     assert is_one_plain_component(given)
     assert len(os.fsencode(given)) <= NAME_BYTES_MAX + 20
@@ -156,6 +156,6 @@ def test_an_export_does_not_write_through_a_link(
 
 
 def test_names_stay_apart_on_file_systems_that_fold_case() -> None:
-    names = Names()
+    names = NodeNames()
     given = [names.of(node) for node in ("Node", "node", "NODE", "nºde", "node~x", "ﬁ", "fi")]
     assert len({name.casefold() for name in given}) == len(given)

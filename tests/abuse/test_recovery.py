@@ -74,7 +74,7 @@ def a_file(tmp_path: Path) -> Path:
 
 def use_gate(monkeypatch: pytest.MonkeyPatch, gate: GateTool) -> None:
     """For servers, which take no tools of their own."""
-    monkeypatch.setattr("anew.runtime.embedded.Toolbox", lambda *_: Toolbox({"gate": gate}))
+    monkeypatch.setattr("anew.runtime.opening.Toolbox", lambda *_, **__: Toolbox({"gate": gate}))
 
 
 async def live_and_die(file: Path, *, lease_seconds: float | None, runs: int = 1) -> list[RunId]:
