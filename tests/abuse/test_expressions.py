@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from anew.languages import load_text
 from tests.abuse.weighing import PER_OPERATION, SCALE, weighed
 
 CHARS = 4_096
@@ -356,3 +357,12 @@ def test_a_long_text_is_refused(name: str) -> None:
     begin, middle, end = TEMPLATES[name]
     with pytest.raises(language.ExpressionError, match=r"longer than 2,000 names"):
         language.compile_template(begin + middle * 2_100 + end, limits=LIMITS)
+
+
+def test_very_many_unknown_names_are_told_in_no_time_that_squares() -> None:
+    """Each is told, but only the first are looked for in the document again."""
+    texts = ",".join(f'"{{{{ a{n} }}}}"' for n in range(1_500))
+    loaded = load_text(f"workflow: [{{step: a, tool: {{kind: noop, x: [{texts}]}}}}]", "x.yaml")
+    found = [one for one in loaded.findings if one.rule == "name.unprovided"]
+    assert len(found) == 1_500
+    assert len({one.place for one in found}) < 600

@@ -17,6 +17,8 @@ from anew.program.policy import Patch, PatchTarget, Retry
 from anew.program.program import Dialect, Step, Task
 from anew.program.span import Span
 
+# Nobody reads more findings, and looking for the place of each goes through the whole value again.
+_PLACED_FINDINGS = 500
 _OUTCOME = frozenset({"outcome", "output"})
 # Names that exist in some places only (SEMANTICS 2.9).
 _ABSENT: Mapping[Place, frozenset[str]] = {
@@ -106,7 +108,7 @@ def _is_local(name: str, read: Read, step: Step | None) -> bool:
 
 def _report_scope(c: Compilation, read: Read, name: str) -> None:
     message = f"{name!r} does not exist in {_WHERE[read.place]}"
-    c.report("name.scope", _place(read.node, name), message, _SCOPES[name])
+    c.report("name.scope", _place(c, read.node, name), message, _SCOPES[name])
 
 
 def _report_unknown(
@@ -122,12 +124,12 @@ def _report_unknown(
     meant = _meant(c, name, known, step)
     if meant is not None:
         message = f"nothing provides the name {name!r}; it would be undefined"
-        c.report("name.unknown", _place(read.node, name), message, f"Did you mean {meant!r}?")
+        c.report("name.unknown", _place(c, read.node, name), message, f"Did you mean {meant!r}?")
     elif name not in told:
         told.add(name)
         message = f"nothing in this document provides {name!r}; the request has to"
         remedy = f"Give it a default: `workload: {{{name}: …}}`."
-        c.report("name.unprovided", _place(read.node, name), message, remedy)
+        c.report("name.unprovided", _place(c, read.node, name), message, remedy)
 
 
 def _meant(c: Compilation, name: str, known: frozenset[str], step: Step | None) -> str | None:
@@ -139,8 +141,10 @@ def _meant(c: Compilation, name: str, known: frozenset[str], step: Step | None) 
     return c.suggestions.near(name, known | labels, TYPO_LIKENESS_MIN)
 
 
-def _place(node: Node, name: str) -> Span:
-    """Where a name or dotted path is read first below a node."""
+def _place(c: Compilation, node: Node, name: str) -> Span:
+    """Where a name or dotted path is read first below a node; of very many, only the node."""
+    if len(c.findings) > _PLACED_FINDINGS:
+        return node.span
     pattern = re.compile(rf"(?<![\w.'\"]){re.escape(name)}\b")
     for scalar in scalars(node):
         if scalar is not node and "{" not in scalar.text:
@@ -241,7 +245,7 @@ def _check_path(
         name = f"{path[0]}.{path[1]}"
         message = f"nothing provides {name!r}; it would be undefined"
         remedy = f"Did you mean '{path[0]}.{meant}'?"
-        c.report("name.unknown", _path_place(read.node, path[:2]), message, remedy)
+        c.report("name.unknown", _path_place(c, read.node, path[:2]), message, remedy)
 
 
 def _may_add(path: Path, step: Step | None) -> bool:
@@ -260,10 +264,10 @@ def _report_key(c: Compilation, read: Read, path: Path, keys: tuple[str, ...]) -
         near = c.suggestions.near(key, keys)
         meant = f"{holder}.{near}" if near is not None else None
     remedy = f"Did you mean {meant!r}?" if meant is not None else "Read one of the keys it has."
-    c.report("outcome.key", _path_place(read.node, path), message, remedy)
+    c.report("outcome.key", _path_place(c, read.node, path), message, remedy)
 
 
-def _path_place(node: Node, path: Path) -> Span:
+def _path_place(c: Compilation, node: Node, path: Path) -> Span:
     """Where a path is read; written with brackets, where its name is."""
-    place = _place(node, ".".join(path))
-    return place if place != node.span else _place(node, path[0])
+    place = _place(c, node, ".".join(path))
+    return place if place != node.span else _place(c, node, path[0])
