@@ -281,6 +281,8 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
             "<duration>",
         ),
         (r"\btakes: [\d.]+", "takes: <number>"),  # in the scenario of a real run
+        # Whether an entry fits into one line depends on how many digits that number has.
+        (r":\n +- (\{.*takes: <number>\})$", r": [\1]"),
         (r"\b(draws|delays): \[[\d., ]+\]", r"\1: <numbers>"),
         (r"^\S*sh: .*\bKilled\b.*$", "Killed"),  # shells tell it in different words
         (r"\bprocess \d+", "process <id>"),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from anew.engine import events as e
-from anew.views.words import TEXT_MAX, event_rows, told_rows
+from anew.views.words import EVENT_TEXT_CHARS_MAX, event_rows, told_rows
 from tests.views.test_timeline import DECIDED, FETCH, START, scheduled
 
 # What a timeline leaves out has a text all the same: a list of events shows every one.
@@ -51,5 +51,5 @@ def test_a_text_is_one_line_of_bounded_length() -> None:
     warned = e.TaskStarted(**FETCH, task_visit=1, warnings=("odd\n" * 50,) * 50)
     (started,) = told_rows([warned])
     for row in (cancelled, started):
-        assert len(row["text"]) == TEXT_MAX
+        assert len(row["text"]) == EVENT_TEXT_CHARS_MAX
         assert "\n" not in row["text"]

@@ -12,7 +12,7 @@ from anew.views.nodes import nodes
 from anew.views.wording import one_line
 
 # Of one event: a row of a table holds no more.
-TEXT_MAX = 300
+EVENT_TEXT_CHARS_MAX = 300
 
 
 def event_rows(log: Iterable[Event]) -> list[Object]:
@@ -23,7 +23,10 @@ def event_rows(log: Iterable[Event]) -> list[Object]:
 def told_rows(log: Iterable[Event]) -> list[Object]:
     """The log in its own words, each event with its text for people."""
     return [
-        {**to_row(event), "text": one_line(event_text(event).line, characters_max=TEXT_MAX)}
+        {
+            **to_row(event),
+            "text": one_line(event_text(event).line, characters_max=EVENT_TEXT_CHARS_MAX),
+        }
         for event in log
     ]
 
