@@ -209,7 +209,9 @@ class Worker:
     @property
     def _is_store_gone(self) -> bool:
         failure = self.failure
-        return failure.done() and isinstance(failure.exception(), StoreGone)
+        if not failure.done() or failure.cancelled():  # whoever waited for it was interrupted
+            return False
+        return isinstance(failure.exception(), StoreGone)
 
     @property
     def is_at_work(self) -> bool:
