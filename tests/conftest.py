@@ -7,6 +7,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.abuse.tally import Tally
+
 # Lets a failing case of the contract say what it found. Here, before anything imports it.
 pytest.register_assert_rewrite("anew.stores.contract")
 
@@ -16,3 +18,16 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker and not config.pluginmanager.hasplugin("abuse"):
+        config.pluginmanager.register(Tally(), "abuse")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What CI shows of the abuse cases; `make abuse-json` has it as JSON."""
+    tally = terminalreporter.config.pluginmanager.get_plugin("abuse")
+    if tally is not None and tally.cases:
+        terminalreporter.write_line(tally.line())

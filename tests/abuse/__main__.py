@@ -5,42 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
-ABUSE = Path(__file__).parent
-
-
-class Tally:
-    """Counts the cases of each area, and those the product did not resist."""
-
-    def __init__(self) -> None:
-        self.cases: Counter[str] = Counter()
-        self.through: Counter[str] = Counter()
-        self.requests: Counter[str] = Counter()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        area = Path(report.location[0]).stem.removeprefix("test_")
-        self.cases[area] += report.when == "call" and not report.skipped
-        self.through[area] += report.failed
-        if report.when == "call":
-            asked = dict(report.user_properties).get("requests", 0)
-            self.requests[area] += int(str(asked))
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:  # a module that cannot be read proves nothing
-            self.through[Path(report.nodeid).stem.removeprefix("test_")] += 1
-
-    def summary(self) -> dict[str, object]:
-        areas = sorted({*self.cases, *self.through})
-        rows = [
-            {"area": area, "cases": self.cases[area], "through": self.through[area]}
-            | ({"requests": self.requests[area]} if self.requests[area] else {})
-            for area in areas
-        ]
-        return {"cases": self.cases.total(), "through": self.through.total(), "rows": rows}
+from tests.abuse.tally import ABUSE, Tally
 
 
 def main(arguments: list[str]) -> int:
