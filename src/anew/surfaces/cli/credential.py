@@ -92,9 +92,11 @@ async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> i
     from anew.runtime.wiring import database_file, kind_of, open_database
 
     now = time.time_ns()
-    if kind_of(place) == "sqlite" and not database_file(place).exists():
+    is_file = kind_of(place) == "sqlite"
+    if is_file and not database_file(place).exists():
         return seen.next_version(name, now)
-    async with open_database(place, read_only=True) as database:
+    # A file may have an owner. Elsewhere a credential may be the first thing there is.
+    async with open_database(place, read_only=is_file) as database:
         return await next_version(database.vault, name, key, seen=seen, now=now)
 
 
