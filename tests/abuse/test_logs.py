@@ -9,7 +9,7 @@ import logging.handlers
 import queue
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -121,15 +121,23 @@ def redactor() -> Redactor:
     return redactor
 
 
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    """What a handler of the root logger writes that nobody has told of secrets."""
+@contextmanager
+def heard(logger: logging.Logger) -> Iterator[io.StringIO]:
+    """What a handler of this logger writes that nobody has told of secrets.
+
+    The logger has no other meanwhile, whatever a server of another test has made of it.
+    """
+    before = logger.handlers, logger.level, logger.propagate, logger.disabled
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-    logging.getLogger().addHandler(handler)
-    yield lines
-    logging.getLogger().removeHandler(handler)
+    logger.handlers, logger.propagate, logger.disabled = [handler], False, False
+    logger.setLevel(logging.WARNING)
+    try:
+        yield lines
+    finally:
+        logger.handlers, level, logger.propagate, logger.disabled = before
+        logger.setLevel(level)
 
 
 def assert_hidden(text: str) -> None:
@@ -147,11 +155,11 @@ def test_a_record_shows_no_secret(
     library: str,
     way: Callable[[logging.Logger], None],
     redactor: Redactor,
-    lines: io.StringIO,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with redacted_logs(redactor):
-        way(logging.getLogger(f"{library}.abuse"))
+    logger = logging.getLogger(library)
+    with redacted_logs(redactor), heard(logger) as lines:
+        way(logger)
     assert_hidden(lines.getvalue())
     # `logging` prints there what it could not format.
     assert capsys.readouterr().err == ""
@@ -206,15 +214,17 @@ def test_an_engine_hides_what_it_knows(
     opening: str,
     way: Callable[[logging.Logger], None],
     tmp_path: Path,
-    lines: io.StringIO,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ANEW_TOKEN", SECRET)
 
+    logger = logging.getLogger("uvicorn.error")
+
     async def log_beside_an_engine() -> None:
         async with OPENINGS[opening](str(tmp_path / "anew.db")):
-            way(logging.getLogger("uvicorn.error"))
+            way(logger)
 
-    asyncio.run(log_beside_an_engine())
+    with heard(logger) as lines:
+        asyncio.run(log_beside_an_engine())
     assert_hidden(lines.getvalue())
