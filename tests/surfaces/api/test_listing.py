@@ -196,10 +196,10 @@ def test_of_very_many_rows_few_are_read_for_what_they_ask(
 def test_failures_are_grouped_by_what_went_wrong(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         other = FAILS.replace("exit 3", "exit 4").replace("failing", "second")
-        runs = [await site.started(FAILS) for _ in range(3)]
-        runs.append(await site.started(other))
-        for run in runs:
-            await site.ended(run)
+        runs = []
+        for document in (FAILS, FAILS, FAILS, other):
+            runs.append(await site.started(document))
+            await site.ended(runs[-1])  # before the next, which is then the newest failure
         shown = await site.get("/api/v1/failures")
         assert [group["count"] for group in shown["groups"]] == [1, 3]
         assert shown["is_cut"] is False
