@@ -107,10 +107,15 @@ def licence_of(found: Distribution) -> str:
         if _EXPRESSION.fullmatch(said) and said not in _SPDX:
             return str(said)
     matches = map(_CLASSIFIER.fullmatch, metadata.get_all("Classifier") or ())
-    named = sorted({_SPDX[match[1]] for match in matches if match})
-    if not named:
-        raise SystemExit(f"the metadata of {metadata['Name']} names no licence that is known here")
-    return " OR ".join(named)
+    named = sorted({match[1] for match in matches if match})
+    unknown = [name for name in named if name not in _SPDX]
+    if unknown or not named:
+        said = f"the licence {', '.join(unknown)!r}" if unknown else "no licence"
+        raise SystemExit(
+            f"the metadata of {metadata['Name']} names {said}, and supply/packages.py does not "
+            "know what SPDX calls it. Look it up, and add it there."
+        )
+    return " OR ".join(sorted({_SPDX[name] for name in named}))
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import version
+from importlib.metadata import Distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from supply import sbom as sbom_module
 from supply.notice import NOTICE_FILE, row_of
-from supply.packages import Package, licence_file, page_packages, python_packages
+from supply.packages import Package, licence_file, licence_of, page_packages, python_packages
 from supply.pins import HASHES_FILE, ROOT, hashed, pinned
 
 PAGE_LOCK = ROOT / "web/package-lock.json"
@@ -23,6 +23,8 @@ PYTHON, PAGE = python_packages(), page_packages()
 LICENCES = set(
     "MIT MIT-0 ISC BSD-2-Clause BSD-3-Clause Apache-2.0 PSF-2.0 LGPL-3.0-only any-OSI".split()
 )
+
+OSI = "Classifier: License :: OSI Approved ::"
 
 
 def names(packages: list[Package]) -> list[str]:
@@ -84,6 +86,43 @@ def test_the_notice_names_no_version_that_is_not_used() -> None:
     listed = set(row.findall(NOTICE_FILE.read_text(encoding="utf-8")))
     page = {(package.name, package.version) for package in PAGE}
     assert listed - page <= set(pinned().items())
+
+
+def described(folder: Path, *lines: str) -> Distribution:
+    """An installed package whose metadata says this."""
+    text = "\n".join(("Metadata-Version: 2.1", "Name: odd", "Version: 1", *lines, ""))
+    (folder / "METADATA").write_text(text, encoding="utf-8")
+    return Distribution.at(folder)
+
+
+@pytest.mark.parametrize(
+    ("lines", "licence"),
+    [
+        (["License-Expression: MIT OR Apache-2.0"], "MIT OR Apache-2.0"),
+        (["License: MIT License", f"{OSI} MIT License"], "MIT"),
+        ([f"{OSI} MIT License", f"{OSI} Apache Software License"], "Apache-2.0 OR MIT"),
+    ],
+)
+def test_a_licence_is_called_as_spdx_calls_it(
+    tmp_path: Path, lines: list[str], licence: str
+) -> None:
+    assert licence_of(described(tmp_path, *lines)) == licence
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([], "names no licence"),
+        (["License: as you like"], "names no licence"),
+        ([f"{OSI} Odd License"], "names the licence 'Odd License'"),
+        ([f"{OSI} MIT License", f"{OSI} Odd License"], "names the licence 'Odd License'"),
+    ],
+)
+def test_a_licence_that_is_not_known_is_told_in_words(
+    tmp_path: Path, lines: list[str], found: str
+) -> None:
+    with pytest.raises(SystemExit, match=rf"the metadata of odd {found}, .* add it there\."):
+        licence_of(described(tmp_path, *lines))
 
 
 # --- the bill of materials -----------------------------------------------------------------------
