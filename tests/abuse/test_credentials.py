@@ -16,6 +16,7 @@ import pytest
 
 from anew.credentials import Credential, Keychain
 from anew.credentials.key import Key, key_file, need_key
+from anew.credentials.providers import MissingCredential
 from anew.credentials.sealing import open_credential, seal_credential, version_of
 from anew.credentials.seen import Seen, seen_file
 from anew.errors import ConfigError
@@ -134,6 +135,39 @@ def test_a_removed_credential_does_not_come_back(world: World) -> None:
     world.keychain().seen.note_removed("pg", NOW + 5)
     with pytest.raises(ConfigError, match="was removed"):
         world.password(world.keychain())
+
+
+class Overtaken(MemoryVault):
+    """What was read last is replaced or removed by another process before it is looked at."""
+
+    def __init__(self, seen: Seen, newer: SealedCredential | None, *, is_in_time: bool) -> None:
+        super().__init__()
+        self._seen, self._newer, self._is_in_time = seen, newer, is_in_time
+
+    async def sealed(self, name: str) -> SealedCredential | None:
+        row = await super().sealed(name)
+        if self._is_in_time:
+            await (self.forget(name) if self._newer is None else self.seal(self._newer))
+        self._seen.note(name, NOW + 1)
+        return row
+
+
+@pytest.mark.parametrize("is_in_time", [True, False])
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_a_credential_that_is_replaced_while_it_is_read_is_no_old_one(
+    world: World, is_removed: bool, is_in_time: bool
+) -> None:
+    newer = None if is_removed else sealed(NEW, NOW + 1, key=world.key)
+    world.vault = Overtaken(world.keychain().seen, newer, is_in_time=is_in_time)
+    world.put(sealed(OLD, NOW, key=world.key))
+    if not is_in_time:
+        with pytest.raises(ConfigError, match="older"):
+            world.password(world.keychain())
+    elif is_removed:
+        with pytest.raises(MissingCredential, match="no credential 'pg'"):
+            world.password(world.keychain())
+    else:
+        assert world.password(world.keychain()) == NEW
 
 
 def test_databases_do_not_disturb_each_other(world: World) -> None:

@@ -98,6 +98,9 @@ class Places(Struct, frozen=True):
 
     async def _from_store(self, asked: Asked) -> Credential | None:
         row = await self.vault.sealed(asked.name) if self.vault else None
+        if self.vault and row is not None and version_of(row) < self.seen.newest(row.name):
+            # Another process may have replaced or removed it after the row was read.
+            row = await self.vault.sealed(asked.name)
         if row is None:
             return None
         found = open_credential(row, find_key(self.environ, self.home), ref=asked.ref)
