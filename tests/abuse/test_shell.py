@@ -108,6 +108,10 @@ OPEN: list[str | list[str]] = [
     "{% for f in workload.files %}cat {{ f }};{% endfor %}",
     "{% if ctx.y %}cat {{ workload.x }}{% endif %}",
     "echo ok # {{ workload.x }}",
+    "{% set run_id = workload.x %}echo {{ run_id }}",
+    "{% set run_id %}{{ workload.x }}{% endset %}echo {{ run_id }}",
+    "{% for execution_id in workload.files %}echo {{ execution_id }};{% endfor %}",
+    "echo {{ job }} {{ run_id }}",
     ["echo ok", "echo {{ workload.x }}"],
     # Quoted, but where the word is not read as one.
     'echo "{{ workload.x | shquote }}"',
@@ -121,6 +125,7 @@ HELD = [
     "echo {{ workload.files | shquote }}",
     "echo {{ workload.x | trim | shquote }}",
     "echo {{ workload.x | int }} {{ workload.files | length }} {{ _attempt }}",
+    "mkdir out-{{ execution_id }} && touch 'out/{{ run_id }}'",
     'echo "{{ workload.x | int }}"',
     "echo {{ 'a' if ctx.y else 'b' }}",
     "echo {{ (workload.x | shquote) if ctx.y else 'b' }}",

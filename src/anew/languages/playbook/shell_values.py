@@ -7,7 +7,8 @@ Reads shell text simply: quotes, comments and substitutions are followed, here-d
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -23,7 +24,8 @@ from anew.program.program import Step
 _QUOTING = "shquote"
 # What these give has no character that means something to a shell.
 _PLAIN_FILTERS = frozenset("int float bool abs round length count len wordcount b64encode".split())
-_PLAIN_NAMES = frozenset({"_attempt"})
+# Numbers that only the engine sets, unless the template gives the name another value.
+_PLAIN_NAMES = frozenset({"_attempt", "execution_id", "run_id"})
 _KEYCHAIN = "keychain"
 _PIECE = re.compile(r"\\.|\$?\(|[)'\"`\n]|#", re.DOTALL)
 # In these a word of `shquote` is not read as one.
@@ -37,8 +39,10 @@ def check_shell_texts(c: Compilation, steps: Mapping[str, Step]) -> None:
     for text in c.shell_texts:
         secrets = _secret_names(text.step, steps)
         for scalar in scalars(text.node):
-            for value in _values_in(scalar):
-                _check(c, scalar, value, secrets=secrets, is_words=text.is_words)
+            statements = _statements_in(scalar)
+            judging = _Judging(_PLAIN_NAMES.difference(_bound_in(statements)))
+            for value in _values(statements, _Reading()):
+                _check(c, scalar, value, judging, secrets=secrets, is_words=text.is_words)
 
 
 def _secret_names(name: str, steps: Mapping[str, Step]) -> frozenset[str]:
@@ -61,16 +65,24 @@ class _Value(Struct, frozen=True):
     is_written: bool = True
 
 
-def _values_in(scalar: ScalarNode) -> Iterator[_Value]:
+def _statements_in(scalar: ScalarNode) -> Sequence[syntax.Statement]:
     if not isinstance(scalar.value, str) or "{" not in scalar.text:
-        return
+        return ()
     try:
-        statements = parse_statements(
+        return parse_statements(
             scalar.text, scan_template(scalar.text), depth_max=DEFAULT_LIMITS.depth_max
         )
     except (ExpressionError, RecursionError):  # reported where it is compiled
-        return
-    yield from _values(statements, _Reading())
+        return ()
+
+
+def _bound_in(statements: Iterable[syntax.Statement]) -> Iterator[str]:
+    """The names to which the template itself gives values."""
+    for node in chain.from_iterable(map(syntax.descendants, statements)):
+        if isinstance(node, syntax.Set | syntax.For):
+            yield from node.targets
+        elif isinstance(node, syntax.SetText):
+            yield node.target
 
 
 def _values(statements: Iterable[syntax.Statement], reading: _Reading) -> Iterator[_Value]:
@@ -138,12 +150,13 @@ def _check(
     c: Compilation,
     scalar: ScalarNode,
     value: _Value,
+    judging: _Judging,
     *,
     secrets: Collection[str],
     is_words: bool,
 ) -> None:
     expression = value.expression
-    if _is_plain(expression):
+    if judging.is_plain(expression):
         return
     place = place_in(scalar, _begin(expression))
     secret = _secret_in(expression, secrets)
@@ -153,7 +166,7 @@ def _check(
         c.report("shell.secret", place, message, remedy)
     elif is_words or not value.is_written:
         return
-    elif not _is_quoted(expression):
+    elif not judging.is_quoted(expression):
         message = "a template is spliced into shell text, which lets a value run other commands"
         remedy = f"{_ENV_FORM}, or quote it: `{{{{ … | {_QUOTING} }}}}`."
         c.report("shell.template", place, message, remedy)
@@ -169,38 +182,41 @@ def _begin(expression: syntax.Expression) -> int:
     return min(getattr(node, "at", expression.at) for node in syntax.descendants(expression))
 
 
-def _is_quoted(expression: syntax.Expression) -> bool:
-    """Whether each part that is no constant goes through `shquote` last."""
-    match expression:
-        case syntax.Filter():
-            return expression.name == _QUOTING
-        case syntax.Choice():
-            return all(map(_is_quoted_or_plain, (expression.then, expression.otherwise)))
-        case syntax.Concat() | syntax.Logic():
-            return all(map(_is_quoted_or_plain, expression.parts))
-        case _:
-            return False
+class _Judging(Struct, frozen=True):
+    """Says which values cannot change what is executed; `plain` names are among them."""
 
+    plain: frozenset[str]
 
-def _is_quoted_or_plain(expression: syntax.Expression | None) -> bool:
-    return expression is None or _is_plain(expression) or _is_quoted(expression)
+    def is_quoted(self, expression: syntax.Expression) -> bool:
+        """Whether each part that is no constant goes through `shquote` last."""
+        match expression:
+            case syntax.Filter():
+                return expression.name == _QUOTING
+            case syntax.Choice():
+                return all(map(self._is_safe, (expression.then, expression.otherwise)))
+            case syntax.Concat() | syntax.Logic():
+                return all(map(self._is_safe, expression.parts))
+            case _:
+                return False
 
+    def _is_safe(self, expression: syntax.Expression | None) -> bool:
+        return expression is None or self.is_plain(expression) or self.is_quoted(expression)
 
-def _is_plain(expression: syntax.Expression | None) -> bool:
-    """Whether the value is the author's own, or has only letters and digits."""
-    match expression:
-        case None | syntax.Constant() | syntax.Compare() | syntax.Not() | syntax.Test():
-            return True
-        case syntax.Filter():
-            return expression.name in _PLAIN_FILTERS
-        case syntax.Name():
-            return expression.name in _PLAIN_NAMES
-        case syntax.Choice():
-            return _is_plain(expression.then) and _is_plain(expression.otherwise)
-        case syntax.Concat() | syntax.Logic():
-            return all(map(_is_plain, expression.parts))
-        case _:
-            return False
+    def is_plain(self, expression: syntax.Expression | None) -> bool:
+        """Whether the value is the author's own, or has only letters and digits."""
+        match expression:
+            case None | syntax.Constant() | syntax.Compare() | syntax.Not() | syntax.Test():
+                return True
+            case syntax.Filter():
+                return expression.name in _PLAIN_FILTERS
+            case syntax.Name():
+                return expression.name in self.plain
+            case syntax.Choice():
+                return self.is_plain(expression.then) and self.is_plain(expression.otherwise)
+            case syntax.Concat() | syntax.Logic():
+                return all(map(self.is_plain, expression.parts))
+            case _:
+                return False
 
 
 def _secret_in(expression: syntax.Expression, secrets: Collection[str]) -> str | None:
