@@ -213,6 +213,45 @@ def test_many_processes_forget_nothing(tmp_path: Path) -> None:
     assert all(seen.newest(f"c{n}") == n + 1 for seen in seens for n in range(40))
 
 
+def remembered(home: Path) -> list[str]:
+    return list(json.loads(seen_file(home).read_bytes()))
+
+
+def test_a_full_memory_forgets_files_that_are_gone_and_then_the_oldest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    need_key({}, tmp_path)
+    files = [tmp_path / f"{n}.db" for n in range(3)]
+    shared = [f"postgresql://db.example/{n}" for n in range(3)]
+    gone = [str(tmp_path / f"gone-{n}.db") for n in range(5)]
+    for file in files:
+        file.touch()
+    for place in [str(files[0]), *shared, *gone, *map(str, files[1:])]:
+        Seen(tmp_path, place).note("pg", NOW)
+    Seen(tmp_path, str(files[0])).note("other", NOW)  # which makes it the newest
+    kept = [*shared, *map(str, files[1:]), str(files[0])]
+    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size)
+    Seen(tmp_path, str(files[0])).note("third", NOW)
+    assert remembered(tmp_path) == kept
+    assert "databases forgotten: 5" in caplog.text
+    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size)
+    Seen(tmp_path, str(files[0])).note("fourth", NOW)
+    assert remembered(tmp_path) == kept[1:]
+
+
+def test_a_full_memory_stops_no_run(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", 10)
+    world.put(sealed(NEW, NOW + 1, key=world.key))
+    keychain = world.keychain()
+    assert world.password(keychain) == NEW
+    assert "databases forgotten: 1" in caplog.text
+    world.put(sealed(OLD, NOW, key=world.key))
+    with pytest.raises(ConfigError, match="older"):
+        world.password(keychain)  # the process has its own memory
+
+
 def test_a_clock_that_goes_back_does_not_lock_the_owner_out(tmp_path: Path) -> None:
     seen = Seen(tmp_path, "/data/anew.db")
     seen.note("pg", NOW)

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -28,7 +29,7 @@ from anew.files import PRIVATE_FILE, PRIVATE_FOLDER, open_private
 SEEN_BYTES_MAX = 1024 * 1024
 _LOG = logging.getLogger(__name__)
 
-# By the place of the database, then by name.
+# By the place of the database, that noted last at the end; then by name.
 _Versions: TypeAlias = dict[str, dict[str, int]]
 
 
@@ -79,9 +80,10 @@ class Seen:
         try:
             with _alone(self._file):
                 kept = _read(self._file)
-                of_place = kept.setdefault(self._place, {})
+                of_place = kept.pop(self._place, {})
                 of_place[name] = max(version, of_place.get(name, 0))
-                _write(self._file, kept)
+                kept[self._place] = of_place
+                _write(self._file, _shortened(kept))
         except OSError as error:
             # A home folder that cannot be written, as in containers: this process remembers.
             _LOG.info("cannot remember credentials in %s: %s", self._file, error)
@@ -122,14 +124,35 @@ def _alone(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _write(path: Path, versions: _Versions) -> None:
+def _shortened(versions: _Versions) -> bytes:
+    """As much as the file may hold. A file that is full must not stop a run.
+
+    Database files that are gone are forgotten first, then what was noted longest ago.
+    """
+    data = _encoded(versions)
+    if len(data) <= SEEN_BYTES_MAX:
+        return data
+    kept = {
+        place: each for place, each in versions.items() if "://" in place or os.path.lexists(place)
+    }
+    while len(data := _encoded(kept)) > SEEN_BYTES_MAX and kept:
+        # Several at once, so that the next ones have room.
+        for place in list(islice(kept, 1 + len(kept) // 8)):
+            del kept[place]
+    _LOG.warning(
+        "the file that remembers how new credentials are is full (SEEN_BYTES_MAX): "
+        "databases forgotten: %d",
+        len(versions) - len(kept),
+    )
+    return data
+
+
+def _encoded(versions: _Versions) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(versions)) + b"\n"
+
+
+def _write(path: Path, data: bytes) -> None:
     """All of it or nothing: a power cut must not leave half a file."""
-    data = msgspec.json.format(msgspec.json.encode(versions)) + b"\n"
-    if len(data) > SEEN_BYTES_MAX:
-        raise ConfigError(
-            f"{path} would be larger than {SEEN_BYTES_MAX:,} bytes (SEEN_BYTES_MAX): it remembers "
-            "credentials of too many databases. Remove those that are gone from it."
-        )
     beside = path.with_name(f".seen-{secrets.token_hex(8)}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     try:
