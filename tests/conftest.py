@@ -1,8 +1,12 @@
-"""What every test shares: how hard property tests try, and which helpers tell what they found."""
+"""What every test shares: a home folder, how hard property tests try, and which helpers tell what
+they found.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +23,9 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# A key and what is remembered of credentials are written there, by the processes of tests too.
+_HOME = os.environ["HOME"] = tempfile.mkdtemp(prefix="anew-home-")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")
@@ -31,3 +38,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tally = terminalreporter.config.pluginmanager.get_plugin("abuse")
     if tally is not None and tally.cases:
         terminalreporter.write_line(tally.line())
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_HOME, ignore_errors=True)
