@@ -17,7 +17,7 @@ PAGE_SOURCES := $(shell find web/src web/public -type f) \
 	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check web browser bubblewrap docs-site screenshots soak soak-cluster hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test check web browser bubblewrap docs-site screenshots soak soak-cluster hashes verify-hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +80,12 @@ soak-cluster: $(READY) ## break a cluster on PostgreSQL at random for CLUSTER_SO
 
 hashes: $(READY) ## write hashes.txt: the files behind the pins, as pip finds them on this platform
 	@$(BIN)/python -m supply hashes
+
+verify-hashes: $(READY) ## download every pinned package; fail when its SHA-256 is not in hashes.txt
+	@rm -rf build/packages
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps \
+		--dest build/packages -r hashes.txt
+	@echo "every package has a SHA-256 of hashes.txt"
 
 notice: $(READY) $(PAGE) ## write NOTICE: the packages Anew uses, and their licences
 	@$(BIN)/python -m supply notice
