@@ -31,16 +31,17 @@ class KeptFile:
     """A file under its own name, as it was when this was made (or as `found` tells).
 
     `shrinks_to`: so many bytes it may be cut back to. One that is smaller and was not before was
-    truncated; without it, none may shrink.
+    truncated; without it, none may shrink, unless whoever knows what it holds accepts that.
     """
 
-    __slots__ = ("_bytes", "_device", "_inode", "_shrinks_to", "path")
+    __slots__ = ("_bytes", "_device", "_inode", "_name", "_shrinks_to", "path")
 
     def __init__(
         self, path: str, *, shrinks_to: int = sys.maxsize, found: os.stat_result | None = None
     ) -> None:
         found = found or os.lstat(path)
         self.path = path
+        self._name = os.fsencode(path)
         self._device, self._inode = found.st_dev, found.st_ino
         self._shrinks_to = shrinks_to
         self._bytes = min(found.st_size, shrinks_to)
@@ -48,20 +49,34 @@ class KeptFile:
     def is_kept(self) -> bool:
         """Whether it is still there. Costs one system call: every commit asks."""
         try:
-            found = os.lstat(self.path)
+            found = os.lstat(self._name)
         except OSError:
             return False
         size = found.st_size
         if found.st_ino != self._inode or found.st_dev != self._device or size < self._bytes:
             return False
-        self._bytes = size if size < self._shrinks_to else self._shrinks_to
+        if size > self._bytes:
+            self._bytes = size if size < self._shrinks_to else self._shrinks_to
         return True
+
+    def accept_size(self) -> None:
+        """That it became shorter is well."""
+        with suppress(OSError):  # that it is gone is noticed when someone asks
+            self._bytes = min(os.lstat(self.path).st_size, self._shrinks_to)
 
     def note_size(self) -> None:
         """Something may have been written to it. What is not empty now must not become so."""
         if not self._bytes:
-            with suppress(OSError):  # that it is gone is noticed when someone asks
-                self._bytes = min(os.lstat(self.path).st_size, self._shrinks_to)
+            self.accept_size()
+
+    def has_shrunk(self) -> bool:
+        """Whether it is the same file and only shorter."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            return False
+        is_same = (found.st_dev, found.st_ino) == (self._device, self._inode)
+        return is_same and found.st_size < self._bytes
 
     def loss(self) -> str:
         """What became of it, for a sentence that begins with its name."""

@@ -31,7 +31,7 @@ from anew.stores.contract.making import RUN, first, follows, job, paused
 from anew.stores.sqlite import SqliteDatabase
 from anew.tools.sql.failure import SqlFailure
 from anew.tools.sql.request import database_of
-from tests.abuse.taking import DEEDS, beside, link, remove, rename, replace
+from tests.abuse.taking import DEEDS, beside, empty, link, remove, rename, replace
 from tests.surfaces.api.processes import PATIENCE_SECONDS, environment, server
 from tests.surfaces.api.served import NOOP
 from tests.tools.sql_calls import call_of
@@ -147,6 +147,21 @@ def test_a_loss_is_noticed_at_the_end_at_the_latest(database: Path, name: str, d
         asyncio.run(play())
 
 
+@pytest.mark.parametrize("how", ["all removed", "folder renamed"])
+def test_where_all_is_gone_the_database_is_named_and_not_its_lock(database: Path, how: str) -> None:
+    async def play() -> None:
+        async with open_database(str(database)) as opened:
+            await opened.store.commit(first(jobs=[job()]))
+            if how == "all removed":
+                gone(database.parent)
+            else:
+                rename(database.parent)
+            with pytest.raises(StoreGone, match=r"^database .* was removed.*restore a backup"):
+                await opened.store.commit(follows(1, paused(2)))
+
+    asyncio.run(play())
+
+
 def test_an_owner_whose_files_are_gone_does_not_touch_those_that_took_their_place(
     database: Path,
 ) -> None:
@@ -176,6 +191,118 @@ def test_a_second_owner_stands_where_the_lock_of_the_first_was_removed(database:
                 await one.stop(0)
                 assert socket_path(database).is_socket()
                 assert await two.register(read_document(NOOP, "a.yaml")) == 1
+
+    asyncio.run(play())
+
+
+# --- what SQLite itself does to its files is no loss -----------------------------------------------
+
+CUT_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+SHRINK = "VACUUM"
+
+
+def elsewhere(database: Path, *statements: str) -> None:
+    """As with `sqlite3` in another terminal."""
+    script = (
+        "import sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)\n"
+        "for statement in sys.argv[2:]:\n"
+        "    db.execute(statement).fetchall()\n"
+        "db.close()\n"
+    )
+    words = [sys.executable, "-c", script, str(database), *statements]
+    subprocess.run(words, check=True, timeout=PATIENCE_SECONDS)
+
+
+def filled(database: Path) -> None:
+    """Pages that nobody needs any more, so that there is something to give back."""
+    elsewhere(
+        database,
+        "CREATE TABLE filling (a)",
+        "INSERT INTO filling VALUES (zeroblob(1000000))",
+        "PRAGMA wal_checkpoint(PASSIVE)",
+        "DROP TABLE filling",
+    )
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [[CUT_LOG], [SHRINK, CUT_LOG], [SHRINK, "PRAGMA wal_checkpoint(PASSIVE)"]],
+    ids=", ".join,
+)
+@pytest.mark.parametrize("first_look", ["write", "read", "watch"])
+def test_maintenance_from_another_terminal_stops_nobody(
+    database: Path, statements: list[str], first_look: str
+) -> None:
+    async def play() -> None:
+        async with open_database(str(database)) as opened:
+            await opened.store.commit(first(jobs=[job()]))
+            filled(database)
+            reader = SqliteDatabase.open_read_only(database)
+            assert await reader.archive.run(RUN) is not None
+            assert await opened.archive.run(RUN) is not None
+            before = size_of(database), size_of(beside(database, "log"))
+            elsewhere(database, *statements)
+            after = size_of(database), size_of(beside(database, "log"))
+            assert after[0] < before[0] or after[1] < before[1]
+            if first_look == "write":
+                await opened.store.commit(follows(1, paused(2)))
+            asked = reader if first_look == "watch" else opened
+            assert await asked.archive.run(RUN) is not None
+            if first_look != "write":
+                await opened.store.commit(follows(1, paused(2)))
+            assert len(await reader.archive.events(RUN)) == len(await opened.archive.events(RUN))
+            await reader.close()
+
+    asyncio.run(play())
+    elsewhere(database, "PRAGMA integrity_check")
+
+
+def test_who_looks_only_after_the_next_commits_misses_nothing_either(database: Path) -> None:
+    async def play() -> None:
+        async with open_database(str(database)) as opened:
+            await opened.store.commit(first(jobs=[job()]))
+            filled(database)
+            reader = SqliteDatabase.open_read_only(database)
+            assert await reader.archive.run(RUN) is not None
+            elsewhere(database, SHRINK, CUT_LOG)
+            pages = size_of(database)
+            # The database grows, so far in its log alone.
+            elsewhere(
+                database,
+                "PRAGMA wal_autocheckpoint = 0",
+                "CREATE TABLE growth (a)",
+                "INSERT INTO growth VALUES (zeroblob(100000))",
+            )
+            assert size_of(database) == pages
+            assert await reader.archive.run(RUN) is not None
+            assert await opened.archive.run(RUN) is not None
+            await reader.close()
+
+    asyncio.run(play())
+
+
+def cut(path: Path) -> None:
+    """By hand, and not to nothing."""
+    os.truncate(path, size_of(path) // 2 // 4096 * 4096)
+
+
+@taken("database log", empty, cut)
+def test_a_file_that_is_cut_after_maintenance_is_missed(
+    database: Path, name: str, deed: Deed
+) -> None:
+    async def play() -> None:
+        async with open_database(str(database)) as opened:
+            await opened.store.commit(first(jobs=[job()]))
+            elsewhere(database, SHRINK, CUT_LOG)
+            await opened.store.commit(follows(1, paused(2)))
+            assert await opened.archive.run(RUN) is not None
+            deed(beside(database, name))
+            await refused(opened.archive.run(RUN), database)
 
     asyncio.run(play())
 
@@ -259,6 +386,8 @@ def test_a_command_whose_database_is_removed_does_not_end_well(tmp_path: Path) -
             for process in (run, watch):
                 out, errors = process.communicate(timeout=PATIENCE_SECONDS)
                 assert (process.returncode, "was removed" in errors) == (4, True), (out, errors)
+                assert "restore a backup" in errors
+                assert "the lock" not in errors  # whoever starts again would find nothing
                 assert "Traceback" not in errors
                 assert "Done" not in out
     assert not (tmp_path / "anew.db").exists()

@@ -2,7 +2,8 @@
 
 SQLite goes on with a file that was removed or replaced, and with a log that was: everything seems
 to work, and nothing of it is found afterwards. So nothing is committed before a look at their
-names, which costs 2 µs each. Knows files. Does not know transactions.
+names, which costs 2 µs each. One that is shorter than it was is missed only if what was committed
+is not in it. Knows files. Does not know transactions.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TypeAlias
 
 from anew.files import KeptFile, NotOurs, open_private, refuse_strangers
 from anew.store import StoreError, StoreGone
+from anew.stores.sqlite.log_index import database_is_whole, log_is_whole
 
 # Raises StoreGone once this process does not own the database any more.
 Owns: TypeAlias = Callable[[], None]
@@ -96,16 +98,17 @@ class OpenFiles:
 
         Whoever owns the database next waits for it to end, and so finds it.
         """
+        if not (self._file.is_kept() and self._log.is_kept()):
+            _refuse_loss(self._path, (self._file, self._log))
+        # After the files: where all are gone, the lock is what matters least.
         if self._owns is not None:
             self._owns()
-        if not (self._file.is_kept() and self._log.is_kept()):
-            raise _first_gone(self._path, (self._file, self._log))
 
     def check_all(self) -> None:
         """Before what is done now and then: all that someone could have taken away."""
         self.check()
         if not self._index.is_kept():
-            raise _first_gone(self._path, (self._index,))
+            _refuse_loss(self._path, (self._index,))
 
     def flushed(self) -> None:
         """Something was committed. The log may still be empty: SQLite writes no page that it finds
@@ -127,7 +130,7 @@ class ReadFiles:
         """After a read: StoreGone when it may have been of files that nobody else sees."""
         for one in self._kept:
             if not one.is_kept():
-                raise _first_gone(self._path, self._kept)
+                _refuse_loss(self._path, self._kept)
 
 
 def _file(path: str) -> KeptFile:
@@ -147,9 +150,21 @@ def _kept(path: str) -> tuple[KeptFile, KeptFile, KeptFile]:
         raise _error(path, str(error.filename), "was removed or renamed") from error
 
 
-def _first_gone(path: str, kept: Sequence[KeptFile]) -> StoreGone:
-    lost = next((one for one in kept if not one.is_kept()), kept[0])
-    return _error(path, lost.path, lost.loss())
+def _refuse_loss(path: str, kept: Sequence[KeptFile]) -> None:
+    """StoreGone for the first that is missing; one that SQLite itself made shorter is not."""
+    for one in kept:
+        if one.is_kept():
+            continue
+        if not (one.has_shrunk() and _has_everything(one.path, os.path.realpath(path))):
+            raise _error(path, one.path, one.loss())
+        one.accept_size()
+
+
+def _has_everything(file: str, database: str) -> bool:
+    log, index = database + LOG_SUFFIX, database + INDEX_SUFFIX
+    if file == database:
+        return database_is_whole(database, log, index)
+    return file == log and log_is_whole(log, index)
 
 
 def _error(path: str, file: str, loss: str) -> StoreGone:
