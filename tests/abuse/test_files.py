@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import socket
@@ -678,6 +679,51 @@ def test_a_lock_tells_the_next_owner_whether_the_last_one_died(tmp_path: Path) -
         assert third.leases_are_void
     with Ownership(database) as fourth:  # the third did not deal with it
         assert fourth.leases_are_void
+
+
+def test_the_first_owner_of_a_new_database_leaves_an_empty_lock(database: Path) -> None:
+    async def play() -> None:
+        async with open_database(str(database)) as opened:
+            await opened.store.commit(first(jobs=[job()]))
+
+    asyncio.run(play())
+    assert beside(database, "lock").read_text() == ""
+    with Ownership(database) as second:
+        assert not second.leases_are_void
+
+
+def full(*_: Any) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("fails", ["at once", "half way"])
+@pytest.mark.parametrize("left", ["a lock", "no lock"])
+def test_a_full_disk_does_not_make_the_death_of_an_owner_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, left: str
+) -> None:
+    database = tmp_path / "anew.db"
+    database.touch()
+    if left == "a lock":
+        beside(database, "lock").write_text("4711")
+    with monkeypatch.context() as disk:
+        disk.setattr("os.pwrite", full if fails == "at once" else lambda *_: 1)
+        with pytest.raises(StoreError, match=r"anew\.db\.lock cannot be written \(no space left"):
+            Ownership(database)
+    assert not is_owned(database)
+    with Ownership(database) as next_owner:
+        assert next_owner.leases_are_void
+
+
+def test_a_full_disk_at_the_end_leaves_the_lock_as_of_an_owner_that_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "anew.db"
+    database.touch()
+    with monkeypatch.context() as disk, Ownership(database):
+        disk.setattr("os.pwrite", full)
+    assert not is_owned(database)
+    with Ownership(database) as next_owner:
+        assert next_owner.leases_are_void
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])

@@ -6,10 +6,12 @@ other terminals. A socket's path may not be long, so a long one moves to a priva
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -34,7 +36,8 @@ class Ownership:
 
     The lock holds the number of the process that owns the file, and nothing once it stopped as it
     should. `leases_are_void`: the last owner did not, or nobody knows; whoever deals with what it
-    left calls `settle`, and until then every owner hears of it.
+    left calls `settle`, and until then every owner hears of it. A database that is not there yet
+    had no owner.
     """
 
     def __init__(self, database: Path) -> None:
@@ -42,8 +45,17 @@ class Ownership:
         path = _lock_path(database)
         self._fd, is_new = _locked(path, database)
         self._lock = KeptFile(str(path), shrinks_to=0, found=os.fstat(self._fd))
-        self.leases_are_void = is_new or bool(_content(self._fd))
-        _write(self._fd, str(os.getpid()))
+        self.leases_are_void = bool(_content(self._fd)) or (is_new and database.exists())
+        try:
+            _write(self._fd, str(os.getpid()))
+        except OSError as error:
+            if is_new:  # an empty one would say that the last owner stopped as it should
+                path.unlink(missing_ok=True)
+            os.close(self._fd)
+            raise StoreError(
+                f"{path} cannot be written ({(error.strerror or str(error)).lower()}). "
+                "Free some space on its disk, or choose another place with `--db` or ANEW_DB."
+            ) from error
 
     def settle(self) -> None:
         """What an owner that died had begun is taken up."""
@@ -60,7 +72,9 @@ class Ownership:
 
     def release(self) -> None:
         if self._fd >= 0:
-            _write(self._fd, UNSETTLED if self.leases_are_void else "")
+            # What stays there if this fails says too much and never too little: "it died".
+            with suppress(OSError):
+                _write(self._fd, UNSETTLED if self.leases_are_void else "")
             os.close(self._fd)
             self._fd = -1
 
@@ -108,8 +122,11 @@ def _content(fd: int) -> str:
 
 
 def _write(fd: int, content: str) -> None:
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, content.encode(), 0)
+    """Never empty in between: a disk that is full must not say that all is well."""
+    written = os.pwrite(fd, content.encode(), 0)
+    if written < len(content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.ftruncate(fd, written)
 
 
 def is_owned(database: Path) -> bool:
