@@ -6,12 +6,15 @@ to it then, nobody ever finds. Knows names, inodes and modes. Does not know what
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+
+_LOG = logging.getLogger(__name__)
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -94,6 +97,7 @@ class KeptFile:
 def open_private(path: str | Path) -> int:
     """A descriptor to read and write a file that only this user may; it is made if there is none.
 
+    One of this user's that others may use is taken from them.
     NotOurs when the name leads elsewhere: to a link, a pipe, or a file with another name as well.
     """
     where = os.fspath(path)
@@ -115,7 +119,29 @@ def open_private(path: str | Path) -> int:
         if problem is not None:
             os.close(fd)
             raise NotOurs(where, problem)
+        take_from_others(where)
         return fd
+
+
+def take_from_others(path: str) -> None:
+    """Let nobody but this user read or write a file of theirs, such as an earlier version made.
+
+    That of another user stays as it is. By its name: to close a file gives up its locks.
+    """
+    try:
+        if others_may_use(path) and os.lstat(path).st_uid == os.getuid():
+            os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & PRIVATE_FOLDER)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        _LOG.warning("others may use %s, and that cannot be changed (%s)", path, reason)
+
+
+def others_may_use(path: str | Path) -> bool:
+    """Whether the mode of a file lets anybody else in."""
+    found = os.lstat(path)
+    return stat.S_ISREG(found.st_mode) and bool(found.st_mode & 0o077)
 
 
 def refuse_strangers(path: str) -> None:

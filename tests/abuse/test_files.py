@@ -470,6 +470,63 @@ def test_files_are_for_their_user_alone_whatever_the_umask(database: Path, mask:
     assert set(modes.values()) == {0o600}
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o660, 0o666, 0o604, 0o700], ids=oct)
+def test_files_that_an_earlier_version_left_open_are_taken_from_others(
+    database: Path, mode: int
+) -> None:
+    async def play() -> dict[str, int]:
+        async with open_engine(str(database)) as engine:
+            await engine.register(read_document(NOOP, "a.yaml"))
+            return {path.name: mode_of(path) for path in database.parent.iterdir()}
+
+    asyncio.run(play())
+    for name in ("database", "lock"):
+        beside(database, name).chmod(mode)
+    modes = asyncio.run(play())
+    assert modes.keys() >= {"anew.db", "anew.db-wal", "anew.db-shm", "anew.db.lock"}
+    assert not [name for name, found in modes.items() if found & 0o077]
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", ".lock"])
+def test_it_is_said_that_a_file_cannot_be_taken_from_others(
+    database: Path,
+    suffix: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    database.parent.mkdir()
+    path = Path(f"{database}{suffix}")
+    path.touch(mode=0o644)
+    path.chmod(0o644)
+    monkeypatch.setattr("os.chmod", refuses_permission)
+
+    async def play() -> None:
+        async with open_database(str(database)):
+            pass
+
+    asyncio.run(play())
+    assert f"others may use {path}, and that cannot be changed (operation not" in caplog.text
+
+
+def refuses_permission(*_: Any) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("suffix", ["", ".lock"])
+def test_the_mode_of_a_file_of_another_user_is_theirs(
+    database: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.parent.mkdir()
+    path = Path(f"{database}{suffix}")
+    path.touch()
+    path.chmod(0o644)
+    user = os.getuid()
+    monkeypatch.setattr("anew.files.os.getuid", lambda: user + 1)
+    with Ownership(database):
+        asyncio.run(SqliteDatabase.open(database).close())
+    assert mode_of(path) == 0o644
+
+
 def victim(tmp_path: Path) -> Path:
     path = tmp_path / "victim.txt"
     path.write_text("precious")

@@ -104,8 +104,15 @@ def private_files(url: str | None = None) -> list[Path]:
     path = database_file(url).resolve()
     if path.parent.name == Path(DEFAULT_FILE).parent.name:
         return [path.parent]
-    beside = (Path(f"{path}{end}") for end in ("-wal", "-shm", "-journal", ".lock", ".sock"))
-    return [path, *beside, scratch]
+    return [*database_files(url), Path(f"{path}.sock"), scratch]
+
+
+def database_files(url: str | None = None) -> list[Path]:
+    """A database file, and the plain files that may lie beside it."""
+    path = database_file(url)
+    true = path.resolve()
+    beside = [Path(f"{true}{end}") for end in ("", "-wal", "-shm", "-journal", ".lock")]
+    return [*beside, Path(f"{path.absolute()}.token")]
 
 
 @asynccontextmanager

@@ -41,6 +41,19 @@ def test_a_database_that_cannot_be_used_has_a_remedy(desk: Desk) -> None:
     assert "Name another file." in told.out
 
 
+def test_files_that_others_may_use_have_a_remedy(desk: Desk) -> None:
+    desk.call("run", desk.write("hello.yaml", HELLO))
+    assert "ok   files        for their user alone" in desk.call("doctor").out
+    database = desk.folder / ".anew" / "anew.db"
+    database.chmod(0o644)
+    told = desk.call("doctor")
+    assert told.status == 1
+    assert "bad  files" in told.out
+    assert f"chmod 600 {database}" in told.out
+    desk.call("run", desk.write("hello.yaml", HELLO))
+    assert desk.call("doctor").status == 0
+
+
 def test_a_key_that_cannot_be_used_has_a_remedy(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from anew.files import KeptFile, NotOurs, open_private, refuse_strangers
+from anew.files import KeptFile, NotOurs, open_private, refuse_strangers, take_from_others
 from anew.store import StoreError, StoreGone
 from anew.stores.sqlite.log_index import database_is_whole, log_is_whole
 
@@ -28,7 +28,7 @@ LOG_BYTES_KEPT = 16 * 1024 * 1024
 
 
 def prepare_files(path: str) -> None:
-    """Make the file for its user alone, unless it is there; refuse what others laid beside it.
+    """Make the file for its user alone, or take it from others; refuse what they laid beside it.
 
     The path itself may be a link: to keep the file elsewhere is for its user to decide. It is not
     for others, so a link of theirs is refused.
@@ -41,6 +41,8 @@ def prepare_files(path: str) -> None:
         if not os.path.lexists(where):
             # Closed before SQLite opens it: to close a file gives up its locks in this process.
             os.close(open_private(where))
+        for suffix in ("", LOG_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX):
+            take_from_others(where + suffix)
     except NotOurs as error:
         raise StoreError(
             f"database {path}: {error}. Remove it if nobody needs it, or name another database."

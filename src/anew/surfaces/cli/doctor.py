@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -61,6 +62,7 @@ def _findings(place: str | None) -> Iterator[Finding]:
     yield Finding("anew", f"{__version__} on Python {platform.python_version()}")
     yield _sqlite()
     yield _told(_word_for(place), lambda: _found_at(place))
+    yield from _modes(place)
     yield _told("key", _key)
     yield _told("sandbox", _sandbox)
     yield from _tools()
@@ -109,6 +111,23 @@ def _file(place: str | None) -> Finding:
     runs = asyncio.run(_look(place)).runs
     owner = "in use by a running anew" if is_owned(path) else "not in use"
     return Finding("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
+
+
+def _modes(place: str | None) -> Iterator[Finding]:
+    """Whether anybody else may use the files of a database; nothing where there are none."""
+    from anew.files import others_may_use
+    from anew.runtime.wiring import database_files
+
+    try:
+        there = [file for file in database_files(place) if file.is_file()]
+        open_ones = [str(file) for file in there if others_may_use(file.resolve())]
+    except (AnewError, OSError):  # told above
+        return
+    if open_ones:
+        remedy = f"Type `chmod 600 {' '.join(map(quote, open_ones))}`."
+        yield Finding("files", "other users may read or write some of them", remedy)
+    elif there:
+        yield Finding("files", "for their user alone")
 
 
 class _Look(Struct, frozen=True):
