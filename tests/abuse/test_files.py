@@ -26,7 +26,7 @@ from anew.runtime.opening import open_engine, open_server_engine
 from anew.runtime.orders import Request, ask_owner
 from anew.runtime.ownership import Ownership, is_owned, socket_path
 from anew.runtime.programs import read_document
-from anew.runtime.wiring import open_database, scratch_folder
+from anew.runtime.wiring import open_database, private_files, scratch_folder
 from anew.store import StoreError, StoreGone
 from anew.stores.contract.making import RUN, first, follows, job, paused
 from anew.stores.sqlite import SqliteDatabase
@@ -525,6 +525,11 @@ def test_the_mode_of_a_file_of_another_user_is_theirs(
     with Ownership(database):
         asyncio.run(SqliteDatabase.open(database).close())
     assert mode_of(path) == 0o644
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal", ".lock", ".sock", ".token"])
+def test_no_task_in_a_sandbox_sees_a_file_of_the_database(database: Path, end: str) -> None:
+    assert Path(f"{database}{end}") in private_files(str(database))
 
 
 def victim(tmp_path: Path) -> Path:

@@ -6,6 +6,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import Key, RunStatus
 from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
+from anew.views.lost import LostWorker
 from anew.views.progress import progress_of
 from anew.views.verdict import verdict
 from tests.play import simulated
@@ -156,6 +157,19 @@ def test_a_job_nobody_takes_is_noticed() -> None:
         "No worker has taken fetch, which has been due for 1 min",
         "If nothing works on this run, `anew resume 1` goes on with it.",
     ]
+
+
+def test_what_a_lost_worker_has_is_not_called_free() -> None:
+    run = simulated(RETRY, outcomes={"page": [DOWN]})
+    log = upto(run, e.TaskStarted)
+    ran_out = job("fetch", 0, leased_until=log[-1].at + 30 * SECOND)
+    lost = LostWorker("w", "example", 7, log[-1].at, ["fetch"], log[-1].at + 40 * SECOND)
+    lines = told(run, log, after=62, jobs=[ran_out], lost=[lost])
+    assert not [line for line in lines if "No worker" in line or "anew resume" in line]
+    assert "fetch is handed out again as soon as another worker looks." in lines[1]
+    # What nobody has is as free as ever.
+    headline, *_ = told(run, log, after=62, jobs=[ran_out, job("store", 0)], lost=[lost])
+    assert headline.startswith("No worker has taken store, which has been due")
 
 
 def test_a_lease_that_is_kept_shows_that_someone_is_there() -> None:

@@ -18,9 +18,10 @@ STEPS_NAMED = 3
 
 
 class LostWorker(Struct, frozen=True):
-    """`worker` is None where nobody knows whose lease ran out. Nothing it has is handed out sooner.
+    """`worker` is None where nobody knows whose lease ran out.
 
-    `seen_at`: when it last said that it is there.
+    `seen_at`: when it last said that it is there. `handed_out_at`: nothing it has is handed out
+    before; how much later that is depends on when another looks.
     """
 
     worker: str | None
@@ -48,8 +49,8 @@ class LostWorker(Struct, frozen=True):
     def _when(self, now: int, clock: Callable[[int], str] | None) -> str:
         if self.handed_out_at <= now:
             return "as soon as another worker looks"
-        moment = f" (at {clock(self.handed_out_at)})" if clock is not None else ""
-        return f"in {duration((self.handed_out_at - now) / NANOSECONDS)}{moment}"
+        moment = f" (not before {clock(self.handed_out_at)})" if clock is not None else ""
+        return f"in {duration((self.handed_out_at - now) / NANOSECONDS)} at the earliest{moment}"
 
     def row(self) -> Object:
         """As the JSON of a run has it."""

@@ -5,7 +5,7 @@ Decides nothing about the run; `views.activities` has the words for its single s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 from typing import assert_never
 
@@ -36,13 +36,15 @@ def verdict(
     jobs: Sequence[JobRow] = (),
     children: Sequence[RunRow] = (),
     lost: Sequence[LostWorker] = (),
+    clock: Callable[[int], str] | None = None,
 ) -> VerdictText:
     """What to tell about a run. `jobs` and `children` are those the store has of it.
 
-    `lost` are workers that hold some of the jobs and have not reported for a while.
+    `lost` are workers that hold some of the jobs and have not reported for a while; `clock` writes
+    moments of theirs.
     """
-    told = _told(progress, state, now, jobs=jobs, children=children)
-    missed = [one.sentence(now) for one in lost]
+    told = _told(progress, state, now, jobs=jobs, children=children, lost=lost)
+    missed = [one.sentence(now, clock) for one in lost]
     return replace(told, details=(*missed, *told.details)) if missed else told
 
 
@@ -53,6 +55,7 @@ def _told(
     *,
     jobs: Sequence[JobRow],
     children: Sequence[RunRow],
+    lost: Sequence[LostWorker],
 ) -> VerdictText:
     match state.status:
         case RunStatus.DONE:
@@ -65,7 +68,7 @@ def _told(
         case RunStatus.PAUSED:
             return _paused(progress, state, jobs)
         case RunStatus.NEW | RunStatus.QUEUED | RunStatus.RUNNING | RunStatus.WAITING:
-            return _live(progress, state, now, jobs=jobs, children=children)
+            return _live(progress, state, now, jobs=jobs, children=children, lost=lost)
         case other:
             assert_never(other)
 
@@ -134,9 +137,13 @@ def _live(
     *,
     jobs: Sequence[JobRow],
     children: Sequence[RunRow],
+    lost: Sequence[LostWorker],
 ) -> VerdictText:
     pieces = sorted(_pieces(progress, children), key=_rank)
-    stuck = unattended(jobs, progress.last_at, now)
+    # What a lost worker has, others get by themselves.
+    missed = {step for one in lost for step in one.steps}
+    free = [job for job in jobs if job.job.key.step not in missed]
+    stuck = unattended(free, progress.last_at, now)
     if stuck is not None:
         step, since = stuck
         headline = f"No worker has taken {step}, which has been due"

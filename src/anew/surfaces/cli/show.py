@@ -117,12 +117,18 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
 
 
 def _verdict_lines(record: Record, now: int) -> Iterator[str]:
-    jobs, children = record.jobs, record.children
-    told = verdict(record.progress, record.state, now=now, jobs=jobs, children=children)
+    told = verdict(
+        record.progress,
+        record.state,
+        now=now,
+        jobs=record.jobs,
+        children=record.children,
+        lost=record.lost,
+        clock=local_clock,
+    )
     first, *details = told.lines(now)
     due = f" (at {local_clock(told.until)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
-    details += [one.sentence(now, local_clock) for one in record.lost]
     details += asking_lines(record.row.run, record.still)
     yield from (visible(f"  {detail}") for detail in details)
 
