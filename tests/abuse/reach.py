@@ -33,12 +33,14 @@ MEMORY_BYTES, FILE_BYTES, PROCESSES = 256 << 20, 1 << 20, 40
 PATIENCE_SECONDS = 120
 # The rows of the page, in its order.
 ROWS = {
-    "private": "read private files of the user who runs Anew",
+    "private": "read private files of the user who runs Anew in home folders, `/run`, `/tmp` and `/var/tmp`",
+    "elsewhere": "read private files of that user elsewhere, such as beside the document",
     "outside": "change files of that user outside the folder of the document",
     "inside": "change files in the folder of the document",
     "public": "read what every user may read, such as `/etc/passwd`",
-    "database": "read the database",
-    "key": "read the key of the credential store",
+    "database": "read the database, its lock and its control socket",
+    "token": "read the file of the server's token",
+    "key": "read the key of the credential store, and what else is in its folder",
     "secrets": "read secrets in the environment of Anew",
     "processes": "see other processes and their arguments",
     "engine": "end processes of the user who runs Anew",
@@ -68,10 +70,12 @@ files() { head -c $((FILE_BYTES * 2)) /dev/zero >big-shell; }
 unlimited() { [ "$(ulimit -t)" = unlimited ]; }
 left() { mkfifo up; setsid sh -c 'echo up >up; exec sleep "$LEFT"' & read word <up; }
 can private cat "$HOME/private.txt"
+can elsewhere cat "$WORK/private.txt"
 can outside outside
 can inside inside
 can public grep root: /etc/passwd
 can database grep -a -q "SQLite format 3" "$WORK/.anew/anew.db"
+can token cat "$WORK/.anew/anew.db.token"
 can key cat "$HOME/.config/anew/key"
 can secrets secrets
 can processes grep -a -q 'victim-[7]351' "/proc/$ENGINE_VICTIM/cmdline"
@@ -119,7 +123,9 @@ def rights(): assert b"NoNewPrivs:\t0" in read("/proc/self/status")
 def left(): subprocess.Popen(["sleep", LEFT], start_new_session=True)
 def processes(): assert VICTIM.encode() in read(f"/proc/{ENGINE_VICTIM}/cmdline")
 tries = {
-    "private": lambda: read(os.environ["HOME"] + "/private.txt"), "outside": outside, "inside": inside,
+    "private": lambda: read(os.environ["HOME"] + "/private.txt"),
+    "elsewhere": lambda: read(WORK + "/private.txt"), "token": lambda: read(WORK + "/.anew/anew.db.token"),
+    "outside": outside, "inside": inside,
     "public": lambda: read("/etc/passwd"), "database": lambda: read(WORK + "/.anew/anew.db"),
     "key": lambda: read(os.environ["HOME"] + "/.config/anew/key"), "secrets": secrets,
     "processes": processes, "engine": lambda: os.kill(ENGINE_VICTIM, signal.SIGTERM),
@@ -209,14 +215,15 @@ def _furnish(base: Path, sandbox: Sandbox) -> None:
     (base / "home" / ".config" / "anew").mkdir(parents=True)
     key = base / "home" / ".config" / "anew" / "key"
     private = base / "home" / "private.txt"
-    for path, text in ((key, urlsafe_b64encode(bytes(32)).decode()), (private, PRIVATE)):
-        path.write_text(text)
-        path.chmod(0o600)
     (base / "outside.txt").write_text("")
     work = base / "work"
     work.mkdir()
     work.chmod(0o777)
     (work / ".anew").mkdir(mode=0o700)
+    beside, token = work / "private.txt", work / ".anew" / "anew.db.token"
+    for path in (key, private, beside, token):
+        path.write_text(urlsafe_b64encode(bytes(32)).decode() if path == key else PRIVATE)
+        path.chmod(0o600)
     prompts = work / ".anew" / "anew.db.scratch" / "7" / "agents"
     prompts.mkdir(parents=True)
     (prompts / "prompt.md").write_text("another task's")
@@ -385,5 +392,5 @@ def cells(page: Path) -> dict[tuple[str, str], str]:
         first, *answers = [cell.strip() for cell in line.strip("|").split("|")]
         if first in keys and len(answers) == len(MODES):
             for mode, answer in zip(MODES, answers, strict=True):
-                found[mode, keys[first]] = answer.rstrip("¹²³⁴⁵")
+                found[mode, keys[first]] = answer.rstrip("¹²³⁴⁵⁶")
     return found

@@ -26,7 +26,13 @@ from anew.surfaces.api.slowing import (
     site_of,
 )
 from anew.surfaces.cli.main import main
-from anew.surfaces.cli.tokens import TOKEN_BYTES_MAX, own_token, read_token, take_token
+from anew.surfaces.cli.tokens import (
+    TOKEN_BYTES_MAX,
+    own_token,
+    own_token_file,
+    read_token,
+    take_token,
+)
 from tests.abuse.raw_http import Raw, exchanged, request
 from tests.surfaces.api.processes import server
 from tests.surfaces.api.served import TOKEN
@@ -456,5 +462,17 @@ def test_a_file_that_someone_put_there_is_not_believed(tmp_path: Path, what: str
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="--token-file"):
-        own_token(tmp_path / "missing" / "token")
+        own_token(tmp_path / "file" / "token")
+
+
+def test_beside_the_key_is_no_place_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a server on PostgreSQL keeps its token: not in the folder for temporary files."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = own_token_file("postgresql://127.0.0.1/anew")
+    assert path == tmp_path / ".config" / "anew" / "server.token"
+    own_token(path)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anew.credentials import redacted_logs
@@ -86,10 +87,17 @@ async def open_server_engine(
     pools: Sequence[str] = (DEFAULT_POOL,),
     works: bool = True,
     grace_seconds: float = GRACE_SECONDS,
+    hidden: Sequence[Path] = (),
+    before_work: Callable[[], object] = lambda: None,
 ) -> AsyncIterator[Embedded]:
-    """An engine for a server: others work on its runs too, and it does itself if it `works`."""
-    sandbox = open_sandbox(private_files(url))
+    """An engine for a server: others work on its runs too, and it does itself if it `works`.
+
+    No task in a sandbox sees the files that are `hidden`. `before_work` is called once the database
+    is ours, and before any task is executed.
+    """
+    sandbox = open_sandbox([*private_files(url), *hidden])
     async with open_owned(url) as (database, ownership):
+        before_work()
         # Looked for before this process takes any itself.
         void = [] if ownership is None else await _void_leases(database, ownership)
         engine = _working(
@@ -115,14 +123,18 @@ async def open_worker_engine(
     slots: int = SLOTS,
     pools: Sequence[str] = (DEFAULT_POOL,),
     grace_seconds: float = GRACE_SECONDS,
+    hidden: Sequence[Path] = (),
 ) -> AsyncIterator[Embedded]:
-    """An engine that works on every run of a database that is shared, and starts none."""
+    """An engine that works on every run of a database that is shared, and starts none.
+
+    No task in a sandbox sees the files that are `hidden`.
+    """
     if kind_of(url) == "sqlite":
         raise ConfigError(
             "one process owns a database file, so no worker can share it. "
             "Start `anew serve` on the file, and workers with `--server URL`."
         )
-    sandbox = open_sandbox(private_files(url))
+    sandbox = open_sandbox([*private_files(url), *hidden])
     async with open_database(url) as database:
         engine = _working(database, url, slots=slots, pools=pools, toolbox=Toolbox(sandbox=sandbox))
         async with beating(engine, "worker"), _stopping(engine, grace_seconds):

@@ -16,6 +16,8 @@ from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
 
 DEFAULT_FILE = ".anew/anew.db"
+# A server keeps the token that it made for itself beside its database file.
+TOKEN_FILE_END = ".token"
 Kind: TypeAlias = Literal["sqlite", "postgres", "server"]
 _KINDS: dict[str, Kind] = {
     "sqlite": "sqlite",
@@ -26,6 +28,8 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+# What lies beside a database file and is as private: parts of it, and its lock.
+_BESIDE = ("-wal", "-shm", "-journal", ".lock")
 # As in `host=db dbname=anew`, which psql takes for an address.
 _KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|port|service)\s*=")
 
@@ -110,9 +114,8 @@ def private_files(url: str | None = None) -> list[Path]:
 def database_files(url: str | None = None) -> list[Path]:
     """A database file, and the plain files that may lie beside it."""
     path = database_file(url)
-    true = path.resolve()
-    beside = [Path(f"{true}{end}") for end in ("", "-wal", "-shm", "-journal", ".lock")]
-    return [*beside, Path(f"{path.absolute()}.token")]
+    beside = [Path(f"{path.resolve()}{end}") for end in _BESIDE]
+    return [path.resolve(), *beside, Path(f"{path.absolute()}{TOKEN_FILE_END}")]
 
 
 @asynccontextmanager

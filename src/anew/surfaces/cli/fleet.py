@@ -18,6 +18,7 @@ from anew.runtime.wiring import open_database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.place import SERVER_VARIABLE, is_server
 from anew.surfaces.cli.stopping import signals_heard
+from anew.surfaces.cli.tokens import TOKEN_FILE_OPTION
 from anew.surfaces.cli.worker import Duty
 
 # Between the death of a process and the start of another in its place.
@@ -103,6 +104,10 @@ def _command(duty: Duty) -> list[str]:
     words = [sys.executable, "-m", "anew", "worker", "--until-eof", "--slots", str(duty.slots)]
     for pool in duty.pools:
         words += ["--pool", pool]
+    # They have the token already; the file is named for their sandbox to hide it. A pipe is not
+    # read twice.
+    if duty.token_file is not None and duty.token_file.is_file():
+        words += [TOKEN_FILE_OPTION, str(duty.token_file)]
     return [*words, "--quiet"] if duty.is_quiet else words
 
 

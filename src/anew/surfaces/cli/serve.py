@@ -10,6 +10,7 @@ import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -29,6 +30,7 @@ from anew.surfaces.cli.tokens import (
     add_token_options,
     own_token,
     own_token_file,
+    token_file,
 )
 
 if TYPE_CHECKING:
@@ -144,6 +146,8 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
     from anew.surfaces.api.serving import bind
 
     stopping = _Stopping(asyncio.Event(), [])
+    file = token_file(asked)
+    prepare = (lambda: None) if settings else partial(own_token, own_token_file(asked.db))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.hear)
     listener = bind(asked.host, asked.port)
@@ -153,6 +157,9 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
             slots=asked.slots,
             pools=asked.pool or (DEFAULT_POOL,),
             works=not asked.no_workers,
+            hidden=[file] if file else (),
+            # A task that began before the file is there would see it.
+            before_work=prepare,
         ) as engine:
             stopping.hurry.append(engine.hurry)
             await _serve_until(stopping, engine, listener, asked, settings)

@@ -16,13 +16,13 @@ from typing import Protocol
 
 from anew.environment import TOKEN_VARIABLE
 from anew.errors import ConfigError
+from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
 
 TOKEN_OPTION = "--token"
 TOKEN_FILE_OPTION = "--token-file"
 # Anything longer is some other file.
 TOKEN_BYTES_MAX = 4_096
 _TOKEN_BYTES = 32
-_PRIVATE = 0o600
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _ROOT = 0
 
@@ -64,6 +64,12 @@ def take_token(asked: Namespace) -> None:
         )
         os.environ[TOKEN_VARIABLE] = typed
         asked.token = None
+
+
+def token_file(asked: Namespace) -> Path | None:
+    """The file that the arguments name, if they do; wherever someone goes from here."""
+    file: str | None = getattr(asked, "token_file", None)
+    return None if file is None else Path(file).absolute()
 
 
 def read_token(path: Path, *, follows_links: bool = True) -> str:
@@ -114,12 +120,13 @@ def _read(path: Path, flags: int) -> bytes:
 
 
 def own_token_file(db: str | None) -> Path:
-    """Where a server on this database keeps its own token: beside a file, else with its scratch."""
-    from anew.runtime.wiring import database_file, kind_of, scratch_folder
+    """Where a server on this database keeps its own token: beside a file, else beside the key."""
+    from anew.credentials.key import key_file
+    from anew.runtime.wiring import TOKEN_FILE_END, database_file, kind_of
 
     if kind_of(db) == "sqlite":
-        return Path(f"{database_file(db)}.token")
-    return scratch_folder(db) / "server.token"
+        return Path(f"{database_file(db)}{TOKEN_FILE_END}")
+    return key_file(Path.home()).with_name(f"server{TOKEN_FILE_END}")
 
 
 def own_token(path: Path) -> str:
@@ -127,6 +134,7 @@ def own_token(path: Path) -> str:
     import secrets  # only servers need it
 
     try:
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             _keep(path, secrets.token_urlsafe(_TOKEN_BYTES))
     except OSError as error:
@@ -144,7 +152,7 @@ def _keep(path: Path, token: str) -> None:
         raise FileExistsError
     unnamed = path.with_name(f"{path.name}.{os.getpid()}")
     unnamed.unlink(missing_ok=True)  # of a process that died here, and had our number
-    descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+    descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(f"{token}\n")

@@ -10,6 +10,7 @@ import threading
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from random import uniform
 from typing import TextIO
 
@@ -26,6 +27,7 @@ from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.place import add_place_options, shown_place
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.stopping import Stopping
+from anew.surfaces.cli.tokens import token_file
 
 # Each is a Python of its own: about 60 MB.
 FLEET_PROCESSES_MAX = 256
@@ -49,6 +51,7 @@ class Duty(Struct, frozen=True):
     pools: tuple[str, ...] = (DEFAULT_POOL,)
     slots: int = SLOTS
     is_quiet: bool = False
+    token_file: Path | None = None
 
     @property
     def shown(self) -> str:
@@ -63,7 +66,11 @@ class Duty(Struct, frozen=True):
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
     duty = Duty(
-        place_of(asked.place), tuple(asked.pool) or (DEFAULT_POOL,), asked.slots, asked.quiet
+        place_of(asked.place),
+        tuple(asked.pool) or (DEFAULT_POOL,),
+        asked.slots,
+        asked.quiet,
+        token_file(asked),
     )
     if kind_of(duty.place) == "sqlite":
         raise ConfigError(
@@ -146,7 +153,12 @@ async def _work(duty: Duty, *, until_eof: bool) -> None:
         _stop_at_eof(stopping)
     while not stopping.is_asked:
         try:
-            async with open_worker_engine(duty.place, slots=duty.slots, pools=duty.pools) as engine:
+            async with open_worker_engine(
+                duty.place,
+                slots=duty.slots,
+                pools=duty.pools,
+                hidden=[duty.token_file] if duty.token_file else (),
+            ) as engine:
                 has_worked, pause = True, REOPEN_PAUSE_SECONDS_FIRST
                 with stopping.of(engine):
                     duty.say(f"worker ready: {duty.shown}", file=sys.stdout)

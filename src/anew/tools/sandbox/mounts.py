@@ -28,10 +28,12 @@ def mounts(
         *(word for place in emptied for word in ("--perms", "1777", "--tmpfs", str(place))),
         *_shown(_needed(has_network), emptied),
         *_bound(folder, emptied),
-        *_covered(hidden),
+        *_covered(hidden, emptied),
         # Once the folder that holds those of all runs is hidden: this run's, and no other.
         *_bound(scratch, [*emptied, *hidden]),
-        *_covered([path for path in hidden if scratch.resolve() in path.resolve().parents]),
+        *_covered(
+            [path for path in hidden if scratch.resolve() in path.resolve().parents], emptied
+        ),
     ]
 
 
@@ -75,11 +77,11 @@ def _ways(real: Path, emptied: Sequence[Path]) -> Iterator[str]:
             yield from ("--dir", str(above))
 
 
-def _covered(hidden: Sequence[Path]) -> Iterator[str]:
+def _covered(hidden: Sequence[Path], emptied: Sequence[Path]) -> Iterator[str]:
     """Only what is there: a mount would make what is not, for everyone to see."""
     for path in hidden:
         real = path.resolve()
         if real.is_dir():
-            yield from ("--tmpfs", str(real))
+            yield from (*_ways(real, emptied), "--tmpfs", str(real))
         elif real.exists():
-            yield from ("--ro-bind", os.devnull, str(real))
+            yield from (*_ways(real, emptied), "--ro-bind", os.devnull, str(real))

@@ -34,7 +34,7 @@ _QUOTE_CHARS = 300
 def open_sandbox(hidden: Sequence[Path] = ()) -> Sandbox:
     """The sandbox of $ANEW_SANDBOX, tried out; ConfigError when tasks cannot run in it.
 
-    `hidden` are the files of the database. The folder of the key is always hidden.
+    `hidden` are the files of the database and of tokens. The folder of the key is always hidden.
     """
     kind = _kind()
     if kind == "none":
