@@ -26,6 +26,8 @@ DUMPABLE_VARIABLE = "ANEW_DUMPABLE"
 _SECRETS = (TOKEN_VARIABLE, KEY_VARIABLE, PASSWORD_VARIABLE)
 # As in `://user:password@host`, and `?password=`.
 _PASSWORD = re.compile(r"://[^/@]*:[^/]*@|[?&](ssl)?password=")
+# More than fit into what the kernel takes for arguments and environment (6 MiB).
+_ENTRIES_MAX = 1 << 20
 _withdrawn: dict[str, str] = {}
 
 
@@ -81,7 +83,8 @@ def _erase(names: Iterable[str]) -> None:
     import ctypes  # noqa: PLC0415 - slow to import, and needed where there are secrets only
 
     entries = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
-    for number in range(len(os.environ) + 1):
+    # To the end, not as far as `os.environ` counts: that has each name once.
+    for number in range(_ENTRIES_MAX):
         address = entries[number]
         if address is None:
             return

@@ -256,6 +256,35 @@ def test_a_task_sees_that_its_worker_is_closed_to_it(looked: dict[str, str]) -> 
     assert "looked" in looked["shell.txt"]
 
 
+# --- names that are there twice ---------------------------------------------------------------
+
+
+class Repeated(dict[str, str]):
+    """An environment as only the system call takes it: each name several times."""
+
+    def items(self) -> Any:
+        others = [(name, "x") for _ in range(40) for name in ("FILLER", "OTHER")]
+        return others + 3 * list(super().items())
+
+
+def test_a_secret_that_is_there_twice_is_erased_twice() -> None:
+    """`os.environ` has each name once, and so counts fewer than there are."""
+    code = (
+        "from anew.environment import withdraw_secrets; withdraw_secrets(); "
+        "print(open('/proc/self/environ').read())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=Repeated({"ANEW_TOKEN": SECRET, "ANEW_KEY": SECRET}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.count("FILLER=x") == 40
+    assert done.stdout.count("ANEW_TOKEN=") == 3
+    assert SECRET not in done.stdout
+
+
 # --- every command that executes tasks protects itself ----------------------------------------
 
 
