@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from anew.errors import ConfigError
+from anew.surfaces.cli.main import main
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.tools.http.guard import is_allowed
 from anew.tools.http.settings import read_allowed, read_settings
@@ -312,6 +313,8 @@ def calling(url: str, path: str) -> str:
     ("path", "variables", "status"),
     [
         ("serve", {}, "failed"),
+        ("serve-empty", {"ANEW_HTTP_GUARD": ""}, "failed"),
+        ("serve-blank", {"ANEW_HTTP_GUARD": " "}, "failed"),
         ("serve-off", {"ANEW_HTTP_GUARD": "0"}, "done"),
         ("serve-loopback", {"ANEW_HTTP_ALLOW": "loopback"}, "done"),
     ],
@@ -332,6 +335,34 @@ def test_a_server_has_the_guard_unless_told_otherwise(
         assert ended(client, started.json()["run"])["status"] == status
         assert site.stop()[0] == 0
     assert (f"/{path}" in heard) == (status == "done")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        ("ANEW_HTTP_GUARD", "maybe"), ("ANEW_HTTP_GUARD", "2"), ("ANEW_HTTP_ALLOW", "10.0.0.0/99"),
+        ("ANEW_HTTP_ALLOW", "host:port"), ("ANEW_HTTP_TRUST_ENV", "maybe"),
+        ("ANEW_HTTP_RESPONSE_BYTES_MAX", "many"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "words", [["serve", "--db", ":memory:"], ["worker", "--server", "http://127.0.0.1:9"]]
+)
+def test_a_setting_that_cannot_be_used_is_refused_at_the_start(
+    words: list[str],
+    setting: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not by the first task that meets it: until then nobody would know."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANEW_HTTP_GUARD", "")
+    monkeypatch.setenv(*setting)
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert all(word in told for word in setting)
+    assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("said", ["", "0", "1"])

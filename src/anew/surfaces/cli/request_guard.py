@@ -16,16 +16,22 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy
 def guard_requests(*, is_quiet: bool = False) -> None:
     """Have the calls of this process guarded unless the operator said otherwise.
 
-    Where that takes a proxy away from tasks that may need it, it is said.
+    An empty setting is none. Where the guard takes a proxy away from tasks that may need it, a
+    message says so. ConfigError when a setting of HTTP calls cannot be used: now, and not when the
+    first task meets it.
     """
-    if GUARD_VARIABLE in os.environ:
+    from anew.tools.http.settings import read_settings  # slow to import
+
+    if os.environ.get(GUARD_VARIABLE, "").strip():
+        read_settings()
         return
     os.environ[GUARD_VARIABLE] = "1"
+    read_settings()
     proxy = next((name for name in _PROXIES if os.environ.get(name)), None)
     if proxy is not None and not is_quiet:
         print(
             f"anew: HTTP tasks are kept away from addresses that are not public, and so do not use "
-            f"the proxy in ${proxy}. Set {GUARD_VARIABLE}=0 to use it, or 1 to be told no more.",
+            f"the proxy in ${proxy}. Set {GUARD_VARIABLE}=0 to use it, or 1 to hide this message.",
             file=sys.stderr,
             flush=True,
         )
