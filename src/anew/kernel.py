@@ -35,6 +35,11 @@ def die_with_parent() -> bool:
     return _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def resume_at_parents_death() -> bool:
+    """Have this process continued, if it was stopped, when the thread that started it ends."""
+    return _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+
+
 def _prctl(option: int, value: int) -> bool:
     if sys.platform != "linux":
         return False

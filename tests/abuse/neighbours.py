@@ -36,8 +36,14 @@ def called(what, *words):
     result = getattr(libc, what)(*words)
     if result < 0: raise OSError(ctypes.get_errno(), "refused")
     return result
-def attach(pid): return called("ptrace", 16, pid, 0, 0)
-def seize(pid): return called("ptrace", 0x4206, pid, 0, 0)
+def traced(request, pid):
+    called("ptrace", request, pid, 0, 0)
+    os.kill(pid, 19)  # it can only be let go when it has stopped
+    os.waitpid(pid, 0)
+    called("ptrace", 17, pid, 0, 0)
+    os.kill(pid, 18)
+def attach(pid): return traced(16, pid)
+def seize(pid): return traced(0x4206, pid)
 def stolen(pid):
     return [called("syscall", 438, os.pidfd_open(pid), fd, 0) for fd in range(3, 9)]
 def vm(pid):

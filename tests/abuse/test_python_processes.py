@@ -339,23 +339,52 @@ def test_other_signals_to_the_fork_server_cost_no_more(
         assert python.call("victim", VICTIM, secret="mine").result[0] == "mine"
 
 
-def test_a_fork_server_that_was_stopped_is_replaced(
+STOP = "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\n"
+
+
+def test_a_fork_server_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    with world(tmp_path) as python:
+        python.call("thief", f"{STOP}return 1")
+        stopped = python.server
+        python.tool.run_ended("thief")
+        assert python.call("victim", VICTIM, secret="mine").result[0] == "mine"
+        assert python.server == stopped
+
+
+def test_a_fork_server_that_stays_stopped_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And what was below it is gone: it cannot end that any more."""
+    monkeypatch.setattr("anew.tools.python.forks.RESUMES_MAX", 0)
+    pids = tmp_path / "pids"
+    code = f"{PRELUDE}\ntwice(stay, os.setsid)\n{UNTIL_HERE}{STOP}stay()"
     with world(tmp_path) as python:
-        python.call("warm", "result = 1")
-        stopped = python.server
-        os.kill(stopped, signal.SIGSTOP)
 
         async def victim() -> Value:
-            monkeypatch.setattr("anew.tools.python.forks.START_SECONDS_MAX", 0.01)
-            call = python.call_of("victim", VICTIM, secret="mine")
-            task = asyncio.ensure_future(python.tool.call(call))
-            await _gone(stopped)
-            monkeypatch.undo()  # the next one may take its time to start
-            return (await task).result[0]
+            thief = python.call_of("thief", code, pids=str(pids))
+            stopped = asyncio.ensure_future(python.tool.call(thief))
+            await _lines(pids, 2)
+            server = python.server
+            outcome = await python.tool.call(python.call_of("victim", VICTIM, secret="mine"))
+            assert (await stopped).is_error
+            assert python.server != server
+            return outcome.result[0]
 
         assert python.run(victim()) == "mine"
+        assert [pid for pid in pids_in(pids) if not has_ended(pid)] == []
+
+
+async def _lines(path: Path, number: int) -> None:
+    while len(pids_in(path)) < number:
+        await asyncio.sleep(0.002)
+
+
+def test_a_fork_server_that_was_stopped_ends_by_itself(tmp_path: Path) -> None:
+    with world(tmp_path) as python:
+        python.call("thief", f"{STOP}return 1")
+        server = python.tool._hosts._server
+        assert server is not None
+    assert server._process.exited.result() == 0
 
 
 def test_idle_processes_of_many_runs_are_bounded(tmp_path: Path) -> None:
@@ -399,6 +428,26 @@ def test_nothing_outlives_a_worker_that_was_killed(tmp_path: Path, leaves: str) 
     worker.kill()
     worker.wait()
     for pid in pids_in(pids):
+        wait_until_ended(pid)
+
+
+@pytest.mark.parametrize("leaves", ["a fork", "a daemon"])
+def test_nothing_outlives_a_worker_whose_fork_server_was_stopped(
+    tmp_path: Path, leaves: str
+) -> None:
+    pids = tmp_path / "pids"
+    code = f"""{PRELUDE}
+{LEAVES[leaves]}
+{UNTIL_HERE}here()
+server = os.getppid()
+os.kill(server, signal.SIGSTOP)
+open(pids + '.all', 'w').write(f'{{server}}\\n')
+time.sleep(99)"""
+    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path), code, str(pids)])
+    server = int(asyncio.run(written(Path(f"{pids}.all"))))
+    worker.kill()
+    worker.wait()
+    for pid in (*pids_in(pids), server):
         wait_until_ended(pid)
 
 

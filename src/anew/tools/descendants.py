@@ -7,6 +7,8 @@ something. Only Linux tells; elsewhere nothing is found. Imports the standard li
 from __future__ import annotations
 
 import os
+import signal
+import time
 
 _READ_BYTES = 1 << 16
 
@@ -23,6 +25,41 @@ def children_of(pid: int) -> set[int]:
         if listed is None:
             return _scanned(pid)
         found.update(map(int, listed.split()))
+    return found
+
+
+def state_of(pid: int) -> str:
+    """The letter that the kernel gives its state, as in `ps`; "X" when it is gone."""
+    row = _stat(pid)
+    return row[0] if row else "X"
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a debugger has stopped it."""
+    return state_of(pid) in "Tt"
+
+
+def kill_below(pid: int, *, seconds_max: float) -> None:
+    """Kill everything below a process that takes over orphans, but not the process itself."""
+    end = time.monotonic() + seconds_max
+    others: set[int] = set()
+    while living := {each for each in _below(pid) - others if state_of(each) not in "ZX"}:
+        for each in living:
+            try:
+                os.kill(each, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            except PermissionError:  # it became another user (sudo), who has to end it
+                others.add(each)
+        if time.monotonic() > end:
+            return
+
+
+def _below(pid: int) -> set[int]:
+    found: set[int] = set()
+    level = {pid}
+    while level := {child for each in level for child in children_of(each)} - found:
+        found |= level
     return found
 
 
@@ -49,8 +86,14 @@ def _scanned(parent: int) -> set[int]:
 
 
 def _is_of(parent: int, name: str) -> bool:
+    row = _stat(int(name))
+    return bool(row) and int(row[1]) == parent
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent, process group, session and so on; nothing when it is gone."""
     try:
-        with open(f"/proc/{name}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1]) == parent
-    except (OSError, IndexError, ValueError):
-        return False
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return []

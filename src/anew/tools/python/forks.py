@@ -19,15 +19,20 @@ from itertools import count
 from typing import Any
 
 from anew.tools.captured import Captured
-from anew.tools.descendants import children_of
+from anew.tools.descendants import children_of, is_stopped, kill_below
 from anew.tools.processes import EXIT_SECONDS_MAX, wait_for_exit
 from anew.tools.python.forkserver import PACKET_BYTES_MAX, SWEEP_SECONDS_MAX
 from anew.tools.streams import Streams
 from anew.tools.task_process import python_environment, start_task
 
-# A fork takes a few milliseconds, and the server itself starts in a tenth of a second. One that
-# does not answer for so long has been stopped by someone.
+# A fork takes a few milliseconds, and the server itself starts in a tenth of a second.
 START_SECONDS_MAX = 20.0
+# How often a server that owes an answer is looked at: code can stop it at any moment.
+LOOK_SECONDS = 0.25
+# One that is stopped again and again, or by a debugger, is replaced.
+RESUMES_MAX = 3
+# For what is below a server that has to be killed.
+_KILL_SECONDS_MAX = 1.0
 _KILLED = -int(signal.SIGKILL)
 
 
@@ -41,6 +46,9 @@ class ForkServer:
         self._numbers = count(1)
         self._spared: set[int] = set()
         self._is_failing = False
+        self._killed: set[int] = set()  # numbers of forks whose end is asked for
+        self._look: asyncio.TimerHandle | None = None
+        self._resumes = 0
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             # -P: code finds modules beside its document, not those beside the worker.
@@ -90,6 +98,7 @@ class ForkServer:
 
     def kill(self, number: int) -> None:
         """Kill a fork and all below it."""
+        self._killed.add(number)
         self._ask("kill", number)
 
     def _ask(self, what: str, number: int, fds: list[int] | None = None) -> None:
@@ -98,17 +107,44 @@ class ForkServer:
             socket.send_fds(self._control, [packet], fds or [])
         except OSError:
             self.abandon()  # it is gone, or does not read any more
+        else:
+            if self._look is None:
+                self._resumes = 0
+                self._look_at_server()
+
+    def _look_at_server(self) -> None:
+        """Resume a server that was stopped, for as long as it owes an answer."""
+        self._look = None
+        if not self._process.is_running or not self._owes_answer():
+            return
+        if is_stopped(self._process.pid):
+            self._resumes += 1
+            if self._resumes > RESUMES_MAX:
+                self.abandon()
+                return
+            self._process.signal(signal.SIGCONT)
+        self._look = self._loop.call_later(LOOK_SECONDS, self._look_at_server)
+
+    def _owes_answer(self) -> bool:
+        return any(f.pid is None or f.number in self._killed for f in self._forks.values())
 
     def abandon(self) -> None:
-        """Kill a server that does not answer; its forks die with it."""
+        """Kill a server that does not answer, and all below it, which it cannot do any more."""
+        if self._process.is_running:
+            kill_below(self._process.pid, seconds_max=_KILL_SECONDS_MAX)
         self._process.kill()
 
-    def has_strays(self) -> bool:
+    async def has_strays(self) -> bool:
         """Whether a process came to the server without being a fork that was asked for."""
         known = {fork.pid for fork in self._forks.values()}
-        if None in known:
-            return False  # one is being forked; a stray is seen after the next call
-        return bool(children_of(self._process.pid) - known - self._spared)
+        found = children_of(self._process.pid) - known - self._spared
+        if not found:
+            return False
+        # Some may be forks whose number has not arrived yet.
+        pending = [fork for fork in self._forks.values() if fork.pid is None]
+        for fork in pending:
+            await fork.has_started()
+        return bool(found - {fork.pid for fork in pending} - self._spared)
 
     async def stop(self) -> None:
         """End it and every fork."""
@@ -118,6 +154,10 @@ class ForkServer:
 
     def hang_up(self) -> None:
         """It sees the end of its control socket, ends all that is below it, and then itself."""
+        if self._look is not None:
+            self._look.cancel()
+            self._look = None
+        self._process.signal(signal.SIGCONT)
         if self._control.fileno() >= 0:
             self._loop.remove_reader(self._control)
             self._control.close()
@@ -143,6 +183,7 @@ class ForkServer:
             fork.started_as(reply["pid"])
             return
         del self._forks[fork.number]
+        self._killed.discard(fork.number)
         if "errno" in reply:
             self._is_failing = True
             fork.failure = OSError(reply["errno"], os.strerror(reply["errno"]))
@@ -152,6 +193,7 @@ class ForkServer:
         """The forks die with the server; those that code protected from it are killed here."""
         self.hang_up()
         forks, self._forks = self._forks, {}
+        self._killed.clear()
         for fork in forks.values():
             fork.kill_directly()
             fork.ended(_KILLED)
@@ -236,4 +278,4 @@ class Fork:
 
     async def has_company(self) -> bool:
         """Whether there are processes below it, or some that got away from it to the server."""
-        return self.pid is None or bool(children_of(self.pid)) or self._server.has_strays()
+        return self.pid is None or bool(children_of(self.pid)) or await self._server.has_strays()

@@ -19,7 +19,12 @@ import time
 from typing import Any, NamedTuple
 
 from anew.environment import is_private
-from anew.kernel import become_subreaper, die_with_parent, make_undumpable
+from anew.kernel import (
+    become_subreaper,
+    die_with_parent,
+    make_undumpable,
+    resume_at_parents_death,
+)
 from anew.tools.descendants import children_of
 from anew.tools.python import child
 
@@ -216,6 +221,8 @@ def main(arguments: list[str]) -> None:
     fd, memory_bytes_max = map(int, arguments)
     os.set_inheritable(fd, False)
     become_subreaper()
+    # Not killed: it has to end what code left below it, even if code has stopped it.
+    resume_at_parents_death()
     if is_private():
         make_undumpable()
     child.prime()
