@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import stat
+import subprocess
 from argparse import Namespace
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +30,14 @@ from anew.surfaces.api.slowing import (
 from anew.surfaces.cli.main import main
 from anew.surfaces.cli.tokens import (
     TOKEN_BYTES_MAX,
+    _rename_alone,
     own_token,
     own_token_file,
     read_token,
     take_token,
 )
 from tests.abuse.raw_http import Raw, exchanged, request
-from tests.surfaces.api.processes import server
+from tests.surfaces.api.processes import PATIENCE_SECONDS, command, environment, server
 from tests.surfaces.api.served import TOKEN
 
 GOOD = "0123456789abcdefghij"
@@ -339,8 +342,42 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path, data: str) -> None:
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o660, 0o604, 0o666, 0o601, 0o610, 0o777, 0o620])
 def test_a_file_that_others_may_touch_is_refused(tmp_path: Path, mode: int) -> None:
+    path = a_file(tmp_path, mode=mode)
+    if os.getuid() == 0:  # a file of root's own may be read by a group
+        os.chown(path, 12345, 12345)
     with pytest.raises(ConfigError, match="chmod 600"):
-        read_token(a_file(tmp_path, mode=mode))
+        read_token(path)
+
+
+def owned_by_root(patch: pytest.MonkeyPatch) -> None:
+    """As a secret that is mounted into a container."""
+    real = os.fstat
+
+    def fstat(descriptor: int) -> os.stat_result:
+        found = list(real(descriptor))
+        found[stat.ST_UID] = 0
+        return os.stat_result(found)
+
+    patch.setattr(os, "fstat", fstat)
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o440, 0o600, 0o640])
+def test_a_file_of_root_that_a_group_may_read_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    path = a_file(tmp_path, mode=mode)
+    owned_by_root(monkeypatch)
+    assert read_token(path) == GOOD
+
+
+@pytest.mark.parametrize("mode", [0o444, 0o644, 0o660, 0o620, 0o650, 0o610, 0o604, 0o601, 0o642])
+def test_a_file_of_root_that_others_may_touch_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    path = a_file(tmp_path, mode=mode)
+    owned_by_root(monkeypatch)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        read_token(path)
 
 
 @pytest.mark.parametrize(
@@ -456,8 +493,8 @@ def test_a_file_that_someone_put_there_is_not_believed(tmp_path: Path, what: str
         case "short":
             path.write_text("x")
             path.chmod(0o600)
-    with pytest.raises(ConfigError):
-        ApiSettings(token=own_token(path))
+    with pytest.raises(ConfigError, match=str(path)):
+        own_token(path)
     assert what == "a link" or not other.exists()
 
 
@@ -465,6 +502,64 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="--token-file"):
         own_token(tmp_path / "file" / "token")
+
+
+def no_links(patch: pytest.MonkeyPatch) -> None:
+    """As on file systems that have none."""
+
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    patch.setattr(os, "link", link)
+
+
+def test_a_token_is_kept_where_there_are_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_links(monkeypatch)
+    token = own_token(tmp_path / "a")
+    assert own_token(tmp_path / "a") == token
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("what", ["a file", "a link"])
+def test_without_hard_links_nothing_is_replaced_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Someone takes the name after it was looked for."""
+    new, path, other = tmp_path / "new", tmp_path / "own", tmp_path / "other"
+    new.write_text(GOOD)
+    if what == "a file":
+        path.write_text("of another server")
+    else:
+        path.symlink_to(other)
+    with pytest.raises(FileExistsError):
+        _rename_alone(new, path)
+    assert path.is_symlink() or path.read_text() == "of another server"
+    assert not other.exists()
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_token_that_is_too_short_is_refused_with_the_name_of_its_file(
+    tmp_path: Path, is_own: bool
+) -> None:
+    """What a command line made of an empty variable, say; the token itself is not shown."""
+    path = tmp_path / ("x.db.token" if is_own else "given")
+    path.write_text("hunter2")
+    path.chmod(0o600)
+    words = [] if is_own else ["--token-file", str(path)]
+    done = subprocess.run(
+        command("--port", "0", "--db", str(tmp_path / "x.db"), *words),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert done.returncode == 2
+    assert f"the one in {path} has 7" in done.stderr
+    assert "hunter2" not in done.stderr
 
 
 def test_beside_the_key_is_no_place_for_others(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from anew.errors import ConfigError
@@ -26,15 +28,17 @@ TOKEN_CHARS_MIN = 16
 _MAKING = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
-def check_token(token: str) -> None:
-    """ConfigError for one that can be guessed, or that no header can carry."""
+def check_token(token: str, *, file: Path | None = None) -> None:
+    """ConfigError for one that can be guessed, or that no header can carry; it names the file."""
     is_word = token.isascii() and token.isprintable() and " " not in token
     if is_word and len(token) >= TOKEN_CHARS_MIN:
         return
     found = f"has {len(token)}" if is_word else "has others"
+    which = "this one" if file is None else f"the one in {file}"
+    without = "give none" if file is None else "remove that file and give none"
     raise ConfigError(
         f"a server's token has at least {TOKEN_CHARS_MIN} characters (printable ASCII, no spaces); "
-        f"this one {found}. Make one with `{_MAKING}`, or give none: the server then makes its own."
+        f"{which} {found}. Make one with `{_MAKING}`, or {without}: the server then makes its own."
     )
 
 

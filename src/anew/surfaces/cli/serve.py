@@ -88,7 +88,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
     access = parser.add_mutually_exclusive_group()
     access.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")
-    add_token_options(access, what="the token that clients and workers must show")
+    add_token_options(access, what="the token that clients and workers must send")
     parser.add_argument("--log", action="store_true", help="a line on standard error per request")
     add_db_option(parser)
     return parser
@@ -105,7 +105,7 @@ def _settings(asked: Namespace) -> ApiSettings | None:
 
     ConfigError when that would be everyone on the network, or whoever can guess.
     """
-    from anew.surfaces.api.settings import ApiSettings
+    from anew.surfaces.api.settings import ApiSettings, check_token
 
     if asked.no_auth:
         if not is_loopback(asked.host):
@@ -116,7 +116,10 @@ def _settings(asked: Namespace) -> ApiSettings | None:
         print(_OPEN_TO_ALL, file=sys.stderr, flush=True)
         return ApiSettings(hosts=LOOPBACK_NAMES | {asked.host.strip("[]").lower()}, logs=asked.log)
     token = environment().get(TOKEN_VARIABLE)
-    return None if token is None else ApiSettings(token=token, logs=asked.log)
+    if token is None:
+        return None
+    check_token(token, file=token_file(asked))
+    return ApiSettings(token=token, logs=asked.log)
 
 
 def is_loopback(host: str) -> bool:
@@ -182,8 +185,9 @@ async def _serve_until(
     url, invitation = address_of(listener), ""
     if settings is None:
         file = own_token_file(asked.db)
-        settings = ApiSettings(token=own_token(file), logs=asked.log)
-        invitation = _invitation(url, settings.token or "", file)
+        token = own_token(file)
+        settings = ApiSettings(token=token, logs=asked.log)
+        invitation = _invitation(url, token, file)
     async with serving(create_app(engine, settings), listener) as server:
         stopping.hurry.append(server.hurry)
         # In one piece: whoever waits for the first line has the others too.

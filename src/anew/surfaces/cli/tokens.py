@@ -24,6 +24,9 @@ TOKEN_FILE_OPTION = "--token-file"
 TOKEN_BYTES_MAX = 4_096
 _TOKEN_BYTES = 32
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Of a file of root, which is how secrets are mounted into containers, a group may read; as for the
+# private keys of libpq.
+_OF_OTHERS_OF_ROOT = _OF_OTHERS & ~stat.S_IRGRP
 _ROOT = 0
 
 
@@ -38,12 +41,13 @@ def add_token_options(options: _Options, *, what: str = "the server's token") ->
     options.add_argument(
         TOKEN_FILE_OPTION,
         metavar="F",
-        help=f"a file with {what}, which only you can read (default ${TOKEN_VARIABLE})",
+        help=f"read {what} from this file, which only you can read; without it, "
+        f"${TOKEN_VARIABLE} is the token",
     )
     options.add_argument(
         TOKEN_OPTION,
         metavar="T",
-        help=f"{what} itself, which other users of this machine can see: prefer the file",
+        help=f"{what}. Other users of this machine can see it: prefer {TOKEN_FILE_OPTION}",
     )
 
 
@@ -100,7 +104,7 @@ def _read(path: Path, flags: int) -> bytes:
         found = os.fstat(descriptor)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
             raise ConfigError(f"the token file {path} is not a file.")
-        if found.st_mode & _OF_OTHERS:
+        if found.st_mode & (_OF_OTHERS_OF_ROOT if found.st_uid == _ROOT else _OF_OTHERS):
             raise ConfigError(
                 f"other users may read the token file {path} "
                 f"(mode {stat.S_IMODE(found.st_mode):04o}). Type `chmod 600 {path}`, and make "
@@ -131,7 +135,9 @@ def own_token_file(db: str | None) -> Path:
 
 def own_token(path: Path) -> str:
     """The token a server made for itself, kept in this file; made now if there is none."""
-    import secrets  # only servers need it
+    import secrets  # only servers need these
+
+    from anew.surfaces.api.settings import check_token
 
     try:
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -143,7 +149,9 @@ def own_token(path: Path) -> str:
             f"the server's token cannot be kept in {path}: {why}. "
             f"Give it one with {TOKEN_FILE_OPTION} or ${TOKEN_VARIABLE}."
         ) from error
-    return read_token(path, follows_links=False)
+    token = read_token(path, follows_links=False)
+    check_token(token, file=path)
+    return token
 
 
 def _keep(path: Path, token: str) -> None:
@@ -156,6 +164,31 @@ def _keep(path: Path, token: str) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(f"{token}\n")
-        os.link(unnamed, path)
+        try:
+            os.link(unnamed, path)
+        except FileExistsError:
+            raise
+        except OSError:  # not every file system has hard links
+            _rename_alone(unnamed, path)
     finally:
-        unnamed.unlink()
+        unnamed.unlink(missing_ok=True)
+
+
+def _rename_alone(unnamed: Path, path: Path) -> None:
+    """Give a file its name unless the name is taken: renaming alone would replace what has it.
+
+    Of servers that start at the same time, the second finds the token of the first.
+    """
+    import fcntl  # not on every system, and rarely needed
+
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(
+            OSError
+        ):  # where nothing can be locked, servers that start at once may differ
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        if path.is_symlink() or path.exists():
+            raise FileExistsError
+        os.rename(unnamed, path)
+    finally:
+        os.close(folder)
