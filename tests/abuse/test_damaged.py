@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -294,6 +295,12 @@ def said(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, 
     return status, captured.out, captured.err
 
 
+def names_its_place(text: str, file: Path) -> bool:
+    """Whether each command it suggests is for this database: another one may have such a run."""
+    hints = re.findall("`(anew [^`]*)`", text)
+    return len(hints) == 3 and all(hint.endswith(f" --db {file}") for hint in hints)
+
+
 @pytest.mark.parametrize("command", ["show", "events"])
 def test_a_command_tells_what_comes_before(
     file: Path, capsys: pytest.CaptureFixture[str], command: str
@@ -303,7 +310,8 @@ def test_a_command_tells_what_comes_before(
     assert "first" in out
     assert "second  " not in out
     assert f"damaged at event {AT}" in err
-    assert "--at 8" in err
+    assert f" --at 8 --db {file}`" in err
+    assert names_its_place(err, file)
 
 
 @pytest.mark.parametrize("command", ["timeline", "explain", "graph", "attempts", "replay"])
@@ -313,6 +321,7 @@ def test_a_command_that_needs_all_of_it_says_why_not(
     status, _, err = said(capsys, command, "last", "--db", file)
     assert status != 0
     assert f"damaged at event {AT}" in err
+    assert names_its_place(err, file)
 
 
 def test_runs_are_listed_beside_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -326,6 +335,7 @@ def test_all_of_it_is_exported(
 ) -> None:
     status, _, err = said(capsys, "export", "last", tmp_path / "out", "--db", file)
     assert (status, f"damaged at event {AT}" in err) == (0, True)
+    assert names_its_place(err, file)
     events = (tmp_path / "out" / "events.jsonl").read_text().splitlines()
     rest = (tmp_path / "out" / "damaged.jsonl").read_text().splitlines()
     assert [json.loads(line)["seq"] for line in events] == list(range(1, AT))

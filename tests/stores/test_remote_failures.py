@@ -330,6 +330,18 @@ def test_whoever_else_answers(status, body, media_type, says):
     asyncio.run(go())
 
 
+def test_a_server_that_was_sent_no_token_needs_one():
+    async def go():
+        async with answering(401) as url:
+            with pytest.raises(ConfigError, match="needs a token") as refused:
+                await RemoteDatabase.open(url)
+        assert "--token-file DATABASE.token" in str(refused.value)
+        assert "ANEW_TOKEN" in str(refused.value)
+        assert "started with" not in str(refused.value)
+
+    asyncio.run(go())
+
+
 @pytest.mark.parametrize(
     ("speech", "kind", "says"),
     [

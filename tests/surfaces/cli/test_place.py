@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+from argparse import Namespace
+from pathlib import Path
 
 import pytest
 
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.place import place_said, shown_place
+from anew.surfaces.cli.tokens import take_token
 from tests.surfaces.cli.terminals import HELLO, Desk, a_desk  # noqa: F401
 
 TOKEN = "not-for-anyone-to-see"
@@ -114,6 +117,25 @@ def test_commands_to_type_name_the_server_they_are_for(monkeypatch: pytest.Monke
     monkeypatch.setenv("ANEW_SERVER", "http://a:1/")
     assert hinted(text, "http://a:1") == text
     assert hinted(text, "x.db") == "`anew resume 7 --db x.db` goes on"
+
+
+@pytest.mark.parametrize("variable", ["", "http://a:1"])
+def test_commands_to_type_name_the_token_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Without it the server would refuse them; a database needs none."""
+    monkeypatch.setenv("ANEW_SERVER", variable)
+    monkeypatch.setenv("ANEW_TOKEN", "")
+    file = tmp_path / "my token"
+    file.write_text(TOKEN)
+    file.chmod(0o600)
+    text, server = "`anew resume 7` goes on", "" if variable else " --server http://a:1"
+    take_token(Namespace(token=None, token_file=str(file)))
+    assert hinted(text, "http://a:1") == (f"`anew resume 7{server} --token-file '{file}'` goes on")
+    assert hinted(text, "x.db") == "`anew resume 7 --db x.db` goes on"
+    assert ("--token-file" in hinted(text, None)) == bool(variable)
+    take_token(Namespace(token=None, token_file=None))
+    assert hinted(text, "http://a:1") == f"`anew resume 7{server}` goes on"
 
 
 def test_the_password_of_a_database_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,16 +207,24 @@ class Connection:
         if refusal is not None:
             raise error_of(refusal)
         if reply.status == 401:
-            raise ConfigError(
-                f"the server {self.url} does not accept the token. "
-                "Give the one it was started with (--token-file or ANEW_TOKEN)."
-            )
+            raise ConfigError(self._unauthorized())
         if reply.status == 413:
             raise ConfigError(
                 f"{operation} is too large for the server {self.url} or a proxy before it. "
                 "Raise the limit of the proxy, or let steps give smaller results."
             )
         raise self._not_a_server(f"it answered {operation} with HTTP {reply.status}")
+
+    def _unauthorized(self) -> str:
+        if "authorization" in self._headers:
+            return (
+                f"the server {self.url} does not accept the token. "
+                "Give the one it was started with (--token-file or ANEW_TOKEN)."
+            )
+        return (
+            f"the server {self.url} needs a token. Give it with --token-file DATABASE.token (the "
+            "file that the server names when it starts) or with ANEW_TOKEN."
+        )
 
     def _not_a_server(self, found: str) -> ConfigError:
         return ConfigError(

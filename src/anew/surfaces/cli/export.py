@@ -23,6 +23,7 @@ from anew.stores.damage import DamagedRun
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import (
     add_run_argument,
     find_run,
@@ -71,19 +72,25 @@ async def _export(database: Database, asked: Namespace) -> int:
     teller = _Teller(row.version, is_silent=asked.quiet or asked.json)
     try:
         with folder:
-            await _write(database.archive, row, directory, folder, teller)
+            damage = await _write(database.archive, row, directory, folder, teller)
     except BrokenPipeError:
         raise
     except OSError as error:
         return _explain(asked.dir, error)
+    if damage is not None:
+        print(f"anew: {visible(hinted(str(damage), asked.place))}", file=sys.stderr)
     _print_counts(asked, row, files=folder.files, checkpoints=directory.checkpoints)
     return status.DONE
 
 
 async def _write(
     archive: Archive, row: RunRow, directory: RunDirectory, folder: Folder, teller: _Teller
-) -> None:
-    """Everything up to the version the run had when we looked, however far it is by now."""
+) -> DamagedRun | None:
+    """Everything up to the version the run had when we looked, however far it is by now.
+
+    What ended it before that, if anything did.
+    """
+    damage = None
     for change in directory.begin():
         folder.apply(change)
     while directory.state.version < row.version:
@@ -98,6 +105,7 @@ async def _write(
             raise ConfigError(f"run {row.run} was removed while it was exported.")
     for change in directory.finish(time.time_ns()):
         folder.apply(change)
+    return damage
 
 
 def _feed(
@@ -122,7 +130,6 @@ async def _leave(
     rows = await raw_rows(archive, damage.run, after=damage.seq - 1)
     for change in directory.leave(damage_row(damage), map(asdict, rows)):
         folder.apply(change)
-    print(f"anew: {visible(str(damage))}", file=sys.stderr)
 
 
 class _Teller:

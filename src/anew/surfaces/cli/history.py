@@ -18,6 +18,7 @@ from anew.runtime.records import CHILDREN_MAX, Record, record_of
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.hints import hinted
 
 LAST = "last"
 RUN_ID_MAX = 2**63 - 1
@@ -49,7 +50,7 @@ def read(place: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
     try:
         return asyncio.run(_read(place, work))
     except StoreError as error:
-        print(f"anew: {visible(str(error))}", file=sys.stderr)
+        print(f"anew: {visible(hinted(str(error), place))}", file=sys.stderr)
         return status.UNREACHABLE
 
 

@@ -50,11 +50,11 @@ def run(words: list[str]) -> int:
         now = database.clock.now()
         if asked.json:
             print(json.dumps(report_of_record(record, now=now)))
-            return _told_damage(record)
+            return _told_damage(record, asked.place)
         for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
             print(hinted(line, asked.place))
         if record.damage is not None or record.progress.is_final:
-            return _told_damage(record)
+            return _told_damage(record, asked.place)
         if is_left_alone(asked.place):
             still = await is_still(database.archive, record.row.run, now)
             print(f"\n{hinted(unattended_text(record, is_still=still), asked.place)}")
@@ -67,12 +67,12 @@ def run(words: list[str]) -> int:
     return read(asked.place, work)
 
 
-def _told_damage(record: Record) -> int:
+def _told_damage(record: Record, place: str | None) -> int:
     """Say what to do about a damaged run; the exit status."""
     if record.damage is None:
         return status.DONE
     sys.stdout.flush()
-    print(f"anew: {visible(str(record.damage))}", file=sys.stderr)
+    print(f"anew: {visible(hinted(str(record.damage), place))}", file=sys.stderr)
     return status.UNREACHABLE
 
 

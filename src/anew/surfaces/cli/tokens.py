@@ -12,6 +12,7 @@ import sys
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Protocol
 
 from anew.environment import TOKEN_VARIABLE
@@ -28,6 +29,10 @@ _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # private keys of libpq.
 _OF_OTHERS_OF_ROOT = _OF_OTHERS & ~stat.S_IRGRP
 _ROOT = 0
+
+
+# The file this command took the token from, as it was typed; a pipe cannot be read again.
+_taken_from: list[str] = []
 
 
 class _Options(Protocol):
@@ -58,8 +63,10 @@ def take_token(asked: Namespace) -> None:
     """
     typed: str | None = getattr(asked, "token", None)
     file: str | None = getattr(asked, "token_file", None)
+    _taken_from.clear()
     if file is not None:
         os.environ[TOKEN_VARIABLE] = read_token(Path(file))
+        _taken_from.extend([file] if Path(file).is_file() else [])
     elif typed is not None:
         print(
             f"anew: {TOKEN_OPTION} shows the token to every user of this machine (`ps`). "
@@ -68,6 +75,11 @@ def take_token(asked: Namespace) -> None:
         )
         os.environ[TOKEN_VARIABLE] = typed
         asked.token = None
+
+
+def token_option() -> list[str]:
+    """The option that another command needs to have the same token, as it is typed, if it does."""
+    return [f"{TOKEN_FILE_OPTION} {quote(file)}" for file in _taken_from]
 
 
 def token_file(asked: Namespace) -> Path | None:
