@@ -172,7 +172,8 @@ def _check(
         c.report("shell.template", place, message, remedy)
     elif value.is_enclosed:
         message = (
-            f"a word of `{_QUOTING}` stands between other quotes, or in a comment, and is open"
+            f"the result of `{_QUOTING}` is inside other quotes or a comment, "
+            "so it is not protected"
         )
         c.report("shell.template", place, message, "Remove the quotes around `{{ … }}`.")
 
