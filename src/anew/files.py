@@ -19,6 +19,7 @@ _LOG = logging.getLogger(__name__)
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 _making = threading.Lock()
+_lstat = os.lstat
 
 
 class NotOurs(OSError):
@@ -50,16 +51,24 @@ class KeptFile:
         self._bytes = min(found.st_size, shrinks_to)
 
     def is_kept(self) -> bool:
-        """Whether it is still there. Costs one system call: every commit asks."""
+        """Whether it is still there."""
+        return KeptFile.are_kept((self,))
+
+    @staticmethod
+    def are_kept(files: tuple[KeptFile, ...]) -> bool:
+        """Whether all are still there. Every commit asks: a system call each, and little more."""
         try:
-            found = os.lstat(self._name)
+            for one in files:
+                found = _lstat(one._name)
+                if found.st_ino != one._inode or found.st_dev != one._device:
+                    return False
+                size, known = found.st_size, one._bytes
+                if size < known:
+                    return False
+                if size > known:
+                    one._bytes = min(size, one._shrinks_to)
         except OSError:
             return False
-        size = found.st_size
-        if found.st_ino != self._inode or found.st_dev != self._device or size < self._bytes:
-            return False
-        if size > self._bytes:
-            self._bytes = size if size < self._shrinks_to else self._shrinks_to
         return True
 
     def accept_size(self) -> None:

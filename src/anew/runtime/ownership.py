@@ -44,7 +44,7 @@ class Ownership:
         self._database = database
         path = _lock_path(database)
         self._fd, is_new = _locked(path, database)
-        self._lock = KeptFile(str(path), shrinks_to=0, found=os.fstat(self._fd))
+        self.lock = KeptFile(str(path), shrinks_to=0, found=os.fstat(self._fd))
         self.leases_are_void = bool(_content(self._fd)) or (is_new and database.exists())
         try:
             _write(self._fd, str(os.getpid()))
@@ -63,9 +63,9 @@ class Ownership:
 
     def check(self) -> None:
         """StoreGone once another process may own the file: the lock is not where it looks."""
-        if not self._lock.is_kept():
+        if not self.lock.is_kept():
             raise StoreGone(
-                f"the lock {self._lock.path} {self._lock.loss()} while this process owned "
+                f"the lock {self.lock.path} {self.lock.loss()} while this process owned "
                 f"{self._database}, and another process may own it now. This one stops. "
                 "Leave the lock where it is, and start again."
             )

@@ -166,7 +166,7 @@ async def _owned(path: Path) -> AsyncIterator[tuple[Database, Ownership]]:
 
     _check_place(path)
     with Ownership(path) as ownership:
-        database = SqliteDatabase.open(path, synchronous=_synchronous(), owns=ownership.check)
+        database = SqliteDatabase.open(path, synchronous=_synchronous(), owns=ownership)
         try:
             yield database, ownership
         finally:

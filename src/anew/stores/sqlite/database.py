@@ -230,7 +230,7 @@ class SqliteDatabase:
     ) -> SqliteDatabase:
         """For the owner: the file is created, or brought to the newest schema.
 
-        `owns` is asked in every transaction, and raises StoreGone once another may own the file.
+        `owns` is looked at in every transaction: StoreGone once another may own the file.
         With `synchronous` NORMAL, a power cut may cost the newest commits (a killed process never
         does). StoreError when the file cannot be used; it is then as it was.
         """

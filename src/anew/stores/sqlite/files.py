@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Protocol
 
 from anew.files import KeptFile, NotOurs, open_private, refuse_strangers, take_from_others
 from anew.store import StoreError, StoreGone
 from anew.stores.sqlite.log_index import database_is_whole, log_is_whole
 
-# Raises StoreGone once this process does not own the database any more.
-Owns: TypeAlias = Callable[[], None]
+
+class Owns(Protocol):
+    """That this process owns the database: as long as the lock is kept."""
+
+    lock: KeptFile
+
+    def check(self) -> None:
+        """StoreGone once it is not."""
+
 
 LOG_SUFFIX = "-wal"
 INDEX_SUFFIX = "-shm"
@@ -94,17 +101,19 @@ class OpenFiles:
         self._path = path
         self._file, self._log, self._index = _kept(path)
         self._owns = owns
+        self._all = (self._file, self._log) if owns is None else (self._file, self._log, owns.lock)
 
     def check(self) -> None:
         """Inside a transaction: StoreGone when nobody would find what it commits.
 
         Whoever owns the database next waits for it to end, and so finds it.
         """
-        if not (self._file.is_kept() and self._log.is_kept()):
-            _refuse_loss(self._path, (self._file, self._log))
+        if KeptFile.are_kept(self._all):
+            return
+        _refuse_loss(self._path, (self._file, self._log))
         # After the files: where all are gone, the lock is what matters least.
         if self._owns is not None:
-            self._owns()
+            self._owns.check()
 
     def check_all(self) -> None:
         """Before what is done now and then: all that someone could have taken away."""
@@ -124,15 +133,14 @@ class ReadFiles:
 
     def __init__(self, path: str, *, is_own: bool) -> None:
         self._path = path
-        self._kept: Sequence[KeptFile] = (
+        self._kept: tuple[KeptFile, ...] = (
             _kept(path) if is_own else (KeptFile(os.path.realpath(path)),)
         )
 
     def check(self) -> None:
         """After a read: StoreGone when it may have been of files that nobody else sees."""
-        for one in self._kept:
-            if not one.is_kept():
-                _refuse_loss(self._path, self._kept)
+        if not KeptFile.are_kept(self._kept):
+            _refuse_loss(self._path, self._kept)
 
 
 def _file(path: str) -> KeptFile:
