@@ -37,7 +37,7 @@ def beginning(run: RunId, at: int, *, of: str | None = None, digest: str = "d") 
     """The first commit of a run; its request may be `of` another."""
     said = {"run": of or str(run), "program": "p", "digest": digest, "workload": {}}
     row = EventRow(1, at, "run.requested", msgspec.json.encode(said).decode())
-    return PackedCommit(run, 0, at, [row], RunStatus.RUNNING, new=NewRun("p", "d"))
+    return PackedCommit(run, 0, at, [row], RunStatus.QUEUED, new=NewRun("p", "d"))
 
 
 def _last(**changes: Any) -> Change:
@@ -99,6 +99,11 @@ def _job(step: str, run: int | None = None) -> Change:
     return change
 
 
+ENDED = {
+    "run.done": RunStatus.DONE,
+    "run.failed": RunStatus.FAILED,
+    "run.cancelled": RunStatus.CANCELLED,
+}
 _NO_LEASE = _whole(lease=None, keeps_lease=False)
 _OUTCOME = '{"status":"ok","result":1}'
 # The least that each event can say.
@@ -176,6 +181,16 @@ WRONG: dict[str, Change] = {
     "events from far ahead": _then(
         _whole(expected=FUTURE), _last(seq=FUTURE + 2), lambda one: replace(one, rows=one.rows[1:])
     ),
+    "a visit below 1": _last(data='{"step":"first","visit":0,"task_visit":1}'),
+    "a visit past all bounds": _last(data=f'{{"step":"first","visit":{2**63},"task_visit":1}}'),
+    "an iteration below 0": _last(data='{"step":"first","iteration":-1,"task_visit":1}'),
+    "an attempt below 0": _last(data='{"step":"first","attempt":-1,"task_visit":1}'),
+    "an attempt past all bounds": _last(data='{"attempt":4294967296,"task_visit":1}'),
+    "a job of a visit below 1": _whole(jobs=[NewJob(Key("first", -1))]),
+    "a job of an attempt past all bounds": _whole(jobs=[NewJob(Key("a", 1), attempt=2**63 - 1)]),
+    "a job due before all": _whole(jobs=[NewJob(Key("a", 1), due_at=-1)]),
+    "a call aside until after all": _whole(park=Park(2**63 - 1, WaitReason.CHILD)),
+    "a call aside at an attempt below 0": _whole(park=Park(None, WaitReason.CHILD, -1)),
     "a moment before all": _last(at=-1),
     "a moment after all": _last(at=LAST_MOMENT + 1),
     "a commit before all": _whole(at=-1),
@@ -240,6 +255,19 @@ def unreadable(name: str) -> Change:
     return _last(name=name, data='{"step":1}')
 
 
+def under_way(run: RunId, at: int, *, visit: int = 1) -> PackedCommit:
+    """The first commit of a run that hands out its first step."""
+    rows = [
+        *beginning(run, at).rows,
+        EventRow(2, at, "run.started", '{"entry":"first"}'),
+        EventRow(
+            3, at, "step.scheduled", f'{{"step":"first","visit":{visit},"tokens":[1],"args":{{}}}}'
+        ),
+    ]
+    jobs = [NewJob(Key("first", visit), due_at=at)]
+    return PackedCommit(run, 0, at, rows, RunStatus.RUNNING, jobs=jobs, new=NewRun("p", "d"))
+
+
 def wrong_beginnings(at: int) -> Iterator[tuple[str, PackedCommit]]:
     """First commits of runs that must not begin."""
     run = RunId(4_000)
@@ -252,3 +280,69 @@ def wrong_beginnings(at: int) -> Iterator[tuple[str, PackedCommit]]:
     yield "an end that did not come", replace(one, status=RunStatus.DONE)
     yield "no beginning", replace(one, new=None)
     yield "an id past all bounds", replace(one, run=RunId(2**63))
+    yield "no event", replace(one, rows=[])
+    yield "no event and an end", replace(one, rows=[], status=RunStatus.DONE)
+    yield "another status", replace(one, status=RunStatus.RUNNING)
+    yield "a status of one that is paused", replace(one, status=RunStatus.PAUSED)
+    late = EventRow(6, at, "run.paused", "{}")
+    yield "a log from its middle on", replace(one, expected=5, rows=[late], status=RunStatus.PAUSED)
+    yield "a log from the far end on", replace(one, expected=2**62, rows=[])
+    yield "a log from before its first event", replace(one, expected=-1, rows=[])
+    for name in sorted(set(e.EVENTS) - {"run.started", "run.cancelled"}):
+        rows = [*one.rows, EventRow(2, at, name, DATA[name])]
+        status = ENDED.get(name, RunStatus.QUEUED)
+        yield f"{name} after the request", replace(one, rows=rows, status=status)
+    yield from _wrong_jobs(run, at)
+    yield from _wrong_names(run, at)
+
+
+def _wrong_jobs(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
+    one, key = under_way(run, at), Key("first", 1)
+    jobs = {
+        "a step nobody knows": NewJob(Key("other", 1)),
+        "a step without a name": NewJob(Key("", 1)),
+        "a visit to come": NewJob(Key("first", 2)),
+        "the visit 0": NewJob(Key("first", 0)),
+        "a visit below 0": NewJob(Key("first", -1)),
+        "the last visit of all": NewJob(Key("first", 2**63 - 1)),
+        "an iteration below 0": NewJob(Key("first", 1, -1)),
+        "an iteration past all bounds": NewJob(Key("first", 1, 2**63 - 1)),
+        "an attempt past all bounds": NewJob(key, attempt=2**63 - 1),
+        "an attempt below 0": NewJob(key, attempt=-1),
+        "a due time before all": NewJob(key, due_at=-(2**63)),
+        "a due time after all": NewJob(key, due_at=LAST_MOMENT + 1),
+        "a lease before all": NewJob(key, taken_until=-1),
+        "a lease after all": NewJob(key, taken_until=2**63 - 1),
+        "a pool with a NUL": NewJob(key, pool="\0"),
+    }
+    for name, job in jobs.items():
+        yield f"a job: {name}", replace(one, jobs=[job])
+    hidden = NewJob(Key("other", 1))
+    yield "a job nobody knows that goes at once", replace(one, jobs=[hidden], drops=[hidden.key])
+    yield "a job before anything is under way", replace(beginning(run, at), jobs=one.jobs)
+    lease = Lease(JobRef(run, key), 1, LAST_MOMENT)
+    yield "a lease of its own", replace(one, lease=lease, keeps_lease=True)
+    for visit in (0, -1, 2**31, 2**63 - 1):
+        yield f"the visit {visit} by its events", under_way(run, at, visit=visit)
+
+
+def _wrong_names(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
+    one, parent = beginning(run, at), Key("first", 1)
+    said: dict[str, dict[str, Any]] = {
+        "a program with a NUL": {"program": "p\0"},
+        "a key with a NUL": {"key": "\0"},
+        "a label with a NUL": {"labels": {"\0": ""}},
+        "the value of a label with a NUL": {"labels": {"a": "b\0"}},
+        "a depth below 0": {"depth": -1},
+        "a depth past all bounds": {"depth": 2**63 - 1},
+        "a depth past the limit": {"depth": 17},
+        "a parent below 0": {"parent": JobRef(RunId(-1), parent)},
+        "a parent that is no run": {"parent": JobRef(RunId(0), parent)},
+        "the retry of a run below 0": {"retry_of": RunId(-(2**63))},
+        "the retry of no run": {"retry_of": RunId(0)},
+    }
+    for name, changes in said.items():
+        assert one.new is not None
+        yield name, replace(one, new=replace(one.new, **changes))
+    for number in (0, -1, -(2**63)):
+        yield f"the id {number}", beginning(RunId(number), at)

@@ -14,7 +14,15 @@ from anew.engine.events import EVENTS
 from anew.store import Batch, Lease, RunId, StoredProgram
 from anew.stores.packing import PackedCommit
 from anew.stores.remote import wire
-from tests.abuse.commits import WRONG, beginning, right, unleased, unreadable, wrong_beginnings
+from tests.abuse.commits import (
+    WRONG,
+    beginning,
+    right,
+    under_way,
+    unleased,
+    unreadable,
+    wrong_beginnings,
+)
 from tests.abuse.one_server import Target, one_server
 from tests.surfaces.api.served import CHAIN, GRAPH
 
@@ -88,9 +96,19 @@ def test_no_event_is_kept_that_cannot_be_read(target: Target, lease: Lease, name
 @pytest.mark.parametrize("name", [name for name, _ in wrong_beginnings(NOW)])
 def test_no_run_begins_with_a_lie(target: Target, name: str) -> None:
     commit = dict(wrong_beginnings(NOW))[name]
-    assert committed(target, commit) in (400, 409)
+    assert committed(target, commit) == 400
     assert target.client.get("/api/v1/runs/4000").status_code == 404
+    run = RunId(min(commit.run, wire.NUMBER_MAX))
+    assert target.do(target.site.engine.database.archive.run(run)) is None
     assert target.client.get("/api/v1/runs").status_code == 200
+
+
+def test_a_run_begins_with_what_is_true(target: Target) -> None:
+    """What is refused above is not refused because everything is."""
+    assert committed(target, under_way(RunId(6_000), NOW)) == 200
+    assert target.client.get("/api/v1/runs/6000").json()["events"] == 3
+    jobs = target.do(target.site.engine.database.archive.jobs(RunId(6_000)))
+    assert [job.job.key.step for job in jobs] == ["first"]
 
 
 def test_one_bad_commit_does_not_spoil_those_beside_it(target: Target, lease: Lease) -> None:

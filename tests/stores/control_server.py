@@ -58,6 +58,7 @@ def unchecked() -> Iterator[None]:
     with (
         patch.object(operations, "check_commit", lambda _: None),
         patch.object(operations, "checked_program", lambda program: program),
+        patch.object(operations, "checked_presence", lambda presence, _: presence),
     ):
         yield
 

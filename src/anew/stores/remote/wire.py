@@ -57,11 +57,17 @@ ANSWER_BYTES_MAX = PAGE_BYTES_MAX + 2 * COMMIT_BYTES_MAX
 WAIT_SECONDS_MAX = 25.0
 # Of jobs, runs or events in one answer. Who wants more asks again.
 ROWS_MAX = 1_000_000
+# Of pools that one worker takes jobs of: each is looked for by itself.
+POOLS_ASKED_MAX = 1_000
+# Of runs that one request names, or of leases that it keeps.
+RUNS_ASKED_MAX = 100_000
 # What a column of every database can hold.
 NUMBER_MAX = 2**63 - 1
 
 Limit = Annotated[int, Meta(ge=0, le=ROWS_MAX)]
 Seconds = Annotated[float, Meta(ge=0)]
+Pools = Annotated[Sequence[str], Meta(max_length=POOLS_ASKED_MAX)]
+Runs = Annotated[Sequence[RunId], Meta(max_length=RUNS_ASKED_MAX)]
 
 
 class Nothing(Struct, frozen=True):
@@ -109,8 +115,8 @@ class LeaseAsked(Struct, frozen=True):
     until: int
     limit: Limit
     ticket: str
-    pools: Sequence[str] | None = None
-    runs: Sequence[RunId] | None = None
+    pools: Pools | None = None
+    runs: Runs | None = None
     wait_seconds: Seconds = 0.0
 
 
@@ -119,13 +125,13 @@ class TicketAsked(Struct, frozen=True):
 
 
 class ExtendAsked(Struct, frozen=True):
-    leases: Sequence[Lease]
+    leases: Annotated[Sequence[Lease], Meta(max_length=RUNS_ASKED_MAX)]
     until: int
 
 
 class ExpiredAsked(Struct, frozen=True):
     now: int
-    runs: Sequence[RunId] | None = None
+    runs: Runs | None = None
 
 
 class ReleaseAsked(Struct, frozen=True):
@@ -183,7 +189,7 @@ class NoticesAsked(Struct, frozen=True):
     after: str
     wait_seconds: Seconds
     turns_only: bool = False
-    runs: Sequence[RunId] | None = None
+    runs: Runs | None = None
 
 
 class NoticePage(Struct, frozen=True):

@@ -136,10 +136,11 @@ def release(connection: apsw.Connection, lease: Lease, due_at: int) -> None:
 
 def expired(connection: apsw.Connection, now: int, runs: Sequence[RunId] | None) -> list[Lease]:
     """All that ran out. Only leased jobs are looked at, and workers hold few of them."""
+    wanted = None if runs is None else frozenset(runs)
     return [
         Lease(job_ref(row[:4]), token=row[4], until=row[5], was_parked=bool(row[6]))
         for row in connection.execute(EXPIRED, (now,))
-        if runs is None or row[0] in runs
+        if wanted is None or row[0] in wanted
     ]
 
 

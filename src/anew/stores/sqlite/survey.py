@@ -49,6 +49,9 @@ _NEWEST = """
 SELECT run, error_kind, error_message FROM runs
 WHERE {condition} AND fingerprint = ? AND ended_at = ? ORDER BY run DESC LIMIT 1
 """
+_VERSIONS = "SELECT digest, max(version) FROM versions WHERE digest IN ({marks}) GROUP BY 1"
+# SQLite binds 32,766 values to a statement.
+ASKED_DIGESTS_MAX = 10_000
 
 
 class SqliteSurvey:
@@ -124,7 +127,10 @@ def programs(connection: apsw.Connection, limit: int) -> list[str]:
 
 
 def versions(connection: apsw.Connection, digests: Collection[str]) -> dict[str, int]:
-    marks = ", ".join("?" * len(digests))
-    statement = f"SELECT digest, max(version) FROM versions WHERE digest IN ({marks}) GROUP BY 1"
-    rows: list[Any] = connection.execute(statement, list(digests)).fetchall()
-    return dict(rows)
+    found: dict[str, int] = {}
+    asked = list(dict.fromkeys(digests))
+    for start in range(0, len(asked), ASKED_DIGESTS_MAX):
+        piece = asked[start : start + ASKED_DIGESTS_MAX]
+        marks = ", ".join("?" * len(piece))
+        found.update(connection.execute(_VERSIONS.format(marks=marks), piece))  # type: ignore[arg-type]
+    return found

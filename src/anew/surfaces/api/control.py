@@ -203,7 +203,7 @@ async def _asked(operation: str, scope: Scope, receive: Receive) -> Any:
     body = await _body(operation, headers.get(b"content-length", b"0"), receive)
     try:
         asked = decoder.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"{operation} cannot be read: {error}") from error
     wire.check_numbers(asked)
     return asked

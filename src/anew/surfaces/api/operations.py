@@ -1,6 +1,7 @@
 """What each operation that a server is asked for does: one row each.
 
-What it takes is in `stores.remote.wire`, and what is checked before it is kept in `receiving`.
+What it takes is in `stores.remote.wire`, and what is checked before it is kept in `receiving` and
+`sent`.
 Nobody here knows how requests arrive.
 """
 
@@ -34,12 +35,8 @@ from anew.stores.codec import snapshot_format
 from anew.stores.notices import wish_of
 from anew.stores.packing import PackedCommit, ReadsPacked, WritesPacked, cut
 from anew.stores.remote import wire
-from anew.surfaces.api.receiving import (
-    CHECKED_AT_ONCE_BYTES,
-    check_commit,
-    checked_program,
-    size_of,
-)
+from anew.surfaces.api.receiving import check_commit, checked_program, is_checked_at_once
+from anew.surfaces.api.sent import check_credential, check_filter, checked_presence
 
 Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
@@ -124,9 +121,12 @@ async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> by
 def _read_order(request: bytes) -> Order:
     try:
         order = msgspec.json.decode(request, type=Order)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"the order cannot be read: {error}") from error
-    wire.check_numbers([order.before, order.version, order.asked])
+    wire.check_numbers([order.before, order.version, order.asked, order.sealed])
+    wire.check_numbers([order.at, order.visit, order.iteration, order.seen])
+    if order.sealed is not None:
+        check_credential(order.sealed)
     return order
 
 
@@ -149,7 +149,7 @@ def _forget_oldest(orders: OrderedDict[str, asyncio.Task[bytes]]) -> None:
 
 
 async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
-    if size_of(asked) <= CHECKED_AT_ONCE_BYTES:
+    if is_checked_at_once(asked):
         check_commit(asked)
     else:
         await asyncio.to_thread(check_commit, asked)
@@ -209,6 +209,8 @@ async def _runs(control: Control, asked: RunFilter, _: Caller) -> object:
 def _bounded(asked: Bounded) -> Bounded:
     if not 0 <= asked.limit <= wire.ROWS_MAX:
         raise ConfigError(f"the limit of runs is {asked.limit}; it goes up to {wire.ROWS_MAX}.")
+    if isinstance(asked, RunFilter):
+        check_filter(asked)
     return asked
 
 
@@ -239,7 +241,7 @@ async def _remove(control: Control, asked: wire.RunAsked, _: Caller) -> bool:
 
 
 async def _counts(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.engine.database.survey.counts(asked)
+    return await control.engine.database.survey.counts(_bounded(asked))
 
 
 async def _points(control: Control, asked: RunFilter, _: Caller) -> object:
@@ -284,6 +286,7 @@ async def _programs(control: Control, _: wire.Nothing, __: Caller) -> object:
 
 
 async def _seal(control: Control, asked: SealedCredential, _: Caller) -> None:
+    check_credential(asked)
     await control.engine.database.vault.seal(asked)
 
 
@@ -303,7 +306,8 @@ async def _forget(control: Control, asked: wire.TextAsked, _: Caller) -> bool:
 
 
 async def _beat(control: Control, asked: Presence, _: Caller) -> None:
-    await control.engine.database.roster.beat(asked)
+    database = control.engine.database
+    await database.roster.beat(checked_presence(asked, database.clock.now()))
 
 
 async def _part(control: Control, asked: wire.TextAsked, _: Caller) -> None:

@@ -2,7 +2,8 @@
 
 A log is never changed, so what is wrong with an event has to be found before it is in one. Looks at
 one commit or document alone: whether a lease is held and a version the newest is for the store,
-and whether an event makes sense where it stands for whoever folds the log.
+and whether an event makes sense where it stands for whoever folds the log. A log that begins is
+folded here (`new_runs`); what is no commit and no document is for `sent`.
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ import msgspec
 
 from anew.engine.decide import FOLLOWING, ORDERED
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, RunRequested
-from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
 from anew.languages import digest_of, path_in
+from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
 from anew.store import RunId, StoredProgram
 from anew.stores.codec import decode_snapshot, snapshot_format
 from anew.stores.damage import DamagedRun
 from anew.stores.packing import PackedCommit, PackedEvents, unpack_events
+from anew.surfaces.api.new_runs import check_new_run
+from anew.surfaces.api.sent import check_document, check_moment
 from anew.values import Object
 from anew.weight import VALUE_DEPTH_MAX, problem_of
 
 # More than this is looked at beside the event loop, which others wait for.
 CHECKED_AT_ONCE_BYTES = 256 * 1024
+# Nothing is visited, executed or tried more often; every reader can hold the number.
+_COUNT_MAX = 2**31 - 1
 _ENDS = frozenset({RunDone, RunFailed, RunCancelled})
 _UNLEASED = ORDERED | FOLLOWING
 _object_in = msgspec.json.Decoder(Object).decode
@@ -42,17 +47,23 @@ def check_commit(commit: PackedCommit) -> None:
         raise ConfigError(f"a commit of run {run} answers a lease of run {commit.lease.job.run}.")
     events = _events_in(commit)
     _check_moments(commit)
+    _check_places(commit, events)
     _check_beginning(commit, events)
     _check_end(commit, events)
-    if commit.lease is None and commit.new is None:
+    if commit.new is not None:
+        check_new_run(commit, commit.new, events)
+    elif commit.lease is None:
         _check_unleased(commit, events)
     _check_error(commit)
     _check_snapshot(commit)
 
 
-def size_of(commit: PackedCommit) -> int:
-    """About how much there is to look at."""
-    return sum(len(row.data) for row in commit.rows) + sum(len(one.data) for one in commit.blobs)
+def is_checked_at_once(commit: PackedCommit) -> bool:
+    """Whether there is so little to look at that others need not mind."""
+    if len(commit.rows) > EVENTS_FOLDED_AT_ONCE:
+        return False
+    size = sum(len(row.data) for row in commit.rows) + sum(len(one.data) for one in commit.blobs)
+    return size <= CHECKED_AT_ONCE_BYTES
 
 
 def _events_in(commit: PackedCommit) -> list[Event]:
@@ -81,9 +92,39 @@ def _check_depth(run: RunId, text: str) -> None:
 
 
 def _check_moments(commit: PackedCommit) -> None:
+    what = f"a commit of run {commit.run}"
     for at in (commit.at, commit.ended_at or 0, *(row.at for row in commit.rows)):
-        if not 0 <= at <= LAST_MOMENT:
-            raise ConfigError(f"a commit of run {commit.run} names {at}, which is no moment.")
+        check_moment(what, at)
+    for job in commit.jobs:
+        check_moment(what, job.due_at or 0)
+        check_moment(what, job.taken_until or 0)
+    if commit.park is not None:
+        check_moment(what, commit.park.due_at or 0)
+
+
+def _check_places(commit: PackedCommit, events: Sequence[Event]) -> None:
+    """Visits and attempts count from 1, iterations from 0."""
+    for event in events:
+        visit, iteration, attempt = event.visit, event.iteration, event.attempt
+        if visit is not None or iteration is not None or attempt is not None:
+            _check_place(commit.run, _or_1(visit), iteration, _or_1(attempt))
+    for job in commit.jobs:
+        _check_place(commit.run, job.key.visit, job.key.iteration, job.attempt)
+    if commit.park is not None:
+        _check_place(commit.run, 1, None, commit.park.attempt)
+
+
+def _or_1(number: int | None) -> int:
+    return 1 if number is None else number
+
+
+def _check_place(run: RunId, visit: int, iteration: int | None, attempt: int) -> None:
+    is_place = 1 <= visit <= _COUNT_MAX and 0 <= (iteration or 0) <= _COUNT_MAX
+    if not (is_place and 0 <= attempt <= _COUNT_MAX):
+        raise ConfigError(
+            f"a commit of run {run} names visit {visit}, iteration {iteration}, attempt {attempt}, "
+            "which there cannot be."
+        )
 
 
 def _check_beginning(commit: PackedCommit, events: Sequence[Event]) -> None:
@@ -162,6 +203,7 @@ def _check_snapshot(commit: PackedCommit) -> None:
 
 def checked_program(program: StoredProgram) -> StoredProgram:
     """The document with the path that is in it; ConfigError when the digest is not its own."""
+    check_document(program)
     digest = digest_of(program.source, program.file, dialect=program.dialect, files=program.files)
     if digest != program.digest:
         raise ConfigError(
