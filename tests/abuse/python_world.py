@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from anew.engine.outcome import Outcome
 from anew.tool import Call
 from anew.tools.descendants import children_of
+from anew.tools.python.forks import Fork
 from anew.tools.python.tool import PythonTool
 from anew.values import Value
 from tests.tools.code_calls import PATIENCE_SECONDS, call_of, has_ended, written
@@ -56,13 +57,19 @@ class World:
         assert server is not None
         return server._process.pid
 
-    def strays(self) -> set[int]:
-        """What lives below the server and was not asked for."""
+    def forks(self) -> list[Fork]:
         server = self.tool._hosts._server
         assert server is not None
-        known = {fork.pid for fork in server._forks.values()}
+        return list(server._forks.values())
+
+    def strays(self) -> set[int]:
+        """What lives below the server and was not asked for."""
+        # One that is being forked was asked for.
+        for fork in self.forks():
+            self.run(fork.has_started())
+        known = {fork.pid for fork in self.forks() if fork.pid is not None}
         below = children_of(self.server) - known
-        for pid in known - {None}:
+        for pid in known:
             below |= children_of(pid)
         return {pid for pid in below if not has_ended(pid)}
 

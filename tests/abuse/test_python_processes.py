@@ -392,7 +392,41 @@ def test_idle_processes_of_many_runs_are_bounded(tmp_path: Path) -> None:
         for number in range(PYTHON_IDLE_PROCESSES_MAX + 6):
             python.call(f"run {number}", "result = 1")
         python.run(_settled(python))
-        assert len(children_of(python.server)) == PYTHON_IDLE_PROCESSES_MAX
+        # And the spare one, which is there or about to be.
+        assert len(children_of(python.server)) <= PYTHON_IDLE_PROCESSES_MAX + 1
+
+
+def test_a_spare_process_is_made_for_the_second_run_and_has_run_nothing(tmp_path: Path) -> None:
+    with world(tmp_path) as python:
+        first = python.call("first", VICTIM, secret="").result[1]
+        assert python.tool._spare._timer is None
+        assert children_of(python.server) == {first}
+        second = python.call("second", VICTIM, secret="").result[1]
+        spare = python.run(_spare(python))
+        assert spare not in (first, second)
+        assert python.call("second", VICTIM, secret="").result[1] == second
+        assert python.call("third", VICTIM, secret="").result[1] == spare
+        assert python.call("fourth", VICTIM, secret="").result[1] != spare
+
+
+def test_a_spare_process_that_was_killed_costs_no_call(tmp_path: Path) -> None:
+    with world(tmp_path) as python:
+        for run in ("first", "second"):
+            python.call(run, "result = 1")
+        spare = python.run(_spare(python))
+        os.kill(spare, signal.SIGKILL)
+        wait_until_ended(spare)
+        assert python.call("third", VICTIM, secret="mine").result[0] == "mine"
+
+
+async def _spare(python: World) -> int:
+    """The process that waits for a run, once it is there."""
+    while (spare := python.tool._spare._process) is None:
+        await asyncio.sleep(0.002)
+    assert await spare._process.has_started()
+    (pid,) = {fork.pid for fork in python.forks() if fork is spare._process}
+    assert pid is not None
+    return pid
 
 
 def test_a_process_that_waits_too_long_is_ended(

@@ -68,9 +68,11 @@ def main(arguments: list[str]) -> None:
     serve(fd, memory_bytes_max)
 
 
-def serve(fd: int, memory_bytes_max: int) -> None:
+def serve(fd: int, memory_bytes_max: int, *, is_spare: bool = False) -> None:
     """Run call after call, until the worker is gone."""
     _prepare(memory_bytes_max)
+    if is_spare:
+        prime()  # so that this process has pages of its own before its first call comes
     channel = Channel(fd)
     pid = os.getpid()
     sender = Sender(channel.send)
@@ -86,7 +88,7 @@ def serve(fd: int, memory_bytes_max: int) -> None:
 
 
 def prime() -> None:
-    """Run a call of our own, before any fork: what Python makes at first use, forks then have."""
+    """Run a call of our own: what Python makes at first use is there then, in forks as well."""
     call = {"code": "return 1", "args": {}, "given": {"_task": "prime"}, "folder": "/"}
     _answer(json.loads(_encoded(call)), Sender(lambda _: None))
 

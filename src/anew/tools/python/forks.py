@@ -85,13 +85,13 @@ class ForkServer:
     def is_needed(self) -> bool:
         return bool(self._forks)
 
-    def fork(self, channel: socket.socket) -> Fork:
-        """A new process that has `channel`."""
+    def fork(self, channel: socket.socket, *, is_spare: bool = False) -> Fork:
+        """A new process that has `channel`. A spare one gets warm first."""
         fork = Fork(self, next(self._numbers), self._output_bytes_max)
         self._forks[fork.number] = fork
         fds = [channel.fileno(), *fork.streams.theirs]
         try:
-            self._ask("fork", fork.number, fds)
+            self._ask("fork spare" if is_spare else "fork", fork.number, fds)
         finally:
             fork.streams.watch()
         return fork

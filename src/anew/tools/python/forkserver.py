@@ -37,11 +37,15 @@ SWEEP_SECONDS_MAX = 5.0
 
 
 class Place(NamedTuple):
-    """What a fork is given: its end of the channel, and where it prints."""
+    """What a fork is given: its end of the channel, and where it prints.
+
+    `is_spare`: there is no call for it yet.
+    """
 
     channel: int
     stdout: int
     stderr: int
+    is_spare: bool
 
 
 class Server:
@@ -86,8 +90,8 @@ class Server:
 
     def _obey(self, request: dict[str, Any], fds: list[int]) -> Place | None:
         number = request["number"]
-        if request["what"] == "fork":
-            place = Place(*fds)
+        if request["what"] in ("fork", "fork spare"):
+            place = Place(*fds, is_spare=request["what"] == "fork spare")
             if self._fork(number, place):
                 return place
             for fd in fds:
@@ -230,7 +234,7 @@ def main(arguments: list[str]) -> None:
     gc.freeze()
     place = Server(socket.socket(fileno=fd)).serve()
     if place is not None:
-        child.serve(place.channel, memory_bytes_max)
+        child.serve(place.channel, memory_bytes_max, is_spare=place.is_spare)
 
 
 if __name__ == "__main__":

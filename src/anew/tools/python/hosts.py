@@ -52,17 +52,20 @@ class Hosts:
         self._server: ForkServer | None = None
         self._former: list[ForkServer] = []
 
-    def start(self, channel: socket.socket, room: Room | None = None) -> Host:
+    def start(
+        self, channel: socket.socket, room: Room | None = None, *, is_spare: bool = False
+    ) -> Host:
         """A process that has `channel`, of which the caller closes its own copy.
 
         In a sandbox it is a program of its own: a fork would be in the sandbox of its server.
+        `is_spare`: there is no call for it yet, so it has the time to get warm.
         """
         if sys.platform != "linux" or room is not None:
             return self._program(channel, room)
         if self._server is None or not self._server.is_usable:
             self._replace_server()
         assert self._server is not None
-        return self._server.fork(channel)
+        return self._server.fork(channel, is_spare=is_spare)
 
     async def close(self) -> None:
         servers = [*self._former, *([] if self._server is None else [self._server])]

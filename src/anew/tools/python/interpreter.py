@@ -44,13 +44,13 @@ class NotStarted(Exception):
 class Interpreter:
     """One process; asked by one caller at a time."""
 
-    def __init__(self, hosts: Hosts, room: Room | None = None) -> None:
+    def __init__(self, hosts: Hosts, room: Room | None = None, *, is_spare: bool = False) -> None:
         self._loop = asyncio.get_running_loop()
         self._log_bytes_max = hosts.output_bytes_max
         self._ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process = hosts.start(theirs, room)
+                self._process = hosts.start(theirs, room, is_spare=is_spare)
         except BaseException:
             self._ours.close()
             raise

@@ -15,7 +15,8 @@ from anew.tools.captured import output_bytes_max
 from anew.tools.python.hosts import Hosts
 from anew.tools.python.interpreter import Answer, Interpreter, NotStarted
 from anew.tools.python.pool import Pool
-from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, room_in
+from anew.tools.python.spare import Spare
+from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Room, Sandbox, room_in
 from anew.tools.settings import whole_setting
 from anew.values import Object, Value
 
@@ -39,6 +40,7 @@ class PythonTool:
         has_limit = "ANEW_PYTHON_MEMORY_BYTES_MAX" in os.environ
         memory_bytes_max = whole_setting("PYTHON_MEMORY_BYTES_MAX", 1) if has_limit else 0
         self._hosts = Hosts(output_bytes_max=output_bytes_max(), memory_bytes_max=memory_bytes_max)
+        self._spare = Spare(self._hosts)
 
     async def call(self, call: Call) -> Outcome:
         problem = _problem_of(call)
@@ -55,7 +57,7 @@ class PythonTool:
             call.begins()
             run, request = call.place.run, _request(call)
             for _ in range(START_TRIES_MAX):
-                python = self._pool.take(run) or Interpreter(self._hosts, room)
+                python = self._pool.take(run) or self._new(run, room)
                 try:
                     answer = await python.ask(request)
                     break
@@ -75,12 +77,17 @@ class PythonTool:
                 self._pool.give(run, python)
         return _outcome(answer, logs, now=call.asked_at)
 
+    def _new(self, run: str, room: Room | None) -> Interpreter:
+        spare = None if room is not None else self._spare.take(run)
+        return spare or Interpreter(self._hosts, room)
+
     def run_ended(self, run: str) -> None:
         """Nothing more of this run will be called."""
         self._pool.release(run)
 
     async def close(self) -> None:
         await self._pool.close()
+        await self._spare.close()
         await self._hosts.close()
 
 
