@@ -34,6 +34,12 @@ def state_of(pid: int) -> str:
     return row[0] if row else "X"
 
 
+def session_of(pid: int) -> int | None:
+    """The process that leads its session, also of a dead one; None when it is gone."""
+    row = _stat(pid)
+    return int(row[3]) if row else None
+
+
 def is_stopped(pid: int) -> bool:
     """Whether a signal or a debugger has stopped it."""
     return state_of(pid) in "Tt"

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from anew.tools.descendants import children_of
+from anew.tools.orphans import ORPHANS
 from anew.tools.streams import Streams, pipe
 
 # A killed process is gone at once, unless the kernel holds it (a dead network file system).
@@ -77,6 +78,7 @@ class Process:
                 pass_fds=(*keep_fds, their_life, their_gate),
                 start_new_session=True,
             )
+            ORPHANS.started(self._popen.pid)
             undo.callback(_kill_at_once, self._popen)
             _when_exited(self._popen, self._on_exit)
             undo.pop_all()
@@ -110,6 +112,7 @@ class Process:
         # Before the leader is reaped its number cannot be anyone else's.
         self.kill()
         code = self._popen.wait()
+        ORPHANS.ended(self._popen.pid)
         self._stop_feeding()
         self._streams.close()
         os.close(self._life)
@@ -199,6 +202,7 @@ def signal_name(number: int) -> str:
 def _kill_at_once(popen: subprocess.Popen[bytes]) -> None:
     os.killpg(popen.pid, signal.SIGKILL)
     popen.wait()
+    ORPHANS.ended(popen.pid)
 
 
 def _tie_lives(life: int, group: int) -> None:
