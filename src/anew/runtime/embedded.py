@@ -39,6 +39,7 @@ from anew.runtime.programs import Document, Programs
 from anew.runtime.restarting import RestartTool
 from anew.runtime.sharing import Sharing
 from anew.runtime.signals import Signals
+from anew.runtime.sites import Sites
 from anew.runtime.skipping import Skipping
 from anew.runtime.sleeping import SleepTool
 from anew.runtime.slots import Slots
@@ -125,7 +126,12 @@ class Embedded:
             Caller(self._toolbox, self.keychain, clock),
             clock,
             slots=places,
-            scratch=scratch,
+            sites=Sites(
+                scratch,
+                self.programs,
+                is_shared=lease_seconds is not None,
+                has_mounts=self._toolbox.sandbox.has_mounts,
+            ),
             adopted=None if works_on_all else set(),
             pools=pools,
             is_shared=lease_seconds is not None,

@@ -29,8 +29,9 @@ class LiveRun(Struct):
 
     `is_stale`: the store refused a change, so memory is not the truth. `is_ended`: its end is in
     the store; `state.is_final` alone may mean an end that is not durable yet. `last_at` is the
-    moment of its newest event. `is_elsewhere`: the folder of its document is not on this machine,
-    as far as is known once it has a `scratch` folder.
+    moment of its newest event. `folder` is what the document says; `working`, known once there is a
+    `scratch` folder, is where its relative files are found on this machine, and `is_elsewhere` if
+    that is a folder of the run because the document is not here.
     """
 
     id: RunId
@@ -44,6 +45,7 @@ class LiveRun(Struct):
     is_stale: bool = False
     is_ended: bool = False
     scratch: Path | None = None
+    working: Path = Path()
     is_elsewhere: bool = False
     last_at: int = 0
 

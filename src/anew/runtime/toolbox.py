@@ -40,7 +40,7 @@ class Toolbox:
         self, given: Mapping[str, Tool] | None = None, *, sandbox: Sandbox = NO_SANDBOX
     ) -> None:
         self._tools: dict[str, Tool] = dict(given or {})
-        self._sandbox = sandbox
+        self.sandbox = sandbox
 
     def add(self, kind: str, tool: Tool) -> None:
         self._tools.setdefault(kind, tool)
@@ -49,7 +49,7 @@ class Toolbox:
         """The tool of this kind; ConfigError when there is none, or it cannot be loaded."""
         tool = self._tools.get(kind)
         if tool is None:
-            more = {"sandbox": self._sandbox} if kind in SANDBOXED else {}
+            more = {"sandbox": self.sandbox} if kind in SANDBOXED else {}
             tool = self._tools[kind] = _factory(kind)(**more)
         return tool
 

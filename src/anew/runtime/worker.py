@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -20,11 +19,10 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of
 from anew.engine.state import Key, StepRunStatus
-from anew.files import make_scratch
-from anew.runtime.calls import CALLED_AGAIN, Caller, Site
+from anew.runtime.calls import CALLED_AGAIN, Caller
 from anew.runtime.feeding import Feeder
 from anew.runtime.ledger import Ledger
-from anew.runtime.live import LiveRun
+from anew.runtime.sites import Sites
 from anew.runtime.slots import Slots
 from anew.runtime.turns import PARK_SECONDS, Errand
 from anew.store import (
@@ -89,7 +87,7 @@ class Worker:
         clock: Clock,
         *,
         slots: Slots,
-        scratch: Path,
+        sites: Sites,
         adopted: set[RunId] | None,
         pools: Sequence[str] | None = None,
         is_shared: bool = False,
@@ -100,7 +98,7 @@ class Worker:
         self._caller = caller
         self._clock = clock
         self._slots = slots
-        self._scratch = scratch
+        self._sites = sites
         self._is_shared = is_shared
         self._is_lasting = is_lasting
         self._chains: dict[asyncio.Task[None], _Chain] = {}
@@ -372,7 +370,7 @@ class Worker:
             wanted = live.state.step_run(ask.key)
             if wanted is None or live.state.is_final:
                 return None
-            answer = await self._caller.answer(ask, self._site(live))
+            answer = await self._caller.answer(ask, await self._sites.of(live))
             if isinstance(answer, Outcome) or not self._is_short(answer):
                 return answer
             assert answer.until is not None
@@ -382,17 +380,6 @@ class Worker:
         if parked.until is None:
             return False
         return parked.until - self._clock.now() < PARK_SECONDS * NANOSECONDS
-
-    def _site(self, live: LiveRun) -> Site:
-        if live.scratch is None:
-            live.scratch = self._scratch / str(live.id)
-            # The document may lie on another machine; so do the files it names.
-            live.is_elsewhere = self._is_shared and not live.folder.is_dir()
-        folder = live.folder
-        if live.is_elsewhere:
-            folder = live.scratch
-            make_scratch(folder)
-        return Site(str(live.id), live.program, folder, live.scratch, live.secrets)
 
     async def _hand_back(self, lease: Lease) -> None:
         """Give an unfinished job to whoever comes next; it has killed nobody."""
