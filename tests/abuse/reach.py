@@ -33,8 +33,8 @@ MEMORY_BYTES, FILE_BYTES, PROCESSES = 256 << 20, 1 << 20, 40
 PATIENCE_SECONDS = 120
 # The rows of the page, in its order.
 ROWS = {
-    "private": "read private files of the user who runs Anew in home folders, `/run`, `/tmp` and `/var/tmp`",
-    "elsewhere": "read private files of that user elsewhere, such as beside the document",
+    "private": "read private files of the user who runs Anew",
+    "elsewhere": "read private files of that user beside the document",
     "outside": "change files of that user outside the folder of the document",
     "inside": "change files in the folder of the document",
     "public": "read what every user may read, such as `/etc/passwd`",
@@ -60,22 +60,23 @@ ROWS = {
 ROWS_OF_ONE = {f"left by {tool}": tool for tool in TOOLS}
 
 SHELL = r"""
+KEPT=${ANEW_RUN_FOLDER:-.}
 can() { name=$1; shift; if ("$@") >/dev/null 2>&1; then echo "$name yes"; else echo "$name no"; fi; }
 forks() { i=0; while [ $i -lt $FORKS ]; do sleep 60 & i=$((i+1)); pids="$pids $!"; done; kill $pids; }
 secrets() { { env; cat /proc/[0-9]*/environ; } | grep -a -q 'env-[s]ecret-7351'; }
-scratch() { cat "$WORK"/.anew/anew.db.scratch/7/agents/prompt.md; }
+scratch() { cat "$DATA"/anew.db.scratch/7/agents/prompt.md; }
 outside() { echo shell >>"$OUTSIDE"; }
 inside() { echo shell >inside-shell; }
-files() { head -c $((FILE_BYTES * 2)) /dev/zero >big-shell; }
+files() { head -c $((FILE_BYTES * 2)) /dev/zero >"$KEPT/big-shell"; }
 unlimited() { [ "$(ulimit -t)" = unlimited ]; }
-left() { mkfifo up; setsid sh -c 'echo up >up; exec sleep "$LEFT"' & read word <up; }
+left() { cd "$KEPT"; mkfifo up; setsid sh -c 'echo up >up; exec sleep "$LEFT"' & read word <up; }
 can private cat "$HOME/private.txt"
 can elsewhere cat "$WORK/private.txt"
 can outside outside
 can inside inside
 can public grep root: /etc/passwd
-can database grep -a -q "SQLite format 3" "$WORK/.anew/anew.db"
-can token cat "$WORK/.anew/anew.db.token"
+can database grep -a -q "SQLite format 3" "$DATA/anew.db"
+can token cat "$DATA/anew.db.token"
 can key cat "$HOME/.config/anew/key"
 can secrets secrets
 can processes grep -a -q 'victim-[7]351' "/proc/$ENGINE_VICTIM/cmdline"
@@ -107,7 +108,7 @@ def outside():
 def inside():
     with open("inside-python", "w") as file: file.write("python")
 def files():
-    with open("big-python", "wb") as file: file.write(bytes(FILE_BYTES * 2))
+    with open(os.environ.get("ANEW_RUN_FOLDER", ".") + "/big-python", "wb") as file: file.write(bytes(FILE_BYTES * 2))
 def loopback(): socket.create_connection(("127.0.0.1", PORT), 5).close()
 def network():
     found = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -124,13 +125,13 @@ def left(): subprocess.Popen(["sleep", LEFT], start_new_session=True)
 def processes(): assert VICTIM.encode() in read(f"/proc/{ENGINE_VICTIM}/cmdline")
 tries = {
     "private": lambda: read(os.environ["HOME"] + "/private.txt"),
-    "elsewhere": lambda: read(WORK + "/private.txt"), "token": lambda: read(WORK + "/.anew/anew.db.token"),
+    "elsewhere": lambda: read(WORK + "/private.txt"), "token": lambda: read(DATA + "/anew.db.token"),
     "outside": outside, "inside": inside,
-    "public": lambda: read("/etc/passwd"), "database": lambda: read(WORK + "/.anew/anew.db"),
+    "public": lambda: read("/etc/passwd"), "database": lambda: read(DATA + "/anew.db"),
     "key": lambda: read(os.environ["HOME"] + "/.config/anew/key"), "secrets": secrets,
     "processes": processes, "engine": lambda: os.kill(ENGINE_VICTIM, signal.SIGTERM),
     "tasks": lambda: os.kill(TASK_VICTIM, signal.SIGTERM),
-    "scratch": lambda: read(WORK + "/.anew/anew.db.scratch/7/agents/prompt.md"),
+    "scratch": lambda: read(DATA + "/anew.db.scratch/7/agents/prompt.md"),
     "network": network, "loopback": loopback, "memory": lambda: bytearray(MEMORY_BYTES + (64 << 20)),
     "forks": forks, "time": time, "files": files, "rights": rights, "left": left,
 }
@@ -186,7 +187,8 @@ def _alone() -> Iterator[None]:
 
 def _settings(mode: str, base: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    kept |= {"HOME": str(base / "home"), "ANEW_CREDENTIAL_PROBE": json.dumps({"token": SECRET})}
+    kept |= {"HOME": str(base / "home"), "ANEW_DB": str(base / ".anew" / "anew.db")}
+    kept |= {"ANEW_CREDENTIAL_PROBE": json.dumps({"token": SECRET})}
     if mode == "no sandbox":
         return kept
     account = {"ANEW_SANDBOX_USER": ACCOUNT} if os.geteuid() == 0 else {}
@@ -219,12 +221,14 @@ def _furnish(base: Path, sandbox: Sandbox) -> None:
     work = base / "work"
     work.mkdir()
     work.chmod(0o777)
-    (work / ".anew").mkdir(mode=0o700)
-    beside, token = work / "private.txt", work / ".anew" / "anew.db.token"
+    # Not in the folder of the document, which tasks of another user may change.
+    data = base / ".anew"
+    data.mkdir(mode=0o700)
+    beside, token = work / "private.txt", data / "anew.db.token"
     for path in (key, private, beside, token):
         path.write_text(urlsafe_b64encode(bytes(32)).decode() if path == key else PRIVATE)
         path.chmod(0o600)
-    prompts = work / ".anew" / "anew.db.scratch" / "7" / "agents"
+    prompts = data / "anew.db.scratch" / "7" / "agents"
     prompts.mkdir(parents=True)
     (prompts / "prompt.md").write_text("another task's")
     if sandbox.account is not None:  # as `give` leaves it, wherever it is
@@ -242,7 +246,7 @@ def _victim(sandbox: Sandbox | None, base: Path) -> Iterator[subprocess.Popen[by
     """A process with a name to be known by; in a sandbox it stands for another task."""
     command = ["/bin/sh", "-c", f"read forever; : {VICTIM}"]
     if sandbox is not None:
-        command = sandbox.wrap(command, folder=base / "work", scratch=base / "scratch")
+        command = sandbox.wrap(command, folder=base / "work")
     victim = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         yield victim
@@ -255,6 +259,7 @@ def _given(
     tool: str, base: Path, port: int, victims: Mapping[tuple[str, str], subprocess.Popen[bytes]]
 ) -> dict[str, object]:
     return {
+        "DATA": str(base / ".anew"),
         "WORK": str(base / "work"),
         "OUTSIDE": str(base / "outside.txt"),
         "PORT": port,

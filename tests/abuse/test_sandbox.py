@@ -61,11 +61,12 @@ def test_a_program_of_the_sandbox_cannot_be_put_in_its_place(
     folder: Path, sandbox: Sandbox, name: str
 ) -> None:
     """By a PATH of the task, which may say where everything is but what makes the sandbox."""
-    (folder / name).write_text(f"#!/bin/sh\nid -u >{folder}/ran\n")
+    kept = folder / "run" / "tasks" if sandbox.has_mounts else folder
+    (folder / name).write_text(f"#!/bin/sh\nid -u >{kept}/ran\n")
     (folder / name).chmod(0o755)
     outcome = shell(folder, "id -u", env={"PATH": f"{folder}:/usr/bin:/bin"}, sandbox=sandbox)
     assert outcome.error is None
-    assert not (folder / "ran").exists()
+    assert not (kept / "ran").exists()
 
 
 LOADED = ("LD_PRELOAD", "LD_AUDIT")
@@ -100,17 +101,22 @@ VALUES = {
 def test_a_variable_is_a_text_whatever_it_holds(
     folder: Path, bubblewrap: Sandbox, attack: str
 ) -> None:
-    outcome = shell(folder, 'printf %s "$GIVEN"', env={"GIVEN": VALUES[attack]}, sandbox=bubblewrap)
+    env = {"GIVEN": VALUES[attack]}
+    outcome = shell(folder, 'printf %s "$GIVEN"', env=env, sandbox=bubblewrap, cwd="run/tasks")
     assert outcome.result["stdout"] == VALUES[attack]
-    assert not (folder / "ran").exists()
+    assert not (folder / "run" / "tasks" / "ran").exists()
 
 
 @pytest.mark.parametrize("name", ["A;touch ran;B", "A B", "a.b", "1A", "A$(touch ran)", "-p"])
 def test_a_name_of_a_variable_is_no_command(folder: Path, sandbox: Sandbox, name: str) -> None:
-    outcome = shell(folder, "env", env={name: "x"}, sandbox=sandbox)
+    kept = folder / "run" / "tasks" if sandbox.has_mounts else folder
+    outcome = shell(folder, "env", env={name: "x"}, sandbox=sandbox, cwd=str(kept))
     assert error_of(outcome)["kind"] == "config"
-    assert not (folder / "ran").exists()
+    assert not (kept / "ran").exists()
 
+
+# Where a task may write.
+KEPT = 'cd "${ANEW_RUN_FOLDER:-.}"'
 
 ESCAPES = {
     "the root of another process": "cat /proc/1/root{secret}",
@@ -118,14 +124,14 @@ ESCAPES = {
     "the folder of another process": "cat /proc/1/cwd/../private/secret",
     "by its path": "cat {secret}",
     "up from here": "cat ../private/secret",
-    "by a link": "ln -s {secret} link && cat link",
-    "by a hard link": "ln {secret} hard && cat hard",
+    "by a link": "KEPT; ln -s {secret} link && cat link",
+    "by a hard link": "KEPT; ln {secret} hard && cat hard",
     "without the mount above it": "umount {private} && cat {secret}",
     "with a mount of its own": "mount --bind / /mnt && cat /mnt{secret}",
     "in user namespaces below": "unshare -Urm sh -c 'umount {private}; cat {secret}'",
     "with another root": "chroot / cat {secret}",
     "by moving the folder above": "mv {private} {private}2; cat {private}2/secret",
-    "through a device": "mknod disk b 8 0 && cat disk",
+    "through a device": "KEPT; mknod disk b 8 0 && cat disk",
     "as root again": "setpriv --reuid=0 --regid=0 --clear-groups cat {secret}",
     "as root by su": "su -c 'cat {secret}'",
     "through what is open": "for it in /proc/self/fd/*; do [ ! -f $it ] || cat $it; done",
@@ -137,6 +143,7 @@ ESCAPES = {
 def test_a_hidden_file_stays_hidden(folder: Path, sandbox: Sandbox, attack: str) -> None:
     private = folder.parent / "private"
     command = ESCAPES[attack].format(secret=private / "secret", private=private, word=SECRET)
+    command = command.replace("KEPT", KEPT)
     outcome = shell(folder, f"({command}) </dev/null", sandbox=sandbox)
     assert SECRET not in str(outcome.result)
     assert (private / "secret").read_text() == SECRET
@@ -168,8 +175,13 @@ def test_a_folder_that_is_a_link_gives_what_it_leads_to_and_no_more(
     folder: Path, bubblewrap: Sandbox
 ) -> None:
     (folder.parent / "linked").symlink_to(folder)
-    assert shell(folder.parent / "linked", "touch made", sandbox=bubblewrap).error is None
-    assert (folder / "made").exists()
+    (folder / "beside").write_text("read")
+    run = folder.parent / "run"
+    seen = shell(folder.parent / "linked", "cat beside", sandbox=bubblewrap, scratch=run)
+    assert seen.result["stdout"] == "read"
+    command = f"touch made {folder}/made {folder.parent}/linked/made; ls ../private"
+    assert shell(folder.parent / "linked", command, sandbox=bubblewrap, scratch=run).error
+    assert not (folder / "made").exists()
 
 
 def test_a_document_beside_the_hidden_does_not_show_it(folder: Path, bubblewrap: Sandbox) -> None:
@@ -185,7 +197,7 @@ def test_a_document_beside_the_hidden_does_not_show_it(folder: Path, bubblewrap:
 
 def test_what_sleeps_apart_ends_with_its_task(folder: Path, bubblewrap: Sandbox) -> None:
     seconds = f"8{os.getpid()}"
-    command = f"mkfifo up; setsid sh -c 'echo up >up; exec sleep {seconds}' & read word <up"
+    command = f"{KEPT}; mkfifo up; setsid sh -c 'echo up >up; exec sleep {seconds}' & read word <up"
     shell(folder, command, sandbox=bubblewrap)
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert f"sleep {seconds}" not in listed.stdout.splitlines()

@@ -22,9 +22,9 @@ PATIENCE_SECONDS = 20.0
 T = TypeVar("T")
 
 
-def call_of(kind: str, folder: Path, **inputs: Value) -> Call:
+def call_of(kind: str, folder: Path, *, scratch: Path | None = None, **inputs: Value) -> Call:
     place = Place(run="71", step="work", visit=1, iteration=None, task="count", attempt=2)
-    return Call(kind, inputs, place, "key-1", 0, Timeout(), folder, folder)
+    return Call(kind, inputs, place, "key-1", 0, Timeout(), folder, scratch or folder / "run")
 
 
 def with_python(work: Callable[[PythonTool], Awaitable[T]]) -> T:
@@ -53,9 +53,14 @@ def pythons(folder: Path, *codes: str) -> list[Outcome]:
 
 
 def shell(
-    folder: Path, command: Value, *, sandbox: Sandbox = NO_SANDBOX, **inputs: Value
+    folder: Path,
+    command: Value,
+    *,
+    sandbox: Sandbox = NO_SANDBOX,
+    scratch: Path | None = None,
+    **inputs: Value,
 ) -> Outcome:
-    call = call_of("shell", folder, command=command, **inputs)
+    call = call_of("shell", folder, scratch=scratch, command=command, **inputs)
 
     async def session() -> Outcome:
         return await asyncio.wait_for(ShellTool(sandbox).call(call), PATIENCE_SECONDS)

@@ -61,7 +61,7 @@ def bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 def test_there_is_none_unless_it_is_asked_for(tmp_path: Path) -> None:
     assert open_sandbox() is NO_SANDBOX
-    assert NO_SANDBOX.wrap(["ls"], folder=tmp_path, scratch=tmp_path) == ["ls"]
+    assert NO_SANDBOX.wrap(["ls"], folder=tmp_path) == ["ls"]
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,65 @@ def test_a_command_is_another_user_without_a_way_back(folder: Path, sandbox: San
     assert [line.split()[-1] for line in rest if line] == ["0000000000000000", "1"]
 
 
-def test_files_of_the_working_folder_can_be_changed(folder: Path, sandbox: Sandbox) -> None:
-    assert shell(folder, "echo new >made", sandbox=sandbox).error is None
-    assert (folder / "made").read_text() == "new\n"
+def test_another_user_changes_the_folder_of_the_document_if_modes_let_it(
+    folder: Path, sandbox: Sandbox
+) -> None:
+    outcome = shell(folder, "echo new >made", sandbox=sandbox)
+    assert (outcome.error is None) == (sandbox.kind == "user")
+    assert (folder / "made").exists() == (sandbox.kind == "user")
+
+
+def test_the_folder_of_the_document_is_read_and_that_of_the_run_changed(
+    folder: Path, bubblewrap: Sandbox
+) -> None:
+    (folder / "beside").write_text("read")
+    command = 'cat beside >"$ANEW_RUN_FOLDER/kept"'
+    assert shell(folder, command, sandbox=bubblewrap).error is None
+    later = shell(folder, 'cat "$ANEW_RUN_FOLDER/kept"', sandbox=bubblewrap)
+    assert later.result["stdout"] == "read"
+
+
+def test_python_finds_scripts_and_modules_beside_its_document(
+    folder: Path, bubblewrap: Sandbox
+) -> None:
+    (folder / "beside.py").write_text("WORD = 'found'")
+    code = (
+        "import beside, os\n"
+        "with open(os.environ['ANEW_RUN_FOLDER'] + '/kept', 'w') as file: file.write(beside.WORD)\n"
+        "result = beside.WORD"
+    )
+    (outcome,) = pythons_in(bubblewrap, folder, code)
+    assert outcome.result == "found"
+    assert (folder / "run" / "tasks" / "kept").read_text() == "found"
+
+
+def test_the_operator_says_what_else_can_be_changed_and_read(
+    folder: Path, bubblewrap: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {name: folder / name for name in ("document", "models", "repository")}
+    for place in places.values():
+        place.mkdir()
+        place.chmod(0o777)
+    (places["models"] / "one").write_text("weights")
+    command = f"cat {folder}/models/one && touch {folder}/repository/made"
+    assert shell(places["document"], command, sandbox=bubblewrap).error is not None
+    monkeypatch.setenv("ANEW_SANDBOX_READ", f"{places['models']}, {places['repository']}")
+    monkeypatch.setenv("ANEW_SANDBOX_WRITE", str(places["repository"]))
+    outcome = shell(places["document"], command, sandbox=open_sandbox())
+    assert outcome.result["stdout"] == "weights"
+    assert (places["repository"] / "made").exists()
+
+
+@pytest.mark.parametrize("name", ["ANEW_SANDBOX_READ", "ANEW_SANDBOX_WRITE"])
+def test_folders_are_not_for_a_sandbox_without_mounts(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, name: str
+) -> None:
+    if (why := missing("user")) is not None:
+        pytest.skip(why)
+    monkeypatch.setenv("ANEW_SANDBOX", "user")
+    monkeypatch.setenv(name, str(folder))
+    with pytest.raises(ConfigError, match="is for ANEW_SANDBOX=bubblewrap"):
+        open_sandbox()
 
 
 def test_a_command_that_uses_too_much_time_is_killed(
@@ -154,19 +210,25 @@ def test_a_command_that_uses_too_much_time_is_killed(
 
 
 def test_a_command_that_is_cancelled_may_clean_up(folder: Path, sandbox: Sandbox) -> None:
+    kept = folder / "run" / "tasks" if sandbox.has_mounts else folder
     command = "trap 'echo gone >gone; exit' TERM; echo here >here; while :; do sleep 0.01; done"
-    call = call_of("shell", folder, command=command)
-    asyncio.run(cancelled_once(ShellTool(sandbox), call, when=folder / "here"))
-    assert (folder / "gone").read_text() == "gone\n"
+    call = call_of("shell", folder, command=f'cd "${{ANEW_RUN_FOLDER:-.}}"; {command}')
+    asyncio.run(cancelled_once(ShellTool(sandbox), call, when=kept / "here"))
+    assert (kept / "gone").read_text() == "gone\n"
 
 
-def pythons_in(sandbox: Sandbox, folder: Path, *codes: str) -> list[Outcome]:
+def pythons_in(
+    sandbox: Sandbox, folder: Path, *codes: str, scratch: Path | None = None
+) -> list[Outcome]:
     """One tool, one call after the other, in one run."""
 
     async def session() -> list[Outcome]:
         tool = PythonTool(sandbox)
         try:
-            return [await tool.call(call_of("python", folder, code=code)) for code in codes]
+            return [
+                await tool.call(call_of("python", folder, scratch=scratch, code=code))
+                for code in codes
+            ]
         finally:
             await tool.close()
 
@@ -196,8 +258,10 @@ def test_python_that_starts_something_is_not_used_again(folder: Path, bubblewrap
     assert first.result != second.result
 
 
-def test_python_outside_of_a_folder_of_its_own_is_refused(bubblewrap: Sandbox) -> None:
-    (refused,) = pythons_in(bubblewrap, Path("/"), "result = 1")
+def test_python_outside_of_a_folder_of_its_own_is_refused(
+    folder: Path, bubblewrap: Sandbox
+) -> None:
+    (refused,) = pythons_in(bubblewrap, Path("/"), "result = 1", scratch=folder / "run")
     assert error_of(refused)["kind"] == "config"
 
 
@@ -236,8 +300,8 @@ def test_a_document_at_home_is_told_to_move(
     (folder / "home").mkdir()
     for wide in ("/", str(folder), str(folder / "home")):
         with pytest.raises(NotInSandbox, match="Move it into a folder of its own"):
-            bubblewrap.wrap(["ls"], folder=Path(wide), scratch=folder)
-    outcome = shell(folder / "home", "ls", sandbox=bubblewrap)
+            bubblewrap.wrap(["ls"], folder=Path(wide))
+    outcome = shell(folder / "home", "ls", sandbox=bubblewrap, scratch=folder / "run")
     assert error_of(outcome)["kind"] == "config"
 
 

@@ -57,7 +57,7 @@ def start_task(
     if room is None:
         variables, wrappers = [], 0
     else:
-        variables, wrappers = [file_of_variables(env)], room.sandbox.wrappers
+        variables, wrappers = [file_of_variables(room.variables(env))], room.sandbox.wrappers
     try:
         return Process(
             words if room is None else room.wrap(words, cwd=cwd, variables=variables[0]),

@@ -5,6 +5,14 @@ Knows commands and folders. Does not know what the processes are for, nor who st
 
 from anew.tools.sandbox.opening import open_sandbox
 from anew.tools.sandbox.room import Room, room_in
-from anew.tools.sandbox.sandbox import NO_SANDBOX, NotInSandbox, Sandbox
+from anew.tools.sandbox.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, folder_of_tasks
 
-__all__ = ["NO_SANDBOX", "NotInSandbox", "Room", "Sandbox", "open_sandbox", "room_in"]
+__all__ = [
+    "NO_SANDBOX",
+    "NotInSandbox",
+    "Room",
+    "Sandbox",
+    "folder_of_tasks",
+    "open_sandbox",
+    "room_in",
+]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from anew.errors import ConfigError
 from anew.tools.sandbox.limits import limits_set
+from anew.tools.sandbox.places import check_places, places_set
 from anew.tools.sandbox.sandbox import NO_SANDBOX, Account, Kind, Sandbox
 
 CHOICES = ("bubblewrap", "user")
@@ -57,8 +58,11 @@ def open_sandbox(hidden: Sequence[Path] = ()) -> Sandbox:
         limits=limits_set(),
         has_network=kind == "user" or _has_network(),
         hidden=(*hidden, Path.home() / ".config" / "anew"),
+        shown=places_set("ANEW_SANDBOX_READ", kind),
+        writable=places_set("ANEW_SANDBOX_WRITE", kind),
         programs={name: os.path.abspath(path) for name, path in programs.items() if path},
     )
+    check_places(sandbox)
     _try_out(sandbox)
     return sandbox
 
@@ -128,7 +132,7 @@ def _try_out(sandbox: Sandbox) -> None:
         sandbox.give(folder, below=folder)
         try:
             tried = subprocess.run(
-                sandbox.wrap(_NOTHING, folder=folder, scratch=folder),
+                sandbox.wrap(_NOTHING, folder=folder, writable=[folder]),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TRIAL_SECONDS_MAX,

@@ -18,26 +18,37 @@ from anew.tools.sandbox.sandbox import NotInSandbox, Sandbox
 
 # Of the programs that make the sandbox.
 OUR_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
+# Tells a task which folder it may change; what is there stays for the other tasks of its run.
+TASKS_FOLDER_VARIABLE = "ANEW_RUN_FOLDER"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ENTER = '. "$1" && shift && exec "$@"'
 
 
 class Room(Struct, frozen=True):
-    """A task may change `folder` and `scratch`."""
+    """A task may read `folder`, and change what is `writable`."""
 
     sandbox: Sandbox
     folder: Path
-    scratch: Path
+    writable: tuple[Path, ...] = ()
 
     def wrap(self, words: Sequence[str], *, cwd: Path | None, variables: int) -> list[str]:
         """The command to start, with `OUR_ENVIRONMENT` and the file of `variables`."""
         entering = ["/bin/sh", "-c", _ENTER, "sh", f"/dev/fd/{variables}", *words]
-        return self.sandbox.wrap(entering, folder=self.folder, scratch=self.scratch, cwd=cwd)
+        return self.sandbox.wrap(entering, folder=self.folder, writable=self.writable, cwd=cwd)
+
+    def variables(self, env: Mapping[str, str]) -> dict[str, str]:
+        """What the task gets, and where it may write."""
+        return {**env, **({TASKS_FOLDER_VARIABLE: str(self.writable[0])} if self.writable else {})}
 
 
-def room_in(sandbox: Sandbox, folder: Path, scratch: Path) -> Room | None:
-    """The place of a task; None where there is no sandbox."""
-    return Room(sandbox, folder, scratch) if sandbox.is_on else None
+def room_in(sandbox: Sandbox, folder: Path, scratch: Path, *given: Path) -> Room | None:
+    """The place of a task in a run with this `scratch` folder; None where there is no sandbox.
+
+    `given` are folders it may change besides.
+    """
+    if not sandbox.has_mounts:  # what a user may change is not for us to say
+        return Room(sandbox, folder) if sandbox.is_on else None
+    return Room(sandbox, folder, (sandbox.tasks_folder(scratch), *given))
 
 
 def file_of_variables(env: Mapping[str, str]) -> int:

@@ -1,7 +1,7 @@
 """One sandbox: turns the command of a task into one that runs it with less.
 
-A task keeps its working folder and its scratch folder; what else it keeps is in the docs, and
-tested there. The command stays one process group, and dies with it.
+What a task keeps is in the docs, and tested there. The command stays one process group, and dies
+with it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from anew.files import make_scratch
 from anew.tools.sandbox.limits import Limits
-from anew.tools.sandbox.mounts import is_too_wide, mounts
+from anew.tools.sandbox.mounts import is_out_of_sight, is_too_wide, mounts
 
 Kind: TypeAlias = Literal["none", "bubblewrap", "user"]
 
@@ -30,6 +31,8 @@ _NAMESPACES = (
 # What becoming another user in that user's folder takes; it is gone once that is done.
 _BECOMING = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH")
 _EVERYTHING = "-all"
+# In the scratch folder of a run: what its tasks may change. All beside it is ours.
+_TASKS_FOLDER = "tasks"
 
 
 class NotInSandbox(Exception):
@@ -58,8 +61,8 @@ class Account(Struct, frozen=True):
 class Sandbox(Struct, frozen=True):
     """`hidden` are files and folders of ours that no task sees in a namespace.
 
-    `programs` are the paths of those that make it: looked up once, by us, because a task has a say
-    in its own PATH.
+    `shown` and `writable` are what the operator lets tasks read and change besides. `programs` are
+    the paths of those that make it, looked up once, by us: a task has a say in its own PATH.
     """
 
     kind: Kind = "none"
@@ -67,6 +70,8 @@ class Sandbox(Struct, frozen=True):
     limits: Limits = Limits()
     has_network: bool = True
     hidden: tuple[Path, ...] = ()
+    shown: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
     programs: Mapping[str, str] = {}
 
     @property
@@ -74,17 +79,27 @@ class Sandbox(Struct, frozen=True):
         return self.kind != "none"
 
     @property
+    def has_mounts(self) -> bool:
+        """Whether tasks see a file system of their own, with the folders that are given to them."""
+        return self.kind == "bubblewrap"
+
+    @property
     def wrappers(self) -> int:
         """Processes between the one that is started and the task's: bwrap stays, twice."""
         return 2 if self.kind == "bubblewrap" else 0
 
     def wrap(
-        self, command: Sequence[str], *, folder: Path, scratch: Path, cwd: Path | None = None
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path,
+        writable: Sequence[Path] = (),
+        cwd: Path | None = None,
     ) -> list[str]:
         """The command to start instead; NotInSandbox when its folders cannot be given to it.
 
-        `folder` is what the task may change, `cwd` where it starts (in `folder` unless said). It
-        must be started with an environment of ours: see `Room`.
+        `folder` is what the task may read, `writable` what it may change, `cwd` where it starts (in
+        `folder` unless said). It must be started with an environment of ours: see `Room`.
         """
         if not self.is_on:
             return list(command)
@@ -94,7 +109,17 @@ class Sandbox(Struct, frozen=True):
         if self.kind == "user":
             return inner
         start = str((cwd or folder).resolve())
-        return [*self._namespace(folder, scratch), "--chdir", start, "--", *inner]
+        return [*self._namespace(folder, writable), "--chdir", start, "--", *inner]
+
+    def tasks_folder(self, scratch: Path) -> Path:
+        """The folder in that of a run which its tasks may change; it is made with the first."""
+        folder = folder_of_tasks(scratch)
+        if not folder.is_dir():
+            make_scratch(scratch)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if self.account is not None and folder.stat().st_uid != self.account.uid:
+            self.give(folder, below=scratch)
+        return folder
 
     def give(self, folder: Path, *, below: Path) -> None:
         """Let a task have a folder that we made for it alone, and the files we put into it.
@@ -122,15 +147,11 @@ class Sandbox(Struct, frozen=True):
         parts = [self.kind, *([] if self.account is None else [f"as {self.account.name}"]), network]
         return ", ".join(parts)
 
-    def _namespace(self, folder: Path, scratch: Path) -> list[str]:
+    def _namespace(self, folder: Path, writable: Sequence[Path]) -> list[str]:
         home = Path.home()
-        if is_too_wide(folder, home=home):
-            raise NotInSandbox(
-                f"the document lies in {folder}, which holds more than a task in a sandbox may "
-                "change. Move it into a folder of its own."
-            )
-        # Before the folder of all runs is hidden, so that this run's can be put back into it.
-        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+        places = (*writable, *self.writable)
+        if not any(folder.is_relative_to(place) for place in places):
+            _check_folder(folder, home=home)
         words = [self.programs["bwrap"], *_NAMESPACES]
         words += [] if self.has_network else ["--unshare-net"]
         if self.account is None:
@@ -140,13 +161,32 @@ class Sandbox(Struct, frozen=True):
         return words + mounts(
             home=home,
             folder=folder,
-            scratch=scratch,
+            writable=places,
+            shown=self.shown,
             hidden=self.hidden,
             has_network=self.has_network,
         )
 
 
 NO_SANDBOX = Sandbox()
+
+
+def folder_of_tasks(scratch: Path) -> Path:
+    """What tasks of a run may change, by the scratch folder of the run."""
+    return scratch / _TASKS_FOLDER
+
+
+def _check_folder(folder: Path, *, home: Path) -> None:
+    if is_too_wide(folder, home=home):
+        raise NotInSandbox(
+            f"the document lies in {folder}, which holds more than a task in a sandbox may see. "
+            "Move it into a folder of its own."
+        )
+    if is_out_of_sight(folder, home=home):
+        raise NotInSandbox(
+            f"the document lies in {folder}, a hidden folder of a home, which no task in a sandbox "
+            "may see. Move it into a folder whose name does not begin with a dot."
+        )
 
 
 def _closed_above(folder: Path) -> Path | None:

@@ -21,13 +21,13 @@ from anew.tools.agent.backends.surroundings import (
     told,
     wants_stdin,
 )
-from anew.tools.agent.backends.workplace import Workplace, prepare
+from anew.tools.agent.backends.workplace import Workplace, check_status, prepare
 from anew.tools.agent.reply import bad_status
 from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
 from anew.tools.captured import output_bytes_max
 from anew.tools.processes import Process, signal_name
-from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, room_in
+from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, folder_of_tasks, room_in
 from anew.tools.task_process import start_task
 from anew.values import Object
 
@@ -55,21 +55,31 @@ class CommandBackend:
     async def _run(self, request: AgentRequest) -> AgentReply:
         cwd = folder(request)
         prompt = _spoken(request)
+        status_file = _status_file(request, cwd)
+        if status_file is not None:  # before we remove what is there
+            self._check(status_file, request)
         workplace = await asyncio.to_thread(
             prepare,
             request.place,
             request.scratch,
             prompt=prompt,
-            status_file=_status_file(request, cwd),
+            status_file=status_file,
         )
         given = workplace.prompt_file.parent
         await asyncio.to_thread(self._sandbox.give, given, below=request.scratch)
         needs_status = switch_in(request.settings, "auto_status") is False
         process = self._started(request, workplace, prompt=prompt, cwd=cwd)
         await _finished(process, request.printed)
-        if self._sandbox.is_on:
-            workplace.check_status(within=(request.folder, request.scratch))
+        self._check(workplace.status_file, request, given)
         return await asyncio.to_thread(_reply, process, workplace, needs_status=needs_status)
+
+    def _check(self, status_file: Path, request: AgentRequest, *given: Path) -> None:
+        """In a sandbox, a status comes from where the program may write."""
+        if self._sandbox.has_mounts:
+            tasks = folder_of_tasks(request.scratch)
+            check_status(status_file, within=(tasks, *given, *self._sandbox.writable))
+        elif self._sandbox.is_on:
+            check_status(status_file, within=(request.folder, request.scratch))
 
     async def close(self) -> None:
         """Nothing to give back: every process ends with its call."""
@@ -89,7 +99,12 @@ class CommandBackend:
                 stdin=prompt.encode() if wants_stdin(command) else None,
                 is_gated=True,
                 output_bytes_max=self._output_bytes_max,
-                room=room_in(self._sandbox, request.folder, request.scratch),
+                room=room_in(
+                    self._sandbox,
+                    request.folder,
+                    request.scratch,
+                    workplace.prompt_file.parent,
+                ),
             )
         except OSError as problem:
             if problem.errno not in _AUTHORS_TURN:

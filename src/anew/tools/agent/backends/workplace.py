@@ -26,12 +26,6 @@ class Workplace(Struct, frozen=True):
     prompt_file: Path
     status_file: Path
 
-    def check_status(self, *, within: Sequence[Path]) -> None:
-        """Not for a program in a sandbox: have us read what it cannot, through a name or a link."""
-        real = self.status_file.resolve()
-        if not any(real.is_relative_to(folder.resolve()) for folder in within):
-            raise BadInput("status_file leads out of the folder that a task in a sandbox may use")
-
     def read_status(self) -> bytes | None:
         """What the command left in its status file; None when it wrote none."""
         try:
@@ -51,6 +45,16 @@ class Workplace(Struct, frozen=True):
         if len(data) > AGENT_STATUS_BYTES_MAX:
             raise BadStatus(f"is longer than {AGENT_STATUS_BYTES_MAX:,} bytes")
         return data
+
+
+def check_status(status_file: Path, *, within: Sequence[Path]) -> None:
+    """Not for a program in a sandbox: have us read or remove what it cannot, by name or by link."""
+    real = status_file.resolve()
+    if not any(real.is_relative_to(folder.resolve()) for folder in within):
+        raise BadInput(
+            "status_file leads out of the folders that a task in a sandbox may change. "
+            "Leave it out, and write to the file that ANEW_STATUS_FILE names"
+        )
 
 
 def prepare(place: Place, scratch: Path, *, prompt: str, status_file: Path | None) -> Workplace:
