@@ -59,25 +59,25 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     if (why := missing("bubblewrap")) is not None:
         pytest.skip(why)
     base = tmp_path_factory.mktemp("places")
-    for name in ("home/.ssh", "home/work", "home/work/.git", "server", "project"):
+    for name in ("owner/.ssh", "owner/work", "owner/work/.git", "server", "project"):
         (base / name).mkdir(parents=True)
     for path in (base, *base.rglob("*")):
         path.chmod(0o777)
-    for name in ("home/.ssh/id", "home/work/plan", "home/work/.git/config", "server/notes"):
+    for name in ("owner/.ssh/id", "owner/work/plan", "owner/work/.git/config", "server/notes"):
         (base / name).write_text(SECRET)
         (base / name).chmod(0o666)
-    home = str(base / "home")
+    home = str(base / "owner")
     with server(base / "server", ANEW_TOKEN=TOKEN, HOME=home, **settings()) as one:
         yield Served(base, Site(one.url))
 
 
 CLAIMED = {
-    "keys": "{base}/home/.ssh/x.yaml",
-    "keys by a way round": "{base}/project/../home/.ssh/x.yaml",
-    "keys from the server's folder": "../home/.ssh/x.yaml",
-    "a file that is there": "{base}/home/.ssh/id",
-    "a folder of the home": "{base}/home/work/x.yaml",
-    "a repository": "{base}/home/work/.git/x.yaml",
+    "keys": "{base}/owner/.ssh/x.yaml",
+    "keys by a way round": "{base}/project/../owner/.ssh/x.yaml",
+    "keys from the server's folder": "../owner/.ssh/x.yaml",
+    "a file that is there": "{base}/owner/.ssh/id",
+    "a folder of the home": "{base}/owner/work/x.yaml",
+    "a repository": "{base}/owner/work/.git/x.yaml",
     "a project": "{base}/project/x.yaml",
     "the server's folder": "{base}/server/x.yaml",
     "the server's folder by a relative name": "x.yaml",
@@ -88,8 +88,8 @@ CLAIMED = {
     "the engine's own process": "/proc/self/x.yaml",
 }
 LOOK = (
-    "cat {base}/home/.ssh/id {base}/home/work/plan {base}/home/work/.git/config {base}/server/notes"
-    " id plan config notes; touch {base}/home/.ssh/authorized_keys {base}/home/work/.git/new"
+    "cat {base}/owner/.ssh/id {base}/owner/work/plan {base}/owner/work/.git/config {base}/server/notes"
+    " id plan config notes; touch {base}/owner/.ssh/authorized_keys {base}/owner/work/.git/new"
     " {base}/server/anew.db-journal {base}/server/anew.db.token {base}/project/new new; true"
 )
 PLANTED = ("authorized_keys", "new", "anew.db-journal", "anew.db.token")
@@ -111,7 +111,7 @@ def test_a_document_without_a_file_has_not_the_folder_of_the_server(served: Serv
     assert not planted(served)
 
 
-HELD = ("home/.ssh", "home/work/.git", "home/work", "project", "server", "home")
+HELD = ("owner/.ssh", "owner/work/.git", "owner/work", "project", "server", "owner")
 
 
 @pytest.mark.parametrize("place", HELD)
@@ -123,7 +123,7 @@ def test_where_a_document_lies_nothing_is_changed(served: Served, place: str) ->
     told = served.told_of(text, file=str(held))
     assert not planted(served)
     assert "SQLite format" not in told
-    if place in {"home/.ssh", "home/work/.git", "home"}:
+    if place in {"owner/.ssh", "owner/work/.git", "owner"}:
         assert SECRET not in told
         assert "Move it into a folder" in told
 
@@ -131,8 +131,8 @@ def test_where_a_document_lies_nothing_is_changed(served: Served, place: str) ->
 def test_a_link_in_the_place_of_a_document_is_followed_to_where_it_lies(served: Served) -> None:
     text = document(LOOK.format(base=served.base))
     (served.base / "project" / "real.yaml").write_text(text)
-    (served.base / "home" / "work" / "linked.yaml").symlink_to(served.base / "project/real.yaml")
-    told = served.told_of(text, file=str(served.base / "home" / "work" / "linked.yaml"))
+    (served.base / "owner" / "work" / "linked.yaml").symlink_to(served.base / "project/real.yaml")
+    told = served.told_of(text, file=str(served.base / "owner" / "work" / "linked.yaml"))
     assert SECRET not in told
 
 
@@ -300,7 +300,7 @@ REMOVED = (
     "../kept",
     "{folder}/kept",
     "run/tasks/../../../kept",
-    "{folder}/work/document.yaml",
+    "document.yaml",
     "link/kept",
 )
 
