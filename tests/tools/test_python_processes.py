@@ -349,3 +349,17 @@ def test_a_setting_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("ANEW_PYTHON_PROCESSES", "many")
     with pytest.raises(ConfigError, match="ANEW_PYTHON_PROCESSES is 'many'"):
         PythonTool()
+
+
+def test_modules_beside_the_document_are_new_to_each_call_whatever_code_took_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.py").write_text("count = 0\n")
+    code = """
+import sys
+import mine
+mine.count += 1
+sys.modules.pop(next(name for name in reversed(sys.modules) if name != "mine"), None)
+return mine.count
+"""
+    assert [outcome.result for outcome in pythons(tmp_path, code, code, code)] == [1, 1, 1]

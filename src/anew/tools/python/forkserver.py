@@ -56,6 +56,7 @@ class Server:
         self._forked: dict[int, int] = {}  # process ids, by the worker's number for each
         self._spared: set[int] = set()
         self._wake, signalled = os.pipe()
+        self._fds_end = _fds_end()
         for fd in (self._wake, signalled):
             os.set_blocking(fd, False)
         signal.signal(signal.SIGCHLD, _heard)
@@ -91,7 +92,8 @@ class Server:
     def _obey(self, request: dict[str, Any], fds: list[int]) -> Place | None:
         number = request["number"]
         if request["what"] in ("fork", "fork spare"):
-            place = Place(*fds, is_spare=request["what"] == "fork spare")
+            channel, stdout, stderr = fds
+            place = Place(channel, stdout, stderr, is_spare=request["what"] == "fork spare")
             if self._fork(number, place):
                 return place
             for fd in fds:
@@ -117,7 +119,7 @@ class Server:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             # As an object: one that is let go later would close a file of the code's.
             self._control.close()
-            _settle(place, mother)
+            _settle(place, mother, self._fds_end)
         elif pid > 0:
             self._forked[number] = pid
             self._reply({"number": number, "pid": pid})
@@ -174,8 +176,11 @@ def _heard(*_: Any) -> None:
     """Only so that the wake-up descriptor is written to."""
 
 
-def _settle(place: Place, mother: int) -> None:
-    """Make a fork a process of its own, which holds nothing but its own place."""
+def _settle(place: Place, mother: int, fds_end: int) -> None:
+    """Make a fork a process of its own, which holds nothing but its own place.
+
+    `fds_end`: beyond every file the server had before it was given this place.
+    """
     die_with_parent()
     if os.getppid() != mother:
         os._exit(0)
@@ -184,7 +189,7 @@ def _settle(place: Place, mother: int) -> None:
     for fd, standard in ((nothing, 0), (place.stdout, 1), (place.stderr, 2)):
         os.dup2(fd, standard)
     os.closerange(3, place.channel)
-    os.closerange(place.channel + 1, _fds_end())
+    os.closerange(place.channel + 1, max(fds_end, nothing + 1, place.stdout + 1, place.stderr + 1))
 
 
 def _fds_end() -> int:

@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import warnings
+from itertools import takewhile
 from types import ModuleType
 
 from anew.tools.python.records import Loggers
@@ -31,7 +32,8 @@ class Surroundings:
         self._argv = list(sys.argv)
         self._environment = dict(os.environ)
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
-        self._modules = frozenset(sys.modules)
+        # Names would do, but to look at them all makes a fork copy the page of each.
+        self._modules = len(sys.modules), next(reversed(sys.modules))
         self._recursion = sys.getrecursionlimit()
         self._handlers = [signal.getsignal(number) for number in _SIGNALS]
         self._warnings = list(warnings.filters)
@@ -73,11 +75,17 @@ class Surroundings:
     def _forget_modules(self) -> None:
         """Modules beside the document may change, and another document may have its own."""
         added = {self._folder, *map(os.path.abspath, set(map(str, sys.path)) - set(self._path))}
-        new = [name for name in sys.modules if name not in self._modules]
+        new = self._new_modules()
         own = {name for name in new if _is_found_in(added, sys.modules[name])}
         for name in new:
             if name.partition(".")[0] in own:
                 del sys.modules[name]
+
+    def _new_modules(self) -> list[str]:
+        """New ones come after the one that was the last; all, if code took some out."""
+        number, last = self._modules
+        found = list(takewhile(lambda name: name != last, reversed(sys.modules)))
+        return found if len(found) == len(sys.modules) - number else list(sys.modules)
 
     def _has_its_streams(self) -> bool:
         now = (sys.stdin, sys.stdout, sys.stderr)
