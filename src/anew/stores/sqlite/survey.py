@@ -132,5 +132,5 @@ def versions(connection: apsw.Connection, digests: Collection[str]) -> dict[str,
     for start in range(0, len(asked), ASKED_DIGESTS_MAX):
         piece = asked[start : start + ASKED_DIGESTS_MAX]
         marks = ", ".join("?" * len(piece))
-        found.update(connection.execute(_VERSIONS.format(marks=marks), piece))  # type: ignore[arg-type]
+        found.update(connection.execute(_VERSIONS.format(marks=marks), piece))
     return found
