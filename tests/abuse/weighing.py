@@ -30,6 +30,8 @@ WEIGHED = "weighed_expressions"
 STEP, CHARACTER, ITEM, PAIR = 60, 10, 20, 1
 # What one operation of an evaluation may take, see `anew/expressions/limits.py`.
 PER_OPERATION = 2_500
+# Ten seconds.
+ENDLESS = 10 * 10**9
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -86,6 +88,7 @@ class Scale:
         name = getattr(function, "__name__", type(function).__name__)
         if name in _OPERATOR_FUNCTIONS:
             self.nanoseconds += compared(*given) * CHARACTER
+            self._stop_endless()
             return function(*given)
         if name in ("startswith", "endswith"):
             self.nanoseconds += CHARACTER * compared(function.__self__, given[0])
@@ -98,9 +101,15 @@ class Scale:
             return function(*given, **named)
         parts = [*given, *named.values()]
         self._weigh(name, getattr(function, "__self__", None), parts)
+        self._stop_endless()
         result = function(*given, **named)
         self.nanoseconds += (length(result) if name in _SHALLOW else size(result)) * CHARACTER
         return result
+
+    def _stop_endless(self) -> None:
+        """What nobody could wait for is not done: the test fails of what it would have taken."""
+        if self.nanoseconds > ENDLESS:
+            raise MemoryError
 
     def _search(self, search: Any, text: str, begin: int = 0) -> Any:
         """Goes as far as there is nothing to find."""
@@ -129,6 +138,7 @@ class Scale:
             self.nanoseconds += compared(left, right) * CHARACTER
         elif name in ("In", "NotIn"):
             self.nanoseconds += sought(left, right) * CHARACTER
+        self._stop_endless()
         result = _BY_NAME[name](left, right)
         self.nanoseconds += length(result) * CHARACTER
         return result
@@ -180,19 +190,19 @@ def _is_ours(function: Any) -> bool:
 
 def size(value: Any) -> int:
     """How much there is of a value, with all it holds, as often as it holds it."""
-    total, waiting = 0, [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (str, bytes)):
-            total += len(part)
-        elif isinstance(part, (list, tuple, set, frozenset)):
-            total += len(part)
-            waiting.extend(part)
-        elif isinstance(part, dict):
-            total += len(part)
-            waiting.extend(part)
-            waiting.extend(part.values())
-    return total
+    return _size(value, {})
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Each part is looked at once: one list in many places can be endless to go through."""
+    if not isinstance(value, _SIZED):
+        return 0
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if id(value) not in known:
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = len(value) + sum(_size(part, known) for part in parts)
+    return known[id(value)]
 
 
 class _Weigher(ast.NodeTransformer):

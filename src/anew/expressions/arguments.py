@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from anew.expressions.evaluation import Evaluation
-from anew.expressions.limits import PARTS_PER_OPERATION
+from anew.expressions.limits import BULK, PARTS_PER_OPERATION
 from anew.expressions.lookup import look_up
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import kind, to_text
@@ -68,7 +68,8 @@ def attribute_reader(run: Evaluation, attribute: Value, items: int) -> Callable[
         return lambda item: look_up(item, attribute)
     if not isinstance(attribute, str):
         raise Refusal(f"an attribute must be a text, found {kind(attribute)}")
-    run.spend_bulk(len(attribute))
+    # Read from each item: a long key is held against the one that is there.
+    run.spend((1 + items) * (len(attribute) // BULK))
     keys = [_key(part) for part in attribute.split(".")]
     if len(keys) == 1:
         only = keys[0]

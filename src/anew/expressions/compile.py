@@ -93,7 +93,19 @@ class Compiler:
 
     def item(self, node: syntax.Item) -> Run:
         target, index = self.compile(node.target), self.compile(node.index)
-        return lambda rt: look_up(target(rt), index(rt))
+        placed, limits = self.placed(node.at), self.limits
+
+        def run(rt: Evaluation) -> Value:
+            value, key = target(rt), index(rt)
+            if type(key) is str and len(key) >= BULK:
+                try:
+                    # Held against the key that is there, character by character.
+                    evaluation_of(rt, limits).spend_bulk(len(key))
+                except Refusal as error:
+                    raise placed(error) from error
+            return look_up(value, key)
+
+        return run
 
     def slice(self, node: syntax.Slice) -> Run:
         target, placed = self.compile(node.target), self.placed(node.at)
@@ -125,14 +137,16 @@ class Compiler:
         if constant is not ABSENT:
             return _constantly(constant)
         pairs = [(self.compile(key), self.compile(value)) for key, value in node.pairs]
-        placed = self.placed(node.at)
+        placed, limits = self.placed(node.at), self.limits
 
         def run(rt: Evaluation) -> Value:
             made = {}
             for key, value in pairs:
                 name = key(rt)
-                if not isinstance(name, str):
-                    raise placed(Refusal(f"a key must be a text, found {kind(name)}"))
+                try:
+                    _check_key(rt, name, limits)
+                except Refusal as error:
+                    raise placed(error) from error
                 made[str(name)] = plain(value(rt))
             return made
 
@@ -334,6 +348,14 @@ def _missing(sign: str, *operands: tuple[Value, syntax.Expression]) -> Refusal |
             who = "a value" if name is None else repr(name)
             return Refusal(f"{who} is undefined, {sign!r} needs a value. Use default(…)")
     return None
+
+
+def _check_key(rt: Evaluation, name: Value, limits: Limits) -> None:
+    """Refuses what cannot be a key; a long one is held against others, which is paid for."""
+    if not isinstance(name, str):
+        raise Refusal(f"a key must be a text, found {kind(name)}")
+    if len(name) >= BULK:
+        evaluation_of(rt, limits).spend_bulk(len(name))
 
 
 def _local(rt: Evaluation, name: str) -> Value:

@@ -7,7 +7,7 @@ much; `Evaluation` refuses. See `limits.py` for what one operation is worth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from typing import Final, TypeAlias
 
@@ -15,10 +15,8 @@ from msgspec import Struct
 
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import BULK, PAIRS_PER_OPERATION, PARTS_PER_OPERATION
+from anew.expressions.sizes import size_of
 from anew.values import Value
-
-# What holds more than one thing.
-SIZED: Final = frozenset({str, list, dict})
 
 Call: TypeAlias = Callable[..., Value]
 
@@ -62,25 +60,19 @@ def work_of(run: Evaluation, value: Value) -> int:
         return len(value) // BULK
     if not isinstance(value, (list, dict)):
         return 0
-    most = run.limits.operations_max
-    waiting: list[Value] = [value]
-    parts = chars = 0
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            chars += len(part)
-        elif isinstance(part, (list, dict)):
-            parts += len(part)
-            if parts > most * PARTS_PER_OPERATION:
-                break  # more than anyone can pay
-            items: Iterable[Value] = part
-            if isinstance(part, dict):
-                chars += sum(map(len, part))
-                items = part.values()
-            # Most long lists hold numbers only.
-            if not SIZED.isdisjoint(map(type, items)):
-                waiting.extend(items)
-    return parts // PARTS_PER_OPERATION + chars // BULK
+    # More is more than anyone can pay.
+    most = (run.limits.operations_max + 1) * PARTS_PER_OPERATION
+    size = size_of(value, parts_max=most)
+    return size.parts // PARTS_PER_OPERATION + size.chars // BULK
+
+
+def spend_for_parts(run: Evaluation, value: Value) -> None:
+    """As `spend_for`, where each part takes a whole operation."""
+    if isinstance(value, (list, dict)):
+        size = size_of(value, parts_max=run.limits.operations_max)
+        run.spend(size.parts + size.chars // BULK)
+    else:
+        spend_for(run, value)
 
 
 def spend_for(run: Evaluation, value: Value) -> None:

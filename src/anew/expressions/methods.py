@@ -6,7 +6,7 @@ A value's own Python methods are never reached.
 from __future__ import annotations
 
 from anew.expressions.arguments import integer_of, text_of
-from anew.expressions.costs import AS_IT_GOES, FREE, Priced, by_characters, by_size
+from anew.expressions.costs import AS_IT_GOES, Priced, by_characters, by_size
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.filters import sequences, texts
 from anew.expressions.operators import compare
@@ -18,7 +18,10 @@ from anew.values import Value
 
 
 def get(run: Evaluation, value: dict[str, Value], key: Value, default: Value = None) -> Value:
-    return value.get(key, default) if isinstance(key, str) else default
+    if not isinstance(key, str):
+        return default
+    run.spend_bulk(len(key))
+    return value.get(key, default)
 
 
 def items(run: Evaluation, value: dict[str, Value]) -> list[Value]:
@@ -100,7 +103,7 @@ METHODS: dict[type, dict[str, Callee]] = {
     dict: table_of(
         "method",
         {
-            "get": Priced(get, FREE),
+            "get": Priced(get, AS_IT_GOES),
             "items": Priced(items, AS_IT_GOES),
             "keys": Priced(keys, AS_IT_GOES),
             "values": Priced(values, AS_IT_GOES),

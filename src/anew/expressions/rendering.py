@@ -10,13 +10,13 @@ import json
 
 from anew.expressions.limits import BULK, Limits
 from anew.expressions.problems import Refusal
+from anew.expressions.sizes import size_of
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value, json_text
 
 _FALSE_WORDS = frozenset({"", "false", "0", "no", "none", "null", "off"})
 _TRUE_WORDS = frozenset({"true", "1", "yes"})
 _WORD_CHARS_MAX = 16
-_SIZED = frozenset({str, list, dict})
 _KINDS = {
     type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text",
     list: "a list", dict: "an object",
@@ -64,7 +64,7 @@ def to_text(value: Value, limits: Limits) -> str:
 def to_json(value: Value, limits: Limits, *, indent: int | None = None) -> str:
     """The JSON form; `indent` breaks it into lines."""
     if isinstance(value, (list, dict)):
-        weigh(value, limits, weight_max=limits.text_chars_max)
+        _check_written(value, limits)
     text = json_text(value) if indent is None else _indented(value, indent, limits)
     check_chars(len(text), limits)
     return text
@@ -92,20 +92,19 @@ def check_items(items: int, limits: Limits) -> None:
         raise Refusal(f"a list of {items} items passes the limit of {limits.items_max}")
 
 
-def weigh(value: Value, limits: Limits, *, weight_max: int | None = None) -> int:
-    """Everything inside `value` counted as often as it would print; stops at the limit."""
-    most = limits.items_max if weight_max is None else weight_max
-    weight, waiting = 1, [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            weight += len(item) // BULK
-        elif isinstance(item, (list, dict)):
-            weight += len(item)
-            items = item.values() if isinstance(item, dict) else item
-            # Most long lists hold numbers only.
-            if weight <= most and not _SIZED.isdisjoint(map(type, items)):
-                waiting.extend(items)
-        if weight > most:
-            raise Refusal(f"a value holds more than {most} items")
+def _check_written(value: list[Value] | dict[str, Value], limits: Limits) -> None:
+    """Refuses what is longer than the limit as JSON, before any of it is made."""
+    most = limits.text_chars_max
+    size = size_of(value, parts_max=most)
+    # The least that JSON needs: each part has brackets or a comma and a space around it.
+    if size.chars + 2 * size.parts > most:
+        raise Refusal(f"a value passes the limit of {most} characters when it is written as text")
+
+
+def weigh(value: list[Value] | dict[str, Value], limits: Limits) -> int:
+    """Everything inside `value` counted as often as it would print, and the value itself."""
+    size = size_of(value, parts_max=limits.items_max)
+    weight = 1 + size.parts + size.chars // BULK
+    if weight > limits.items_max:
+        raise Refusal(f"a value holds more than {limits.items_max} items")
     return weight

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from anew.expressions import syntax
 from anew.expressions.constants import ABSENT, Constants
+from anew.expressions.limits import BULK
 from anew.expressions.predicates import SIMPLE_PREDICATES
 
 _REPEATING = (syntax.For, syntax.Set, syntax.SetText)
@@ -79,12 +80,18 @@ class Survey:
             self._sets += not isinstance(node, syntax.For)
         elif isinstance(node, syntax.Name):
             self._loop_names += node.name == "loop"
+        elif isinstance(node, syntax.Attribute):
+            self._nodes += len(node.key) // BULK if isinstance(node.key, str) else 0
+        elif isinstance(node, syntax.Constant):
+            self._nodes += len(node.value) // BULK if isinstance(node.value, str) else 0
         elif isinstance(node, syntax.Output):
             self._outputs += 1
         elif isinstance(node, syntax.Compare):
             self._wide += self._width(node)
-        elif isinstance(node, (syntax.Slice, syntax.Concat)):
+        elif isinstance(node, (syntax.Slice, syntax.Concat, syntax.Item)):
             self._wide += 1
+        elif isinstance(node, syntax.DictOf):
+            self._wide += any(self.constants.of(key) is ABSENT for key, _ in node.pairs)
         self.is_counted = self.is_counted or self._needs_counting(node)
 
     def _since(self, mark: _Mark) -> LoopFacts:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NoReturn
 
 from anew.expressions.arguments import integer_of, text_of
-from anew.expressions.costs import AS_IT_GOES, Priced, by_size, slowly, work_of
+from anew.expressions.costs import AS_IT_GOES, Priced, by_size, slowly, spend_for_parts
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.problems import Refusal
 from anew.expressions.rendering import check_chars, kind, to_json
@@ -23,7 +23,6 @@ _INDENT_MAX = 16
 # A quote ends the quoted text, stands there escaped, and the text goes on.
 _SHELL_QUOTE = "'\\''"
 _PAIR = 2
-_INDENT_SLOWER = 16
 # Of a text that is quoted for a URL.
 _BYTES_PER_OPERATION = 32
 
@@ -34,8 +33,8 @@ def tojson(run: Evaluation, value: Value, indent: Value = None) -> str:
     if width is not None and not 0 <= width <= _INDENT_MAX:
         raise Refusal(f"the indent must be 0 to {_INDENT_MAX}")
     if width is not None:
-        # Lines are broken by interpreted code.
-        run.spend(work_of(run, value) * _INDENT_SLOWER)
+        # Lines are broken by interpreted code, for each part; characters are copied as ever.
+        spend_for_parts(run, value)
     text = to_json(plain(value), run.limits, indent=width)
     run.spend_bulk(len(text))
     return text

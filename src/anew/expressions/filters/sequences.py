@@ -83,7 +83,10 @@ def items(run: Evaluation, value: Value) -> list[Value]:
 
 def get(run: Evaluation, value: Value, key: Value, default: Value = UNDEFINED) -> Value:
     found = object_of(value, "'get'")
-    return found.get(key, default) if isinstance(key, str) else default
+    if not isinstance(key, str):
+        return default
+    run.spend_bulk(len(key))
+    return found.get(key, default)
 
 
 def total(run: Evaluation, value: Value, attribute: Value = None, start: Value = 0) -> Value:
@@ -144,7 +147,7 @@ SEQUENCE_FILTERS: Calls = {
     "keys": KEYS,
     "values": VALUES,
     "items": ITEMS,
-    "get": Priced(get, FREE),
+    "get": Priced(get, AS_IT_GOES),
     "sum": Priced(total, AS_IT_GOES),
     "batch": Priced(batch, AS_IT_GOES),
     "slice": Priced(slice_, AS_IT_GOES),

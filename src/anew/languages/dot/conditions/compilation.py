@@ -10,9 +10,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from anew.expressions import Condition, Scope, Template
-from anew.expressions.costs import SIZED, spend_for
+from anew.expressions.costs import spend_for
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import BULK
+from anew.expressions.sizes import SIZED
 from anew.languages.dot.attributes import excerpt, shown
 from anew.languages.dot.conditions.checking import Reach, reach_of, word_problems
 from anew.languages.dot.conditions.docs_grammar import parse_docs
