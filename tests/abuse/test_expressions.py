@@ -454,3 +454,14 @@ def test_thousands_of_rows_can_be_indented() -> None:
     rows = [{"id": n, "name": "x" * 60, "note": "y" * 60, "size": n} for n in range(5_000)]
     text = compile_expression("rows | tojson(indent=2)").evaluate(MappingScope({"rows": rows}))
     assert len(text) > 800_000
+
+
+@pytest.mark.parametrize("form", ["list", "texts"])
+def test_a_document_of_very_many_templates_is_refused_where_it_becomes_too_long(form: str) -> None:
+    texts = [f'"{{{{ [{n}{",1" * 99}] | length }}}}"' for n in range(1_400)]
+    given = f"x: [{','.join(texts)}]"
+    if form == "texts":
+        given = ", ".join(f"x{n}: {text}" for n, text in enumerate(texts))
+    loaded = load_text(f"workflow: [{{step: a, tool: {{kind: noop, {given}}}}}]", "x.yaml")
+    found = [one for one in loaded.findings if "250,000 names" in one.message]
+    assert [one.rule for one in found] == ["expression.syntax"]

@@ -5,6 +5,7 @@ Knows nodes and expressions. Does not know what a step or a rule is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from enum import StrEnum, auto
 from typing import TypeAlias, TypeVar
@@ -32,6 +33,10 @@ from anew.program.span import Span
 BROKEN = Condition(constant(False))
 # What a message quotes of a value; a whole document may be one text.
 _SHOWN_CHARACTERS = 120
+# Of all different templates: compiling takes about 10 µs for each name, literal or sign.
+DOCUMENT_TOKENS_MAX = 250_000
+_CODE = re.compile(r"\{[{%].*?[}%]\}", re.DOTALL)
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 Word = TypeVar("Word", bound=StrEnum)
 Path: TypeAlias = tuple[str, ...]
 
@@ -97,6 +102,8 @@ class Compilation(Struct):
     step: str = ""
     kinds: frozenset[str] = frozenset()
     _limits: Limits = field(default_factory=rendering_limits)
+    _tokens: int = 0
+    _is_too_long: bool = False
     _templates: dict[str, Template] = field(default_factory=dict)
     _conditions: dict[tuple[str, bool], Condition] = field(default_factory=dict)
 
@@ -247,10 +254,14 @@ class Compilation(Struct):
 
     def _compiled(self, node: Node) -> Template:
         if not isinstance(node, ScalarNode):
+            for scalar in scalars(node):
+                if holds_template(scalar.text):
+                    self._count(scalar.text)
             return compile_value(plain(node), limits=self._limits)
         # Documents repeat themselves: the same few expressions stand at every task.
         known = self._templates.get(node.text)
         if known is None:
+            self._count(node.text)
             known = self._templates[node.text] = compile_template(node.text, limits=self._limits)
         return known
 
@@ -285,11 +296,26 @@ class Compilation(Struct):
     def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:
         known = self._conditions.get((text, only_true_words))
         if known is None:
+            self._count(text)
             known = compile_condition(text, only_true_words=only_true_words, limits=self._limits)
             self._conditions[text, only_true_words] = known
         return known
 
+    def _count(self, text: str) -> None:
+        """Refuse the first text that makes the document too long to compile."""
+        codes = _CODE.findall(text) or (() if holds_template(text) else (text,))
+        self._tokens += sum(len(_TOKEN.findall(code)) for code in codes)
+        if self._tokens > DOCUMENT_TOKENS_MAX:
+            message = f"the document has more than {DOCUMENT_TOKENS_MAX:,} names, literals and "
+            raise ExpressionError(f"{message}signs. Split it", source=text, offset=0)
+
     def _report_templates(self, node: Node) -> None:
+        if self._tokens > DOCUMENT_TOKENS_MAX:
+            try:
+                self._count("")
+            except ExpressionError as error:
+                self._report_expression(next(scalars(node)), error)
+            return
         for scalar in scalars(node):
             try:
                 compile_template(scalar.text)
@@ -297,6 +323,10 @@ class Compilation(Struct):
                 self._report_expression(scalar, error)
 
     def _report_expression(self, node: ScalarNode, error: ExpressionError) -> None:
+        if self._tokens > DOCUMENT_TOKENS_MAX:
+            if self._is_too_long:
+                return  # told once, where it became too long
+            self._is_too_long = True
         problem, remedy = _with_remedy(error)
         message = f"the expression cannot be parsed: {problem}"
         self.report("expression.syntax", place_in(node, error.offset), message, remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from functools import partial
@@ -14,13 +15,15 @@ from anew.languages import Loaded, load_text
 from anew.languages.limits import document_bytes_max
 from anew.program.findings import Finding
 from anew.runtime.programs import Document, compiled_beside
-from anew.surfaces.api.problems import too_large
+from anew.surfaces.api.problems import Refusal, too_large
 from anew.views.findings import has_error
 
 # What a document is called whose sender names no file; its language is told by how it begins.
 UNNAMED = "document"
 # Clients start many runs of one document; a compiled one is about a megabyte.
 DOCUMENTS_KEPT_MAX = 32
+# Less than a request may take, so that whoever waits is told what for.
+COMPILING_SECONDS_MAX = 8.0
 
 
 class Source(Struct, frozen=True):
@@ -73,7 +76,15 @@ class Compiler:
 
 
 async def _compiled(source: Source, size: int) -> Compiled:
-    return await compiled_beside(partial(_compile, source), size)
+    try:
+        async with asyncio.timeout(COMPILING_SECONDS_MAX):
+            return await compiled_beside(partial(_compile, source), size)
+    except TimeoutError:
+        detail = (
+            f"the document was not compiled within {COMPILING_SECONDS_MAX:g} s: it is long, or "
+            "others are compiled before it. Try again, or split it"
+        )
+        raise Refusal("unavailable", detail, headers={"Retry-After": "1"}) from None
 
 
 def _compile(source: Source) -> Compiled:
