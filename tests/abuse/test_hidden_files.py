@@ -75,28 +75,34 @@ THIEF = """
 metadata: {name: thief}
 workflow:
   - step: only
-    tool: {kind: shell, command: "for it in *token*; do [ ! -f $it ] || echo found $it; done; ls"}
+    tool:
+      kind: shell
+      command: 'cd "$WHERE" && for it in *token*; do [ ! -f $it ] || echo found $it; done; ls'
+      env: {WHERE: "{{ workload.where }}"}
 """
 
 
 @contextmanager
 def worker(folder: Path, url: str, *words: str) -> Iterator[None]:
     command = [sys.executable, "-m", "anew", "worker", "--server", url, "--quiet", *words]
-    with subprocess.Popen(command, env=environment(**settings()), cwd=folder) as process:
+    with subprocess.Popen(command, env=environment(**settings(folder)), cwd=folder) as process:
         try:
             yield
         finally:
             process.terminate()
 
 
-def settings() -> dict[str, str]:
+def settings(folder: Path) -> dict[str, str]:
+    """The folder is shown to tasks, so that there is something to hide in it."""
     names = ("ANEW_SANDBOX", "ANEW_SANDBOX_USER")
-    return {name: os.environ[name] for name in names if name in os.environ}
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    return kept | {"ANEW_SANDBOX_READ": str(folder)}
 
 
-def stolen(site: Server, token: str) -> str:
+def stolen(site: Server, token: str, folder: Path) -> str:
+    asked = {"document": THIEF, "workload": {"where": str(folder)}}
     with site.client(token) as client:
-        run = client.post("/api/v1/runs", json={"document": THIEF}).json()["run"]
+        run = client.post("/api/v1/runs", json=asked).json()["run"]
         seen = ended(client, run)
         assert seen["status"] == "done", seen
         events = client.get(f"/api/v1/runs/{run}/events").json()["events"]
@@ -106,8 +112,8 @@ def stolen(site: Server, token: str) -> str:
 
 
 def test_a_task_of_a_server_does_not_see_the_token_that_the_server_made(folder: Path) -> None:
-    with server(folder, **settings()) as site:
-        told = stolen(site, (folder / "anew.db.token").read_text().strip())
+    with server(folder, **settings(folder)) as site:
+        told = stolen(site, (folder / "anew.db.token").read_text().strip(), folder)
         assert site.stop()[0] == 0
     assert "anew.db.token" in told  # it looked at the right place
     assert "found" not in told
@@ -120,8 +126,8 @@ def given(folder: Path) -> str:
 
 
 def test_a_task_of_a_server_does_not_see_the_token_file_of_the_server(folder: Path) -> None:
-    with server(folder, "--token-file", given(folder), **settings()) as site:
-        told = stolen(site, TOKEN)
+    with server(folder, "--token-file", given(folder), **settings(folder)) as site:
+        told = stolen(site, TOKEN, folder)
         assert site.stop()[0] == 0
     assert "given.token" in told
     assert "found" not in told
@@ -131,7 +137,7 @@ def test_a_task_of_a_server_does_not_see_the_token_file_of_the_server(folder: Pa
 def test_a_task_of_a_worker_does_not_see_its_token_file(folder: Path, processes: str) -> None:
     words = ("--token-file", given(folder), "--processes", processes)
     with server(folder, "--no-workers") as site, worker(folder, site.url, *words):
-        told = stolen(site, TOKEN)
+        told = stolen(site, TOKEN, folder)
     assert "given.token" in told
     assert "found" not in told
 
