@@ -26,6 +26,8 @@ WORKLOADS = {
     "items": (5_000, "parallel loop of 5,000 items", "items/s"),
     "runs": (200, "200 runs of 5 steps", "runs/s"),
     "nodes": (500, "a graph of 500 nodes", "nodes/s"),
+    "code": (400, "one run of 400 python tasks", "tasks/s"),
+    "code_runs": (100, "100 runs of one python task", "runs/s"),
 }
 
 
