@@ -14,12 +14,13 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from anew.kernel import file_look
+
 _LOG = logging.getLogger(__name__)
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 _making = threading.Lock()
-_lstat = os.lstat
 
 
 class NotOurs(OSError):
@@ -57,12 +58,13 @@ class KeptFile:
     @staticmethod
     def are_kept(files: tuple[KeptFile, ...]) -> bool:
         """Whether all are still there. Every commit asks: a system call each, and little more."""
+        look = file_look()
         try:
             for one in files:
-                found = _lstat(one._name)
-                if found.st_ino != one._inode or found.st_dev != one._device:
+                device, inode, size = look(one._name)
+                if inode != one._inode or device != one._device:
                     return False
-                size, known = found.st_size, one._bytes
+                known = one._bytes
                 if size < known:
                     return False
                 if size > known:
