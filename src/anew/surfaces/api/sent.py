@@ -43,10 +43,8 @@ def check_document(program: StoredProgram) -> None:
 
 
 def check_credential(credential: SealedCredential) -> None:
-    from anew.credentials.credential import check_name
-
-    check_name(credential.name)
-    what = f"credential {credential.name!r}"
+    what = f"credential {credential.name[:80]!r}"
+    _check_text(f"the name of {what}", credential.name, NAME_CHARACTERS_MAX)
     check_moment(what, credential.created_at)
     _check_text(f"the type of {what}", credential.kind, NAME_CHARACTERS_MAX)
 
