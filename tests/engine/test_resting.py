@@ -60,6 +60,27 @@ def cuts_of(log, seed):
     return points if len(points) <= CUTS_MAX else Random(seed).sample(points, CUTS_MAX)
 
 
+FAILS_BESIDE = """
+workflow:
+- step: start
+  tool: {kind: noop}
+  next: {spec: {mode: inclusive}, arcs: [{step: bad}, {step: beside}]}
+- step: bad
+  tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: fail}}}]}}}
+- step: beside
+  tool: {kind: noop}
+"""
+
+
+def test_a_failure_is_not_cut_off_from_what_it_withdraws():
+    program = load_text(FAILS_BESIDE, "test.yaml").program
+    logs = [driven(program, seed=seed).log for seed in range(20)]
+    withdrawn = [(log, one.seq) for log in logs for one in log if isinstance(one, e.StepSkipped)]
+    assert withdrawn  # in some of them the other step has not begun
+    for log, seq in withdrawn:
+        assert isinstance(log[resting_point(log, seq - 1) - 1], e.TaskProcessed)
+
+
 @given(playbooks(), st.integers(0, 99))
 @settings(max_examples=25, deadline=None)
 def test_a_run_goes_on_from_any_event_as_it_went_on_there(document, seed):

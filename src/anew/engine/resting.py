@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from anew.engine import events as e
 from anew.engine.fold import evolve
-from anew.engine.state import LoopVisit, RunState
+from anew.engine.state import LoopVisit, RunState, StepRun, StepRunStatus
 
 # What follows these is written in the same breath, and reads what the state does not hold.
 _HALVES = (e.RunRequested, e.StepStarted, e.StepDone, e.LoopDone, e.HumanTimedOut, e.SignalTimedOut)
@@ -41,7 +41,11 @@ def is_at_rest(state: RunState, event: e.Event, before: e.Event | None = None) -
             return isinstance(before, e.NextEvaluated) and _is_refused(before)
         case e.NextEvaluated():
             is_over = (event.step, event.visit) not in state.active
-            return is_over and event.reason != _FORK and len(event.tokens) <= 1
+            is_whole = event.reason != _FORK and len(event.tokens) <= 1
+            withdraws = event.event == "step.failed" and not event.tokens
+            return is_over and is_whole and not (withdraws and _has_unbegun(state))
+        case e.StepSkipped():
+            return event.visit is None or not _has_unbegun(state)
         case e.BranchJoined():
             return event.fork is not None and event.visit is None
         case e.GateChecked():
@@ -53,6 +57,12 @@ def is_at_rest(state: RunState, event: e.Event, before: e.Event | None = None) -
             return event.directive != _RETRY
         case _:
             return not isinstance(event, _HALVES)
+
+
+def _has_unbegun(state: RunState) -> bool:
+    """Whether there is what a failure that nothing takes would take back in the same breath."""
+    visits = state.active.values()
+    return any(isinstance(v, StepRun) and v.status is StepRunStatus.SCHEDULED for v in visits)
 
 
 def _is_refused(event: e.NextEvaluated) -> bool:
