@@ -26,7 +26,7 @@ from pathlib import Path
 from threading import Timer
 from types import TracebackType
 
-from anew.runtime.wiring import open_database
+from anew.runtime.databases import open_database
 from anew.store import RunFilter, StoreError
 from anew.surfaces.cli.lanes import ERROR_MARK, GLYPHS, LEVELS
 from anew.surfaces.cli.main import main

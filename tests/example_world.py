@@ -30,12 +30,12 @@ from anew.lab.script import BY_SCRIPT, Script, Tape, keys_of, read_script
 from anew.lab.server import LabServer
 from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program, RouteMode
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
 from anew.runtime.questions import OpenQuestion
-from anew.runtime.restarting import successor
-from anew.runtime.retrying import whole_log
+from anew.runtime.restarts import successor
 from anew.store import RunFilter, RunId
 from anew.stores.sqlite import SqliteDatabase
 from anew.views.summary import summary
@@ -101,7 +101,7 @@ class PersonOfScript:
 class SenderOfScript:
     """Sends a real run the signals of its script, each at its time."""
 
-    def __init__(self, engine: Embedded, script: Script) -> None:
+    def __init__(self, engine: Engine, script: Script) -> None:
         self._engine = engine
         self._script = script
         self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
@@ -206,15 +206,17 @@ def really_run(
     """Run an example for real on a SQLite file in `folder`; every draw of chance is 0.5."""
     file = document_file(name)
     document = read_document(file.read_text(encoding="utf-8"), str(file))
-    order = Order(document, workload_of(name, lab_url))
+    order = StartRequest(document, workload_of(name, lab_url))
     return asyncio.run(_run(order, folder, watcher, script_of(name)))
 
 
-async def _run(order: Order, folder: Path, watcher: Watcher | None, script: Script) -> Played:
+async def _run(
+    order: StartRequest, folder: Path, watcher: Watcher | None, script: Script
+) -> Played:
     folder.mkdir(parents=True, exist_ok=True)
     database = SqliteDatabase.open(folder / "anew.db", synchronous="NORMAL")
     person = PersonOfScript(script)
-    engine = Embedded(database, folder / "scratch", draw=lambda: 0.5, interviewer=person)
+    engine = Engine(database, folder / "scratch", draw=lambda: 0.5, interviewer=person)
     sender = SenderOfScript(engine, script)
     engine.listen(sender.hear)
     if watcher is not None:
@@ -234,7 +236,7 @@ async def _run(order: Order, folder: Path, watcher: Watcher | None, script: Scri
         await database.close()
 
 
-async def _line(engine: Embedded, run: RunId) -> list[list[e.Event]]:
+async def _line(engine: Engine, run: RunId) -> list[list[e.Event]]:
     """The logs of a run and of all that took its place, each ended."""
     logs: list[list[e.Event]] = []
     following: RunId | None = run

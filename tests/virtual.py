@@ -9,10 +9,10 @@ from anew.engine.events import RunStarted, SignalWaiting
 from anew.engine.people import chosen
 from anew.errors import ConfigError
 from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.runtime.toolbox import Toolbox
 
 
@@ -194,7 +194,7 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
     tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
     tool = ScriptedTool(tapes, clock)
     counted = CountedDatabase(database)
-    engine = Embedded(
+    engine = Engine(
         counted,
         scratch,
         clock=clock,
@@ -206,7 +206,7 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
     sender = ScriptedSender(engine, script, tapes, clock)
     driver = asyncio.create_task(clock.drive(counted.is_quiet))
     try:
-        order = Order(read_document(document, file), script.workload)
+        order = StartRequest(read_document(document, file), script.workload)
         started = await engine.start(order)
         state = await asyncio.wait_for(engine.wait(started.run), 60)
         return await whole_log(database.archive, started.run), state, tool.calls

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 from anew.engine.events import TaskStarted
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.state import RunStatus
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
 from anew.runtime.toolbox import Toolbox
 from anew.store import RunId
@@ -116,7 +116,7 @@ async def retries(size: int, folder: Path) -> Sample:
     return {**sample, "attempts_in_log": all(found == expected for found in attempts)}
 
 
-async def _attempts(engine: Embedded, run: RunId) -> list[int | None]:
+async def _attempts(engine: Engine, run: RunId) -> list[int | None]:
     events = await engine.database.archive.events(run)
     return [event.attempt for event in events if isinstance(event, TaskStarted)]
 
@@ -136,11 +136,11 @@ async def backoff(size: int, folder: Path) -> Sample:
 
 
 @asynccontextmanager
-async def _engine(folder: Path, noop: Tool | None = None) -> AsyncIterator[Embedded]:
+async def _engine(folder: Path, noop: Tool | None = None) -> AsyncIterator[Engine]:
     """A warm engine on a new file."""
     database = SqliteDatabase.open(folder / "anew.db")
     tools = Toolbox({"noop": noop}) if noop is not None else None
-    engine = Embedded(database, folder / "scratch", toolbox=tools)
+    engine = Engine(database, folder / "scratch", toolbox=tools)
     warming = chain(WARM_STEPS) if noop is None else flaky(0)
     try:
         await _played(engine, _document(warming, folder))
@@ -151,7 +151,7 @@ async def _engine(folder: Path, noop: Tool | None = None) -> AsyncIterator[Embed
 
 
 async def _timed(
-    engine: Embedded, document: Document, workload: Object | None = None, *, number: int = 1
+    engine: Engine, document: Document, workload: Object | None = None, *, number: int = 1
 ) -> Sample:
     wall, cpu = perf_counter(), process_time()
     await _played(engine, document, workload, number=number)
@@ -159,9 +159,9 @@ async def _timed(
 
 
 async def _played(
-    engine: Embedded, document: Document, workload: Object | None = None, *, number: int = 1
+    engine: Engine, document: Document, workload: Object | None = None, *, number: int = 1
 ) -> Sequence[RunId]:
-    asked = [engine.start(Order(document, workload or {})) for _ in range(number)]
+    asked = [engine.start(StartRequest(document, workload or {})) for _ in range(number)]
     started = [one.run for one in await asyncio.gather(*asked)]
     states = await asyncio.gather(*(engine.wait(run) for run in started))
     assert all(state.status is RunStatus.DONE for state in states)

@@ -17,9 +17,9 @@ from time import process_time
 from msgspec import Struct
 
 from anew.engine.state import RunStatus
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.leases import LEASE_SECONDS
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
 from anew.store import DEFAULT_POOL, Database, RunId
 from anew.stores.postgres import PostgresDatabase
@@ -62,10 +62,10 @@ class Site(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def engine_at(site: Site, *, works_on_all: bool = False) -> AsyncIterator[Embedded]:
+async def engine_at(site: Site, *, works_on_all: bool = False) -> AsyncIterator[Engine]:
     """An engine that has done something: on its own runs, or as a server does on those of all."""
     database = await _database(site)
-    engine = Embedded(
+    engine = Engine(
         database,
         Path(_scratch.name),
         works_on_all=works_on_all,
@@ -81,10 +81,10 @@ async def engine_at(site: Site, *, works_on_all: bool = False) -> AsyncIterator[
 
 
 async def play(
-    engine: Embedded, document: Document, *, runs: int = 1, workload: Object | None = None
+    engine: Engine, document: Document, *, runs: int = 1, workload: Object | None = None
 ) -> list[RunId]:
     """Runs that are asked for at once, when all have ended as they should."""
-    asked = [engine.start(Order(document, workload or {})) for _ in range(runs)]
+    asked = [engine.start(StartRequest(document, workload or {})) for _ in range(runs)]
     started = [one.run for one in await asyncio.gather(*asked)]
     states = await asyncio.gather(*(engine.wait(run) for run in started))
     for state in states:

@@ -3,7 +3,7 @@
 >>> async with open_engine("runs.db", tools={"greet": function_tool(greet)}) as engine:
 ...     ending = await engine.run("flow.dot", {"name": "Ada"})
 
-Decides nothing: the engine is `runtime.embedded`, and the CLI has the same.
+Decides nothing: the engine is `runtime.engine`, and the CLI has the same.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from anew.languages import load, read_file
 from anew.languages.dot.extensions import Extensions, NodeType, Role, Work, calling
 from anew.languages.dot.graph import Attribute, Graph, Node
 from anew.program.findings import Finding, Severity
-from anew.runtime import opening
-from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
+from anew.runtime import bootstrap
+from anew.runtime import engine as runtime
+from anew.runtime.blocked_on import BlockedOn
+from anew.runtime.engine import GRACE_SECONDS, SLOTS
+from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import (
     AutoApprove,
     Console,
@@ -34,13 +37,11 @@ from anew.runtime.interviewers import (
     Interviewer,
     Recording,
 )
-from anew.runtime.ledger import Listener, Order
+from anew.runtime.ledger import Listener, StartRequest
 from anew.runtime.programs import Document
 from anew.runtime.questions import OpenQuestion
-from anew.runtime.restarting import successor
-from anew.runtime.retrying import whole_log
+from anew.runtime.restarts import successor
 from anew.runtime.signals import OpenSignal
-from anew.runtime.standing import Still
 from anew.store import RunId
 from anew.tool import Call, Tool
 from anew.tools.function import function_tool
@@ -55,6 +56,7 @@ __all__ = [
     "ConfigError",
     "Console",
     "Document",
+    "EmbeddedEngine",
     "Ending",
     "Engine",
     "Event",
@@ -103,10 +105,10 @@ class Ending(Struct, frozen=True):
     signals: list[OpenSignal] = field(default_factory=list)
 
 
-class Engine:
+class EmbeddedEngine:
     """Starts runs and works on them. `embedded` is the engine itself, for what is not here."""
 
-    def __init__(self, embedded: Embedded, extensions: Extensions) -> None:
+    def __init__(self, embedded: runtime.Engine, extensions: Extensions) -> None:
         self.embedded = embedded
         self._extensions = extensions
 
@@ -139,21 +141,23 @@ class Engine:
     ) -> RunId:
         """Start a document, by file or loaded; a run that has this key already is gone on with."""
         document = what if isinstance(what, Document) else self.load(what)
-        started = await self.embedded.start(Order(document, workload or {}, key, labels or {}))
+        started = await self.embedded.start(
+            StartRequest(document, workload or {}, key, labels or {})
+        )
         return started.run
 
     async def wait(self, run: RunId) -> Ending:
         """Return when a run has ended, or when nobody but people can move it on."""
         archive = self.embedded.database.archive
         while True:
-            still = await self.embedded.people.until_still(run)
+            still = await self.embedded.people.until_blocked(run)
             following = None if still else await successor(archive, run)
             if following is None:
                 return await self._ending(run, still)
             await self.embedded.adopt([following])
             run = following
 
-    async def _ending(self, run: RunId, still: Still | None) -> Ending:
+    async def _ending(self, run: RunId, still: BlockedOn | None) -> Ending:
         archive = self.embedded.database.archive
         row = await archive.run(run)
         assert row is not None
@@ -195,6 +199,10 @@ class Engine:
         self.embedded.listen(listener)
 
 
+# How annotations in programs name it.
+Engine = EmbeddedEngine
+
+
 @asynccontextmanager
 async def open_engine(
     database: FileName | None = None,
@@ -204,7 +212,7 @@ async def open_engine(
     interviewer: Interviewer | None = None,
     slots: int = SLOTS,
     grace_seconds: float = GRACE_SECONDS,
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[EmbeddedEngine]:
     """An engine in this process, which owns the database file until it is closed.
 
     `tools` by kind come before those that are built in or installed; graphs and playbooks may use
@@ -213,7 +221,7 @@ async def open_engine(
     """
     given = extensions or Extensions()
     given = replace(given, kinds=frozenset({*given.kinds, *(tools or {})}))
-    async with opening.open_engine(
+    async with bootstrap.open_engine(
         None if database is None else os.fspath(database),
         slots=slots,
         grace_seconds=grace_seconds,
@@ -221,4 +229,4 @@ async def open_engine(
         extensions=given,
         interviewer=interviewer,
     ) as embedded:
-        yield Engine(embedded, given)
+        yield EmbeddedEngine(embedded, given)

@@ -21,12 +21,12 @@ from anew.engine.outcome import outcome_of
 from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder, open_private
 from anew.runtime import ownership as owning
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine, open_server_engine
+from anew.runtime.bootstrap import open_engine, open_server_engine
+from anew.runtime.databases import open_database, private_files, scratch_folder
+from anew.runtime.ledger import StartRequest
 from anew.runtime.orders import Request, ask_owner
 from anew.runtime.ownership import Ownership, is_owned, socket_path
 from anew.runtime.programs import read_document
-from anew.runtime.wiring import open_database, private_files, scratch_folder
 from anew.store import StoreError, StoreGone
 from anew.stores.contract.making import RUN, first, follows, job, paused
 from anew.stores.sqlite import SqliteDatabase
@@ -335,7 +335,7 @@ def test_a_run_does_not_end_in_files_that_are_gone(database: Path, name: str, de
     async def play() -> None:
         gate = GateTool()
         async with open_engine(str(database), tools={"gate": gate}) as engine:
-            run = (await engine.start(Order(read_document(HELD, "held.yaml"), {}))).run
+            run = (await engine.start(StartRequest(read_document(HELD, "held.yaml"), {}))).run
             await gate.entered.wait()
             deed(beside(database, name))
             gate.opened.set()
@@ -797,7 +797,7 @@ def test_the_file_that_a_run_works_on_is_for_its_user_alone(
 
     async def play() -> list[Path]:
         async with open_engine(str(database)) as engine:
-            run = (await engine.start(Order(read_document(document, "a.yaml"), {}))).run
+            run = (await engine.start(StartRequest(read_document(document, "a.yaml"), {}))).run
             assert (await engine.wait(run)).status.value == "done"
             return list((scratch_folder(str(database)) / str(run)).iterdir())
 

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from anew.runtime.wiring import private_files
+from anew.runtime.databases import private_files
 from anew.surfaces.cli.fleet import _command
 from anew.surfaces.cli.worker import Duty
 from anew.tools.sandbox import open_sandbox

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from anew.credentials import Credential, Redactor, redacted_logs
-from anew.runtime.embedded import Embedded
-from anew.runtime.opening import open_engine, open_server_engine
+from anew.runtime.bootstrap import open_engine, open_server_engine
+from anew.runtime.engine import Engine
 
 SECRET = "correct-horse/battery-staple"
 MISFIT, NO_PLACE = "sending %d of %s", "sending"
@@ -202,7 +202,7 @@ def test_the_process_has_its_own_records_back(redactor: Redactor) -> None:
     assert logging.getLogRecordFactory() is before
 
 
-OPENINGS: dict[str, Callable[[str], AbstractAsyncContextManager[Embedded]]] = {
+OPENINGS: dict[str, Callable[[str], AbstractAsyncContextManager[Engine]]] = {
     "run": open_engine,
     "serve": open_server_engine,
 }

@@ -108,10 +108,10 @@ def test_health_is_answered_while_a_decision_is_long(
     async def act(site: Site) -> None:
         held, take = Held(), ledger.take_turn
 
-        def slowly(live: Any, boundary: Any, desk: Any, **more: Any) -> Any:
-            if desk.allowance is None:
+        def slowly(live: Any, boundary: Any, dispatcher: Any, **more: Any) -> Any:
+            if dispatcher.allowance is None:
                 held.wait()
-            return take(live, boundary, desk, **more)
+            return take(live, boundary, dispatcher, **more)
 
         monkeypatch.setattr(ledger, "take_turn", slowly)
         asked = asyncio.create_task(_run(site, _document(DECISIONS[name])))

@@ -14,13 +14,13 @@ from anew.engine.decide import Reported
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine, open_server_engine
+from anew.runtime.bootstrap import open_engine, open_server_engine
+from anew.runtime.databases import open_database, open_owned
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.runtime.toolbox import Toolbox
-from anew.runtime.wiring import open_database, open_owned
 from anew.store import Lease, RunFilter, RunId, StaleLease
 from tests.crash.kit import soon
 from tests.surfaces.api.processes import ended, server
@@ -74,14 +74,14 @@ def a_file(tmp_path: Path) -> Path:
 
 def use_gate(monkeypatch: pytest.MonkeyPatch, gate: GateTool) -> None:
     """For servers, which take no tools of their own."""
-    monkeypatch.setattr("anew.runtime.opening.Toolbox", lambda *_, **__: Toolbox({"gate": gate}))
+    monkeypatch.setattr("anew.runtime.bootstrap.Toolbox", lambda *_, **__: Toolbox({"gate": gate}))
 
 
 async def live_and_die(file: Path, *, lease_seconds: float | None, runs: int = 1) -> list[RunId]:
     """Work on runs, and die in the middle of a call of each, as kill -9 does it."""
     gate = GateTool()
     async with open_owned(str(file)) as (database, ownership):
-        engine = Embedded(
+        engine = Engine(
             database,
             file.with_suffix(".scratch"),
             toolbox=Toolbox({"gate": gate}),
@@ -89,7 +89,7 @@ async def live_and_die(file: Path, *, lease_seconds: float | None, runs: int = 1
             lease_seconds=lease_seconds,
         )
         begun = [
-            (await engine.start(Order(read_document(HELD, "held.yaml"), {}))).run
+            (await engine.start(StartRequest(read_document(HELD, "held.yaml"), {}))).run
             for _ in range(runs)
         ]
         while len(gate.calls) < runs:
@@ -102,9 +102,9 @@ async def live_and_die(file: Path, *, lease_seconds: float | None, runs: int = 1
     return begun
 
 
-def _kill(engine: Embedded) -> None:
+def _kill(engine: Engine) -> None:
     """Nothing is handed back, nothing more is written."""
-    engine.worker._feeding.cancel()
+    engine.worker._polling.cancel()
     for task in list(engine.worker._chains):
         task.cancel()
     if engine._sharing is not None:
@@ -117,11 +117,11 @@ def mark_dead(file: Path) -> None:
     Path(f"{file}.lock").write_text("4711")
 
 
-async def ends(engine: Embedded, run: RunId) -> Any:
+async def ends(engine: Engine, run: RunId) -> Any:
     return await asyncio.wait_for(engine.wait(run), PATIENCE_SECONDS)
 
 
-async def names(engine: Embedded, run: RunId) -> list[str]:
+async def names(engine: Engine, run: RunId) -> list[str]:
     return [event.name for event in await whole_log(engine.database.archive, run)]
 
 
@@ -179,7 +179,7 @@ def test_a_worker_that_outlived_the_server_is_refused_by_its_fence(
     asyncio.run(play())
 
 
-async def refuse(engine: Embedded, lease: Lease) -> None:
+async def refuse(engine: Engine, lease: Lease) -> None:
     """It can neither report, nor say that it is alive."""
     outcome = outcome_of({"from": "the past"})
     before = await names(engine, lease.job.run)

@@ -13,9 +13,9 @@ from typing import Any
 
 from anew.engine.fold import fold
 from anew.lab.replay import replay
+from anew.runtime.databases import open_database
+from anew.runtime.json_rows import run_row
 from anew.runtime.records import Record, record_of, report_of_record
-from anew.runtime.rows import run_row
-from anew.runtime.wiring import open_database
 from anew.store import Database, RunFilter, RunRow
 from anew.surfaces.cli.history import program_of
 from anew.views.words import event_rows

@@ -13,11 +13,11 @@ import pytest
 from anew.lab.replay import replay
 from anew.lab.script import Tape, script_of
 from anew.languages import load_text
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.lease_dispatcher import LeaseDispatcher
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.remote import RemoteDatabase
 from anew.surfaces.api.control import control_routes
@@ -87,7 +87,7 @@ async def cluster(database, folder, script):
     tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
     counted = CountedDatabase(database)
     counted.clock = clock
-    server = Embedded(
+    server = Engine(
         counted,
         folder,
         clock=clock,
@@ -96,13 +96,13 @@ async def cluster(database, folder, script):
         lease_seconds=LEASE_SECONDS,
         process=next(PROCESSES),
     )
-    desk = LeaseDesk(counted)
-    app = Starlette(routes=control_routes(server, desk))
+    dispatcher = LeaseDispatcher(counted)
+    app = Starlette(routes=control_routes(server, dispatcher))
     async with listening(app) as (url, _):
         remote = await RemoteDatabase.open(url)
         calls = CountedDatabase(remote)
         calls.store = Calls(remote.store)
-        worker = Embedded(
+        worker = Engine(
             calls,
             folder,
             clock=clock,
@@ -125,7 +125,7 @@ async def cluster(database, folder, script):
             driver.cancel()
             await sender.stop()
             await worker.stop(0)
-            await desk.close()
+            await dispatcher.close()
             await remote.close()
             await server.stop(0)
 
@@ -133,7 +133,7 @@ async def cluster(database, folder, script):
 async def played(database, folder, case):
     file, script = f"test{suffix(case)}", script_of(case["script"])
     async with cluster(database, folder, script) as server:
-        order = Order(read_document(source(case), file), script.workload)
+        order = StartRequest(read_document(source(case), file), script.workload)
         run = (await server.start(order)).run
         try:
             state = await asyncio.wait_for(server.wait(run), 30)

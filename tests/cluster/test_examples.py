@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.lease_dispatcher import LeaseDispatcher
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.store import RunFilter
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.remote import RemoteDatabase
@@ -61,15 +61,15 @@ def postgres(
 @asynccontextmanager
 async def cluster(
     database: PostgresDatabase, folder: Path, person: PersonOfScript
-) -> AsyncIterator[tuple[Embedded, Embedded]]:
+) -> AsyncIterator[tuple[Engine, Engine]]:
     """An engine that only serves, and one that reaches it over HTTP and only works."""
-    server = Embedded(
+    server = Engine(
         database, folder / "server", slots=0, works_on_all=True, lease_seconds=LEASE_SECONDS
     )
-    desk = LeaseDesk(database)
-    async with listening(Starlette(routes=control_routes(server, desk))) as (url, _):
+    dispatcher = LeaseDispatcher(database)
+    async with listening(Starlette(routes=control_routes(server, dispatcher))) as (url, _):
         remote = await RemoteDatabase.open(url)
-        worker = Embedded(
+        worker = Engine(
             remote,
             folder / "scratch",
             works_on_all=True,
@@ -81,7 +81,7 @@ async def cluster(
             yield server, worker
         finally:
             await worker.stop(0)
-            await desk.close()
+            await dispatcher.close()
             await remote.close()
             await server.stop(0)
 
@@ -96,7 +96,7 @@ async def run_there(name: str, database: PostgresDatabase, folder: Path, lab_url
             engine.listen(sender.hear)
         try:
             async with asyncio.timeout(RUN_SECONDS_MAX):
-                run = (await server.start(Order(document, workload_of(name, lab_url)))).run
+                run = (await server.start(StartRequest(document, workload_of(name, lab_url)))).run
                 played = Played(document.program, await _line(server, run))
         finally:
             await sender.stop()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anew.runtime.wiring import open_database
+from anew.runtime.databases import open_database
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import finish, held, release
 from tests.cluster.spawning import Spawner

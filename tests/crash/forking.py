@@ -26,7 +26,7 @@ WARM = (
     "anew.surfaces.cli.cancel",
     "anew.surfaces.cli.lab_server",
     "anew.stores.sqlite",
-    "anew.runtime.embedded",
+    "anew.runtime.engine",
     "anew.tools.http",
     "anew.tools.noop",
     "anew.tools.python",

@@ -13,7 +13,7 @@ PARENT = "workflow: [{step: p, tool: {kind: playbook, file: child.yaml}}]"
 @pytest.fixture(autouse=True)
 def _no_net_under_missed_signals(monkeypatch):
     """Looking again after a while would hide a signal that was missed."""
-    monkeypatch.setattr("anew.runtime.feeding.POLL_SECONDS", 3600)
+    monkeypatch.setattr("anew.runtime.poller.POLL_SECONDS", 3600)
 
 
 class Hold:

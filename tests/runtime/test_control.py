@@ -12,11 +12,11 @@ from anew.lab.replay import replay
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
 from anew.stores.packing import pack
@@ -86,14 +86,14 @@ class World:
         self.folder = folder
         self.database = database or MemoryDatabase()
         self.gate = GateTool()
-        self.engine = Embedded(
+        self.engine = Engine(
             self.database, folder / "scratch", toolbox=Toolbox({"gate": self.gate}), **settings
         )
         self.engine.ledger._store = CheckedStore(self.engine.ledger._store)
 
     async def start(self, text, workload=None, **more):
         document = read_document(text, str(self.folder / "test.yaml"))
-        return (await self.engine.start(Order(document, workload or {}, **more))).run
+        return (await self.engine.start(StartRequest(document, workload or {}, **more))).run
 
     async def entered(self):
         await asyncio.wait_for(self.gate.entered.wait(), 10)
@@ -626,7 +626,7 @@ async def _until_jobs(world, run, holds):
 def _kill(world):
     """As if the process had died: nothing is handed back, nothing more is written."""
     worker = world.engine.worker
-    worker._feeding.cancel()
+    worker._polling.cancel()
     for task in list(worker._chains):
         task.cancel()
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from anew.engine import events as e
 from anew.engine.outcome import outcome_of
 from anew.lab.replay import replay
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import AutoApprove
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.generated import playbooks
@@ -90,12 +90,12 @@ async def ended(document, oracle, lives):
     database, clock = MemoryDatabase(), VirtualClock()
     counted = CountedDatabase(database)
     driver = asyncio.create_task(clock.drive(counted.is_quiet))
-    order = Order(read_document(document, "test.yaml"), {}, KEY)
+    order = StartRequest(read_document(document, "test.yaml"), {}, KEY)
     deaths = 0
     try:
         for number, (life, after) in enumerate([*lives, (10**9, False)]):
             mortal = Mortals(counted, life, after=after)
-            engine = Embedded(
+            engine = Engine(
                 mortal,
                 Path("scratch"),
                 clock=clock,
@@ -136,7 +136,7 @@ async def until_ended(engine, run, oracle):
 async def die(engine):
     """Nothing more happens in this engine."""
     worker = engine.worker
-    tasks = [worker._feeding, *worker._chains, *engine._clearing]
+    tasks = [worker._polling, *worker._chains, *engine._clearing]
     await engine.people.interviews.stop()
     for task in tasks:
         task.cancel()

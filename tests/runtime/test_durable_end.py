@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from anew.engine.state import RunStatus
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
@@ -43,8 +43,8 @@ def test_whoever_waits_for_a_run_is_told_when_its_end_is_durable(tmp_path: Path)
     async def play() -> None:
         database: Any = MemoryDatabase()
         database.store = slow = SlowEnd(database.store)
-        engine = Embedded(database, tmp_path)
-        order = Order(read_document(DOCUMENT, str(tmp_path / "test.yaml")), {})
+        engine = Engine(database, tmp_path)
+        order = StartRequest(read_document(DOCUMENT, str(tmp_path / "test.yaml")), {})
         run = (await engine.start(order)).run
         await asyncio.wait_for(slow.arrived.wait(), 10)
         ending = asyncio.create_task(engine.wait(run))
@@ -65,8 +65,8 @@ def test_a_store_that_fails_is_told_to_all_who_wait_and_to_who_waits_later(tmp_p
     async def play() -> None:
         database: Any = MemoryDatabase()
         database.store = slow = SlowEnd(database.store, StoreError("the disk is full"))
-        engine = Embedded(database, tmp_path)
-        order = Order(read_document(DOCUMENT, str(tmp_path / "test.yaml")), {})
+        engine = Engine(database, tmp_path)
+        order = StartRequest(read_document(DOCUMENT, str(tmp_path / "test.yaml")), {})
         run = (await engine.start(order)).run
         await asyncio.wait_for(slow.arrived.wait(), 10)
         waiting = [asyncio.create_task(engine.wait(run)) for _ in range(3)]

@@ -7,8 +7,8 @@ import pytest
 from anew.engine import events as e
 from anew.errors import ConfigError
 from anew.lab.forking import fork_preview
-from anew.runtime.forking import ForkOrder, Where
-from tests.runtime.test_forking import ASKED, in_a_world
+from anew.runtime.forks import ForkPoint, ForkRequest
+from tests.runtime.test_forks import ASKED, in_a_world
 
 ASKED_IN_TIME = ASKED.replace("choices:", "timeout: 1000, choices:")
 SLEEPS = """
@@ -58,9 +58,9 @@ def test_a_move_adds_no_time(tmp_path, text, kind):
         old = await started(world, text, kind)
         (was,) = (await world.engine.ledger.live.get(old)).state.live_step_runs()
         before = (was.asked_at, was.resume_at, was.asked, was.awaited)
-        plan = await world.engine.forks.plan(old, Where())
+        plan = await world.engine.forks.plan(old, ForkPoint())
         assert fork_preview(plan).notes == ["deadlines and sleeps end when they were to end"]
-        run, cut = await forked(world, ForkOrder(old, cancels=True))
+        run, cut = await forked(world, ForkRequest(old, cancels=True))
         assert cut.later_by == 0
         assert (run.asked_at, run.resume_at, run.asked, run.awaited) == before
 
@@ -75,10 +75,10 @@ def test_a_fork_at_an_old_event_has_the_time_that_was_left_then(tmp_path, text, 
         asked_at, resume_at = was.asked_at, was.resume_at
         await world.engine.cancel(old)
         log = await world.log(old)
-        plan = await world.engine.forks.plan(old, Where(len(log) - 1))
+        plan = await world.engine.forks.plan(old, ForkPoint(len(log) - 1))
         told = f"deadlines and sleeps have the time left that they had at event {plan.at}"
         assert fork_preview(plan).notes == [told]
-        run, cut = await forked(world, ForkOrder(old, Where(len(log) - 1)))
+        run, cut = await forked(world, ForkRequest(old, ForkPoint(len(log) - 1)))
         assert cut.later_by == cut.at - log[plan.at - 1].at > 0
         assert run.asked_at == asked_at + cut.later_by
         if resume_at is not None:
@@ -93,10 +93,10 @@ def test_a_run_that_moved_on_since_it_was_looked_at_is_not_cancelled(tmp_path):
         seen = len(await world.log(old))
         await world.engine.signals.signal(old, "news", 1)
         with pytest.raises(ConfigError, match=f"moved on meanwhile, from event {seen} to event"):
-            await world.engine.fork(ForkOrder(old, Where(seen=seen), cancels=True))
+            await world.engine.fork(ForkRequest(old, ForkPoint(seen=seen), cancels=True))
         assert not (await world.engine.ledger.live.get(old)).state.is_final
         # A copy is made of what was seen.
-        new = (await world.engine.fork(ForkOrder(old, Where(seen=seen)))).run
+        new = (await world.engine.fork(ForkRequest(old, ForkPoint(seen=seen)))).run
         cut = (await world.log(new))[seen]
         assert (type(cut), cut.later_by) == (e.RunPaused, 0)
 
@@ -149,7 +149,7 @@ workflow:
         await world.ended(old)
         log = await world.log(old)
         at = next(x.seq for x in log if isinstance(x, e.TaskRetryScheduled))
-        preview = fork_preview(await world.engine.forks.plan(old, Where(at)))
+        preview = fork_preview(await world.engine.forks.plan(old, ForkPoint(at)))
         (effect,) = preview.effects
         assert (effect.task, effect.times, effect.key.value) == ("send", 1, "new")
         assert effect.is_certain

@@ -7,8 +7,8 @@ from anew.engine.fold import fold
 from anew.engine.resting import resting_point
 from anew.engine.state import RunStatus
 from anew.lab.forking import fork_preview
-from anew.runtime.forking import ForkOrder, Unfit, Where
-from tests.runtime.test_forking import in_a_world
+from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
+from tests.runtime.test_forks import in_a_world
 
 FIRST = """
 metadata: {name: shop}
@@ -54,7 +54,9 @@ async def moved(world, first, second):
     """A run of `second` that shares the log of a run of `first` up to the step y."""
     old = await world.start(first)
     await world.ended(old)
-    run = (await world.engine.fork(ForkOrder(old, Where(step="y"), world.document(second)))).run
+    run = (
+        await world.engine.fork(ForkRequest(old, ForkPoint(step="y"), world.document(second)))
+    ).run
     await world.ended(run)
     return run
 
@@ -72,13 +74,13 @@ def test_a_moved_run_is_forked_at_any_event_or_refused(tmp_path, first, second):
             if fold(log[: resting_point(log, at)]).is_stopping:
                 continue
             try:
-                own = (await world.engine.fork(ForkOrder(run, Where(at)))).run
+                own = (await world.engine.fork(ForkRequest(run, ForkPoint(at)))).run
             except Unfit as unfit:
                 missing += [found.step for found in unfit.misfits]
             else:
                 await world.ended(own)
                 assert await world.replays(own) is None, at
-            order = ForkOrder(run, Where(at), world.document(first))
+            order = ForkRequest(run, ForkPoint(at), world.document(first))
             back = (await world.engine.fork(order)).run  # they are its own decisions
             await world.ended(back)
             assert await world.replays(back) is None, at
@@ -91,7 +93,9 @@ def test_a_moved_run_is_forked_at_any_event_or_refused(tmp_path, first, second):
 def test_a_step_that_only_the_first_program_has_can_be_named(tmp_path):
     async def work(world):
         run = await moved(world, FIRST, SECOND)
-        order = ForkOrder(run, Where(step="x"), world.document(FIRST.replace("exit 1", "exit 0")))
+        order = ForkRequest(
+            run, ForkPoint(step="x"), world.document(FIRST.replace("exit 1", "exit 0"))
+        )
         again = (await world.engine.fork(order)).run
         assert await world.ended(again) is RunStatus.DONE
         assert world.left() == ["x", "y", "x", "y"]
@@ -102,7 +106,7 @@ def test_a_step_that_only_the_first_program_has_can_be_named(tmp_path):
 def test_the_preview_knows_each_call_by_the_program_that_made_it(tmp_path):
     async def work(world):
         run = await moved(world, FIRST, SECOND)
-        plan = await world.engine.forks.plan(run, Where(step="x"), world.document(FIRST))
+        plan = await world.engine.forks.plan(run, ForkPoint(step="x"), world.document(FIRST))
         told = [(one.step, one.kind) for one in fork_preview(plan).effects]
         assert told == [("x", "shell"), ("y", "http")]
 
@@ -114,10 +118,10 @@ def test_the_preview_tells_where_the_run_s_own_program_would_have_decided_otherw
         run = await moved(world, FIRST, SECOND)
         log = await world.log(run)
         cut = next(one.seq for one in log if isinstance(one, e.RunPaused))
-        plan = await world.engine.forks.plan(run, Where(cut - 1))
+        plan = await world.engine.forks.plan(run, ForkPoint(cut - 1))
         assert (plan.misfits, plan.is_moved) == ([], False)
         arc = next(one.seq for one in log if isinstance(one, e.NextEvaluated))
         assert fork_preview(plan).differs_at == arc
-        assert fork_preview(await world.engine.forks.plan(run, Where(4))).differs_at is None
+        assert fork_preview(await world.engine.forks.plan(run, ForkPoint(4))).differs_at is None
 
     in_a_world(work, tmp_path)

@@ -15,10 +15,10 @@ from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.lab.replay import replay
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.runtime.toolbox import Toolbox
 from anew.store import RunFilter
 from anew.stores.memory import MemoryDatabase
@@ -183,7 +183,7 @@ class Player:
         self.runs = []
 
     def new_engine(self):
-        engine = Embedded(
+        engine = Engine(
             self.database,
             self.folder / "scratch",
             clock=self.clock,
@@ -199,7 +199,7 @@ class Player:
 
     async def start(self, index):
         document = read_document(self.texts[index], str(self.folder / "test.yaml"))
-        return (await self.engine.start(Order(document, {}, key=f"key {index}"))).run
+        return (await self.engine.start(StartRequest(document, {}, key=f"key {index}"))).run
 
     async def play(self):
         driver = asyncio.create_task(self.clock.drive(self.database.is_quiet))

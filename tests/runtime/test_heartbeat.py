@@ -10,11 +10,11 @@ import pytest
 
 from anew.engine.moments import NANOSECONDS
 from anew.runtime import heartbeat
-from anew.runtime.embedded import Embedded
+from anew.runtime.bootstrap import open_engine, open_server_engine
+from anew.runtime.databases import open_database
+from anew.runtime.engine import Engine
 from anew.runtime.heartbeat import ALIVE_SECONDS_MAX, is_alive
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine, open_server_engine
-from anew.runtime.wiring import open_database
+from anew.runtime.ledger import StartRequest
 from anew.store import Presence
 from anew.stores.contract.roster import presence
 from anew.stores.sqlite.roster import SqliteRoster
@@ -62,8 +62,8 @@ async def known(path: Path) -> list[Presence]:
         return await database.roster.workers()
 
 
-async def status(engine: Embedded, text: str) -> str:
-    started = await engine.start(Order(engine.programs.read(text, "flow.yaml"), {}))
+async def status(engine: Engine, text: str) -> str:
+    started = await engine.start(StartRequest(engine.programs.read(text, "flow.yaml"), {}))
     return (await engine.wait(started.run)).status.value
 
 
@@ -90,7 +90,7 @@ def test_a_beat_tells_how_busy_the_process_is(tmp_path, monkeypatch):
         await (await asyncio.create_subprocess_exec("mkfifo", str(fifo))).wait()
         async with open_server_engine(str(tmp_path / "anew.db"), slots=3) as engine:
             document = engine.programs.read(SLEEPS.replace("FIFO", str(fifo)), "flow.yaml")
-            started = await engine.start(Order(document, {}))
+            started = await engine.start(StartRequest(document, {}))
             said = await heard.until(lambda one: one.busy > 0)
             assert (said.busy, said.leases, said.slots) == (1, 1, 3)
             await asyncio.to_thread(fifo.write_text, "go\n")
@@ -112,7 +112,7 @@ def test_a_job_that_takes_a_while_is_told_before_the_next_heartbeat(tmp_path, mo
         async with open_server_engine(str(tmp_path / "anew.db"), slots=3) as engine:
             await heard.until(lambda one: not one.jobs)
             document = engine.programs.read(SLEEPS.replace("FIFO", str(fifo)), "flow.yaml")
-            started = await engine.start(Order(document, {}))
+            started = await engine.start(StartRequest(document, {}))
             said = await heard.until(lambda one: bool(one.jobs))
             assert [held.job.run for held in said.jobs] == [started.run]
             await asyncio.to_thread(fifo.write_text, "go\n")

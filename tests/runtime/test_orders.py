@@ -7,10 +7,10 @@ import socket
 import pytest
 
 from anew.runtime import orders
-from anew.runtime.opening import open_engine
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.databases import open_database
 from anew.runtime.orders import NoAnswer, Request, ask_owner
 from anew.runtime.ownership import socket_path
-from anew.runtime.wiring import open_database
 from anew.store import RunFilter
 
 HELLO = "workflow: [{step: greet, tool: {kind: noop}}]"

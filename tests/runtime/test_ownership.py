@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from anew.runtime.opening import open_engine
+from anew.runtime.bootstrap import open_engine
 from anew.runtime.ownership import (
     SOCKET_PATH_BYTES_MAX,
     Owned,

@@ -6,7 +6,7 @@ import pytest
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.state import RunStatus
-from anew.runtime.retrying import whole_log
+from anew.runtime.fork_points import whole_log
 from anew.store import RunFilter, StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.hold import (

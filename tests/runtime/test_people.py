@@ -9,7 +9,7 @@ from anew.engine import events as e
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.interviewers import AutoApprove, FromCallback, FromQueue, Recording
-from anew.runtime.questions import is_still
+from anew.runtime.questions import is_blocked
 from anew.store import WaitReason
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.hold import Hold
@@ -62,7 +62,7 @@ workflow:
 
 
 async def still(world, run):
-    found = await asyncio.wait_for(world.engine.people.until_still(run), 10)
+    found = await asyncio.wait_for(world.engine.people.until_blocked(run), 10)
     return [] if found is None else found.questions
 
 
@@ -251,8 +251,8 @@ def test_a_question_whose_deadline_passed_while_nobody_worked_goes_on_by_itself(
     async def ask(world):
         run = await world.start(TIMED)
         assert len(await still(world, run)) == 1
-        assert await is_still(database.archive, run, 59 * 10**9)
-        assert not await is_still(database.archive, run, 61 * 10**9)
+        assert await is_blocked(database.archive, run, 59 * 10**9)
+        assert not await is_blocked(database.archive, run, 61 * 10**9)
         return run
 
     async def go_on(world):
@@ -314,7 +314,7 @@ def test_an_answer_that_comes_as_time_is_over_is_refused(tmp_path):
         await still(world, run)
         held = Hold(world.database.store, "commit", is_silence)
         clock._now = 61 * 10**9
-        world.engine.worker.feeder.notice(0)
+        world.engine.worker.poller.notice(0)
         await held.reached()
         with pytest.raises(ConfigError, match="not open any more"):
             await world.engine.people.answer(run, "no")

@@ -14,7 +14,7 @@ from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.runtime.forking import Where
+from anew.runtime.forks import ForkPoint
 from anew.runtime.orders import obey
 from anew.runtime.programs import read_document
 from anew.store import StoreError
@@ -108,7 +108,7 @@ def test_jobs_leased_ahead_get_the_slot_of_a_start_that_is_refused(tmp_path):
         again = asyncio.create_task(world.start(ONE, key="nightly"))
         await starting.reached()
         looking.let_go()
-        await _soon(lambda: world.engine.worker.feeder._ahead)
+        await _soon(lambda: world.engine.worker.poller._ahead)
         starting.let_go()
         assert await again == run
         assert (await world.ended(other)).status is RunStatus.DONE
@@ -124,7 +124,7 @@ def test_the_slot_of_a_start_that_is_refused_is_used_by_who_waits_for_it(tmp_pat
         again = asyncio.create_task(world.start(NOOP, key="nightly"))
         await starting.reached()
         other = await world.start(NOOP)
-        world.engine.worker.feeder.adopt([other])
+        world.engine.worker.poller.adopt([other])
         await _feeder_waits(world)
         starting.let_go()
         await asyncio.wait({again})
@@ -136,7 +136,7 @@ def test_the_slot_of_a_start_that_is_refused_is_used_by_who_waits_for_it(tmp_pat
 
 async def _feeder_waits(world):
     worker = world.engine.worker
-    await _soon(lambda: worker.feeder._next_due == 0 and not worker.feeder._signal.is_set())
+    await _soon(lambda: worker.poller._next_due == 0 and not worker.poller._signal.is_set())
 
 
 def test_a_store_that_fails_inside_a_call_is_not_the_calls_outcome(tmp_path):
@@ -311,7 +311,7 @@ workflow:
         run = await world.start(document)
         await _soon(lambda: len(world.gate.calls) == 2)
         await world.engine.cancel(run)
-        plan = await world.engine.forks.plan(run, Where(step="c"))
+        plan = await world.engine.forks.plan(run, ForkPoint(step="c"))
         beginning = plan.beginning(run, "again", labels={}, workload={})
         again = (await world.engine.ledger.reopen(beginning)).run
         live = {step.key for step in fold(await world.log(again)).live_step_runs()}
@@ -450,7 +450,7 @@ def test_stopping_closes_the_tools_even_if_a_job_cannot_be_handed_back(tmp_path)
             await world.start(ONE)
         await world.entered()
         world.gate.answers.put_nowait({})
-        await _soon(lambda: world.engine.worker.feeder._ahead)
+        await _soon(lambda: world.engine.worker.poller._ahead)
         await world.entered()
         Hold(world.database.store, "release", error=StoreError("disk full")).let_go()
         with pytest.raises(StoreError, match="disk full"):

@@ -19,12 +19,12 @@ from anew.errors import ConfigError, ProgramError
 from anew.languages.dot.extensions import Extensions, calling
 from anew.languages.dot.graph import Graph
 from anew.program.findings import Finding, Severity
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.orders import Request, obey
 from anew.runtime.programs import compiled_again, read_document
-from anew.runtime.retrying import whole_log
 from anew.store import RunFilter, RunId, StoredProgram
 from anew.stores.memory import MemoryDatabase
 
@@ -54,11 +54,11 @@ def removed(folder: Path) -> None:
         (folder / name).unlink()
 
 
-async def still(engine: Embedded, run: RunId) -> None:
-    assert await asyncio.wait_for(engine.people.until_still(run), 20)
+async def still(engine: Engine, run: RunId) -> None:
+    assert await asyncio.wait_for(engine.people.until_blocked(run), 20)
 
 
-async def answered(engine: Embedded, run: RunId) -> list[Event]:
+async def answered(engine: Engine, run: RunId) -> list[Event]:
     """What happens when the question of a run is answered."""
     await engine.people.answer(run, "Yes")
     await engine.adopt([run])
@@ -78,7 +78,7 @@ def test_a_run_goes_on_elsewhere_when_the_files_of_its_graph_are_gone(tmp_path: 
     async def begin() -> tuple[RunId, str]:
         async with open_engine(database) as engine:
             document = read_document(file.read_text(), str(file), dialect="docs")
-            run = (await engine.start(Order(document, {}))).run
+            run = (await engine.start(StartRequest(document, {}))).run
             await still(engine, run)
             return run, document.program.digest
 
@@ -98,15 +98,15 @@ def test_a_run_goes_on_elsewhere_when_the_files_of_its_graph_are_gone(tmp_path: 
 
 KILLED = """
 import asyncio, sys
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine
+from anew.runtime.ledger import StartRequest
+from anew.runtime.bootstrap import open_engine
 from anew.runtime.programs import read_document
 
 async def main(database, file):
     async with open_engine(database) as engine:
         document = read_document(open(file).read(), file, dialect="docs")
-        run = (await engine.start(Order(document, {}))).run
-        await engine.people.until_still(run)
+        run = (await engine.start(StartRequest(document, {}))).run
+        await engine.people.until_blocked(run)
         print(run, flush=True)
         await asyncio.Event().wait()
 
@@ -140,7 +140,7 @@ def test_a_registered_graph_is_started_and_retried_without_its_files(tmp_path: P
     async def go_on() -> list[Event]:
         async with open_engine(database) as engine:
             document = await engine.programs.find("g")
-            run = (await engine.start(Order(document, {}))).run
+            run = (await engine.start(StartRequest(document, {}))).run
             await still(engine, run)
             await answered(engine, run)
         async with open_engine(database) as engine:
@@ -155,7 +155,7 @@ def test_a_registered_graph_is_started_and_retried_without_its_files(tmp_path: P
 
 def test_the_owner_of_a_database_compiles_what_another_terminal_has_read(tmp_path: Path) -> None:
     async def ask() -> None:
-        engine = Embedded(MemoryDatabase(), tmp_path)
+        engine = Engine(MemoryDatabase(), tmp_path)
         files = {"styles.css": STYLES, "work.md": PROMPT}
         asked = Request("start", source=GRAPH, file="/nowhere/g.dot", dialect="docs", files=files)
         try:
@@ -234,10 +234,10 @@ def test_an_engine_compiles_the_children_of_its_runs_with_its_extensions(tmp_pat
 
     async def play() -> None:
         database = MemoryDatabase()
-        engine = Embedded(database, tmp_path / "scratch", extensions=EXTENSIONS)
+        engine = Engine(database, tmp_path / "scratch", extensions=EXTENSIONS)
         try:
             document = read_document(parent, str(tmp_path / "parent.yaml"))
-            run = (await engine.start(Order(document, {}))).run
+            run = (await engine.start(StartRequest(document, {}))).run
             state = await asyncio.wait_for(engine.wait(run), 20)
             assert state.status is RunStatus.DONE
         finally:
@@ -246,8 +246,8 @@ def test_an_engine_compiles_the_children_of_its_runs_with_its_extensions(tmp_pat
         (child,) = [
             row for row in await database.archive.runs(RunFilter()) if row.parent is not None
         ]
-        knowing = Embedded(database, tmp_path / "scratch", extensions=EXTENSIONS)
-        ignorant = Embedded(database, tmp_path / "scratch")
+        knowing = Engine(database, tmp_path / "scratch", extensions=EXTENSIONS)
+        ignorant = Engine(database, tmp_path / "scratch")
         try:
             assert (await knowing.programs.get(child.digest)).program.name == "own"
             with pytest.raises(ConfigError, match="compiled with extensions"):

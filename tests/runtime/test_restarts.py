@@ -6,9 +6,9 @@ from anew.engine import events as e
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.keys import check_key
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.restarting import last_of_line, successor
+from anew.runtime.restarts import last_of_line, successor
 from anew.store import RunFilter
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.test_control import _gate_is_a_kind, _kill, in_a_world  # noqa: F401
@@ -176,7 +176,7 @@ def test_a_graph_is_a_child_of_graphs_and_of_playbooks(tmp_path, parent):
     async def work(world):
         file = str(tmp_path / ("parent.dot" if parent == "graph" else "parent.yaml"))
         document = read_document(PARENT if parent == "graph" else playbook, file)
-        run = (await world.engine.start(Order(document, {"who": "ann"}))).run
+        run = (await world.engine.start(StartRequest(document, {"who": "ann"}))).run
         await world.ended(run)
         [child] = await world.database.archive.runs(RunFilter(parent=run))
         assert child.status is RunStatus.DONE

@@ -8,8 +8,8 @@ import resource
 import pytest
 
 from anew.engine.state import RunStatus
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
@@ -70,10 +70,10 @@ def _gate_is_a_kind(monkeypatch):
 
 def ended_with(tool, folder):
     async def work():
-        engine = Embedded(MemoryDatabase(), folder / "scratch", toolbox=Toolbox({"gate": tool}))
+        engine = Engine(MemoryDatabase(), folder / "scratch", toolbox=Toolbox({"gate": tool}))
         try:
             document = read_document(RETRIES, str(folder / "test.yaml"))
-            started = await engine.start(Order(document, {}))
+            started = await engine.start(StartRequest(document, {}))
             return await asyncio.wait_for(engine.wait(started.run), 20)
         finally:
             await engine.stop(0)

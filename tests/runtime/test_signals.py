@@ -11,7 +11,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.lab.replay import replay
 from anew.languages import load_text
-from anew.runtime.retrying import whole_log
+from anew.runtime.fork_points import whole_log
 from anew.runtime.signals import (
     BadSignal,
     NoSuchRun,
@@ -25,7 +25,7 @@ from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
 from anew.views.summary import summary
 from tests.runtime.test_control import World, _gate_is_a_kind, in_a_world  # noqa: F401
-from tests.runtime.test_sharing import a_database, places, together  # noqa: F401
+from tests.runtime.test_coordination import a_database, places, together  # noqa: F401
 from tests.virtual import CountedDatabase, VirtualClock, played
 
 PAY = """
@@ -71,7 +71,7 @@ VALUE = "hunter2-and-more"
 
 async def waiting(world, run):
     """What the run waits for, once it waits for nothing else."""
-    return await asyncio.wait_for(world.engine.people.until_still(run), 10)
+    return await asyncio.wait_for(world.engine.people.until_blocked(run), 10)
 
 
 async def send(world, run, name="paid", payload=None, **more):
@@ -103,7 +103,7 @@ def test_a_run_that_does_something_else_does_not_stand_still(tmp_path):
     async def work(world):
         run = await world.start(BESIDE)
         await world.entered()
-        still = asyncio.create_task(world.engine.people.until_still(run))
+        still = asyncio.create_task(world.engine.people.until_blocked(run))
         await world.database.archive.run(run)
         assert not still.done()
         world.gate.answers.put_nowait({})

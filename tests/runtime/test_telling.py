@@ -2,8 +2,8 @@
 
 import asyncio
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.stores.sqlite import SqliteDatabase
 
@@ -21,10 +21,10 @@ def test_commits_are_told_in_the_order_of_the_log(tmp_path, monkeypatch):
 
     async def work():
         database = SqliteDatabase.open(tmp_path / "anew.db")
-        engine = Embedded(database, tmp_path / "scratch")
+        engine = Engine(database, tmp_path / "scratch")
         heard = []
         engine.listen(lambda _, events: heard.extend(event.seq for event in events))
-        started = await engine.start(Order(read_document(LOOP, "loop.yaml"), {}))
+        started = await engine.start(StartRequest(read_document(LOOP, "loop.yaml"), {}))
         state = await asyncio.wait_for(engine.wait(started.run), 60)
         await engine.stop(0)
         await database.close()

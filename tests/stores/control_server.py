@@ -14,8 +14,8 @@ from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk
+from anew.runtime.engine import Engine
+from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.stores.remote import RemoteDatabase
 from anew.surfaces.api import operations, receiving
 from anew.surfaces.api.control import control_routes
@@ -25,8 +25,8 @@ class Server(Struct):
     """`engine.database` is what lies behind it."""
 
     url: str
-    engine: Embedded
-    desk: LeaseDesk
+    engine: Engine
+    dispatcher: LeaseDispatcher
     uvicorn: uvicorn.Server
 
     async def open(self, **more: Any) -> RemoteDatabase:
@@ -83,15 +83,15 @@ async def served(
 
     Without `checks` it takes events that make no sense, as stores do: the contract has no others.
     """
-    engine = Embedded(database, scratch)
-    desk = LeaseDesk(database)
-    app = Starlette(routes=control_routes(engine, desk))
+    engine = Engine(database, scratch)
+    dispatcher = LeaseDispatcher(database)
+    app = Starlette(routes=control_routes(engine, dispatcher))
     try:
         async with listening(around(app), port) as (url, server):
             with unfolded() if checks else unchecked():
-                yield Server(url, engine, desk, server)
-                await desk.close()
+                yield Server(url, engine, dispatcher, server)
+                await dispatcher.close()
     finally:
-        await desk.close()
+        await dispatcher.close()
         await engine.stop()
         await database.close()

@@ -93,7 +93,7 @@ def test_numbers_that_no_database_holds_are_refused(tmp_path, kind, module_datab
 def test_a_cursor_of_any_length_is_taken_for_the_newest(tmp_path):
     async def go():
         async with served(SqliteDatabase.open(tmp_path / "runs.db"), tmp_path) as server:
-            cursor = f"{server.desk.board.boot}-{'9' * 5000}"
+            cursor = f"{server.dispatcher.board.boot}-{'9' * 5000}"
             asked = [("notices", {"after": cursor, "wait_seconds": 0})]
             assert await statuses(server, asked) == [200]
 

@@ -45,7 +45,7 @@ class Hanging:
 
 async def cut_off(server) -> None:
     """What uvicorn does to requests that take too long when it stops."""
-    await server.desk.close()
+    await server.dispatcher.close()
     for task in server.uvicorn.server_state.tasks:
         task.cancel()
 
@@ -153,7 +153,7 @@ def test_a_desk_closes_though_its_database_does_not_answer(tmp_path, monkeypatch
             asking = asyncio.create_task(asked)
             await hanging.began.wait()
             async with asyncio.timeout(10):
-                await server.desk.close()
+                await server.dispatcher.close()
             assert (await asking).leases == []
             await remote.close()
 

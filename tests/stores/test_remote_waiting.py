@@ -41,7 +41,7 @@ def test_a_commit_of_another_brings_a_job(tmp_path):
         async with served(SqliteDatabase.open(tmp_path / "runs.db"), tmp_path) as server:
             one, other = await server.open(), await server.open()
             asking = waits_for_a_job(one)
-            await until(lambda: server.desk._waiting)
+            await until(lambda: server.dispatcher._waiting)
             await other.store.commit(first(jobs=[job()]))
             batch = await asking
             assert [lease.job.run for lease in batch.leases] == [RUN]
@@ -72,8 +72,8 @@ def test_a_server_that_stops_sends_who_waits_away_at_once(tmp_path):
             remote = await server.open(patience_seconds=0.1)
             asking = waits_for_a_job(remote)
             remote.notices.listen(lambda notice: None)
-            await until(lambda: server.desk._waiting)
-            await server.desk.close()
+            await until(lambda: server.dispatcher._waiting)
+            await server.dispatcher.close()
             assert (await asking).leases == []
             with pytest.raises(StoreError, match="the server is stopping"):
                 await waits_for_a_job(remote)
@@ -87,10 +87,10 @@ def test_who_is_cancelled_while_waiting_loses_no_job(tmp_path):
         async with served(MemoryDatabase(), tmp_path) as server:
             remote, other = await server.open(), await server.open()
             asking = waits_for_a_job(remote)
-            await until(lambda: server.desk._waiting)
+            await until(lambda: server.dispatcher._waiting)
             asking.cancel()
             await asyncio.wait({asking})
-            await until(lambda: not server.desk._waiting)
+            await until(lambda: not server.dispatcher._waiting)
             await other.store.commit(first(jobs=[job()]))
             assert len((await waits_for_a_job(other)).leases) == 1
             await remote.close()
@@ -104,17 +104,17 @@ def test_who_is_cancelled_while_the_answer_is_on_its_way_hands_it_back(tmp_path)
         async with served(MemoryDatabase(), tmp_path) as server:
             remote, other = await server.open(), await server.open()
             await other.store.commit(first(jobs=[job()]))
-            remember = server.desk._remember
+            remember = server.dispatcher._remember
 
             def cancels(ticket, batch):
                 remember(ticket, batch)
                 asking.cancel()
 
-            server.desk._remember = cancels
+            server.dispatcher._remember = cancels
             asking = waits_for_a_job(remote)
             await asyncio.wait({asking})
             assert asking.cancelled()
-            server.desk._remember = remember
+            server.dispatcher._remember = remember
             assert len((await waits_for_a_job(other)).leases) == 1
             await remote.close()
             await other.close()
@@ -244,9 +244,9 @@ def test_nothing_is_leased_for_a_worker_that_died_while_waiting(tmp_path):
             )
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(head.encode() + body)
-            await until(lambda: server.desk._waiting)
+            await until(lambda: server.dispatcher._waiting)
             writer.transport.abort()
-            await until(lambda: not server.desk._waiting)
+            await until(lambda: not server.dispatcher._waiting)
             await remote.store.commit(first(jobs=[job()]))
             assert [lease.token for lease in (await waits_for_a_job(remote)).leases] == [1]
             await remote.close()

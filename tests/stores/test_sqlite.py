@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from anew.engine.fingerprints import fingerprint_of
 from anew.engine.state import RunState, RunStatus
+from anew.runtime.databases import open_database
 from anew.runtime.ownership import Ownership
-from anew.runtime.wiring import open_database
 from anew.store import (
     FailureFilter,
     Lease,

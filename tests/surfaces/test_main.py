@@ -212,7 +212,7 @@ def test_a_quiet_run_of_plain_texts_imports_no_more_than_it_uses(tmp_path: Path)
     steps = "workflow: [{step: start, tool: {kind: noop}}]"
     (tmp_path / "flow.yaml").write_text(f"{HEAD}{steps}", encoding="utf-8")
     loaded = modules_after("run", "flow.yaml", "--db", "runs.db", "--quiet", cwd=tmp_path)
-    assert "anew.runtime.embedded" in loaded
+    assert "anew.runtime.engine" in loaded
     packages = {"importlib.metadata", "tempfile", "rich", "difflib", "getpass"}
     assert not loaded & packages
     ours = {"anew.expressions.marked", "anew.views.lanes", "anew.surfaces.cli.live"}

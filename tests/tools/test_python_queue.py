@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from anew.engine.outcome import Outcome
 from anew.engine.state import RunState, RunStatus
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.stores.memory import MemoryDatabase
 from anew.tools.python.tool import PythonTool
@@ -34,9 +34,11 @@ workflow:
 
 
 async def _ended(folder: Path, text: str) -> RunState:
-    engine = Embedded(MemoryDatabase(), folder / "scratch")
+    engine = Engine(MemoryDatabase(), folder / "scratch")
     try:
-        run = (await engine.start(Order(read_document(text, str(folder / "test.yaml")), {}))).run
+        run = (
+            await engine.start(StartRequest(read_document(text, str(folder / "test.yaml")), {}))
+        ).run
         return await asyncio.wait_for(engine.wait(run), 60)
     finally:
         await engine.stop(0)
@@ -91,10 +93,10 @@ workflow:
 """
 
     async def session() -> bool:
-        engine = Embedded(MemoryDatabase(), tmp_path / "scratch")
+        engine = Engine(MemoryDatabase(), tmp_path / "scratch")
         try:
             document = read_document(text, str(tmp_path / "test.yaml"))
-            state = await engine.wait((await engine.start(Order(document, {}))).run)
+            state = await engine.wait((await engine.start(StartRequest(document, {}))).run)
             async with asyncio.timeout(20):
                 while not has_ended(state.last_result["pid"]):
                     await asyncio.sleep(0.002)

@@ -15,7 +15,7 @@ from anew.engine.pipeline import Invoke
 from anew.errors import EngineBug
 from anew.lab.log_world import RecordedEntry
 from anew.lab.playing import Asking
-from anew.runtime.sleeping import SleepTool
+from anew.runtime.sleep_tool import SleepTool
 from anew.tool import Answer, Call, Parked, Place, Timeout
 from anew.tools.noop import NoopTool
 

@@ -11,7 +11,7 @@ from anew.engine.cuts import share_at
 from anew.engine.events import Event
 from anew.lab.replay import Difference, posing_as, replay
 from anew.program.program import Program
-from anew.runtime.forking import Plan
+from anew.runtime.forks import ForkPlan
 from anew.values import Object
 from anew.views.forking import Cut, Preview, preview_of
 
@@ -19,7 +19,7 @@ from anew.views.forking import Cut, Preview, preview_of
 _DERIVED_EVENTS_MAX = 20_000
 
 
-def fork_preview(plan: Plan, workload: Object | None = None) -> Preview:
+def fork_preview(plan: ForkPlan, workload: Object | None = None) -> Preview:
     """What a run that begins with this plan will do, as far as the log can tell."""
     return preview_of(
         Cut(
@@ -39,7 +39,7 @@ def fork_preview(plan: Plan, workload: Object | None = None) -> Preview:
     )
 
 
-def differs_at(plan: Plan) -> int | None:
+def differs_at(plan: ForkPlan) -> int | None:
     """The first shared event that the new program would have decided otherwise, if it is known.
 
     It is not where the log does not even follow from the program that decided it.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from anew.engine.standing import State
 from anew.errors import AnewError, ConfigError
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.keys import ASKED
 from anew.store import RunFilter, RunId, RunRow, Survey
 
@@ -44,7 +44,7 @@ WITH_REASON: tuple[BulkAction, ...] = ("cancel", "pause")
 WITH_NAME: tuple[BulkAction, ...] = ("skip",)
 
 
-class Refused(ConfigError):
+class ActionRefused(ConfigError):
     """The action does not change this run. `retried_as` is the run that takes it up already."""
 
     def __init__(self, detail: str, retried_as: RunId | None = None) -> None:
@@ -52,7 +52,7 @@ class Refused(ConfigError):
         self.retried_as = retried_as
 
 
-class Deed(Struct, frozen=True):
+class BulkOperation(Struct, frozen=True):
     """What is done to each run, and what its log tells of it where it can."""
 
     action: BulkAction
@@ -78,14 +78,14 @@ class BulkResult(Struct):
     last: RunId | None = None
 
 
-class Foreseen(Struct, frozen=True):
+class BulkPreview(Struct, frozen=True):
     """`count` runs are meant, and an action can change `able` of them."""
 
     count: int
     able: int
 
 
-async def foreseen(survey: Survey, action: BulkAction, meant: RunFilter) -> Foreseen:
+async def preview_of(survey: Survey, action: BulkAction, meant: RunFilter) -> BulkPreview:
     """What the action would find."""
     counts = able = await survey.counts(meant)
     if action == "retry" and meant.is_retried is None:
@@ -95,18 +95,18 @@ async def foreseen(survey: Survey, action: BulkAction, meant: RunFilter) -> Fore
     elif action == "skip":
         able = await survey.counts(replace(meant, is_delayed=True))
     some = sum(count for state, count in able.items() if state in ABLE[action])
-    return Foreseen(sum(counts.values()), some)
+    return BulkPreview(sum(counts.values()), some)
 
 
 def unknown(named: Iterable[RunId], found: Collection[RunId]) -> list[tuple[RunId, AnewError]]:
     """Refusals for the runs that are not there."""
     missing = [run for run in named if run not in found]
-    return [(run, Refused("there is no such run")) for run in missing]
+    return [(run, ActionRefused("there is no such run")) for run in missing]
 
 
 async def act_on_all(
-    engine: Embedded,
-    deed: Deed,
+    engine: Engine,
+    deed: BulkOperation,
     rows: Iterable[RunRow],
     *,
     is_over: Callable[[], bool] = lambda: False,
@@ -126,18 +126,18 @@ async def act_on_all(
     return result
 
 
-async def _act(engine: Embedded, deed: Deed, row: RunRow) -> None:
+async def _act(engine: Engine, deed: BulkOperation, row: RunRow) -> None:
     if row.state not in ABLE[deed.action]:
-        raise Refused(f"it is {row.state.value}: there is nothing to {deed.action}")
+        raise ActionRefused(f"it is {row.state.value}: there is nothing to {deed.action}")
     if not await _ACTIONS[deed.action](engine, row.run, deed):
-        raise Refused(f"there was nothing to {deed.action}")
+        raise ActionRefused(f"there was nothing to {deed.action}")
 
 
-async def _skip(engine: Embedded, run: RunId, deed: Deed) -> bool:
+async def _skip(engine: Engine, run: RunId, deed: BulkOperation) -> bool:
     return await engine.skip(run, by=deed.by) > 0
 
 
-async def _retry(engine: Embedded, run: RunId, _: Deed) -> bool:
+async def _retry(engine: Engine, run: RunId, _: BulkOperation) -> bool:
     """Once for each run, however often it is asked, and whoever did it: its key is made of its id.
 
     The row is read again: others may have retried it while this one waited for its turn.
@@ -148,11 +148,11 @@ async def _retry(engine: Embedded, run: RunId, _: Deed) -> bool:
         started = await engine.retry(run, key=f"{ASKED}bulk-retry:{run}")
         retried_as = None if started.is_new else started.run
     if retried_as is not None:
-        raise Refused(f"it was retried before, as run {retried_as}", retried_as)
+        raise ActionRefused(f"it was retried before, as run {retried_as}", retried_as)
     return True
 
 
-_ACTIONS: Mapping[BulkAction, Callable[[Embedded, RunId, Deed], Awaitable[bool]]] = {
+_ACTIONS: Mapping[BulkAction, Callable[[Engine, RunId, BulkOperation], Awaitable[bool]]] = {
     "cancel": lambda engine, run, deed: engine.cancel(run, deed.reason),
     "pause": lambda engine, run, deed: engine.pause(run, deed.reason),
     "resume": lambda engine, run, _: engine.resume(run),

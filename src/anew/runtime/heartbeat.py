@@ -17,7 +17,7 @@ from typing import Any
 
 from anew import __version__
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.leases import HEARTBEAT_SECONDS
 from anew.store import HeldJob, Presence, WorkerKind
 
@@ -37,7 +37,7 @@ NEWS_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def beating(engine: Embedded, kind: WorkerKind) -> AsyncIterator[None]:
+async def beating(engine: Engine, kind: WorkerKind) -> AsyncIterator[None]:
     """Be known as a worker of the engine's database meanwhile."""
     heart = _Heart(engine, kind)
     task = asyncio.create_task(heart.beat_on())
@@ -52,7 +52,7 @@ async def beating(engine: Embedded, kind: WorkerKind) -> AsyncIterator[None]:
 class _Heart:
     """Says the same process each time, by an id of its own."""
 
-    def __init__(self, engine: Embedded, kind: WorkerKind) -> None:
+    def __init__(self, engine: Engine, kind: WorkerKind) -> None:
         self._engine = engine
         self._kind = kind
         self._worker = token_hex(8)

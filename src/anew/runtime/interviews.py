@@ -17,7 +17,7 @@ from anew.engine.events import Event, HumanWaiting
 from anew.engine.state import RunState
 from anew.errors import AnewError
 from anew.runtime.interviewers import Interviewer
-from anew.runtime.live import LiveRuns
+from anew.runtime.live_runs import LiveRuns
 from anew.runtime.questions import OpenQuestion, questions_of
 from anew.store import RunId, StoreError
 

@@ -32,12 +32,12 @@ from anew.engine.secrets import MissingSecret
 from anew.engine.state import Key, RunState, RunStatus
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
-from anew.runtime.beginnings import Beginning
 from anew.runtime.ids import RunIds
-from anew.runtime.live import LiveRun, LiveRuns
+from anew.runtime.live_runs import LiveRun, LiveRuns
 from anew.runtime.programs import Document, Programs
+from anew.runtime.shared_history import SharedHistory
 from anew.runtime.slots import Slots
-from anew.runtime.turns import Desk, Errand, Turn, head_of, reopening_turn, take_turn
+from anew.runtime.turns import Assignment, Turn, TurnContext, head_of, reopening_turn, take_turn
 from anew.store import (
     Commit,
     Database,
@@ -67,7 +67,7 @@ _NOBODY: AbstractAsyncContextManager[None] = nullcontext()
 Listener = Callable[[RunId, Sequence[Event]], None]
 
 
-class Order(Struct, frozen=True):
+class StartRequest(Struct, frozen=True):
     """A wish for a run. For `entry`, `continues` and `generation` see `run.requested`."""
 
     document: Document
@@ -86,13 +86,13 @@ class Started(Struct, frozen=True):
 
     run: RunId
     is_new: bool
-    errands: list[Errand] = []
+    assignments: list[Assignment] = []
 
 
 class Applied(Struct, frozen=True):
     """What followed: things to do now, on slots already taken; and what happened, if anything."""
 
-    errands: list[Errand]
+    assignments: list[Assignment]
     has_moved: bool
     events: Sequence[Event] = ()
 
@@ -156,7 +156,7 @@ class Ledger:
         self._given_up: dict[RunId, Exception] = {}
         self._failure: BaseException | None = None
 
-    async def start(self, order: Order) -> Started:
+    async def start(self, order: StartRequest) -> Started:
         """A new run, or the one its key names."""
         await self._programs.keep(order.document)
         for _ in range(TURN_ATTEMPTS_MAX):
@@ -168,15 +168,15 @@ class Ledger:
             except StaleVersion:
                 continue  # another process drew the same id, or more secrets are needed
             else:
-                return Started(live.id, is_new=True, errands=turn.errands)
+                return Started(live.id, is_new=True, assignments=turn.assignments)
         raise EngineBug(f"no run of {order.document.program.name} could be begun")
 
-    async def _decided_first(self, order: Order) -> tuple[LiveRun, Turn]:
+    async def _decided_first(self, order: StartRequest) -> tuple[LiveRun, Turn]:
         """A new run and its first turn, which is taken in a thread when it is long."""
         for allowance in (Allowance(TURN_OPERATIONS_AT_ONCE), None):
             live = self._new_run(order)
             await self.live.refresh_secrets(live)
-            take = partial(self._first_turn, live, order, self._desk(allowance=allowance))
+            take = partial(self._first_turn, live, order, self._context(allowance=allowance))
             try:
                 turn = take() if allowance else await self._patiently(take)
             except MissingSecret as missing:
@@ -198,7 +198,7 @@ class Ledger:
         if not live.is_ended:
             self.live.add(live)
 
-    def _new_run(self, order: Order) -> LiveRun:
+    def _new_run(self, order: StartRequest) -> LiveRun:
         document = order.document
         return LiveRun(
             self._ids.next(),
@@ -209,7 +209,7 @@ class Ledger:
             order.depth,
         )
 
-    def _first_turn(self, live: LiveRun, order: Order, desk: Desk) -> Turn:
+    def _first_turn(self, live: LiveRun, order: StartRequest, ctx: TurnContext) -> Turn:
         new = NewRun(
             program=live.program.name,
             digest=live.program.digest,
@@ -226,9 +226,9 @@ class Ledger:
             continues=order.continues,
             generation=order.generation,
         )
-        return take_turn(live, request, desk, new=new)
+        return take_turn(live, request, ctx, new=new)
 
-    async def reopen(self, beginning: Beginning, key: str | None = None) -> Started:
+    async def reopen(self, beginning: SharedHistory, key: str | None = None) -> Started:
         """A new run that shares the beginning of another and goes on from there, in one commit."""
         program, folder = beginning.document.program, beginning.folder
         await self._programs.keep(beginning.document)
@@ -237,13 +237,13 @@ class Ledger:
             secrets = await self._programs.secrets(program, folder)
             events = beginning.told_of(run, secrets)
             live = LiveRun(run, program, folder, fold(events), secrets=secrets)
-            desk = self._desk()
+            ctx = self._context()
             new = NewRun(
                 program.name, program.digest, key, beginning.labels, retry_of=beginning.retry_of
             )
             try:
                 turn = await asyncio.to_thread(
-                    reopening_turn, live, events, beginning.cut(desk.now), desk, new=new
+                    reopening_turn, live, events, beginning.cut(ctx.now), ctx, new=new
                 )
                 await self._begin(live, turn)
             except KeyTaken as taken:
@@ -267,7 +267,7 @@ class Ledger:
     ) -> Applied:
         """Make `boundary` true.
 
-        With a lease the caller holds a slot, and goes on with the first errand itself. Nothing
+        With a lease the caller holds a slot, and goes on with the first assignment itself. Nothing
         happens once the run is not in the state that `is_meant`.
         """
         for attempt in self._attempts():
@@ -301,17 +301,17 @@ class Ledger:
                 raise StaleVersion(f"run {run} was refused meanwhile")
         if is_meant is not None and not is_meant(live.state):
             return NOTHING
-        desk = self._desk(
+        ctx = self._context(
             holds_slot=lease is not None,
             may_take_over=may_take_over,
             allowance=Allowance(TURN_OPERATIONS_AT_ONCE),
         )
         turn: Turn | None
         try:
-            turn = take_turn(live, boundary, desk, lease=lease)
+            turn = take_turn(live, boundary, ctx, lease=lease)
         except TakesLong:
             live.is_stale = True
-            live, turn = await self._take_beside(run, boundary, desk, lease, is_meant)
+            live, turn = await self._take_beside(run, boundary, ctx, lease, is_meant)
         except BaseException as error:
             live.is_stale = True  # it may have been changed half
             self._learn(live, error)
@@ -322,13 +322,13 @@ class Ledger:
             return NOTHING
         await self._commit(live, turn, holds_slot=lease is not None)
         events = turn.commit.events
-        return Applied(turn.errands, bool(events), events)
+        return Applied(turn.assignments, bool(events), events)
 
     async def _take_beside(
         self,
         run: RunId,
         boundary: Boundary,
-        desk: Desk,
+        ctx: TurnContext,
         lease: Lease | None,
         is_meant: Callable[[RunState], bool] | None,
     ) -> tuple[LiveRun, Turn | None]:
@@ -341,7 +341,7 @@ class Ledger:
         live = await self.live.apart(run)
         if is_meant is not None and not is_meant(live.state):
             return live, None
-        patient = replace(desk, allowance=None)
+        patient = replace(ctx, allowance=None)
         try:
             take = partial(take_turn, live, boundary, patient, lease=lease)
             turn = await self._patiently(take)
@@ -482,19 +482,19 @@ class Ledger:
             return LAST_MOMENT
         return now + int(self._lease_seconds * NANOSECONDS)
 
-    def _desk(
+    def _context(
         self,
         *,
         holds_slot: bool = False,
         may_take_over: bool = True,
         allowance: Allowance | None = None,
-    ) -> Desk:
+    ) -> TurnContext:
         free, now = self._slots.free if may_take_over else -1, self._clock.now()
-        places = free if holds_slot else free - 1
-        return Desk(now, self._draw, places, self._pools, self.lease_end(now), allowance)
+        slots = free if holds_slot else free - 1
+        return TurnContext(now, self._draw, slots, self._pools, self.lease_end(now), allowance)
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:
-        extra = max(0, len(turn.errands) - (1 if holds_slot else 0))
+        extra = max(0, len(turn.assignments) - (1 if holds_slot else 0))
         self._slots.take(extra)
         try:
             await self._store.commit(turn.commit)

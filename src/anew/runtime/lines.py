@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anew.engine.events import Event, RunRequested
 from anew.runtime.records import read_log
-from anew.runtime.restarting import successor
+from anew.runtime.restarts import successor
 from anew.store import Archive, RunId
 
 # Runs that took each other's place and are read together.

@@ -17,14 +17,14 @@ import msgspec
 
 from anew.errors import AnewError, ConfigError
 from anew.files import KeptFile
-from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, Deed, Refused, act_on_all, unknown
-from anew.runtime.embedded import Embedded
-from anew.runtime.forking import ForkOrder, Where
-from anew.runtime.ledger import Order
-from anew.runtime.moving import moves_row, moves_to
+from anew.runtime.bulk import ABLE, BULK_RUNS_MAX, ActionRefused, BulkOperation, act_on_all, unknown
+from anew.runtime.engine import Engine
+from anew.runtime.forks import ForkPoint, ForkRequest
+from anew.runtime.ledger import StartRequest
 from anew.runtime.ownership import check_socket, socket_path
+from anew.runtime.program_moves import moves_row, moves_to
 from anew.runtime.programs import Document, compiled_beside, read_document
-from anew.runtime.skipping import skipped_row
+from anew.runtime.wait_skips import skipped_row
 from anew.runtime.webhooks import open_webhooks
 from anew.store import RunFilter, RunId, SealedCredential, StoreError
 from anew.values import Object
@@ -74,28 +74,28 @@ class Request(msgspec.Struct, omit_defaults=True):
     runs: list[str] = []
 
 
-async def _start(engine: Embedded, asked: Request) -> Object:
+async def _start(engine: Engine, asked: Request) -> Object:
     if asked.name is not None:
         document = await engine.programs.find(asked.name, asked.version)
     else:
         document = await _document(asked)
-    started = await engine.start(Order(document, asked.workload, asked.key, asked.labels))
+    started = await engine.start(StartRequest(document, asked.workload, asked.key, asked.labels))
     return {"run": str(started.run), "is_new": started.is_new}
 
 
-async def _cancel(engine: Embedded, asked: Request) -> Object:
+async def _cancel(engine: Engine, asked: Request) -> Object:
     return {"changed": await engine.cancel(_run(asked), asked.reason)}
 
 
-async def _pause(engine: Embedded, asked: Request) -> Object:
+async def _pause(engine: Engine, asked: Request) -> Object:
     return {"changed": await engine.pause(_run(asked), asked.reason)}
 
 
-async def _resume(engine: Embedded, asked: Request) -> Object:
+async def _resume(engine: Engine, asked: Request) -> Object:
     return {"changed": await engine.resume(_run(asked))}
 
 
-async def _skip(engine: Embedded, asked: Request) -> Object:
+async def _skip(engine: Engine, asked: Request) -> Object:
     """End waits; whoever works on the run goes on with it."""
     run = _run(asked)
     ended = await engine.skipping.skip(
@@ -106,17 +106,17 @@ async def _skip(engine: Embedded, asked: Request) -> Object:
     return {"run": str(run), "status": live.state.status.value, "skipped": rows}
 
 
-async def _adopt(engine: Embedded, asked: Request) -> Object:
+async def _adopt(engine: Engine, asked: Request) -> Object:
     await engine.adopt([_run(asked)])
     return {"run": asked.run}
 
 
-async def _resume_all(engine: Embedded, _: Request) -> Object:
+async def _resume_all(engine: Engine, _: Request) -> Object:
     problems = await engine.adopt_all()
     return {"problems": {str(run): str(error) for run, error in problems.items()}}
 
 
-async def _answer(engine: Embedded, asked: Request) -> Object:
+async def _answer(engine: Engine, asked: Request) -> Object:
     """Keep an answer, and go on with the run unless that is not wanted."""
     run = _run(asked)
     asking = None if asked.asking is None else _run_id(asked.asking)
@@ -128,7 +128,7 @@ async def _answer(engine: Embedded, asked: Request) -> Object:
     return {"run": str(run)}
 
 
-async def _signal(engine: Embedded, asked: Request) -> Object:
+async def _signal(engine: Engine, asked: Request) -> Object:
     """Keep a signal, and go on with the run unless that is not wanted."""
     run = _run(asked)
     is_new = await engine.signals.signal(
@@ -139,22 +139,22 @@ async def _signal(engine: Embedded, asked: Request) -> Object:
     return {"run": str(run), "is_new": is_new}
 
 
-async def _webhook(_: Embedded, asked: Request) -> Object:
+async def _webhook(_: Engine, asked: Request) -> Object:
     """Where a signal can be sent to by someone who has no token."""
     return {"run": asked.run, "path": open_webhooks().path_for(_run(asked), asked.name or "")}
 
 
-async def _retry(engine: Embedded, asked: Request) -> Object:
+async def _retry(engine: Engine, asked: Request) -> Object:
     started = await engine.retry(_run(asked), asked.step, at=asked.at, key=asked.key)
     return {"run": str(started.run)}
 
 
-async def _bulk(engine: Embedded, asked: Request) -> Object:
+async def _bulk(engine: Engine, asked: Request) -> Object:
     """Do one thing to many runs; `name` says what."""
     action = next((one for one in ABLE if one == asked.name), None)
     if action is None:
         raise ConfigError(f"there is no action {asked.name!r}; there are {', '.join(ABLE)}.")
-    deed = Deed(action, asked.reason, asked.by)
+    deed = BulkOperation(action, asked.reason, asked.by)
     deed.check()
     named = [_run(Request("bulk", run=run)) for run in asked.runs[:BULK_RUNS_MAX]]
     rows = await engine.database.archive.runs(RunFilter(runs=named, limit=len(named)))
@@ -167,7 +167,7 @@ async def _bulk(engine: Embedded, asked: Request) -> Object:
 
 
 def _refused_row(run: RunId, error: AnewError) -> Object:
-    retried_as = error.retried_as if isinstance(error, Refused) else None
+    retried_as = error.retried_as if isinstance(error, ActionRefused) else None
     return {
         "run": str(run),
         "detail": str(error),
@@ -175,15 +175,15 @@ def _refused_row(run: RunId, error: AnewError) -> Object:
     }
 
 
-async def _fork(engine: Embedded, asked: Request) -> Object:
+async def _fork(engine: Engine, asked: Request) -> Object:
     document = None
     if asked.name is not None:
         document = await engine.programs.find(asked.name, asked.version)
     elif asked.source is not None:
         document = await _document(asked)
-    order = ForkOrder(
+    order = ForkRequest(
         _run(asked),
-        Where(asked.at, asked.step, asked.visit, seen=asked.seen),
+        ForkPoint(asked.at, asked.step, asked.visit, seen=asked.seen),
         document,
         asked.workload,
         asked.key,
@@ -194,31 +194,31 @@ async def _fork(engine: Embedded, asked: Request) -> Object:
     return {"run": str(started.run), "is_new": started.is_new}
 
 
-async def _register(engine: Embedded, asked: Request) -> Object:
+async def _register(engine: Engine, asked: Request) -> Object:
     document = await _document(asked)
     version = await engine.register(document)
     moves = await moves_to(engine.database, engine.programs, document)
     return {"name": document.program.name, "version": version, "runs": moves_row(moves)}
 
 
-async def _seal(engine: Embedded, asked: Request) -> Object:
+async def _seal(engine: Engine, asked: Request) -> Object:
     if asked.sealed is None:
         raise ConfigError("there is no credential in this order")
     await engine.database.vault.seal(asked.sealed)
     return {}
 
 
-async def _forget(engine: Embedded, asked: Request) -> Object:
+async def _forget(engine: Engine, asked: Request) -> Object:
     vault = engine.database.vault
     known = [row.name for row in await vault.names()]
     return {"changed": await vault.forget(asked.name or ""), "known": known}
 
 
-async def _prune(engine: Embedded, asked: Request) -> Object:
+async def _prune(engine: Engine, asked: Request) -> Object:
     return {"removed": await engine.prune(asked.before or 0)}
 
 
-async def _drop(engine: Embedded, asked: Request) -> Object:
+async def _drop(engine: Engine, asked: Request) -> Object:
     """Remove one run."""
     await engine.drop(_run(asked))
     return {"removed": 1}
@@ -241,7 +241,7 @@ def _run_id(said: str) -> RunId:
     return RunId(min(int(said), RUN_ID_MAX))
 
 
-ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
+ORDERS: dict[str, Callable[[Engine, Request], Awaitable[Object]]] = {
     "start": _start,
     "cancel": _cancel,
     "pause": _pause,
@@ -263,7 +263,7 @@ ORDERS: dict[str, Callable[[Embedded, Request], Awaitable[Object]]] = {
 }
 
 
-async def obey(engine: Embedded, asked: Request) -> Object:
+async def obey(engine: Engine, asked: Request) -> Object:
     """Do what is asked; AnewError when it cannot be done."""
     order = ORDERS.get(asked.do)
     if order is None:
@@ -271,10 +271,10 @@ async def obey(engine: Embedded, asked: Request) -> Object:
     return await order(engine, asked)
 
 
-class Doorkeeper:
+class ControlSocket:
     """Listens beside the database for as long as this process owns it."""
 
-    def __init__(self, engine: Embedded, database: Path) -> None:
+    def __init__(self, engine: Engine, database: Path) -> None:
         self._engine = engine
         self._database = database
         self._path = socket_path(database)

@@ -11,6 +11,7 @@ from anew.clock import Clock
 from anew.engine.decide import Answered
 from anew.engine.state import FINAL, RunState
 from anew.errors import ConfigError
+from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.families import families
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.interviews import Interviews
@@ -18,7 +19,7 @@ from anew.runtime.ledger import Ledger
 from anew.runtime.questions import (
     OpenQuestion,
     answered_already,
-    is_still,
+    is_blocked,
     label_of,
     meant,
     nothing_open,
@@ -26,7 +27,6 @@ from anew.runtime.questions import (
     questions_of,
     too_late,
 )
-from anew.runtime.standing import Still, what_is_open
 from anew.store import Database, RunId
 
 
@@ -54,7 +54,7 @@ class People:
             ledger.live, interviewer, answer=self._hear, ended=self.look_again, fail=fail
         )
 
-    async def until_still(self, run: RunId) -> Still | None:
+    async def until_blocked(self, run: RunId) -> BlockedOn | None:
         """Return when only people or signals can move a run on; None when it has ended.
 
         A question that an interviewer is being asked does not count yet.
@@ -73,12 +73,12 @@ class People:
             ending.cancel()
             await asyncio.gather(ending, return_exceptions=True)
 
-    async def _standing(self, run: RunId) -> Still | None:
+    async def _standing(self, run: RunId) -> BlockedOn | None:
         if await self._is_interviewed(run):
             return None
-        if not await is_still(self._database.archive, run, self._clock.now()):
+        if not await is_blocked(self._database.archive, run, self._clock.now()):
             return None
-        return await what_is_open(self._database, run)
+        return await blocked_on(self._database, run)
 
     async def _is_interviewed(self, run: RunId) -> bool:
         """Whether someone is being asked about a run, or about a child it waits for."""

@@ -20,7 +20,7 @@ from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
-from anew.runtime.lookups import Lookups
+from anew.runtime.single_flight import SingleFlight
 from anew.store import Catalog, StoredProgram
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Programs:
         self._keychain = keychain
         self._clock = clock
         self._known: dict[str, Document] = {}
-        self._lookups = Lookups(self._look_up)
+        self._lookups = SingleFlight(self._look_up)
 
     def read(self, source: str | bytes, file: str, *, dialect: str | None = None) -> Document:
         """Compile a document with the extensions of this engine."""

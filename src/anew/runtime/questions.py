@@ -18,7 +18,7 @@ from anew.engine.state import Key, RunState
 from anew.errors import ConfigError
 from anew.runtime.damage import folded
 from anew.runtime.families import families, unfinished_runs
-from anew.runtime.retrying import whole_log
+from anew.runtime.fork_points import whole_log
 from anew.store import Archive, Database, JobRow, RunId, Store, WaitReason
 from anew.stores.damage import DamagedRun
 
@@ -87,7 +87,7 @@ async def readable_state(store: Store, run: RunId) -> RunState | None:
         return None
 
 
-async def is_still(archive: Archive, run: RunId, now: int) -> bool:
+async def is_blocked(archive: Archive, run: RunId, now: int) -> bool:
     """Whether only people or signals can move a run on: it, or the children it waits for, wait.
 
     A question whose deadline has passed goes on by itself.

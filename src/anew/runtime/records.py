@@ -13,11 +13,11 @@ from msgspec import Struct
 from anew.engine.events import Event
 from anew.engine.state import FINAL, RunState
 from anew.program.program import Program
+from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.damage import PAGE_EVENTS, Readable, check_row, damage_row, folded, readable_log
-from anew.runtime.lost import lost_workers
+from anew.runtime.json_rows import more_of
+from anew.runtime.lost_workers import lost_workers
 from anew.runtime.questions import OpenQuestion
-from anew.runtime.rows import more_of
-from anew.runtime.standing import Still, what_is_open
 from anew.store import Archive, Database, JobRow, RunFilter, RunId, RunRow
 from anew.stores.damage import DamagedRun
 from anew.values import Object
@@ -39,7 +39,7 @@ class Record(Struct, frozen=True):
     progress: Progress
     jobs: list[JobRow]
     children: list[RunRow]
-    still: Still | None
+    still: BlockedOn | None
     lost: list[LostWorker]
     damage: DamagedRun | None = None
 
@@ -70,7 +70,7 @@ async def record_of(database: Database, row: RunRow, program: Program | None) ->
         progress=found.progress,
         jobs=jobs,
         children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
-        still=None if row.status in FINAL else await what_is_open(database, row.run),
+        still=None if row.status in FINAL else await blocked_on(database, row.run),
         lost=await lost_workers(database, jobs),
         damage=found.damage,
     )

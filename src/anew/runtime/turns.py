@@ -31,7 +31,7 @@ from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import FOR_OTHERS, Key, RunStatus, StepRun, StepRunStatus
 from anew.expressions import Allowance
-from anew.runtime.live import LiveRun
+from anew.runtime.live_runs import LiveRun
 from anew.store import (
     DEFAULT_POOL,
     Commit,
@@ -57,7 +57,7 @@ FIRST_TOKEN = 1
 _AGAIN = frozenset({Lost, Resumed, Answered, Signalled})
 
 
-class Errand(Struct, frozen=True, gc=False):
+class Assignment(Struct, frozen=True, gc=False):
     """Something to do once the turn is durable, and the right to do it."""
 
     ask: Invoke | Wait
@@ -72,12 +72,12 @@ class Turn(Struct, frozen=True):
     """
 
     commit: Commit
-    errands: list[Errand]
+    assignments: list[Assignment]
     next_due: int | None
     stopped: list[Key] = []
 
 
-class Desk(Struct, frozen=True):
+class TurnContext(Struct, frozen=True):
     """What the worker brings along: the time, chance, and how many more step-runs it can take.
 
     Those of its `pools` (None: of any), and it may keep them until `until`. `allowance` is the work
@@ -95,20 +95,20 @@ class Desk(Struct, frozen=True):
 def take_turn(
     live: LiveRun,
     boundary: Boundary,
-    desk: Desk,
+    ctx: TurnContext,
     *,
     lease: Lease | None = None,
     new: NewRun | None = None,
 ) -> Turn:
     """Decide `boundary`. The run in memory is then ahead of the store, until this is committed."""
-    desk = _not_before(desk, live)
-    moment = Moment(desk.now, desk.draw, live.secrets, desk.allowance)
-    draft = _Draft(live, desk, moment, live.state.version)
+    ctx = _not_before(ctx, live)
+    moment = Moment(ctx.now, ctx.draw, live.secrets, ctx.allowance)
+    draft = _Draft(live, ctx, moment, live.state.version)
     transition = draft.decide(boundary)
     park, keeps_lease = None, False
     if lease is not None:
         park = draft.own_job(transition, lease)
-        keeps_lease = bool(draft.errands)
+        keeps_lease = bool(draft.assignments)
     own = lease.job.key if lease else None
     if type(boundary) is Skipped:
         draft.woken = transition.jobs
@@ -119,14 +119,14 @@ def take_turn(
     if own in draft.stopped:
         park, keeps_lease = None, False
     commit = draft.commit(lease, park=park, keeps_lease=keeps_lease, new=new)
-    return Turn(commit, draft.errands, _next_due(commit), draft.stopped)
+    return Turn(commit, draft.assignments, _next_due(commit), draft.stopped)
 
 
 def reopening_turn(
-    live: LiveRun, shared: list[Event], cut: Paused, desk: Desk, *, new: NewRun
+    live: LiveRun, shared: list[Event], cut: Paused, ctx: TurnContext, *, new: NewRun
 ) -> Turn:
     """Begin a run with the events of another, and go on: what was at work there is done again."""
-    draft = _Draft(live, desk, Moment(desk.now, desk.draw, live.secrets), 0, list(shared))
+    draft = _Draft(live, ctx, Moment(ctx.now, ctx.draw, live.secrets), 0, list(shared))
     draft.decide(cut)
     for run in live.state.live_step_runs():
         if run.status is StepRunStatus.EXECUTING:
@@ -137,9 +137,9 @@ def reopening_turn(
     return Turn(commit, [], _next_due(commit))
 
 
-def _not_before(desk: Desk, live: LiveRun) -> Desk:
-    live.last_at = moment_after(live.last_at, desk.now)
-    return desk if live.last_at == desk.now else replace(desk, now=live.last_at)
+def _not_before(ctx: TurnContext, live: LiveRun) -> TurnContext:
+    live.last_at = moment_after(live.last_at, ctx.now)
+    return ctx if live.last_at == ctx.now else replace(ctx, now=live.last_at)
 
 
 def moment_after(last: int, now: int, *, draw: Callable[[int, int], int] = randrange) -> int:
@@ -158,12 +158,12 @@ class _Draft(Struct):
     """A turn in the making."""
 
     live: LiveRun
-    desk: Desk
+    ctx: TurnContext
     moment: Moment
     expected: int
     events: list[Event] = field(default_factory=list)
     jobs: list[NewJob] = field(default_factory=list)
-    errands: list[Errand] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
     stopped: list[Key] = field(default_factory=list)
     # Put aside by whoever goes on with them; one that still holds a lease must not lose it.
     woken: list[Key] = field(default_factory=list)
@@ -181,19 +181,19 @@ class _Draft(Struct):
         if run is None:
             return None
         if isinstance(ask, Invoke) or (ask is not None and self._is_short(ask)):
-            self.errands.append(Errand(ask, lease))
+            self.assignments.append(Assignment(ask, lease))
             return None
         if ask is not None:
             return Park(_due_of(ask), _reason_of(ask), _next_attempt(ask, run))
         if self.live.state.status is RunStatus.PAUSED:
             return Park(None, WaitReason.HELD, max(run.attempt, 1))
-        due = run.resume_at or self.desk.now
+        due = run.resume_at or self.ctx.now
         return Park(due, WaitReason.READY, max(run.attempt, 1))
 
     def _is_short(self, wait: Wait) -> bool:
         # An answer or a signal may come at any time, and must find the job where it can be
         # handed out again.
-        return not wait.is_for_others and wait.until - self.desk.now < PARK_SECONDS * NANOSECONDS
+        return not wait.is_for_others and wait.until - self.ctx.now < PARK_SECONDS * NANOSECONDS
 
     def hand_out(self, keys: Iterable[Key], *, are_fresh: bool) -> None:
         """Take over what there are slots for; the rest is for whoever is free.
@@ -201,10 +201,12 @@ class _Draft(Struct):
         Jobs that were handed out before have tokens already, which only a lease can tell.
         """
         todo = deque(keys)
-        places = self.desk.slots + 1  # the one it has is used by the first errand, whatever it is
+        places = (
+            self.ctx.slots + 1
+        )  # the one it has is used by the first assignment, whatever it is
         while todo:
             key = todo.popleft()
-            full = len(self.errands) >= places or len(self.events) >= TURN_EVENTS_MAX
+            full = len(self.assignments) >= places or len(self.events) >= TURN_EVENTS_MAX
             if full or not are_fresh or not self._is_of_ours(key):
                 self.jobs.append(self._for_others(key, is_fresh=are_fresh))
                 continue
@@ -214,21 +216,23 @@ class _Draft(Struct):
                 self._take(key, taken.ask)
 
     def _is_of_ours(self, key: Key) -> bool:
-        return self.desk.pools is None or self._pool(key) in self.desk.pools
+        return self.ctx.pools is None or self._pool(key) in self.ctx.pools
 
     def let_go_of_stopped(self) -> None:
         """What this turn took over may be in a branch that this very turn ended."""
         if self.stopped:
             self.jobs = [job for job in self.jobs if job.key not in self.stopped]
-            self.errands = [one for one in self.errands if one.lease.job.key not in self.stopped]
+            self.assignments = [
+                one for one in self.assignments if one.lease.job.key not in self.stopped
+            ]
 
     def _take(self, key: Key, ask: Invoke | Wait) -> None:
         if not isinstance(ask, Invoke) and not self._is_short(ask):
             self.jobs.append(self._parked(key, ask))
             return
-        until, pool = self.desk.until, self._pool(key)
+        until, pool = self.ctx.until, self._pool(key)
         lease = Lease(JobRef(self.live.id, key), FIRST_TOKEN, until)
-        self.errands.append(Errand(ask, lease))
+        self.assignments.append(Assignment(ask, lease))
         self.jobs.append(NewJob(key, pool=pool, taken_until=until, is_fresh=True))
 
     def _parked(self, key: Key, wait: Wait) -> NewJob:
@@ -247,8 +251,8 @@ class _Draft(Struct):
         run = self.live.state.step_run(key)
         # One that waits for a person or a signal is put aside again by whoever takes it.
         is_asking = run is not None and run.status in FOR_OTHERS
-        if run is None or is_asking or run.resume_at is None or run.resume_at <= self.desk.now:
-            now, pool = self.desk.now, self._pool(key)
+        if run is None or is_asking or run.resume_at is None or run.resume_at <= self.ctx.now:
+            now, pool = self.ctx.now, self._pool(key)
             return NewJob(key, due_at=now, pool=pool, is_fresh=is_fresh)
         return NewJob(
             key,
@@ -271,9 +275,9 @@ class _Draft(Struct):
         return Commit(
             run=live.id,
             expected=self.expected,
-            at=self.desk.now,
+            at=self.ctx.now,
             events=self.events,
-            head=head_of(live, self.desk.now),
+            head=head_of(live, self.ctx.now),
             lease=lease,
             park=park,
             keeps_lease=keeps_lease,

@@ -19,12 +19,12 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of
 from anew.engine.state import Key, StepRunStatus
-from anew.runtime.calls import CALLED_AGAIN, Caller
-from anew.runtime.feeding import Feeder
 from anew.runtime.ledger import Ledger
-from anew.runtime.sites import Sites
+from anew.runtime.poller import JobPoller
+from anew.runtime.run_folders import RunFolders
 from anew.runtime.slots import Slots
-from anew.runtime.turns import PARK_SECONDS, Errand
+from anew.runtime.tool_calls import CALLED_AGAIN, ToolCaller
+from anew.runtime.turns import PARK_SECONDS, Assignment
 from anew.store import (
     JobRef,
     Lease,
@@ -83,11 +83,11 @@ class Worker:
         self,
         store: Store,
         ledger: Ledger,
-        caller: Caller,
+        caller: ToolCaller,
         clock: Clock,
         *,
         slots: Slots,
-        sites: Sites,
+        sites: RunFolders,
         adopted: set[RunId] | None,
         pools: Sequence[str] | None = None,
         is_shared: bool = False,
@@ -111,7 +111,7 @@ class Worker:
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Whoever waits gets it from there; where nobody does, the same error was told elsewhere.
         self.failure.add_done_callback(lambda failure: failure.cancelled() or failure.exception())
-        self.feeder = Feeder(
+        self.poller = JobPoller(
             store,
             clock,
             slots=slots,
@@ -122,16 +122,16 @@ class Worker:
             is_shared=is_shared,
             is_lasting=is_lasting,
         )
-        ledger.on_handed_out = self.feeder.notice
-        ledger.on_ended = self.feeder.disown
-        self._feeding = asyncio.create_task(self._guarded(self.feeder.run))
+        ledger.on_handed_out = self.poller.notice
+        ledger.on_ended = self.poller.disown
+        self._polling = asyncio.create_task(self._guarded(self.poller.run))
 
     # --- what others tell it -------------------------------------------------------------------
 
-    def follow(self, errands: Iterable[Errand]) -> None:
+    def follow(self, assignments: Iterable[Assignment]) -> None:
         """Do what a turn asked for; its slots are taken already."""
-        for errand in errands:
-            self._spawn(errand.lease, errand)
+        for assignment in assignments:
+            self._spawn(assignment.lease, assignment)
 
     def abandon(self, run: RunId, keys: Collection[Key] | None = None) -> None:
         """Stop the calls of a run that has ended, or those of step-runs whose branch has.
@@ -147,16 +147,16 @@ class Worker:
 
     def leases(self) -> list[Lease]:
         """What this worker holds."""
-        return [chain.lease for chain in self._chains.values()] + self.feeder.ahead
+        return [chain.lease for chain in self._chains.values()] + self.poller.ahead
 
     def stoppable(self, run: RunId) -> list[Lease]:
         """What it holds of a run and could stop, or not begin: the rest is being committed."""
         held = [chain.lease for chain in self._chains.values() if chain.is_at_work]
-        return [lease for lease in held + self.feeder.ahead if lease.job.run == run]
+        return [lease for lease in held + self.poller.ahead if lease.job.run == run]
 
     def lose(self, lost: Sequence[Lease]) -> None:
         """These belong to someone else by now, or to nobody: stop their calls."""
-        self.feeder.lose(lost)
+        self.poller.lose(lost)
         gone = {(lease.job, lease.token) for lease in lost}
         self._cancel(lambda chain: (chain.lease.job, chain.lease.token) in gone)
 
@@ -176,12 +176,12 @@ class Worker:
             grace_seconds = 0.0
         self._is_stopping = True
         self._slots.close()
-        self.feeder.stop()
+        self.poller.stop()
         try:
             # Not bare: it ends quietly when cancelled, and an interruption would end there with it.
-            await asyncio.gather(self._feeding)
+            await asyncio.gather(self._polling)
             async with asyncio.timeout(CLEANUP_SECONDS_MAX if self._is_lasting else None):
-                await self.feeder.give_back()
+                await self.poller.give_back()
         except (StoreError, TimeoutError):
             if not self._is_lasting:
                 raise
@@ -226,9 +226,9 @@ class Worker:
     def _begin_leased(self, lease: Lease, version: int) -> None:
         self._spawn(lease, None, version=version)
 
-    def _spawn(self, lease: Lease, errand: Errand | None, *, version: int = 0) -> None:
+    def _spawn(self, lease: Lease, assignment: Assignment | None, *, version: int = 0) -> None:
         chain = _Chain(lease, version)
-        task = asyncio.create_task(self._guarded(lambda: self._work(chain, errand), chain))
+        task = asyncio.create_task(self._guarded(lambda: self._work(chain, assignment), chain))
         self._chains[task] = chain
         task.add_done_callback(self._ended)
 
@@ -236,7 +236,7 @@ class Worker:
         del self._chains[task]
         self._slots.give_back()
         self._changed.set()
-        self.feeder.look_again()
+        self.poller.look_again()
 
     async def _guarded(
         self, work: Callable[[], Awaitable[None]], chain: _Chain | None = None
@@ -283,39 +283,39 @@ class Worker:
             self.failure.set_exception(error)
             self._ledger.fail(error)
 
-    async def _work(self, chain: _Chain, errand: Errand | None) -> None:
-        if errand is not None or not await self._is_last_chance(chain):
-            await self._go_on(chain, errand)
+    async def _work(self, chain: _Chain, assignment: Assignment | None) -> None:
+        if assignment is not None or not await self._is_last_chance(chain):
+            await self._go_on(chain, assignment)
         elif self._is_better_elsewhere(chain.lease):
             due = self._clock.now() + int(SUSPECT_PAUSE_SECONDS * NANOSECONDS)
             await self._store.release(chain.lease, due_at=due)
         else:
             await self._alone(chain)
 
-    async def _go_on(self, chain: _Chain, errand: Errand | None) -> None:
+    async def _go_on(self, chain: _Chain, assignment: Assignment | None) -> None:
         """Work on a step-run, and then on those it leads to, as long as there are any."""
         try:
-            if errand is None:
+            if assignment is None:
                 boundary = await self._begin(chain)
             else:
-                boundary = await self._do(chain, errand)
+                boundary = await self._do(chain, assignment)
             while boundary is not None:
                 lease = chain.lease
                 applied = await self._ledger.apply(
                     lease.job.run, boundary, lease=lease, may_take_over=self._may_take_over(chain)
                 )
-                if not applied.errands:
+                if not applied.assignments:
                     return
-                self.follow(applied.errands[1:])
-                chain.lease = applied.errands[0].lease
-                boundary = await self._do(chain, applied.errands[0])
+                self.follow(applied.assignments[1:])
+                chain.lease = applied.assignments[0].lease
+                boundary = await self._do(chain, applied.assignments[0])
         except StaleLease:
             return  # someone else has the job by now; what was done under it is void
 
     def _may_take_over(self, chain: _Chain) -> bool:
         """Whether the slot goes on with what its step-run leads to: not for long if others wait."""
         chain.turns += 1
-        return chain.turns <= CHAIN_TURNS_MAX or not self.feeder.someone_waits
+        return chain.turns <= CHAIN_TURNS_MAX or not self.poller.someone_waits
 
     async def _begin(self, chain: _Chain) -> Boundary | None:
         """What a leased job's state calls for."""
@@ -328,12 +328,12 @@ class Worker:
             return Due(lease.job.key)
         ask = asked_of(live.program, live.state, run)
         if lease.was_parked or ask.tool.kind in CALLED_AGAIN:
-            return await self._do(chain, Errand(ask, lease))
+            return await self._do(chain, Assignment(ask, lease))
         return Lost(lease.job.key)
 
-    async def _do(self, chain: _Chain, errand: Errand) -> Boundary | None:
+    async def _do(self, chain: _Chain, assignment: Assignment) -> Boundary | None:
         """Wait, or call the tool. None when the job was put aside or handed back."""
-        ask = errand.ask
+        ask = assignment.ask
         if self._is_stopping:
             await self._hand_back(chain.lease)
             return None

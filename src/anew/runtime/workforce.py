@@ -17,7 +17,7 @@ from anew.values import Object
 WORKERS_SHOWN_MAX = 1_000
 
 
-class Pool(Struct, frozen=True):
+class PoolStatus(Struct, frozen=True):
     """The open jobs of a pool, and those who take them. Who works for several counts in each."""
 
     load: PoolLoad
@@ -46,7 +46,7 @@ class Workforce(Struct, frozen=True):
 
     now: int
     workers: list[Presence]
-    pools: list[Pool]
+    pools: list[PoolStatus]
 
     def row(self) -> Object:
         """The JSON of `anew workers --json` and of `GET /api/v1/workers`."""
@@ -68,10 +68,10 @@ async def workforce_of(database: Database) -> Workforce:
     return Workforce(now, workers, pools)
 
 
-def _pool(load: PoolLoad, alive: Sequence[Presence]) -> Pool:
+def _pool(load: PoolLoad, alive: Sequence[Presence]) -> PoolStatus:
     mine = [one for one in alive if one.slots and (not one.pools or load.pool in one.pools)]
     slots, busy = sum(one.slots for one in mine), sum(one.busy for one in mine)
-    return Pool(load, len(mine), slots, busy)
+    return PoolStatus(load, len(mine), slots, busy)
 
 
 def _worker_row(one: Presence, now: int) -> Object:

@@ -14,8 +14,8 @@ import httpx2
 from msgspec import Struct
 from starlette.applications import Starlette
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.opening import open_server_engine
+from anew.runtime.bootstrap import open_server_engine
+from anew.runtime.engine import Engine
 from anew.surfaces.api.app import create_app
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.serving import address_of, bind, serving
@@ -80,7 +80,7 @@ class Site(Struct):
     """One server, and a client that has its token."""
 
     url: str
-    engine: Embedded
+    engine: Engine
     app: Starlette
     client: httpx2.AsyncClient
 
@@ -148,7 +148,7 @@ def answered(answer: httpx2.Response, status: int) -> Any:
 
 @asynccontextmanager
 async def served_app(
-    engine: Embedded, settings: ApiSettings, listener: socket.socket, **more: Any
+    engine: Engine, settings: ApiSettings, listener: socket.socket, **more: Any
 ) -> AsyncIterator[Starlette]:
     app = create_app(engine, settings)
     async with serving(app, listener, **more):

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from anew.runtime.opening import open_server_engine
+from anew.runtime.bootstrap import open_server_engine
 from anew.surfaces.api import serving as serving_module
 from anew.surfaces.api.connections import CLIENT_CONNECTIONS_MAX, ConnectionLimits, own_limits
 from anew.surfaces.api.endpoint import Asked

@@ -24,7 +24,7 @@ def test_an_operation_is_answered_with_what_every_answer_says(tmp_path: Path) ->
         assert answer.status_code == 200
         assert msgspec.msgpack.decode(answer.content, type=int) > 0
         assert answer.headers["content-type"] == wire.MEDIA_TYPE
-        assert answer.headers[wire.CURSOR_HEADER] == site.service.desk.board.cursor
+        assert answer.headers[wire.CURSOR_HEADER] == site.service.dispatcher.board.cursor
         assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
         counted = (
             f'http_requests_total{{method="POST",path="{wire.PATH}{{operation}}",status="200"}} 1'

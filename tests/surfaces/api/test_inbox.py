@@ -74,7 +74,7 @@ async def waiting(site: Site, document: str, **more: Any) -> str:
 
 async def still(site: Site, run: str) -> None:
     """Nothing but people can move the run on, and all that it asks is asked."""
-    await site.engine.people.until_still(RunId(int(run)))
+    await site.engine.people.until_blocked(RunId(int(run)))
 
 
 async def asked(site: Site) -> list[dict[str, Any]]:

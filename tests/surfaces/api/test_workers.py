@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from psycopg.conninfo import conninfo_to_dict
 
 from anew import __version__
-from anew.runtime.opening import open_worker_engine
+from anew.runtime.bootstrap import open_worker_engine
 from tests.postgres_server import Database, a_database  # noqa: F401
 from tests.surfaces.api.served import SLEEPS, TOKEN, Site, play
 

@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine
-from anew.runtime.orders import Doorkeeper, NoAnswer, Request
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.engine import Engine
+from anew.runtime.ledger import StartRequest
+from anew.runtime.orders import ControlSocket, NoAnswer, Request
 from anew.runtime.programs import read_document
 from anew.runtime.questions import open_questions
 from anew.store import RunId
@@ -41,21 +41,21 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return place
 
 
-async def asking(engine: Embedded) -> RunId:
+async def asking(engine: Engine) -> RunId:
     """A run that waits for a person in its first step."""
-    run = (await engine.start(Order(read_document(TWICE, "twice.yaml"), {}))).run
-    assert await engine.people.until_still(run)
+    run = (await engine.start(StartRequest(read_document(TWICE, "twice.yaml"), {}))).run
+    assert await engine.people.until_blocked(run)
     return run
 
 
-async def steps_that_ask(engine: Embedded, run: RunId) -> list[str]:
+async def steps_that_ask(engine: Engine, run: RunId) -> list[str]:
     return [one.key.step for one in await open_questions(engine.database, run)]
 
 
 def test_an_answer_that_was_heard_is_no_answer_to_the_next_question(
     place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hears = Doorkeeper._answer
+    hears = ControlSocket._answer
     heard: list[Object | None] = []
 
     async def play() -> list[str]:
@@ -63,13 +63,13 @@ def test_an_answer_that_was_heard_is_no_answer_to_the_next_question(
             run = await asking(engine)
 
             async def hangs_up_once(
-                door: Doorkeeper, reader: StreamReader, writer: StreamWriter
+                door: ControlSocket, reader: StreamReader, writer: StreamWriter
             ) -> Object | None:
                 heard.append(await hears(door, reader, writer))
-                await engine.people.until_still(run)
+                await engine.people.until_blocked(run)
                 return None if len(heard) == 1 else heard[-1]
 
-            monkeypatch.setattr(Doorkeeper, "_answer", hangs_up_once)
+            monkeypatch.setattr(ControlSocket, "_answer", hangs_up_once)
             words = ["answer", str(run), "yes", "--no-wait"]
             assert await asyncio.to_thread(main, words) == status.BAD
             return await steps_that_ask(engine, run)
@@ -82,7 +82,7 @@ def test_an_answer_that_was_heard_is_no_answer_to_the_next_question(
 def test_who_follows_a_run_when_its_owner_goes_takes_it_over_and_wishes_nothing_again(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def here(engine: Embedded) -> NoReturn:
+    async def here(engine: Engine) -> NoReturn:
         raise AssertionError("the owner has heard it")
 
     async def play() -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.ledger import StartRequest
 
 ASKS = """\
 metadata: {name: NAME}
@@ -40,8 +40,8 @@ def asking(shelf, anew):
         async with open_engine(shelf.url) as engine:
             for document in documents:
                 read = engine.programs.read(document, str(Path("flow.yaml")))
-                started = await engine.start(Order(read, {}))
-                await engine.people.until_still(started.run)
+                started = await engine.start(StartRequest(read, {}))
+                await engine.people.until_blocked(started.run)
                 runs.append(str(started.run))
         return runs
 

@@ -12,10 +12,10 @@ import pytest
 
 from anew.engine.state import RunState, RunStatus
 from anew.languages import load_text
-from anew.runtime.embedded import Embedded
-from anew.runtime.ledger import Order
+from anew.runtime.engine import Engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.stores.memory import MemoryDatabase
 from tests.tools.agent.agent_calls import a_model_server, bounded
 from tests.tools.agent.test_wire import KEY, ok, refused, reply
@@ -26,11 +26,11 @@ class World:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.database = MemoryDatabase()
-        self.engine = Embedded(self.database, folder / "scratch")
+        self.engine = Engine(self.database, folder / "scratch")
 
     async def ended(self, text: str, name: str = "test.yaml") -> tuple[RunState, list[Any]]:
         document = read_document(text, str(self._folder / name))
-        run = (await self.engine.start(Order(document, {}))).run
+        run = (await self.engine.start(StartRequest(document, {}))).run
         state = await self.engine.wait(run)
         return state, await whole_log(self.database.archive, run)
 

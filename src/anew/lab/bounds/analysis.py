@@ -17,7 +17,7 @@ from anew.lab.bounds.visits import StepAnalysis
 from anew.lab.bounds.warnings import warnings_of
 from anew.lab.patience import Patience, unlimited
 from anew.program.program import Program
-from anew.runtime.children import DEPTH_MAX
+from anew.runtime.child_tool import DEPTH_MAX
 from anew.values import Object, merge_deep
 
 # Children that call each other in many ways are followed so often in all.

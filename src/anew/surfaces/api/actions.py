@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
+from anew.runtime.json_rows import question_row
 from anew.runtime.questions import open_questions
-from anew.runtime.rows import question_row
 from anew.store import RunId, RunRow
 from anew.surfaces.api import forks, shapes
 from anew.surfaces.api.endpoint import Act, Asked, Endpoint, Reply

@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from anew.engine.moments import moment_text
 from anew.engine.state import FINAL, RunStatus
-from anew.runtime.ledger import Order
+from anew.runtime.json_rows import program_row, question_row
+from anew.runtime.ledger import StartRequest
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.runtime.records import Record, report_of_record
-from anew.runtime.rows import program_row, question_row
 from anew.store import RunFilter, RunId, RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.actions import changed, take_answer
@@ -122,7 +122,7 @@ async def submit(asked: Asked) -> Reply:
     compiled = await asked.service.compiler.document(Source(text))
     assert compiled.document is not None
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
-    return await _started(asked, Order(compiled.document, wanted.values, key))
+    return await _started(asked, StartRequest(compiled.document, wanted.values, key))
 
 
 def _starting(asked: Asked, data: bytes) -> PipelineWanted:
@@ -139,10 +139,10 @@ async def run_pipeline(asked: Asked) -> Reply:
     wanted = await asked.json(PipelineWanted, PipelineWanted())
     document = await registered(asked.engine, asked.path("id"))
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
-    return await _started(asked, Order(document, wanted.values, key))
+    return await _started(asked, StartRequest(document, wanted.values, key))
 
 
-async def _started(asked: Asked, order: Order) -> Reply:
+async def _started(asked: Asked, order: StartRequest) -> Reply:
     started = await asked.engine.start(order)
     status = await status_of(asked, started)
     return Reply(_told(started.run, status), 201 if started.is_new else 200)

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from anew.engine.events import to_row
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import FINAL, RunStatus
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document
 from anew.runtime.records import Record
 from anew.store import RunFilter, RunRow
@@ -81,7 +81,7 @@ async def execute(asked: Asked) -> Reply:
     wanted = await asked.json(ExecutionWanted)
     workload = wanted.payload or wanted.workload or wanted.input_payload or {}
     key = one_key(None, asked.header(IDEMPOTENCY_KEY))
-    order = Order(await _document(asked, wanted), workload, key)
+    order = StartRequest(await _document(asked, wanted), workload, key)
     started = await asked.engine.start(order)
     said = {"execution_id": str(started.run), "status": "started", "commands_generated": 1}
     return Reply(said)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import Scope
 
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.surfaces.api import (
     actions,
     aliases_attractor,
@@ -88,11 +88,11 @@ _PATHS = [compile_path(row.path)[0] for row in ENDPOINTS]
 _OPEN_PATHS = [compile_path(row.path)[0] for row in ENDPOINTS if row.is_open]
 
 
-def create_app(engine: Embedded, settings: ApiSettings) -> Starlette:
+def create_app(engine: Engine, settings: ApiSettings) -> Starlette:
     """The application for one engine. `await app.state.service.close()` ends what waits in it."""
     service = Service(engine, settings)
     engine.keychain.hide(token=settings.token)
-    [control] = control_routes(engine, service.desk)
+    [control] = control_routes(engine, service.dispatcher)
     pages = Pages(is_taken=_is_endpoint)
 
     def is_open(scope: Scope) -> bool:

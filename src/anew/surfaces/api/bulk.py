@@ -13,11 +13,11 @@ from anew.errors import AnewError, EngineBug
 from anew.runtime.bulk import (
     BULK_RUNS_MAX,
     BULK_SECONDS_MAX,
+    ActionRefused,
     BulkAction,
-    Deed,
-    Refused,
+    BulkOperation,
     act_on_all,
-    foreseen,
+    preview_of,
     unknown,
 )
 from anew.store import RunFilter, RunId, StoreError
@@ -80,7 +80,7 @@ class BulkDone(Struct):
 
 async def bulk(asked: Asked) -> Reply:
     wanted = await asked.json(BulkAsked)
-    Deed(wanted.action, wanted.reason, wanted.by).check()
+    BulkOperation(wanted.action, wanted.reason, wanted.by).check()
     meant = await _meant(asked, wanted)
     if wanted.dry_run:
         return Reply(await _foreseen(asked, wanted, meant))
@@ -108,7 +108,7 @@ def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
 
 async def _foreseen(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     async with asked.service.reading:
-        found = await foreseen(asked.engine.database.survey, wanted.action, meant)
+        found = await preview_of(asked.engine.database.survey, wanted.action, meant)
         refused = await _missing(asked, meant)
     return BulkDone(found.count, found.able, [], refused, None)
 
@@ -126,7 +126,7 @@ async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     rows = await asked.engine.database.archive.runs(replace(meant, limit=BULK_RUNS_MAX))
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + BULK_SECONDS_MAX
-    deed = Deed(wanted.action, wanted.reason, wanted.by)
+    deed = BulkOperation(wanted.action, wanted.reason, wanted.by)
     refused = await _missing(asked, meant)
     result = await act_on_all(asked.engine, deed, rows, is_over=lambda: loop.time() > ends_at)
     refused += [_refused(asked, run, error) for run, error in result.refused]
@@ -141,7 +141,7 @@ async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
 
 
 def _refused(asked: Asked, run: RunId, error: AnewError) -> BulkRefused:
-    retried_as = error.retried_as if isinstance(error, Refused) else None
+    retried_as = error.retried_as if isinstance(error, ActionRefused) else None
     told = _told(asked, error)
     return BulkRefused(str(run), told, None if retried_as is None else str(retried_as))
 

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from anew import __version__
 from anew.errors import AnewError, ConfigError
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk, stopping
+from anew.runtime.engine import Engine
+from anew.runtime.lease_dispatcher import LeaseDispatcher, stopping
 from anew.store import StoreError
 from anew.stores.remote import wire
 from anew.surfaces.api.operations import OPERATIONS, WAITING, Control, Unknown
@@ -64,9 +64,9 @@ class _HttpCaller:
         return await Request(self._scope, self._receive).is_disconnected()
 
 
-def control_routes(engine: Embedded, desk: LeaseDesk) -> list[Route]:
-    """The one route for one engine. Whoever closes the desk ends everything that waits here."""
-    control = Control(engine, desk, OrderedDict())
+def control_routes(engine: Engine, dispatcher: LeaseDispatcher) -> list[Route]:
+    """The one route for one engine. To close the dispatcher ends everything that waits here."""
+    control = Control(engine, dispatcher, OrderedDict())
     return [Route(f"{wire.PATH}{{operation}}", ControlPoint(control), methods=["POST"])]
 
 
@@ -77,11 +77,11 @@ class ControlPoint:
         self._control = control
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        cursor = self._control.desk.board.cursor.encode()
+        cursor = self._control.dispatcher.board.cursor.encode()
         try:
             status, body = await _answer(self._control, scope, receive)
         except asyncio.CancelledError:
-            if not self._control.desk.is_closed:
+            if not self._control.dispatcher.is_closed:
                 raise
             # The server stops, and this took longer than it waits. Whoever asked will ask again.
             _uncancel()

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from anew.errors import AnewError, EngineBug
 from anew.runtime.damage import check_row
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.store import RunId, RunRow, StoreError
 from anew.stores.damage import DamagedRun
 from anew.surfaces.api.choices import choices_for
@@ -80,7 +80,7 @@ class Asked:
         self._timer.reschedule(asyncio.get_running_loop().time() + STORE_SECONDS_MAX)
 
     @property
-    def engine(self) -> Embedded:
+    def engine(self) -> Engine:
         return self.service.engine
 
     def path(self, name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from anew.runtime.searching import failure_rows
+from anew.runtime.run_search import failure_rows
 from anew.store import FailureFilter
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.listing import Word

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from anew.lab.forking import fork_preview
-from anew.runtime.forking import ForkOrder, Plan, Unfit, Where
+from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, Unfit
 from anew.runtime.ledger import Started
 from anew.runtime.programs import Document
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
@@ -28,7 +28,7 @@ async def retry(asked: Asked) -> Reply:
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
     row = await asked.row()
     if wanted.dry_run:
-        where = Where(step=wanted.step, is_failure=True)
+        where = ForkPoint(step=wanted.step, is_failure=True)
         return await _previewed(await asked.engine.forks.plan(row.run, where), {})
     return await _begun(asked, asked.engine.retry(row.run, wanted.step, key=key))
 
@@ -40,11 +40,11 @@ async def fork(asked: Asked) -> Reply:
     row = await asked.row()
     _check_words(wanted)
     document = await _document(asked, wanted)
-    where = Where(wanted.at, wanted.step, wanted.visit)
+    where = ForkPoint(wanted.at, wanted.step, wanted.visit)
     if wanted.dry_run:
         plan = await asked.engine.forks.plan(row.run, where, document)
         return await _previewed(plan, wanted.workload)
-    order = ForkOrder(
+    order = ForkRequest(
         row.run,
         where,
         document,
@@ -78,7 +78,7 @@ async def _document(asked: Asked, wanted: shapes.ForkWanted) -> Document | None:
     return (await asked.service.compiler.document(source)).document
 
 
-async def _previewed(plan: Plan, workload: Object) -> Reply:
+async def _previewed(plan: ForkPlan, workload: Object) -> Reply:
     """Derived beside the event loop where the log is long: others wait for that."""
     if len(plan.log) <= EVENTS_FOLDED_AT_ONCE:
         preview = fork_preview(plan, workload)

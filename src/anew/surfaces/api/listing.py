@@ -14,8 +14,8 @@ from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.standing import State
 from anew.engine.state import RunStatus
 from anew.runtime.damage import damage_row
-from anew.runtime.rows import listed_rows
-from anew.runtime.searching import digests_of
+from anew.runtime.json_rows import listed_rows
+from anew.runtime.run_search import digests_of
 from anew.store import RunFilter
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
 from anew.surfaces.api.problems import Refusal

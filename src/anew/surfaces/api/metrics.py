@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from anew.engine import events as e
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.store import Notice, RunId
 
 _ENDINGS: dict[type, str] = {
@@ -21,7 +21,7 @@ _ENDINGS: dict[type, str] = {
 class Metrics:
     """Counts from when it is made until it is closed."""
 
-    def __init__(self, engine: Embedded, *, streams: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, *, streams: Callable[[], float]) -> None:
         self._registry = CollectorRegistry()
         self.requests = self._counter(
             "http_requests", "Requests answered", "method", "path", "status"

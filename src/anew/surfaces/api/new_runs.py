@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from anew.engine.events import Event, RunRequested
 from anew.engine.state import RunState
 from anew.errors import ConfigError
-from anew.runtime.children import DEPTH_MAX
+from anew.runtime.child_tool import DEPTH_MAX
 from anew.runtime.damage import folded
 from anew.store import NewJob, NewRun
 from anew.stores.damage import DamagedRun

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from anew import __version__
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk
+from anew.runtime.engine import Engine
+from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.runtime.orders import Request as Order
 from anew.runtime.orders import obey
 from anew.store import (
@@ -57,8 +57,8 @@ class Unknown(StoreError):
 class Control(Struct, eq=False):
     """What the operations work on."""
 
-    engine: Embedded
-    desk: LeaseDesk
+    engine: Engine
+    dispatcher: LeaseDispatcher
     orders: OrderedDict[str, asyncio.Task[bytes]]
 
     @property
@@ -86,7 +86,7 @@ class Caller(Protocol):
 
 async def _hello(control: Control, _: wire.Nothing, __: Caller) -> wire.Hello:
     now = control.engine.database.clock.now()
-    boot = control.desk.board.boot
+    boot = control.dispatcher.board.boot
     return wire.Hello(wire.PROTOCOL, __version__, snapshot_format(), boot, now)
 
 
@@ -97,7 +97,7 @@ async def _time(control: Control, _: wire.Nothing, __: Caller) -> int:
 async def _notices(control: Control, asked: wire.NoticesAsked, _: Caller) -> wire.NoticePage:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
     wish = wish_of(turns_only=asked.turns_only, runs=asked.runs)
-    return wire.NoticePage(*await control.desk.board.after(asked.after, wait_seconds, wish))
+    return wire.NoticePage(*await control.dispatcher.board.after(asked.after, wait_seconds, wish))
 
 
 async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> bytes:
@@ -135,7 +135,7 @@ def _may_be_repeated(order: Order) -> bool:
     return order.do in REPEATABLE or order.key is not None or order.id is not None
 
 
-async def _obey(engine: Embedded, order: Order) -> bytes:
+async def _obey(engine: Engine, order: Order) -> bytes:
     return msgspec.json.encode(await obey(engine, order))
 
 
@@ -169,14 +169,14 @@ async def _load(control: Control, asked: wire.LoadAsked, _: Caller) -> wire.Load
 async def _lease(control: Control, asked: wire.LeaseAsked, caller: Caller) -> Batch:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
     asked = msgspec.structs.replace(asked, wait_seconds=wait_seconds)
-    batch = await control.desk.lease(asked, caller.gone)
+    batch = await control.dispatcher.lease(asked, caller.gone)
     if batch.leases and await caller.is_gone():
-        await control.desk.leave(asked.ticket)
+        await control.dispatcher.leave(asked.ticket)
     return batch
 
 
 async def _leave(control: Control, asked: wire.TicketAsked, _: Caller) -> None:
-    await control.desk.leave(asked.ticket)
+    await control.dispatcher.leave(asked.ticket)
 
 
 async def _extend(control: Control, asked: wire.ExtendAsked, _: Caller) -> object:

@@ -11,7 +11,7 @@ from anew.errors import AnewError
 from anew.lab.whatif import PastRun
 from anew.lab.whatif.verdict import Left
 from anew.program.program import Program
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.records import read_log
 from anew.store import RunFilter, RunRow
 
@@ -31,7 +31,7 @@ class Past(Struct):
     events: int = 0
 
 
-async def read_past(engine: Embedded, rows: Iterable[RunRow]) -> Past:
+async def read_past(engine: Engine, rows: Iterable[RunRow]) -> Past:
     """These runs first, then the newest of the same programs, until there are too many events."""
     past, wanted = Past(), {row.run: row for row in rows}
     for row in wanted.values():
@@ -48,7 +48,7 @@ async def read_past(engine: Embedded, rows: Iterable[RunRow]) -> Past:
     return past
 
 
-async def _read(engine: Embedded, row: RunRow, past: Past) -> PastRun | str:
+async def _read(engine: Engine, row: RunRow, past: Past) -> PastRun | str:
     """The run, or why it is left out."""
     if row.status not in FINAL:
         return "it has not ended"
@@ -61,7 +61,7 @@ async def _read(engine: Embedded, row: RunRow, past: Past) -> PastRun | str:
     return PastRun(str(row.run), program, await read_log(engine.database.archive, row.run))
 
 
-async def _program(engine: Embedded, row: RunRow) -> Program | None:
+async def _program(engine: Engine, row: RunRow) -> Program | None:
     try:
         return (await engine.programs.get(row.digest)).program
     except AnewError:

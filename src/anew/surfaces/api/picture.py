@@ -9,13 +9,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from anew.engine.state import FINAL
+from anew.runtime.blocked_on import BlockedOn, blocked_on
+from anew.runtime.json_rows import question_row, signal_row
 from anew.runtime.keys import shown_key
-from anew.runtime.lost import lost_workers
+from anew.runtime.lost_workers import lost_workers
 from anew.runtime.questions import questions_of
 from anew.runtime.records import CHILDREN_MAX
-from anew.runtime.rows import question_row, signal_row
 from anew.runtime.signals import signals_of
-from anew.runtime.standing import Still, what_is_open
 from anew.store import RunFilter, RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
@@ -79,7 +79,7 @@ async def picture(asked: Asked) -> Reply:
         return Reply(await _drawn(trace, beside, still))
 
 
-async def _drawn(trace: Trace, beside: PictureContext, still: Still) -> RunPicture:
+async def _drawn(trace: Trace, beside: PictureContext, still: BlockedOn) -> RunPicture:
     """Beside the event loop where there is much to draw."""
     steps = len(trace.program.steps) if trace.program else len(trace.progress.steps)
     if steps <= _STEPS_DRAWN_AT_ONCE:
@@ -108,15 +108,15 @@ def _was_there(child: RunRow, trace: Trace) -> bool:
     return child.created_at <= trace.progress.last_at
 
 
-async def _still(asked: Asked, row: RunRow, trace: Trace, *, is_past: bool) -> Still:
+async def _still(asked: Asked, row: RunRow, trace: Trace, *, is_past: bool) -> BlockedOn:
     """What is open in this run; as of now also in the children it waits for."""
     if trace.state.status in FINAL:
-        return Still([], [])
+        return BlockedOn([], [])
     waits_for_child = any(one.doing is Doing.CHILD for one in trace.progress.activities())
     if waits_for_child and not is_past:
-        found = await what_is_open(asked.engine.database, row.run)
-        return found or Still([], [])
-    return Still(questions_of(row.run, trace.state), signals_of(row.run, trace.state))
+        found = await blocked_on(asked.engine.database, row.run)
+        return found or BlockedOn([], [])
+    return BlockedOn(questions_of(row.run, trace.state), signals_of(row.run, trace.state))
 
 
 _TAG = "runs"

@@ -13,7 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
-from anew.runtime.embedded import WorkloadTooLarge
+from anew.runtime.engine import WorkloadTooLarge
 from anew.runtime.keys import KeyInUse
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
 from anew.stores.damage import DamagedRun

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anew.runtime.moving import moves_row, moves_to
-from anew.runtime.rows import program_row
+from anew.runtime.json_rows import program_row
+from anew.runtime.program_moves import moves_row, moves_to
 from anew.store import StoredProgram
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from anew.runtime.inbox import QUESTIONS_MAX, inbox_of
+from anew.runtime.question_inbox import QUESTIONS_MAX, inbox_of
 from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 

@@ -8,9 +8,9 @@ from anew.engine.events import Event
 from anew.engine.state import RunStatus
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key
-from anew.runtime.ledger import Order, Started
+from anew.runtime.ledger import Started, StartRequest
 from anew.runtime.programs import Document, NotRegistered
 from anew.runtime.records import Record, read_log, record_of, report_of_record
 from anew.store import RunRow
@@ -36,7 +36,7 @@ async def start(asked: Asked) -> Reply:
     wanted = await asked.json(shapes.RunWanted)
     key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
     document = await _document(asked, wanted)
-    order = Order(document, wanted.workload, key, wanted.labels)
+    order = StartRequest(document, wanted.workload, key, wanted.labels)
     started = await asked.engine.start(order)
     status = await status_of(asked, started)
     answer = {"run": str(started.run), "status": status.value}
@@ -75,7 +75,7 @@ async def _document(asked: Asked, wanted: shapes.RunWanted) -> Document:
     return compiled.document
 
 
-async def registered(engine: Embedded, name: str, version: int | None = None) -> Document:
+async def registered(engine: Engine, name: str, version: int | None = None) -> Document:
     """A program of the catalog; Refusal when it has none of this name and version."""
     try:
         return await engine.programs.find(name, version)
@@ -117,7 +117,7 @@ async def whole_log(asked: Asked, row: RunRow) -> list[Event]:
         return await read_log(asked.engine.database.archive, row.run)
 
 
-async def program_of(engine: Embedded, row: RunRow) -> Program | None:
+async def program_of(engine: Engine, row: RunRow) -> Program | None:
     """The program a run is pinned to, or None: a log can be told without it."""
     try:
         return (await engine.programs.get(row.digest)).program

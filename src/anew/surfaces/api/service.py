@@ -10,8 +10,8 @@ from pathlib import Path
 from anew.credentials.key import Key, find_key, need_key
 from anew.environment import environment
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded
-from anew.runtime.lease_desk import LeaseDesk
+from anew.runtime.engine import Engine
+from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.runtime.webhooks import Webhooks
 from anew.surfaces.api.documents import Compiler
 from anew.surfaces.api.metrics import Metrics
@@ -27,13 +27,13 @@ _LOG = logging.getLogger("anew.api")
 class Service:
     """Of one server process. `stopping` is set once no request shall wait any longer."""
 
-    def __init__(self, engine: Embedded, settings: ApiSettings) -> None:
+    def __init__(self, engine: Engine, settings: ApiSettings) -> None:
         self.engine = engine
         self.settings = settings
         self.slowdown = Slowdown(settings.failure_pause_seconds_max)
         self.compiler = Compiler()
         self.metrics = Metrics(engine, streams=lambda: self.streams)
-        self.desk = LeaseDesk(engine.database)
+        self.dispatcher = LeaseDispatcher(engine.database)
         self.stopping = asyncio.Event()
         self.streams = 0
         self.reading = asyncio.Semaphore(READINGS_MAX)
@@ -72,4 +72,4 @@ class Service:
         """Let nothing wait any more, and listen no longer. Asked again, it does nothing."""
         self.stopping.set()
         self.metrics.close()
-        await self.desk.close()
+        await self.dispatcher.close()

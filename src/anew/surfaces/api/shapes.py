@@ -1,7 +1,7 @@
 """The JSON that goes over the wire, as types: they read requests and describe answers.
 
-Answers are made of the rows that the command line prints too (`runtime/rows.py`, `views`); their
-types here only say what is in them.
+Answers are made of the rows that the command line prints too (`runtime/json_rows.py`, `views`);
+their types here only say what is in them.
 """
 
 from __future__ import annotations

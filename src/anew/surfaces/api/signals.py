@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anew.runtime.embedded import payload_bytes_max
+from anew.runtime.engine import payload_bytes_max
 from anew.runtime.signals import NoSuchRun, PayloadTooLarge, RunEnded, SignalsFull
 from anew.runtime.webhooks import PREFIX, Webhooks
 from anew.store import RunId

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded
+from anew.runtime.databases import kind_of, open_database
+from anew.runtime.engine import Engine
 from anew.runtime.orders import Request, obey
 from anew.runtime.questions import OpenQuestion, meant, open_questions
-from anew.runtime.wiring import kind_of, open_database
 from anew.store import RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -63,7 +63,7 @@ def run(words: list[str]) -> int:
         print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         await obey(engine, request)
         return found
 

@@ -11,7 +11,7 @@ import sys
 from typing import Protocol
 
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.interviewers import AutoApprove, Console, Interviewer
 from anew.runtime.orders import Request
 from anew.runtime.questions import OpenQuestion, open_questions
@@ -35,7 +35,7 @@ class Desk(Protocol):
 class Here:
     """The engine of this process."""
 
-    def __init__(self, engine: Embedded) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._people = engine.people
 
     async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None:

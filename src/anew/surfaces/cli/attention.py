@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from shlex import quote
 
 from anew.engine.moments import LAST_MOMENT
+from anew.runtime.databases import database_file, kind_of
 from anew.runtime.ownership import is_owned
-from anew.runtime.wiring import database_file, kind_of
 from anew.store import DEFAULT_POOL, Database, JobRow, RunId
 from anew.surfaces.cli.hints import hinted
 from anew.views.verdict import unattended

@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.errors import ConfigError
-from anew.runtime.bulk import BULK_RUNS_MAX, WITH_NAME, BulkAction, Deed, foreseen
+from anew.runtime.bulk import BULK_RUNS_MAX, WITH_NAME, BulkAction, BulkOperation, preview_of
+from anew.runtime.databases import open_database
 from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
-from anew.runtime.wiring import open_database
 from anew.store import Database, RunFilter, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -48,7 +48,7 @@ class Meant(Struct, frozen=True):
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    deed = Deed(asked.action, asked.reason, asked.by)
+    deed = BulkOperation(asked.action, asked.reason, asked.by)
     deed.check()
     meant = asyncio.run(_meant(asked))
     if asked.dry_run or not (meant.runs or meant.refused):
@@ -91,7 +91,7 @@ def _actions() -> str:
 async def _meant(asked: Namespace) -> Meant:
     async with open_database(asked.place, read_only=True) as database:
         wanted, refused = await _filter(asked, database)
-        found = await foreseen(database.survey, asked.action, wanted)
+        found = await preview_of(database.survey, asked.action, wanted)
         most = replace(wanted, limit=BULK_COMMAND_RUNS_MAX)
         points = await database.survey.points(most)
     return Meant([one.run for one in points], found.count, found.able, refused)

@@ -65,8 +65,8 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import seal_credential
     from anew.credentials.seen import Seen
+    from anew.runtime.databases import identity_of, kind_of
     from anew.runtime.orders import Request
-    from anew.runtime.wiring import identity_of, kind_of
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
@@ -89,7 +89,7 @@ def _add(name: str, file: str, place: str | None) -> int:
 
 async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> int:
     from anew.credentials.sealing import next_version
-    from anew.runtime.wiring import database_file, kind_of, open_database
+    from anew.runtime.databases import database_file, kind_of, open_database
 
     now = time.time_ns()
     is_file = kind_of(place) == "sqlite"
@@ -102,8 +102,8 @@ async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> i
 
 def _remove(name: str, place: str | None) -> int:
     from anew.credentials.seen import Seen
+    from anew.runtime.databases import identity_of
     from anew.runtime.orders import Request
-    from anew.runtime.wiring import identity_of
     from anew.surfaces.cli.ordering import order
 
     answer = order(place, Request("forget", name=name))
@@ -131,7 +131,7 @@ async def _list(asked: Namespace) -> int:
 
 
 async def _from_store(place: str | None) -> list[Object]:
-    from anew.runtime.wiring import database_file, kind_of, open_database
+    from anew.runtime.databases import database_file, kind_of, open_database
 
     # A file is made by the first run or `credential add`.
     if kind_of(place) == "sqlite" and not database_file(place).exists():

@@ -92,7 +92,7 @@ def _word_for(place: str | None) -> str:
 
 
 def _found_at(place: str | None) -> Finding:
-    from anew.runtime.wiring import kind_of
+    from anew.runtime.databases import kind_of
 
     if kind_of(place) == "sqlite":
         return _file(place)
@@ -102,8 +102,8 @@ def _found_at(place: str | None) -> Finding:
 
 
 def _file(place: str | None) -> Finding:
+    from anew.runtime.databases import database_file
     from anew.runtime.ownership import is_owned
-    from anew.runtime.wiring import database_file
 
     path = database_file(place)
     if not path.exists():
@@ -116,7 +116,7 @@ def _file(place: str | None) -> Finding:
 def _modes(place: str | None) -> Iterator[Finding]:
     """Whether anybody else may use the files of a database; nothing where there are none."""
     from anew.files import others_may_use
-    from anew.runtime.wiring import database_files
+    from anew.runtime.databases import database_files
 
     try:
         there = [file for file in database_files(place) if file.is_file()]
@@ -138,7 +138,7 @@ class _Look(Struct, frozen=True):
 
 
 async def _look(place: str | None) -> _Look:
-    from anew.runtime.wiring import open_database
+    from anew.runtime.databases import open_database
 
     async with open_database(place, read_only=True) as database:
         skew = abs(database.clock.now() - time.time_ns()) / NANOSECONDS

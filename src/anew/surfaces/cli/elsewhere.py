@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from anew.runtime.databases import database_file, open_database
 from anew.runtime.orders import Request, ask_owner
-from anew.runtime.wiring import database_file, open_database
 from anew.surfaces.cli.place import is_server
 from anew.values import Object
 

@@ -11,10 +11,10 @@ from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.moments import moment_text
 from anew.program.program import Program
-from anew.runtime.embedded import SLOTS
+from anew.runtime.blocked_on import blocked_on
+from anew.runtime.engine import SLOTS
+from anew.runtime.json_rows import more_of
 from anew.runtime.records import read_log
-from anew.runtime.rows import more_of
-from anew.runtime.standing import what_is_open
 from anew.store import Database, RunId
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
@@ -52,7 +52,7 @@ async def print_ending(
     log = await read_log(database.archive, run)
     state, progress, now = fold(log), progress_of(log, program), database.clock.now()
     exit_status = exit_status_of(state.status)
-    still = None if state.is_final else await what_is_open(database, run)
+    still = None if state.is_final else await blocked_on(database, run)
     if manner.is_json:
         report = report_of(progress, state, now=now) | more_of(log[0], still)
         if manner.preview is not None:

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from anew.runtime.searching import failure_rows
+from anew.runtime.run_search import failure_rows
 from anew.store import Database, FailureFilter
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from random import uniform
 
 from anew.environment import environment
-from anew.runtime.wiring import open_database
+from anew.runtime.databases import open_database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.place import SERVER_VARIABLE, is_server
 from anew.surfaces.cli.stopping import signals_heard

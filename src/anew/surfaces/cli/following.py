@@ -5,10 +5,10 @@ What it asks of people is asked here, and the answers are handed in there.
 
 from __future__ import annotations
 
+from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.damage import PAGE_EVENTS
-from anew.runtime.questions import is_still
-from anew.runtime.restarting import successor
-from anew.runtime.standing import Still, what_is_open
+from anew.runtime.questions import is_blocked
+from anew.runtime.restarts import successor
 from anew.store import Database, RunId
 from anew.surfaces.cli.asking import There, interview, interviewer_for, stays
 from anew.surfaces.cli.attention import OwnerGone, is_left_alone, neglect_of
@@ -43,7 +43,9 @@ async def attend_there(database: Database, run: RunId, manner: Manner, screen: S
         run = following
 
 
-async def _follow(database: Database, run: RunId, manner: Manner, screen: Screen) -> Still | None:
+async def _follow(
+    database: Database, run: RunId, manner: Manner, screen: Screen
+) -> BlockedOn | None:
     """Watch the log until the run has ended, or waits for people or signals: then for what.
 
     `OwnerGone` when nobody writes it any more.
@@ -61,8 +63,8 @@ async def _follow(database: Database, run: RunId, manner: Manner, screen: Screen
                 continue
             looks += 1
             is_time = looks % LOOKS_PER_CHECK == 1 and not stays(manner)
-            if is_time and await is_still(archive, run, database.clock.now()):
-                still = await what_is_open(database, run)
+            if is_time and await is_blocked(archive, run, database.clock.now()):
+                still = await blocked_on(database, run)
                 if still is not None:
                     return still
             if looks % LOOKS_PER_CHECK == 0:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded, check_workload
-from anew.runtime.forking import ForkOrder, Plan, Where, made_before, planned
+from anew.runtime.databases import open_database
+from anew.runtime.engine import Engine, check_workload
+from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, made_before, planned
 from anew.runtime.keys import check_key, made_key
 from anew.runtime.orders import Request
 from anew.runtime.programs import Document, NotRegistered, compiled_again
-from anew.runtime.wiring import open_database
 from anew.store import Database, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
@@ -58,12 +58,12 @@ def run(words: list[str]) -> int:
     key = asked.key or made_key()
     if isinstance(fork, _Known):
         ended = _tell_known(fork, asked)
-        order = ForkOrder(fork.of, key=key, cancels=asked.cancel)
+        order = ForkRequest(fork.of, key=key, cancels=asked.cancel)
         return carry_out(_wish(order), manner_of(asked)) if ended is None else ended
     ended = tell(fork, asked)
     if ended is not None:
         return ended
-    order = ForkOrder(
+    order = ForkRequest(
         fork.run,
         _as_shown(fork.plan),
         fork.plan.new if fork.plan.is_moved else None,
@@ -140,7 +140,7 @@ async def _planned(
             return _Known(known, row.run)
         if document is None and asked.program is not None:
             document = await _registered(database, asked.program)
-        where = Where(asked.at, asked.step, asked.visit)
+        where = ForkPoint(asked.at, asked.step, asked.visit)
         plan = await planned(
             database.archive, documents_of(database), row.run, where=where, new=document
         )
@@ -158,7 +158,7 @@ async def _registered(database: Database, said: str) -> Document:
     return compiled_again(stored)
 
 
-def _notes(row: RunRow, plan: Plan, asked: Namespace) -> list[str]:
+def _notes(row: RunRow, plan: ForkPlan, asked: Namespace) -> list[str]:
     notes = []
     if row.status not in FINAL:
         goes_on = "is cancelled" if asked.cancel else "goes on as well; --cancel ends it"
@@ -180,13 +180,13 @@ def _tell_known(known: _Known, asked: Namespace) -> int | None:
     return status.DONE if asked.dry_run else None
 
 
-def _as_shown(plan: Plan) -> Where:
+def _as_shown(plan: ForkPlan) -> ForkPoint:
     """What was shown, and nothing else: the old run may have moved on meanwhile."""
-    return Where(seen=len(plan.log)) if plan.where.is_latest else Where(plan.at)
+    return ForkPoint(seen=len(plan.log)) if plan.where.is_latest else ForkPoint(plan.at)
 
 
-def _wish(order: ForkOrder) -> Wish:
-    async def here(engine: Embedded) -> RunId:
+def _wish(order: ForkRequest) -> Wish:
+    async def here(engine: Engine) -> RunId:
         return (await engine.fork(order)).run
 
     there = Request(

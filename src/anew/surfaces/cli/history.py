@@ -55,7 +55,7 @@ def read(place: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
 
 
 async def _read(place: str | None, work: Callable[[Database], Awaitable[int]]) -> int:
-    from anew.runtime.wiring import open_database
+    from anew.runtime.databases import open_database
 
     async with open_database(place, read_only=True) as database:
         return await work(database)

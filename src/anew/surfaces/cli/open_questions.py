@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anew.runtime.blocked_on import BlockedOn
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.signals import OpenSignal
-from anew.runtime.standing import Still
 from anew.store import RunId
 from anew.views.routing_words import choices_text
 from anew.views.verdict import answer_command, signal_command
 from anew.views.wording import joined, one_line
 
 
-def asking_lines(run: RunId, still: Still | None) -> Iterator[str]:
+def asking_lines(run: RunId, still: BlockedOn | None) -> Iterator[str]:
     """What the children of a run wait to hear, and how to tell them; nothing when they do not."""
     if still is None:
         return
@@ -36,7 +36,7 @@ def _where(one: OpenQuestion | OpenSignal) -> str:
     return f"its child run {one.run}, step {one.key.step}"
 
 
-def command_for(run: RunId, still: Still) -> str:
+def command_for(run: RunId, still: BlockedOn) -> str:
     """The command that brings what is waited for: an answer before a signal."""
     if still.questions:
         return answer_command(str(run), [question.choices for question in still.questions])

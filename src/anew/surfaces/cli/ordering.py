@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from anew.runtime.opening import open_engine
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.databases import open_database
 from anew.runtime.orders import NoAnswer, Request, obey
 from anew.runtime.ownership import Owned
-from anew.runtime.wiring import open_database
 from anew.store import RunId
 from anew.surfaces.cli.elsewhere import ask
 from anew.surfaces.cli.history import find_any_run, find_run

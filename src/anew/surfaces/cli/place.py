@@ -75,7 +75,7 @@ def place_said(words: Sequence[str]) -> str | None:
 
 def shown_place(place: str | None) -> str:
     """A place as people may see it: without the password it may hold."""
-    from anew.runtime.wiring import place_of
+    from anew.runtime.databases import place_of
 
     return _SECRET_OF_QUERY.sub(r"\1…", _SECRET_OF_USER.sub(r"\1:…@", place_of(place)))
 
@@ -94,7 +94,7 @@ def is_address(place: str) -> bool:
 def is_usual(place: str) -> bool:
     """Whether commands would find this place by themselves."""
     from anew.errors import ConfigError
-    from anew.runtime.wiring import database_file, kind_of, place_of
+    from anew.runtime.databases import database_file, kind_of, place_of
 
     usual = os.environ.get(SERVER_VARIABLE) or place_of()
     try:
@@ -107,6 +107,6 @@ def is_usual(place: str) -> bool:
 
 def is_server(place: str | None) -> bool:
     """Whether others do what this command wants, at the other end of a connection."""
-    from anew.runtime.wiring import kind_of
+    from anew.runtime.databases import kind_of
 
     return kind_of(place) == "server"

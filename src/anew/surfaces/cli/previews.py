@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.lab.forking import fork_preview
-from anew.runtime.forking import UNFIT_REMEDY, Documents, Plan, told_misfit
+from anew.runtime.forks import UNFIT_REMEDY, Documents, ForkPlan, told_misfit
 from anew.runtime.programs import Document, compiled_again
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
@@ -35,13 +35,13 @@ class Foreseen(Struct, frozen=True):
     """A fork or a retry of `run` that is planned; `notes` are of the command's own."""
 
     run: RunId
-    plan: Plan
+    plan: ForkPlan
     preview: Preview
     notes: list[str]
 
 
 def foreseen(
-    run: RunId, plan: Plan, *, workload: Object | None = None, notes: list[str] | None = None
+    run: RunId, plan: ForkPlan, *, workload: Object | None = None, notes: list[str] | None = None
 ) -> Foreseen:
     """A plan, and what it will do."""
     return Foreseen(run, plan, fork_preview(plan, workload), notes or [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from anew.runtime.rows import program_row
+from anew.runtime.json_rows import program_row
 from anew.store import Database, StoredProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from anew.engine.moments import NANOSECONDS
-from anew.runtime.inbox import QUESTIONS_MAX, Inbox, Inquiry, inbox_of
+from anew.runtime.question_inbox import QUESTIONS_MAX, InboxQuestion, QuestionInbox, inbox_of
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
     return read(asked.place, work)
 
 
-def _print_text(found: Inbox, *, now: int, place: str | None) -> None:
+def _print_text(found: QuestionInbox, *, now: int, place: str | None) -> None:
     if not found.inquiries:
         print("nobody is asked anything", file=sys.stderr)
     paint = paint_for(sys.stdout)
@@ -63,7 +63,7 @@ def _print_text(found: Inbox, *, now: int, place: str | None) -> None:
         print("there are more questions; these come first", file=sys.stderr)
 
 
-def _lines(one: Inquiry, now: int, paint: Paint) -> Iterator[str]:
+def _lines(one: InboxQuestion, now: int, paint: Paint) -> Iterator[str]:
     asked = one.question
     where = f"{one.run.run}  {one.run.program}  {asked.key.step}"
     yield f"{paint('bold', visible(where))}  {visible(_since(one, now))}"
@@ -71,7 +71,7 @@ def _lines(one: Inquiry, now: int, paint: Paint) -> Iterator[str]:
     yield f"  {visible(joined(one_line(asked.question), choices))}"
 
 
-def _remedy(one: Inquiry, *, open_questions: int, of_step: int) -> str:
+def _remedy(one: InboxQuestion, *, open_questions: int, of_step: int) -> str:
     """What to type; which question is meant has to be said where a run or a step asks several."""
     word = "CHOICE" if one.question.choices else "TEXT"
     which = f" --step {quote(one.question.key.step)}" if open_questions > 1 else ""
@@ -79,7 +79,7 @@ def _remedy(one: Inquiry, *, open_questions: int, of_step: int) -> str:
     return visible(f"  `anew answer {one.run.run} {word}{which}` answers")
 
 
-def _since(one: Inquiry, now: int) -> str:
+def _since(one: InboxQuestion, now: int) -> str:
     asked = one.question
     ago = f"asked {duration(max(0, now - asked.asked_at) / NANOSECONDS)} ago"
     if asked.deadline is None:

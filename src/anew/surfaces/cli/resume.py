@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
-from anew.runtime.embedded import Embedded
+from anew.runtime.databases import open_database
+from anew.runtime.engine import Engine
 from anew.runtime.families import unfinished_runs
 from anew.runtime.orders import Request
-from anew.runtime.restarting import successor
-from anew.runtime.wiring import open_database
+from anew.runtime.restarts import successor
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -56,7 +56,7 @@ def run(words: list[str]) -> int:
 
 
 def _resume(run: RunId, manner: Manner) -> int:
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         await engine.resume(run)
         return run
 
@@ -73,7 +73,7 @@ def _resume_all(manner: Manner) -> int:
     untold = dict.fromkeys(runs[:-1])  # those whose ending is still to be told
     quiet = replace(manner, is_quiet=True)
 
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         for run, problem in (await engine.adopt_all()).items():
             print(f"anew: run {run} cannot go on: {visible(str(problem))}", file=sys.stderr)
             untold.pop(run, None)

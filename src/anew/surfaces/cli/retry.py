@@ -6,11 +6,11 @@ import asyncio
 
 from msgspec.structs import replace
 
-from anew.runtime.embedded import Embedded
-from anew.runtime.forking import Where, planned
+from anew.runtime.databases import open_database
+from anew.runtime.engine import Engine
+from anew.runtime.forks import ForkPoint, planned
 from anew.runtime.keys import made_key
 from anew.runtime.orders import Request
-from anew.runtime.wiring import open_database
 from anew.store import RunId
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument, find_run
@@ -47,7 +47,7 @@ def run(words: list[str]) -> int:
 async def _planned(place: str | None, said: str, step: str | None) -> Foreseen:
     async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
-        where = Where(step=step, is_failure=True)
+        where = ForkPoint(step=step, is_failure=True)
         plan = await planned(database.archive, documents_of(database), row.run, where=where)
         return foreseen(row.run, plan)
 
@@ -56,7 +56,7 @@ def _wish(found: Foreseen) -> Wish:
     """What was shown, and nothing else: the old run may have come to the step again meanwhile."""
     key, old, at, step = made_key(), found.run, found.plan.at, found.plan.where.step
 
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         return (await engine.retry(old, step, at=at, key=key)).run
 
     return Wish(here, Request("retry", run=str(old), step=step, at=at, key=key))

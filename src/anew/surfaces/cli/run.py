@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key, made_key
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.orders import Request
 from anew.runtime.programs import Document
 from anew.store import RunId
@@ -48,8 +48,8 @@ def start_wish(
     """Start this document here, or have others do it: with one key, so that it is one run."""
     key = key or made_key()
 
-    async def here(engine: Embedded) -> RunId:
-        return (await engine.start(Order(document, workload, key, labels))).run
+    async def here(engine: Engine) -> RunId:
+        return (await engine.start(StartRequest(document, workload, key, labels))).run
 
     there = Request(
         "start",

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from anew.engine.standing import State
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.runtime.searching import digests_of
+from anew.runtime.run_search import digests_of
 from anew.store import Database, RunFilter
 from anew.surfaces.cli.arguments import count
 from anew.surfaces.cli.moments import moment_said

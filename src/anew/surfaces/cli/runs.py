@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from anew.engine.moments import NANOSECONDS
 from anew.engine.standing import State
 from anew.engine.state import RunStatus
-from anew.runtime.rows import listed_rows, waiting_parents
+from anew.runtime.json_rows import listed_rows, waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from anew.environment import TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
-from anew.runtime.embedded import SLOTS
+from anew.runtime.engine import SLOTS
 from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
@@ -34,7 +34,7 @@ from anew.surfaces.cli.tokens import (
 )
 
 if TYPE_CHECKING:
-    from anew.runtime.embedded import Embedded
+    from anew.runtime.engine import Engine
     from anew.surfaces.api.settings import ApiSettings
 
 HOST = "127.0.0.1"
@@ -145,7 +145,7 @@ class _Stopping(Struct):
 
 
 async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
-    from anew.runtime.opening import open_server_engine
+    from anew.runtime.bootstrap import open_server_engine
     from anew.surfaces.api.serving import bind
 
     stopping = _Stopping(asyncio.Event(), [])
@@ -173,7 +173,7 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
 
 async def _serve_until(
     stopping: _Stopping,
-    engine: Embedded,
+    engine: Engine,
     listener: socket.socket,
     asked: Namespace,
     settings: ApiSettings | None,
@@ -212,7 +212,7 @@ def _manner(asked: Namespace) -> str:
     return f"with {asked.slots} slots for pool {pools}"
 
 
-async def _until_stopped(asked: asyncio.Event, engine: Embedded) -> None:
+async def _until_stopped(asked: asyncio.Event, engine: Engine) -> None:
     """Return when a signal came; a store that fails for good is raised."""
     waiting, failure = asyncio.ensure_future(asked.wait()), engine.worker.failure
     either: set[asyncio.Future[Any]] = {waiting, failure}

@@ -43,7 +43,7 @@ def run(words: list[str]) -> int:
     add_place_options(parser)
     asked = parser.parse_args(words)
 
-    from anew.runtime.questions import is_still
+    from anew.runtime.questions import is_blocked
 
     async def work(database: Database) -> int:
         record = await read_record(database, asked.run, with_damage=True)
@@ -56,8 +56,8 @@ def run(words: list[str]) -> int:
         if record.damage is not None or record.progress.is_final:
             return _told_damage(record, asked.place)
         if is_left_alone(asked.place):
-            still = await is_still(database.archive, record.row.run, now)
-            print(f"\n{hinted(unattended_text(record, is_still=still), asked.place)}")
+            still = await is_blocked(database.archive, record.row.run, now)
+            print(f"\n{hinted(unattended_text(record, is_blocked=still), asked.place)}")
         elif database.is_shared:
             run, last_at = record.row.run, record.progress.last_at
             if told := await neglect_of(database, run, last_at=last_at, place=asked.place):
@@ -76,13 +76,13 @@ def _told_damage(record: Record, place: str | None) -> int:
     return status.UNREACHABLE
 
 
-def unattended_text(record: Record, *, is_still: bool) -> str:
+def unattended_text(record: Record, *, is_blocked: bool) -> str:
     """What to do when no process works on a run that has not ended.
 
-    `is_still`: only people or signals can move it on.
+    `is_blocked`: only people or signals can move it on.
     """
     run, still = record.row.run, record.still
-    if not is_still or still is None or record.row.status is RunStatus.PAUSED:
+    if not is_blocked or still is None or record.row.status is RunStatus.PAUSED:
         return f"No process works on it now: `anew resume {run}` goes on."
     command = command_for(run, still)
     if not still.questions:  # a signal is only kept

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from anew.engine.waits import JUMP, SLEEP
+from anew.runtime.databases import kind_of
 from anew.runtime.orders import Request
-from anew.runtime.wiring import kind_of
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.asking import login

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anew.runtime.embedded import Embedded
+from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key, made_key
-from anew.runtime.ledger import Order
+from anew.runtime.ledger import StartRequest
 from anew.runtime.orders import Request
 from anew.store import RunId
 from anew.surfaces.cli.arguments import count, parser_for
@@ -30,9 +30,9 @@ def run(words: list[str]) -> int:
     workload = workload_overrides(asked.payload, asked.set)
     key, labels = check_key(asked.key) or made_key(), labels_of(asked.label)
 
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         document = await engine.programs.find(asked.name, asked.version)
-        return (await engine.start(Order(document, workload, key, labels))).run
+        return (await engine.start(StartRequest(document, workload, key, labels))).run
 
     there = Request(
         "start",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from anew.runtime.embedded import GRACE_SECONDS, Embedded
+from anew.runtime.engine import GRACE_SECONDS, Engine
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -32,7 +32,7 @@ class Stopping:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
         self._task = task
-        self._engine: Embedded | None = None
+        self._engine: Engine | None = None
         self._is_quiet = is_quiet
         self._is_stopping = False
         self.is_asked = False
@@ -48,7 +48,7 @@ class Stopping:
             self._engine.hurry()
 
     @contextmanager
-    def of(self, engine: Embedded) -> Iterator[None]:
+    def of(self, engine: Engine) -> Iterator[None]:
         """Stop this engine, and say so when that may take a moment."""
         self._engine = engine
         try:

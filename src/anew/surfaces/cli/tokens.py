@@ -138,7 +138,7 @@ def _read(path: Path, flags: int) -> bytes:
 def own_token_file(db: str | None) -> Path:
     """Where a server on this database keeps its own token: beside a file, else beside the key."""
     from anew.credentials.key import key_file
-    from anew.runtime.wiring import TOKEN_FILE_END, database_file, kind_of
+    from anew.runtime.databases import TOKEN_FILE_END, database_file, kind_of
 
     if kind_of(db) == "sqlite":
         return Path(f"{database_file(db)}{TOKEN_FILE_END}")

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, to_row
 from anew.engine.state import FINAL
+from anew.runtime.blocked_on import blocked_on
 from anew.runtime.damage import PAGE_EVENTS
-from anew.runtime.questions import is_still
-from anew.runtime.standing import what_is_open
+from anew.runtime.questions import is_blocked
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -89,8 +89,8 @@ def _show(said: str, place: str | None) -> Callable[[Database], Awaitable[int]]:
 
 
 async def _print_left_alone(database: Database, run: RunId, place: str | None) -> None:
-    is_asking = await is_still(database.archive, run, database.clock.now())
-    still = await what_is_open(database, run) if is_asking else None
+    is_asking = await is_blocked(database.archive, run, database.clock.now())
+    still = await blocked_on(database, run) if is_asking else None
     if still is None or not still.questions:
         command = f"anew resume {run}"
     else:
@@ -147,8 +147,8 @@ class _Attention:
 
     async def check(self) -> None:
         database, run = self._database, self._run
-        if await is_still(database.archive, run, database.clock.now()):
-            still = await what_is_open(database, run)
+        if await is_blocked(database.archive, run, database.clock.now()):
+            still = await blocked_on(database, run)
             if still is not None:
                 who, does = ("person", "answers") if still.questions else ("signal", "sends it")
                 remedy = hinted(f"`{command_for(run, still)}` {does}", self._place)

@@ -17,9 +17,9 @@ from typing import TextIO
 from msgspec import Struct
 
 from anew.errors import AnewError, ConfigError
-from anew.runtime.embedded import SLOTS, Embedded
-from anew.runtime.opening import open_worker_engine
-from anew.runtime.wiring import kind_of, place_of
+from anew.runtime.bootstrap import open_worker_engine
+from anew.runtime.databases import kind_of, place_of
+from anew.runtime.engine import SLOTS, Engine
 from anew.store import DEFAULT_POOL, Database, RunId, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
@@ -172,7 +172,7 @@ async def _work(duty: Duty, *, until_eof: bool) -> None:
         pause = min(REOPEN_PAUSE_SECONDS_MAX, pause * 2)
 
 
-async def _until_failed(engine: Embedded, duty: Duty) -> None:
+async def _until_failed(engine: Engine, duty: Duty) -> None:
     """Until the engine fails as a whole; that the other end went or came back is told meanwhile."""
     looking = asyncio.create_task(_tell_losses(engine.database, duty))
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from anew.engine.moments import NANOSECONDS
 from anew.runtime.heartbeat import is_alive
-from anew.runtime.workforce import Pool, Workforce, workforce_of
+from anew.runtime.workforce import PoolStatus, Workforce, workforce_of
 from anew.store import Database, Presence
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -84,7 +84,7 @@ def _pools(found: Workforce, paint: Paint) -> Iterator[str]:
     yield from table_lines([head, *(_pool(one, found.now) for one in found.pools)], paint)
 
 
-def _pool(one: Pool, now: int) -> Sequence[str]:
+def _pool(one: PoolStatus, now: int) -> Sequence[str]:
     load = one.load
     oldest, due = load.oldest_ready_at, load.next_due_at
     return (

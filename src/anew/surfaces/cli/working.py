@@ -15,14 +15,14 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from anew.runtime.embedded import SLOTS, Embedded
+from anew.runtime.blocked_on import BlockedOn
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.databases import kind_of, open_database
+from anew.runtime.engine import SLOTS, Engine
 from anew.runtime.interviewers import AutoApprove
-from anew.runtime.opening import open_engine
 from anew.runtime.orders import NoAnswer, Request
 from anew.runtime.ownership import Owned
-from anew.runtime.restarting import successor
-from anew.runtime.standing import Still
-from anew.runtime.wiring import kind_of, open_database
+from anew.runtime.restarts import successor
 from anew.store import Database, RunId, StoreError, StoreGone
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count
@@ -44,7 +44,7 @@ HANDOVER_POLL_SECONDS = 0.05
 class Wish(Struct, frozen=True):
     """What the command wants, said twice: for this process, and for the owner or a server."""
 
-    here: Callable[[Embedded], Awaitable[RunId]]
+    here: Callable[[Engine], Awaitable[RunId]]
     there: Request
 
 
@@ -142,7 +142,7 @@ async def _carry_out(wish: Wish, manner: Manner, screen: Screen) -> int:
 def going_on(run: RunId) -> Wish:
     """Work on a run that is there already, or have the owner do it."""
 
-    async def here(engine: Embedded) -> RunId:
+    async def here(engine: Engine) -> RunId:
         await engine.adopt([run])
         return run
 
@@ -186,7 +186,7 @@ async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: St
         return exit_status
 
 
-async def attend(engine: Embedded, run: RunId, manner: Manner, screen: Screen) -> RunId:
+async def attend(engine: Engine, run: RunId, manner: Manner, screen: Screen) -> RunId:
     """As `attend_there`, for a run that is worked on here."""
     interviewer, desk = interviewer_for(manner), Here(engine)
     while True:
@@ -205,21 +205,21 @@ async def attend(engine: Embedded, run: RunId, manner: Manner, screen: Screen) -
         run = following
 
 
-async def _shown(engine: Embedded, run: RunId, manner: Manner, screen: Screen) -> Still | None:
+async def _shown(engine: Engine, run: RunId, manner: Manner, screen: Screen) -> BlockedOn | None:
     """Show a run until it has ended, or waits for people or signals: then for what."""
     database, live = engine.database, await engine.ledger.live.get(run)
-    still: Still | None = None
+    still: BlockedOn | None = None
     async with screen.on(run, live.program, clock=database.clock):
         async with screen.kept_up(database):
             if stays(manner):
                 await engine.wait(run)
             else:
-                still = await engine.people.until_still(run)
+                still = await engine.people.until_blocked(run)
         await screen.catch_up(database.archive)
     return still
 
 
-async def _let_others_end(engine: Embedded, run: RunId, place: str | None) -> None:
+async def _let_others_end(engine: Engine, run: RunId, place: str | None) -> None:
     """Calls of runs that other terminals gave us go on to their outcome; then others take over."""
     if engine.is_at_work:
         print("anew: waiting for the calls of other runs. Ctrl-C hands them back", file=sys.stderr)

@@ -11,10 +11,10 @@ from anew.engine.events import Event, RunRequested
 from anew.engine.moments import moment_text
 from anew.engine.standing import State
 from anew.engine.state import FINAL, RunStatus
+from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.keys import shown_key
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.signals import OpenSignal
-from anew.runtime.standing import Still, what_is_open
 from anew.store import (
     Archive,
     Database,
@@ -127,7 +127,7 @@ def signal_row(awaited: OpenSignal) -> Object:
     }
 
 
-def open_rows(still: Still | None) -> Object:
+def open_rows(still: BlockedOn | None) -> Object:
     """What a run and its children wait to hear from outside; nothing of what they do not."""
     rows: Object = {}
     if still is not None and still.questions:
@@ -137,7 +137,7 @@ def open_rows(still: Still | None) -> Object:
     return rows
 
 
-def more_of(first: Event, still: Still | None) -> Object:
+def more_of(first: Event, still: BlockedOn | None) -> Object:
     """What only some runs have: what they wait to hear, and a run whose place they took."""
     more = open_rows(still)
     if isinstance(first, RunRequested) and first.continues is not None:
@@ -163,7 +163,7 @@ async def asking_in_rows(database: Database, rows: Sequence[RunRow]) -> dict[Run
     asking = [row.run for row in rows if row.run in waiting or row.run in parents]
     found = {}
     for run in asking[:ASKING_ROWS_MAX]:
-        still = await what_is_open(database, run, with_children=run in parents)
+        still = await blocked_on(database, run, with_children=run in parents)
         if rows_of := open_rows(still):
             found[run] = rows_of
     return found

@@ -21,13 +21,13 @@ from anew.engine.fitting import Misfit, misfits_of
 from anew.engine.resting import resting_point
 from anew.engine.state import RunState
 from anew.errors import ConfigError
-from anew.runtime.beginnings import Beginning
 from anew.runtime.damage import check_row, folded, readable_log
+from anew.runtime.fork_points import events_before, failed_step
 from anew.runtime.keys import KeyInUse
 from anew.runtime.ledger import Ledger, Started
 from anew.runtime.programs import Document, Programs
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
-from anew.runtime.retrying import events_before, failed_step
+from anew.runtime.shared_history import SharedHistory
 from anew.store import Archive, Database, RunId
 from anew.values import Object
 
@@ -51,7 +51,7 @@ class Unfit(ConfigError):
         self.misfits = tuple(misfits)
 
 
-class Where(Struct, frozen=True):
+class ForkPoint(Struct, frozen=True):
     """Where a log is cut: after event `at`, or before a visit of `step`; else after the last.
 
     `seen` is how many events the log had for whoever wants the last. `is_failure`: before the step
@@ -70,14 +70,14 @@ class Where(Struct, frozen=True):
         return self.at is None and self.step is None and not self.is_failure
 
 
-class ForkOrder(Struct, frozen=True):
+class ForkRequest(Struct, frozen=True):
     """A wish for a fork of `run`, under `document` where one is given.
 
     `workload` is laid over the run's own. `cancels`: end `run` once the fork is durable.
     """
 
     run: RunId
-    where: Where = Where()
+    where: ForkPoint = ForkPoint()
     document: Document | None = None
     workload: Object = field(default_factory=dict)
     key: str | None = None
@@ -85,7 +85,7 @@ class ForkOrder(Struct, frozen=True):
     cancels: bool = False
 
 
-class Plan(Struct, frozen=True):
+class ForkPlan(Struct, frozen=True):
     """A fork before there is one: the events it shares, and how the run stands after them.
 
     `asked` is the event that was named; `at` the one that the shared part ends with. `own` is the
@@ -94,7 +94,7 @@ class Plan(Struct, frozen=True):
     """
 
     log: Sequence[e.Event]
-    where: Where
+    where: ForkPoint
     asked: int
     at: int
     state: RunState
@@ -110,7 +110,7 @@ class Plan(Struct, frozen=True):
 
     def beginning(
         self, run: RunId, reason: str, *, labels: Mapping[str, str], workload: Object
-    ) -> Beginning:
+    ) -> SharedHistory:
         """What the new run begins with; Unfit when the new program cannot go on from there."""
         if self.misfits:
             raise Unfit(run, self.at, self.misfits)
@@ -118,7 +118,7 @@ class Plan(Struct, frozen=True):
         decided_by = share.decided_by
         if decided_by is None and (self.is_moved or workload):
             decided_by = self.own.program.digest
-        return Beginning(
+        return SharedHistory(
             self.log[: self.at],
             self.new,
             share.owner or str(run),
@@ -136,9 +136,9 @@ async def planned(
     documents: Documents,
     run: RunId,
     *,
-    where: Where,
+    where: ForkPoint,
     new: Document | None = None,
-) -> Plan:
+) -> ForkPlan:
     """Where a fork of the run would be cut; ConfigError when it cannot be."""
     row = await archive.run(run)
     if row is None:
@@ -162,13 +162,13 @@ async def planned(
 def _plan(
     log: Sequence[e.Event],
     run: RunId,
-    where: Where,
+    where: ForkPoint,
     *,
     asked: int,
     own: Document,
     old: Document,
     new: Document,
-) -> Plan:
+) -> ForkPlan:
     """How the run stands where the log is cut; ConfigError when it cannot go on."""
     folded(run, log[:asked])  # what does not follow is told as the damage it is
     at = resting_point(log, asked)
@@ -181,10 +181,10 @@ def _plan(
     if state.is_final or state.is_stopping:
         raise _too_late(log, run, asked, state)
     misfits = misfits_of(state, old.program, new.program)
-    return Plan(log, where, asked, at, state, own, old, new, misfits)
+    return ForkPlan(log, where, asked, at, state, own, old, new, misfits)
 
 
-def _asked(log: Sequence[e.Event], run: RunId, own: Document, where: Where) -> int:
+def _asked(log: Sequence[e.Event], run: RunId, own: Document, where: ForkPoint) -> int:
     if where.at is None and where.step is not None:
         return events_before(log, run, own.program, step=where.step, visit=where.visit)
     if where.at is not None and not 1 <= where.at <= len(log):
@@ -229,11 +229,11 @@ class Forks:
         self._adopt = adopt
         self._cancel = cancel
 
-    async def plan(self, run: RunId, where: Where, new: Document | None = None) -> Plan:
+    async def plan(self, run: RunId, where: ForkPoint, new: Document | None = None) -> ForkPlan:
         """What a fork would begin with."""
         return await planned(self._archive, self._programs.get, run, where=where, new=new)
 
-    async def fork(self, order: ForkOrder) -> Started:
+    async def fork(self, order: ForkRequest) -> Started:
         """A new run that shares the beginning of another. The same key gives the same run.
 
         A crash after the fork is durable may leave the old run as it is, though `cancels` is asked.
@@ -262,7 +262,7 @@ class Forks:
         """
         started = await self._known(run, key, RETRY_LABEL)
         if started is None:
-            plan = await self.plan(run, Where(at, step, is_failure=True))
+            plan = await self.plan(run, ForkPoint(at, step, is_failure=True))
             labels = {**await self._labels(run), RETRY_LABEL: str(run)}
             reason = f"begins again at step {plan.where.step}"
             beginning = plan.beginning(run, reason, labels=labels, workload={})
@@ -283,7 +283,7 @@ class Forks:
         return None if known is None else Started(known, is_new=False)
 
     async def _begin(
-        self, beginning: Beginning, run: RunId, key: str | None, *, label: str
+        self, beginning: SharedHistory, run: RunId, key: str | None, *, label: str
     ) -> Started:
         started = await self._ledger.reopen(beginning, key)
         if not started.is_new and key is not None:
@@ -306,7 +306,7 @@ async def made_before(
     return known
 
 
-def _check_unmoved(plan: Plan, run: RunId) -> None:
+def _check_unmoved(plan: ForkPlan, run: RunId) -> None:
     """What a run did since it was looked at would be done again, and its other half cancelled."""
     seen = plan.where.seen
     if seen is not None and len(plan.log) > seen:

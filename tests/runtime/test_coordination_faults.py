@@ -12,9 +12,9 @@ from anew.engine.state import RunStatus
 from anew.runtime import turns, worker
 from anew.store import RunFilter, StoreError
 from anew.stores.memory import MemoryDatabase
-from tests.runtime.test_children import CHILD, PARENT
+from tests.runtime.test_child_tool import CHILD, PARENT
 from tests.runtime.test_control import ONE, World, _gate_is_a_kind  # noqa: F401
-from tests.runtime.test_sharing import FOREVER_SECONDS, LEASE_SECONDS, die
+from tests.runtime.test_coordination import FOREVER_SECONDS, LEASE_SECONDS, die
 from tests.runtime.test_signals import PAY
 
 
@@ -83,7 +83,7 @@ def test_jobs_leased_ahead_of_a_long_call_go_to_an_idle_worker(tmp_path):
         await busy.entered()
 
         async def is_ahead():
-            return len(busy.engine.worker.feeder.ahead) == 4
+            return len(busy.engine.worker.poller.ahead) == 4
 
         await soon(is_ahead)
         idle.engine.worker._slots.open()
@@ -173,7 +173,7 @@ def test_an_engine_that_serves_others_survives_a_store_that_is_away(tmp_path):
 def test_a_turn_that_breaks_leaves_nothing_in_memory_that_never_was(tmp_path, monkeypatch):
     async def work(one, two):
         run = await one.start(PAY)
-        await soon(lambda: one.engine.people.until_still(run))
+        await soon(lambda: one.engine.people.until_blocked(run))
         await two.engine.ledger.live.newest(run)
         decide = turns.decide
 
@@ -204,7 +204,7 @@ class Behind(WallClock):
 def test_two_equal_signals_through_late_clocks_are_two(tmp_path):
     async def work(first, *late):
         run = await first.start(PAY)
-        await soon(lambda: first.engine.people.until_still(run))
+        await soon(lambda: first.engine.people.until_blocked(run))
         for world in late:
             await world.engine.ledger.live.newest(run)
         store = first.database.store
@@ -258,8 +258,8 @@ def test_a_cancelled_suspect_frees_the_worker_it_waited_in(tmp_path, monkeypatch
             return chain.lease.job.run == suspect
 
         busy.engine.worker._is_last_chance = is_last_chance
-        busy.engine.worker.feeder.stop()  # until the suspect is known
-        await busy.engine.worker._feeding
+        busy.engine.worker.poller.stop()  # until the suspect is known
+        await busy.engine.worker._polling
         suspect = await starter.start(ONE)
         lease = (await busy.database.store.lease(now=2**62, until=2**62, limit=1)).leases[0]
         busy.engine.worker._slots.take(1)

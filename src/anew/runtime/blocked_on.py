@@ -10,18 +10,18 @@ from anew.runtime.signals import OpenSignal, signals_of
 from anew.store import Database, RunId
 
 
-class Still(Struct, frozen=True):
+class BlockedOn(Struct, frozen=True):
     """Of a run, and of the children it waits for."""
 
     questions: list[OpenQuestion]
     signals: list[OpenSignal]
 
 
-async def what_is_open(
+async def blocked_on(
     database: Database, run: RunId, *, with_children: bool = True
-) -> Still | None:
+) -> BlockedOn | None:
     """What a run and its children wait to hear; None when that is nothing."""
-    still = Still([], [])
+    still = BlockedOn([], [])
     for member in await families(database.archive, [run]) if with_children else [run]:
         state = await readable_state(database.store, member)
         if state is None:

@@ -43,7 +43,7 @@ _SCARCE = {
 }
 
 
-class Site(Struct, frozen=True):
+class CallSite(Struct, frozen=True):
     """Where a run's calls happen: its name, and the folders its tools may use."""
 
     run: str
@@ -68,7 +68,7 @@ class _Limit(Struct):
             self.is_own = True
 
 
-class Caller:
+class ToolCaller:
     """Calls tools for the runner."""
 
     def __init__(self, toolbox: Toolbox, keychain: Keychain, clock: Clock) -> None:
@@ -76,7 +76,7 @@ class Caller:
         self._keychain = keychain
         self._clock = clock
 
-    async def answer(self, ask: Invoke, site: Site) -> Answer:
+    async def answer(self, ask: Invoke, site: CallSite) -> Answer:
         """The tool's answer, cleaned of secrets."""
         try:
             answer = await self._call(ask, site)
@@ -92,7 +92,7 @@ class Caller:
             return answer
         return self._keychain.redactor.redact_outcome(answer, site.secrets)
 
-    async def _call(self, ask: Invoke, site: Site) -> Answer:
+    async def _call(self, ask: Invoke, site: CallSite) -> Answer:
         tool = self._toolbox.get(ask.tool.kind)
         timeout = _timeout(ask)
         call = Call(
@@ -152,7 +152,7 @@ class Caller:
     def _seconds_until(self, moment: int) -> float:
         return max(0.0, (moment - self._clock.now()) / NANOSECONDS)
 
-    async def _inputs(self, ask: Invoke, site: Site) -> Object:
+    async def _inputs(self, ask: Invoke, site: CallSite) -> Object:
         given: Object = ask.inputs if isinstance(ask.inputs, dict) else {}
         if ask.tool.kind in KEEPS_REFERENCES:
             return given

@@ -20,7 +20,7 @@ from anew.store import RunId
 from anew.values import Object, merge_deep
 
 
-class Beginning(Struct, frozen=True):
+class SharedHistory(Struct, frozen=True):
     """The events a new run shares, the document it goes on with, and what is told of both.
 
     `owner` is the run whose events these are. `is_moved`: the document is not the one of the run

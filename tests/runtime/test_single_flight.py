@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from anew.runtime.lookups import Lookups
+from anew.runtime.single_flight import SingleFlight
 from anew.store import StoreError
 
 
@@ -30,16 +30,16 @@ class Shelf:
         return found
 
 
-def play(act: Callable[[Shelf, Lookups[str, str]], Awaitable[None]]) -> None:
+def play(act: Callable[[Shelf, SingleFlight[str, str]], Awaitable[None]]) -> None:
     async def whole() -> None:
         shelf = Shelf()
         async with asyncio.timeout(10):
-            await act(shelf, Lookups(shelf.look))
+            await act(shelf, SingleFlight(shelf.look))
 
     asyncio.run(whole())
 
 
-async def begun(shelf: Shelf, lookups: Lookups[str, str], name: str) -> asyncio.Task[str]:
+async def begun(shelf: Shelf, lookups: SingleFlight[str, str], name: str) -> asyncio.Task[str]:
     """Someone whose question has reached the shelf."""
     shelf.came.clear()
     task = asyncio.create_task(lookups.ask(name))
@@ -47,7 +47,9 @@ async def begun(shelf: Shelf, lookups: Lookups[str, str], name: str) -> asyncio.
     return task
 
 
-async def waiting(lookups: Lookups[str, str], name: str, count: int) -> list[asyncio.Task[str]]:
+async def waiting(
+    lookups: SingleFlight[str, str], name: str, count: int
+) -> list[asyncio.Task[str]]:
     """Some who have asked meanwhile."""
     tasks = [asyncio.create_task(lookups.ask(name)) for _ in range(count)]
     await asyncio.sleep(0)
@@ -55,7 +57,7 @@ async def waiting(lookups: Lookups[str, str], name: str, count: int) -> list[asy
 
 
 def test_who_asks_after_a_change_is_not_told_what_lay_there_before() -> None:
-    async def act(shelf: Shelf, lookups: Lookups[str, str]) -> None:
+    async def act(shelf: Shelf, lookups: SingleFlight[str, str]) -> None:
         early = await begun(shelf, lookups, "book")
         shelf.lies = "new"
         [late] = await waiting(lookups, "book", 1)
@@ -66,7 +68,7 @@ def test_who_asks_after_a_change_is_not_told_what_lay_there_before() -> None:
 
 
 def test_all_who_come_while_one_is_under_way_share_the_next() -> None:
-    async def act(shelf: Shelf, lookups: Lookups[str, str]) -> None:
+    async def act(shelf: Shelf, lookups: SingleFlight[str, str]) -> None:
         first = await begun(shelf, lookups, "book")
         many = await waiting(lookups, "book", 20)
         shelf.may_answer.set()
@@ -77,7 +79,7 @@ def test_all_who_come_while_one_is_under_way_share_the_next() -> None:
 
 
 def test_another_question_does_not_wait() -> None:
-    async def act(shelf: Shelf, lookups: Lookups[str, str]) -> None:
+    async def act(shelf: Shelf, lookups: SingleFlight[str, str]) -> None:
         one, other = await begun(shelf, lookups, "book"), await begun(shelf, lookups, "map")
         assert shelf.asked == ["book", "map"]
         shelf.may_answer.set()
@@ -87,7 +89,7 @@ def test_another_question_does_not_wait() -> None:
 
 
 def test_who_gives_up_takes_the_answer_from_nobody() -> None:
-    async def act(shelf: Shelf, lookups: Lookups[str, str]) -> None:
+    async def act(shelf: Shelf, lookups: SingleFlight[str, str]) -> None:
         first = await begun(shelf, lookups, "book")
         gone, stays = await waiting(lookups, "book", 2)
         first.cancel()
@@ -99,7 +101,7 @@ def test_who_gives_up_takes_the_answer_from_nobody() -> None:
 
 
 def test_an_error_is_told_to_those_who_share_it_and_to_nobody_after_them() -> None:
-    async def act(shelf: Shelf, lookups: Lookups[str, str]) -> None:
+    async def act(shelf: Shelf, lookups: SingleFlight[str, str]) -> None:
         shelf.lies = "broken"
         early = await begun(shelf, lookups, "book")
         late = await waiting(lookups, "book", 2)

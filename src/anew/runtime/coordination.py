@@ -16,7 +16,7 @@ from anew.clock import Clock
 from anew.engine.moments import NANOSECONDS
 from anew.runtime.leases import BEATS_PER_LEASE
 from anew.runtime.ledger import Ledger
-from anew.runtime.live import LiveRun
+from anew.runtime.live_runs import LiveRun
 from anew.runtime.people import People
 from anew.runtime.worker import Worker
 from anew.store import ANY_POOL, Database, JobRef, Lease, Notice, RunId
@@ -31,7 +31,7 @@ POLL_SECONDS = 1.0
 _Seen: TypeAlias = tuple[JobRef, int, int]
 
 
-class Sharing:
+class Coordinator:
     """Make one inside a running event loop; `stop` it before the database is closed."""
 
     def __init__(
@@ -97,11 +97,11 @@ class Sharing:
     # --- what others do ------------------------------------------------------------------------
 
     def _hear(self, notice: Notice) -> None:
-        feeder = self._worker.feeder
-        if notice.due and (feeder.adopted is None or notice.run in feeder.adopted):
+        poller = self._worker.poller
+        if notice.due and (poller.adopted is None or notice.run in poller.adopted):
             ours = [due for pool, due in notice.due.items() if self._is_ours(pool)]
             if ours:
-                feeder.notice(min(ours))
+                poller.notice(min(ours))
         if notice.has_turned and notice.run not in self._turning:
             self._turning.add(notice.run)
             self._begin(self._guarded(self._turn(notice.run), notice.run))

@@ -25,7 +25,7 @@ QUESTIONS_MAX = 200
 READ_AT_ONCE = 20
 
 
-class Inquiry(Struct, frozen=True):
+class InboxQuestion(Struct, frozen=True):
     """A question with the run that asks it; `silence` is what follows when nobody answers.
 
     `asked` tells it from the other questions of the run, as in OpenQuestion.
@@ -54,10 +54,10 @@ class Inquiry(Struct, frozen=True):
         }
 
 
-class Inbox(Struct, frozen=True):
+class QuestionInbox(Struct, frozen=True):
     """The soonest deadline first; `is_cut`: there are more."""
 
-    inquiries: list[Inquiry]
+    inquiries: list[InboxQuestion]
     is_cut: bool
 
     def row(self) -> Object:
@@ -65,18 +65,18 @@ class Inbox(Struct, frozen=True):
         return {"questions": [one.row() for one in self.inquiries], "is_cut": self.is_cut}
 
 
-async def inbox_of(database: Database, limit: int = QUESTIONS_MAX) -> Inbox:
+async def inbox_of(database: Database, limit: int = QUESTIONS_MAX) -> QuestionInbox:
     """What people are asked now, by all runs together."""
     jobs = [row.job for row in await database.roster.asking(limit + 1)]
     runs = list(dict.fromkeys(job.run for job in jobs[:limit]))
-    found: dict[JobRef, Inquiry] = {}
+    found: dict[JobRef, InboxQuestion] = {}
     for at in range(0, len(runs), READ_AT_ONCE):
         found |= await _asked_by(database, runs[at : at + READ_AT_ONCE])
     # A run may have moved on since its job was read.
-    return Inbox([found[job] for job in jobs[:limit] if job in found], len(jobs) > limit)
+    return QuestionInbox([found[job] for job in jobs[:limit] if job in found], len(jobs) > limit)
 
 
-async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, Inquiry]:
+async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, InboxQuestion]:
     rows = await database.archive.runs(RunFilter(runs=runs, limit=len(runs)))
     states = await asyncio.gather(*(readable_state(database.store, row.run) for row in rows))
     return {
@@ -86,10 +86,10 @@ async def _asked_by(database: Database, runs: Sequence[RunId]) -> dict[JobRef, I
     }
 
 
-def _inquiries(row: RunRow, state: RunState) -> Iterator[Inquiry]:
+def _inquiries(row: RunRow, state: RunState) -> Iterator[InboxQuestion]:
     for one in pending(state):
         asking = state.step_run(one.key)
         assert asking is not None
         default = None if asking.asked is None else asking.asked.default
         silence = None if one.deadline is None else silence_text(one.action, default)
-        yield Inquiry(row, one, silence, asking.started_seq)
+        yield InboxQuestion(row, one, silence, asking.started_seq)

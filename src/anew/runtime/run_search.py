@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anew.engine.events import GateChecked, StepFailed
 from anew.errors import ConfigError
-from anew.runtime.rows import failure_row
+from anew.runtime.json_rows import failure_row
 from anew.store import Catalog, Database, FailureFilter, FailureGroup
 from anew.values import Object
 

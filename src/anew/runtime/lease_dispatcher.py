@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.runtime.notice_board import NoticeBoard
+from anew.runtime.notice_buffer import NoticeBuffer
 from anew.store import ANY_POOL, Batch, Database, Lease, Notice, RunId, StoreError
 from anew.stores.remote.wire import LeaseAsked
 
@@ -78,7 +78,7 @@ def stopping() -> StoreError:
     return StoreError("the server is stopping. Ask again once it is back.")
 
 
-class LeaseDesk:
+class LeaseDispatcher:
     """Make one inside a running event loop; close it before the database."""
 
     def __init__(self, database: Database) -> None:
@@ -91,7 +91,7 @@ class LeaseDesk:
         self._serving: asyncio.Task[None] | None = None
         self._is_closed = False
         self._stop_listening = database.notices.listen(self._hear)
-        self.board = NoticeBoard(database.notices)
+        self.board = NoticeBuffer(database.notices)
 
     @property
     def is_closed(self) -> bool:

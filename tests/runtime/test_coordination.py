@@ -99,7 +99,7 @@ async def sharing(places, folder, *settings):
 def die(world):
     """As if the process had died: it says nothing more, and nothing is handed back."""
     engine = world.engine
-    tasks = [engine.worker._feeding, *engine.worker._chains, *engine._sharing._tasks]
+    tasks = [engine.worker._polling, *engine.worker._chains, *engine._sharing._tasks]
     for task in tasks:
         task.cancel()
     engine._sharing._stop_listening()
@@ -209,7 +209,7 @@ def test_a_cancel_reaches_the_call_of_another_worker_at_once(places, tmp_path):
 def test_a_question_is_answered_through_another_process_once(places, tmp_path):
     async def work(one, two):
         run = await one.start(ASK)
-        still = await asyncio.wait_for(two.engine.people.until_still(run), 10)
+        still = await asyncio.wait_for(two.engine.people.until_blocked(run), 10)
         assert still is not None
         said = [world.engine.people.answer(run, "yes") for world in (one, two, one, two)]
         heard = await asyncio.gather(*said, return_exceptions=True)

@@ -15,8 +15,8 @@ from anew.engine.events import RunRequested
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.errors import EngineBug
 from anew.runtime.keys import RESTART
-from anew.runtime.ledger import Ledger, Order, Started
-from anew.runtime.live import LiveRun
+from anew.runtime.ledger import Ledger, Started, StartRequest
+from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
 from anew.store import Archive, RunId
 from anew.tool import Answer, Call
@@ -31,7 +31,7 @@ class RestartTool:
         ledger: Ledger,
         programs: Programs,
         *,
-        start: Callable[[Order], Awaitable[Started]],
+        start: Callable[[StartRequest], Awaitable[Started]],
         adopt: Callable[[Iterable[RunId]], Awaitable[None]],
     ) -> None:
         self._archive = archive
@@ -53,7 +53,7 @@ class RestartTool:
         await self._adopt([known])
         return outcome_of({"run_id": str(known)})
 
-    async def _order(self, live: LiveRun, entry: str) -> Order | Outcome:
+    async def _order(self, live: LiveRun, entry: str) -> StartRequest | Outcome:
         generation, most = live.state.generation + 1, live.program.limits.restarts
         if generation > most:
             message = f"the run is not begun anew once more: its limit (restarts) is {most}"
@@ -66,7 +66,7 @@ class RestartTool:
         document = await self._programs.get(row.digest)
         if request.file is not None:
             document = replace(document, file=request.file)
-        return Order(
+        return StartRequest(
             document,
             request.workload,
             f"{RESTART}{live.id}",

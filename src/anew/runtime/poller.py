@@ -40,7 +40,7 @@ LEASE_PAUSE_SECONDS = 1.0
 LEASE_PAUSE_SECONDS_MAX = 10.0
 
 
-class Feeder:
+class JobPoller:
     """Leases jobs of the `adopted` runs (None: of all) and gives them to `begin`, slot by slot.
 
     `lease_end` says until when a job that is taken now is kept. `is_lasting`: a store that is away

@@ -1,6 +1,6 @@
 """Which workers that hold jobs of a run do not report, and when their work is handed out again.
 
-For people: what is lost is decided by leases (`sharing.py`), and by nothing that is told here.
+For people: what is lost is decided by leases (`coordination.py`), and by nothing that is told here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def lost_among(jobs: Sequence[JobRow], workers: Sequence[Presence], now: int) ->
 
 
 def _lost(holder: Presence | None, jobs: Sequence[JobRow]) -> LostWorker:
-    # Whoever looks after leases waits a heartbeat longer: see `sharing.py`.
+    # Whoever looks after leases waits a heartbeat longer: see `coordination.py`.
     beat = int(lease_seconds() / BEATS_PER_LEASE * NANOSECONDS)
     return LostWorker(
         worker=None if holder is None else holder.worker,

@@ -3,10 +3,10 @@
 import asyncio
 
 from anew.engine.state import RunStatus
-from anew.runtime import moving
-from anew.runtime.forking import ForkOrder
-from anew.runtime.moving import moves_to
-from tests.runtime.test_forking import ASKED, in_a_world
+from anew.runtime import program_moves
+from anew.runtime.forks import ForkRequest
+from anew.runtime.program_moves import moves_to
+from tests.runtime.test_forks import ASKED, in_a_world
 
 OTHER = ASKED.replace("step: ask", "step: approve")
 
@@ -14,7 +14,7 @@ OTHER = ASKED.replace("step: ask", "step: approve")
 async def asked(world, times=1):
     runs = [await world.start(ASKED) for _ in range(times)]
     for run in runs:
-        await asyncio.wait_for(world.engine.people.until_still(run), 20)
+        await asyncio.wait_for(world.engine.people.until_blocked(run), 20)
     return runs
 
 
@@ -30,7 +30,7 @@ def test_runs_that_fit_are_named_newest_first_and_can_be_moved(tmp_path):
         changed = ASKED.replace("echo after", "echo later")
         found = await moves(world, changed)
         assert (found.movable, found.stuck) == ([str(run) for run in reversed(runs)], [])
-        order = ForkOrder(runs[0], document=world.document(changed), cancels=True)
+        order = ForkRequest(runs[0], document=world.document(changed), cancels=True)
         new = (await world.engine.fork(order)).run
         assert await world.ended(new) is RunStatus.DONE
         assert (await moves(world, changed)).movable == [str(runs[1])]
@@ -61,7 +61,7 @@ def test_a_run_that_does_not_fit_is_told_with_the_reason_and_its_place(tmp_path)
 
 
 def test_only_so_many_runs_are_looked_at(tmp_path, monkeypatch):
-    monkeypatch.setattr(moving, "RUNS_LOOKED_AT_MAX", 2)
+    monkeypatch.setattr(program_moves, "RUNS_LOOKED_AT_MAX", 2)
 
     async def work(world):
         runs = await asked(world, 3)
@@ -83,7 +83,7 @@ workflow:
 
     async def work(world):
         run = await world.start(parent)
-        await asyncio.wait_for(world.engine.people.until_still(run), 20)
+        await asyncio.wait_for(world.engine.people.until_blocked(run), 20)
         found = await moves(world, ASKED.replace("echo after", "echo later"))
         (stuck,) = found.stuck
         assert stuck.reasons[0]["message"] == f"run {run} waits for it: move that one"

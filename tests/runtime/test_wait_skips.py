@@ -19,7 +19,7 @@ from tests.runtime.test_control import (
     _until,
     _until_jobs,
 )
-from tests.runtime.test_sharing import FOREVER_SECONDS, places, together  # noqa: F401
+from tests.runtime.test_coordination import FOREVER_SECONDS, places, together  # noqa: F401
 from tests.virtual import VirtualClock
 
 RETRY = """
@@ -186,7 +186,7 @@ def test_only_what_is_meant_is_skipped_and_only_once(tmp_path):
 
 
 def test_many_waits_are_ended_in_commits_of_bounded_size(tmp_path, monkeypatch):
-    monkeypatch.setattr("anew.runtime.skipping.TURN_EVENTS_MAX", 2)
+    monkeypatch.setattr("anew.runtime.wait_skips.TURN_EVENTS_MAX", 2)
 
     async def work(world, _):
         run = await world.start(NAPS)

@@ -13,7 +13,7 @@ Asked = TypeVar("Asked", bound=Hashable)
 Answer = TypeVar("Answer")
 
 
-class Lookups(Generic[Asked, Answer]):
+class SingleFlight(Generic[Asked, Answer]):
     """An answer is never older than its question.
 
     What is being looked up may miss a change that whoever asks now has made, so nobody joins them.

@@ -17,9 +17,9 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.state import FINAL, Key, RunStatus
 from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
-from anew.runtime.ledger import Ledger, Order, Started
+from anew.runtime.ledger import Ledger, Started, StartRequest
 from anew.runtime.programs import Document, Programs, compiled_beside
-from anew.runtime.restarting import last_of_line
+from anew.runtime.restarts import last_of_line
 from anew.store import Archive, JobRef, RunId, RunRow
 from anew.tool import Answer, Call, Parked
 from anew.values import Object, Value
@@ -36,7 +36,7 @@ class ChildTool:
         ledger: Ledger,
         programs: Programs,
         *,
-        start: Callable[[Order], Awaitable[Started]],
+        start: Callable[[StartRequest], Awaitable[Started]],
         cancel: Callable[[RunId, str], Awaitable[bool]],
     ) -> None:
         self._archive = archive
@@ -90,7 +90,7 @@ class ChildTool:
         except ConfigError as missing:
             return outcome_of(error=error_of("reference", str(missing)))
         started = await self._start(
-            Order(
+            StartRequest(
                 document,
                 workload,
                 key,

@@ -24,26 +24,26 @@ from anew.engine.decide import Cancelled, Paused, Resumed
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.state import FINAL, Key, RunState, RunStatus
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
-from anew.runtime.calls import Caller
-from anew.runtime.children import ChildTool
+from anew.runtime.child_tool import ChildTool
+from anew.runtime.coordination import Coordinator
 from anew.runtime.damage import Damages
 from anew.runtime.dropping import parent_of_dropped
 from anew.runtime.families import families, unfinished_runs
-from anew.runtime.forking import ForkOrder, Forks
+from anew.runtime.forks import ForkRequest, Forks
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import Ledger, Listener, Order, Started
-from anew.runtime.live import LiveRun
+from anew.runtime.ledger import Ledger, Listener, Started, StartRequest
+from anew.runtime.live_runs import LiveRun
 from anew.runtime.people import People
 from anew.runtime.programs import Document, Programs
-from anew.runtime.restarting import RestartTool
-from anew.runtime.sharing import Sharing
+from anew.runtime.restarts import RestartTool
+from anew.runtime.run_folders import RunFolders
 from anew.runtime.signals import Signals
-from anew.runtime.sites import Sites
-from anew.runtime.skipping import Skipping
-from anew.runtime.sleeping import SleepTool
+from anew.runtime.sleep_tool import SleepTool
 from anew.runtime.slots import Slots
+from anew.runtime.tool_calls import ToolCaller
 from anew.runtime.toolbox import Toolbox
+from anew.runtime.wait_skips import WaitSkipper
 from anew.runtime.worker import Worker
 from anew.store import Database, RunId, RunRow, StoreError
 from anew.stores.damage import DamagedRun
@@ -76,7 +76,7 @@ class WorkloadTooLarge(ConfigError):
         self.limit = limit
 
 
-class Embedded:
+class Engine:
     """Make one inside a running event loop; `stop` it when done.
 
     `works_on_all` makes every unfinished run of the database its own, not only those it is told of.
@@ -123,10 +123,10 @@ class Embedded:
         self.worker = Worker(
             database.store,
             self.ledger,
-            Caller(self._toolbox, self.keychain, clock),
+            ToolCaller(self._toolbox, self.keychain, clock),
             clock,
             slots=places,
-            sites=Sites(
+            sites=RunFolders(
                 scratch,
                 self.programs,
                 is_shared=lease_seconds is not None,
@@ -170,15 +170,15 @@ class Embedded:
             redact=redactor.redact_outcome,
             payload_bytes_max=payload_bytes_max,
         )
-        self.skipping = Skipping(database, self.ledger, clock, redact=redactor.redact_text)
+        self.skipping = WaitSkipper(database, self.ledger, clock, redact=redactor.redact_text)
 
     def _share(
         self, clock: Clock, pools: Sequence[str] | None, lease_seconds: float | None
-    ) -> Sharing | None:
+    ) -> Coordinator | None:
         """Heed what others do, unless this process is alone."""
         if lease_seconds is None:
             return None
-        return Sharing(
+        return Coordinator(
             self.database,
             self.worker,
             self.ledger,
@@ -219,7 +219,7 @@ class Embedded:
         """Keep a document under its name; its version."""
         return await self.programs.register(document)
 
-    async def start(self, order: Order) -> Started:
+    async def start(self, order: StartRequest) -> Started:
         """Start a run and work on it; a run its key names already is gone on with."""
         check_workload(order.workload)
         started = await self._begin(order)
@@ -228,7 +228,7 @@ class Embedded:
             await self.adopt([started.run])
         return started
 
-    async def _check_same(self, run: RunId, order: Order) -> None:
+    async def _check_same(self, run: RunId, order: StartRequest) -> None:
         """A key names one run; it cannot mean a run of another program."""
         row = await self.database.archive.run(run)
         if row is not None and row.program != order.document.program.name:
@@ -237,19 +237,19 @@ class Embedded:
                 "Choose another key."
             )
 
-    async def _begin(self, order: Order) -> Started:
+    async def _begin(self, order: StartRequest) -> Started:
         started = await self.ledger.start(order)
-        self.worker.follow(started.errands)
+        self.worker.follow(started.assignments)
         return started
 
-    async def _start_child(self, order: Order) -> Started:
+    async def _start_child(self, order: StartRequest) -> Started:
         """Start a run for a tool, which may be cancelled meanwhile: the start is not."""
         task = asyncio.create_task(self._begin_child(order))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
         return await asyncio.shield(task)
 
-    async def _begin_child(self, order: Order) -> Started:
+    async def _begin_child(self, order: StartRequest) -> Started:
         """Begin a run, and end it again if its parent waits for it no longer.
 
         Whoever ends a parent looks for its children afterwards, so that one of the two finds out.
@@ -293,7 +293,7 @@ class Embedded:
         except BaseException:
             self._ours.difference_update(strange)  # what is not recovered is still to be
             raise
-        self.worker.feeder.adopt(family)
+        self.worker.poller.adopt(family)
         for run in family:
             self.people.interviews.begin(run)
 
@@ -349,13 +349,13 @@ class Embedded:
             await self.cancel(row.run, f"its parent run {row.parent.run} has ended")
 
     def _own(self, run: RunId) -> None:
-        if self.worker.feeder.adopted is not None:  # else they may end anywhere, and all are ours
+        if self.worker.poller.adopted is not None:  # else they may end anywhere, and all are ours
             self._ours.add(run)
-        self.worker.feeder.own(run)
+        self.worker.poller.own(run)
 
     def _forget(self, run: RunId) -> None:
         self._ours.discard(run)
-        self.worker.feeder.disown(run)
+        self.worker.poller.disown(run)
         self._toolbox.run_ended(str(run))
 
     async def wait(self, run: RunId) -> RunState:
@@ -431,7 +431,7 @@ class Embedded:
         """
         return await self.forks.retry(run, step, at=at, key=key)
 
-    async def fork(self, order: ForkOrder) -> Started:
+    async def fork(self, order: ForkRequest) -> Started:
         """A new run that shares the log of another up to an event, and goes on from there.
 
         The same key gives the same run; KeyInUse when it is not a fork of that run.

@@ -16,13 +16,13 @@ from anew.engine.waits import moment_waits
 from anew.errors import ConfigError
 from anew.program.findings import did_you_mean
 from anew.runtime.ledger import Ledger
-from anew.runtime.live import LiveRun
+from anew.runtime.live_runs import LiveRun
 from anew.runtime.turns import TURN_EVENTS_MAX
 from anew.store import Database, RunId
 from anew.values import Object
 
 
-class Skipping:
+class WaitSkipper:
     """Of one engine."""
 
     def __init__(

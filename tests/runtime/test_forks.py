@@ -12,12 +12,12 @@ from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.forking import fork_preview
 from anew.lab.replay import replay
-from anew.runtime.forking import ForkOrder, Unfit, Where
+from anew.runtime.bootstrap import open_engine
+from anew.runtime.fork_points import whole_log
+from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import Order
-from anew.runtime.opening import open_engine
+from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
-from anew.runtime.retrying import whole_log
 from anew.store import RunFilter
 from anew.views.effects import CallKey
 
@@ -88,12 +88,12 @@ class World:
         return read_document(text.replace("%s", str(self.out)), str(self.folder / name))
 
     async def start(self, text):
-        order = Order(self.document(text), {"out": str(self.out)})
+        order = StartRequest(self.document(text), {"out": str(self.out)})
         return (await self.engine.start(order)).run
 
     async def ended(self, run):
         while True:
-            still = await asyncio.wait_for(self.engine.people.until_still(run), 20)
+            still = await asyncio.wait_for(self.engine.people.until_blocked(run), 20)
             if still is None:
                 return (await self.engine.wait(run)).status
             await self.engine.people.answer(run, "yes")
@@ -143,7 +143,7 @@ def test_a_fork_at_any_event_ends_and_does_nothing_twice(tmp_path, document):
         begun = 0
         for at in range(2, len(log)):
             before = len(world.left())
-            order = ForkOrder(old, Where(at), key=f"at-{at}")
+            order = ForkRequest(old, ForkPoint(at), key=f"at-{at}")
             if fold(log[: resting_point(log, at)]).is_stopping:
                 with pytest.raises(ConfigError, match="nothing left"):
                     await world.engine.fork(order)
@@ -152,7 +152,7 @@ def test_a_fork_at_any_event_ends_and_does_nothing_twice(tmp_path, document):
             await world.ended(fork)
             begun += 1
             again = world.left()[before:]
-            plan = await world.engine.forks.plan(old, Where(at))
+            plan = await world.engine.forks.plan(old, ForkPoint(at))
             assert not kept_calls(log, plan.at).intersection(again), at
             assert len(again) == len(set(again)), at
             assert await world.replays(fork) is None, at
@@ -190,7 +190,7 @@ async def failed(world):
 def test_a_corrected_program_goes_on_from_the_event_before_the_failure(tmp_path):
     async def work(world):
         old = await failed(world)
-        order = ForkOrder(old, Where(step="two"), world.document(MENDED))
+        order = ForkRequest(old, ForkPoint(step="two"), world.document(MENDED))
         new = (await world.engine.fork(order)).run
         assert await world.ended(new) is RunStatus.DONE
         assert world.left() == ["one", "two", "two"]
@@ -213,7 +213,7 @@ def test_a_task_at_work_at_the_cut_is_given_the_inputs_of_the_new_program_and_wo
         log = await world.log(old)
         (at,) = (x.seq for x in log if isinstance(x, e.TaskStarted) and x.task == "send")
         workload = {"region": "us", "out": str(tmp_path / "other.txt")}
-        order = ForkOrder(old, Where(at), world.document(MENDED), workload)
+        order = ForkRequest(old, ForkPoint(at), world.document(MENDED), workload)
         new = (await world.engine.fork(order)).run
         assert await world.ended(new) is RunStatus.DONE
         assert (tmp_path / "other.txt").read_text() == "two\n"
@@ -235,13 +235,15 @@ def test_a_fork_of_a_fork_is_derived_again_wherever_it_is_cut(tmp_path, is_moved
         old = await world.start(text)
         await world.ended(old)
         document = world.document(other) if is_moved else None
-        first = (await world.engine.fork(ForkOrder(old, Where(9), document))).run
+        first = (await world.engine.fork(ForkRequest(old, ForkPoint(9), document))).run
         await world.ended(first)
         log = await world.log(first)
         for at in range(2, len(log)):
             if fold(log[: resting_point(log, at)]).is_stopping:
                 continue
-            order = ForkOrder(first, Where(at), workload={"region": "us"} if at % 3 == 0 else {})
+            order = ForkRequest(
+                first, ForkPoint(at), workload={"region": "us"} if at % 3 == 0 else {}
+            )
             second = (await world.engine.fork(order)).run
             await world.ended(second)
             assert await world.replays(second) is None, at
@@ -258,7 +260,7 @@ def test_a_program_that_lacks_what_is_live_is_refused_with_every_reason(tmp_path
         log = await world.log(old)
         (at,) = (x.seq for x in log if isinstance(x, e.TaskStarted) and x.task == "send")
         with pytest.raises(Unfit, match="task 'send' of step 'two', which is not there") as refused:
-            await world.engine.fork(ForkOrder(old, Where(at), world.document(other)))
+            await world.engine.fork(ForkRequest(old, ForkPoint(at), world.document(other)))
         (misfit,) = refused.value.misfits
         assert (misfit.step, misfit.task) == ("two", "send")
         assert str(misfit.span).endswith("test.yaml:8:11")
@@ -271,14 +273,14 @@ def test_a_run_that_is_over_says_from_where_it_could_go_on(tmp_path):
     async def work(world):
         old = await failed(world)
         with pytest.raises(ConfigError, match="Fork it at event 8, or from step 'two'"):
-            await world.engine.fork(ForkOrder(old))
+            await world.engine.fork(ForkRequest(old))
         with pytest.raises(ConfigError, match=r"was failing by event 16.*at event 8"):
-            await world.engine.fork(ForkOrder(old, Where(16)))
+            await world.engine.fork(ForkRequest(old, ForkPoint(16)))
         with pytest.raises(ConfigError, match="has the events 1 to 17; there is no 18"):
-            await world.engine.fork(ForkOrder(old, Where(18)))
+            await world.engine.fork(ForkRequest(old, ForkPoint(18)))
         with pytest.raises(ConfigError, match="nothing has begun"):
-            await world.engine.fork(ForkOrder(old, Where(1)))
-        new = (await world.engine.fork(ForkOrder(old, Where(8), world.document(MENDED)))).run
+            await world.engine.fork(ForkRequest(old, ForkPoint(1)))
+        new = (await world.engine.fork(ForkRequest(old, ForkPoint(8), world.document(MENDED)))).run
         assert await world.ended(new) is RunStatus.DONE
 
     in_a_world(work, tmp_path)
@@ -287,11 +289,11 @@ def test_a_run_that_is_over_says_from_where_it_could_go_on(tmp_path):
 def test_a_key_names_one_fork_of_one_run(tmp_path):
     async def work(world):
         old, other = await failed(world), await failed(world)
-        one = await world.engine.fork(ForkOrder(old, Where(8), key="k"))
-        same = await world.engine.fork(ForkOrder(old, key="k"))
+        one = await world.engine.fork(ForkRequest(old, ForkPoint(8), key="k"))
+        same = await world.engine.fork(ForkRequest(old, key="k"))
         assert (same.run, one.is_new, same.is_new) == (one.run, True, False)
         with pytest.raises(KeyInUse, match="which is no fork of run"):
-            await world.engine.fork(ForkOrder(other, Where(8), key="k"))
+            await world.engine.fork(ForkRequest(other, ForkPoint(8), key="k"))
         with pytest.raises(KeyInUse, match="which is no retry of run"):
             await world.engine.retry(old, key="k")
 
@@ -301,10 +303,10 @@ def test_a_key_names_one_fork_of_one_run(tmp_path):
 def test_a_running_run_is_moved_and_its_question_is_asked_by_the_new_run(tmp_path):
     async def work(world):
         old = await world.start(ASKED)
-        still = await asyncio.wait_for(world.engine.people.until_still(old), 20)
+        still = await asyncio.wait_for(world.engine.people.until_blocked(old), 20)
         assert [one.question for one in still.questions] == ["Go on?"]
         document = world.document(ASKED.replace("echo after", "echo later"))
-        order = ForkOrder(old, document=document, cancels=True)
+        order = ForkRequest(old, document=document, cancels=True)
         new = (await world.engine.fork(order)).run
         assert (await world.engine.database.archive.run(old)).status is RunStatus.CANCELLED
         assert await world.ended(new) is RunStatus.DONE
@@ -318,9 +320,9 @@ def test_a_running_run_is_moved_and_its_question_is_asked_by_the_new_run(tmp_pat
 def test_a_fork_may_be_cut_while_the_old_run_was_paused(tmp_path):
     async def work(world):
         old = await world.start(ASKED)
-        await asyncio.wait_for(world.engine.people.until_still(old), 20)
+        await asyncio.wait_for(world.engine.people.until_blocked(old), 20)
         await world.engine.pause(old, "lunch")
-        new = (await world.engine.fork(ForkOrder(old))).run
+        new = (await world.engine.fork(ForkRequest(old))).run
         assert await world.ended(new) is RunStatus.DONE
         assert await world.replays(new) is None
         names = [one.name for one in await world.log(new)]
@@ -332,7 +334,7 @@ def test_a_fork_may_be_cut_while_the_old_run_was_paused(tmp_path):
 def test_the_preview_tells_what_is_kept_what_goes_on_and_which_effects_repeat(tmp_path):
     async def work(world):
         old = await failed(world)
-        plan = await world.engine.forks.plan(old, Where(9), world.document(MENDED))
+        plan = await world.engine.forks.plan(old, ForkPoint(9), world.document(MENDED))
         preview = fork_preview(plan, {"region": "us"})
         assert [(one.step, one.visits, one.executions) for one in preview.reused] == [("one", 1, 1)]
         assert [(one.step, one.does) for one in preview.again] == [("two", "begins")]
@@ -351,10 +353,10 @@ def test_the_preview_says_where_the_new_program_would_have_decided_otherwise(tmp
     async def work(world):
         old = await failed(world)
         otherwise = MENDED.replace("echo one", "echo uno")
-        plan = await world.engine.forks.plan(old, Where(9), world.document(otherwise))
+        plan = await world.engine.forks.plan(old, ForkPoint(9), world.document(otherwise))
         assert fork_preview(plan).differs_at == 5  # the inputs of the first task
         gone = MENDED.replace("step: one", "step: uno").replace("one.stdout", "uno.stdout")
-        plan = await world.engine.forks.plan(old, Where(9), world.document(gone))
+        plan = await world.engine.forks.plan(old, ForkPoint(9), world.document(gone))
         assert (plan.misfits, fork_preview(plan).differs_at) == ([], 2)
 
     in_a_world(work, tmp_path)
@@ -371,11 +373,11 @@ workflow:
 
     async def work(world):
         old = await world.start(text)
-        await asyncio.wait_for(world.engine.people.until_still(old), 20)
-        plan = await world.engine.forks.plan(old, Where())
+        await asyncio.wait_for(world.engine.people.until_blocked(old), 20)
+        plan = await world.engine.forks.plan(old, ForkPoint())
         (effect,) = fork_preview(plan).effects
         assert (effect.what, effect.is_certain) == ("starts a child run of child.yaml", True)
-        new = (await world.engine.fork(ForkOrder(old, cancels=True))).run
+        new = (await world.engine.fork(ForkRequest(old, cancels=True))).run
         assert await world.ended(new) is RunStatus.DONE
         archive = world.engine.database.archive
         (one,), (other,) = [await archive.runs(RunFilter(parent=run)) for run in (old, new)]
@@ -403,7 +405,7 @@ workflow:
     async def work(world):
         old = await world.start(text)
         assert await world.ended(old) is RunStatus.DONE
-        new = (await world.engine.fork(ForkOrder(old, Where(step="two")))).run
+        new = (await world.engine.fork(ForkRequest(old, ForkPoint(step="two")))).run
         assert await world.ended(new) is RunStatus.DONE
         assert "t0ken" not in repr(await world.log(new))
         assert await world.replays(new) is None
@@ -427,14 +429,14 @@ workflow:
         began = next(x.at for x in log if isinstance(x, e.StepStarted))
         (at,) = (x.seq for x in log if isinstance(x, e.TaskStarted) and x.task == "b")
         (tmp_path / "let").write_text("")
-        plan = await world.engine.forks.plan(old, Where(at))
+        plan = await world.engine.forks.plan(old, ForkPoint(at))
         labels, day = {}, 86_400 * 10**9
         beginning = plan.beginning(old, "later", labels=labels, workload={})
         state = fold(beginning.told_of(old))
         late = e.RunPaused(seq=at + 1, at=began + day, shared_with="1", later_by=day)
         (run,) = evolve(state, late).live_step_runs()
         assert run.began_at == began + day
-        new = (await world.engine.fork(ForkOrder(old, Where(at)))).run
+        new = (await world.engine.fork(ForkRequest(old, ForkPoint(at)))).run
         assert await world.ended(new) is RunStatus.DONE
 
     in_a_world(work, tmp_path)

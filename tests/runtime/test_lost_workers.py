@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.runtime.heartbeat import _Heart
-from anew.runtime.lost import SILENCE_SECONDS, lost_among, lost_workers
+from anew.runtime.lost_workers import SILENCE_SECONDS, lost_among, lost_workers
 from anew.runtime.records import record_of, report_of_record
 from anew.store import HeldJob, JobRow, WaitReason
 from anew.stores.contract.making import NOW, ref

@@ -24,7 +24,7 @@ GATHER_SECONDS = 0.05
 ALL = Wish()
 
 
-class NoticeBoard:
+class NoticeBuffer:
     """Hears everything from the moment it is made. `boot` names this life of the server."""
 
     def __init__(self, notices: Notices) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError
-from anew.runtime.opening import open_server_engine
+from anew.runtime.bootstrap import open_server_engine
 from anew.runtime.worker import Worker
 from anew.stores.contract.making import first, job
 from anew.stores.sqlite import SqliteDatabase

@@ -12,13 +12,13 @@ import stat
 from pathlib import Path
 
 from anew.files import make_scratch
-from anew.runtime.calls import Site
-from anew.runtime.live import LiveRun
+from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
+from anew.runtime.tool_calls import CallSite
 from anew.tools.sandbox import folder_of_tasks
 
 
-class Sites:
+class RunFolders:
     """`scratch` holds the folders of all runs. `has_mounts`: tasks see only what is given to them.
 
     `is_shared`: documents may lie on other machines.
@@ -32,7 +32,7 @@ class Sites:
         self._is_shared = is_shared
         self._has_mounts = has_mounts
 
-    async def of(self, live: LiveRun) -> Site:
+    async def of(self, live: LiveRun) -> CallSite:
         if live.scratch is None:
             scratch = self._scratch / str(live.id)
             found = await self._document_folder(live)
@@ -42,7 +42,7 @@ class Sites:
         if live.is_elsewhere:
             make_scratch(live.scratch)
             live.working.mkdir(mode=0o700, exist_ok=True)
-        return Site(str(live.id), live.program, live.working, live.scratch, live.secrets)
+        return CallSite(str(live.id), live.program, live.working, live.scratch, live.secrets)
 
     async def _document_folder(self, live: LiveRun) -> Path | None:
         """None when the document is not here; so are the files it names."""

@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING
 from anew.credentials import redacted_logs
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError, EngineBug, ProgramError
-from anew.runtime.embedded import GRACE_SECONDS, SLOTS, Embedded
-from anew.runtime.heartbeat import beating
-from anew.runtime.interviewers import Interviewer
-from anew.runtime.leases import lease_seconds
-from anew.runtime.orders import Doorkeeper
-from anew.runtime.ownership import Ownership
-from anew.runtime.toolbox import Toolbox
-from anew.runtime.wiring import (
+from anew.runtime.databases import (
     database_file,
     identity_of,
     kind_of,
@@ -32,6 +25,13 @@ from anew.runtime.wiring import (
     private_files,
     scratch_folder,
 )
+from anew.runtime.engine import GRACE_SECONDS, SLOTS, Engine
+from anew.runtime.heartbeat import beating
+from anew.runtime.interviewers import Interviewer
+from anew.runtime.leases import lease_seconds
+from anew.runtime.orders import ControlSocket
+from anew.runtime.ownership import Ownership
+from anew.runtime.toolbox import Toolbox
 from anew.store import DEFAULT_POOL, Database, Lease, StoreGone
 from anew.stores.damage import DamagedRun
 from anew.tool import Tool
@@ -53,7 +53,7 @@ async def open_engine(
     tools: Mapping[str, Tool] | None = None,
     extensions: Extensions | None = None,
     interviewer: Interviewer | None = None,
-) -> AsyncIterator[Embedded]:
+) -> AsyncIterator[Engine]:
     """An engine that owns a database file, or shares a database with others; it stops cleanly.
 
     The owner of a file takes orders beside it. `tools` by kind take the place of those that are
@@ -61,7 +61,7 @@ async def open_engine(
     """
     sandbox = open_sandbox(private_files(url))
     async with open_database(url) as database:
-        engine = Embedded(
+        engine = Engine(
             database,
             scratch_folder(url),
             slots=slots,
@@ -89,7 +89,7 @@ async def open_server_engine(
     grace_seconds: float = GRACE_SECONDS,
     hidden: Sequence[Path] = (),
     before_work: Callable[[], object] = lambda: None,
-) -> AsyncIterator[Embedded]:
+) -> AsyncIterator[Engine]:
     """An engine for a server: others work on its runs too, and it does itself if it `works`.
 
     No task in a sandbox sees the files that are `hidden`. `before_work` is called once the database
@@ -124,7 +124,7 @@ async def open_worker_engine(
     pools: Sequence[str] = (DEFAULT_POOL,),
     grace_seconds: float = GRACE_SECONDS,
     hidden: Sequence[Path] = (),
-) -> AsyncIterator[Embedded]:
+) -> AsyncIterator[Engine]:
     """An engine that works on every run of a database that is shared, and starts none.
 
     No task in a sandbox sees the files that are `hidden`.
@@ -143,8 +143,8 @@ async def open_worker_engine(
 
 def _working(
     database: Database, url: str | None, *, slots: int, pools: Sequence[str], toolbox: Toolbox
-) -> Embedded:
-    engine = Embedded(
+) -> Engine:
+    engine = Engine(
         database,
         scratch_folder(url),
         slots=slots,
@@ -159,7 +159,7 @@ def _working(
 
 
 @asynccontextmanager
-async def _stopping(engine: Embedded, grace_seconds: float) -> AsyncIterator[None]:
+async def _stopping(engine: Engine, grace_seconds: float) -> AsyncIterator[None]:
     """Until the engine has stopped, no log record of the process shows a secret it knows."""
     with redacted_logs(engine.keychain.redactor):
         try:
@@ -168,10 +168,10 @@ async def _stopping(engine: Embedded, grace_seconds: float) -> AsyncIterator[Non
             await engine.stop(grace_seconds)
 
 
-async def _open_door(engine: Embedded, url: str | None) -> None:
+async def _open_door(engine: Engine, url: str | None) -> None:
     """Let other terminals on this machine reach the owner of a file."""
     if kind_of(url) == "sqlite":
-        door = Doorkeeper(engine, database_file(url))
+        door = ControlSocket(engine, database_file(url))
         await door.open()
         engine.before_stop = door.close
 
@@ -187,7 +187,7 @@ async def _void_leases(database: Database, ownership: Ownership) -> list[Lease]:
     return [one for one in leases if ownership.leases_are_void or one.until >= LAST_MOMENT]
 
 
-async def _take_over(engine: Embedded, void: Sequence[Lease]) -> None:
+async def _take_over(engine: Engine, void: Sequence[Lease]) -> None:
     for lease in void:
         try:
             await engine.worker.recover(lease)
@@ -196,7 +196,7 @@ async def _take_over(engine: Embedded, void: Sequence[Lease]) -> None:
             _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
 
 
-def _heed_loss(engine: Embedded, url: str | None) -> None:
+def _heed_loss(engine: Engine, url: str | None) -> None:
     """Fail as soon as anyone misses the files of the database."""
     if kind_of(url) != "sqlite":
         return
