@@ -12,9 +12,20 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import Key, RunState, RunStatus
-from anew.store import JobRef, Lease, NewJob, NewRun, Park, RunId, WaitReason
-from anew.stores.codec import Blob, EventRow, encode_snapshot, snapshot_format
-from anew.stores.packing import PackedCommit, Snapshot
+from anew.store import (
+    Blob,
+    EventRow,
+    JobRef,
+    Lease,
+    NewJob,
+    NewRun,
+    PackedCommit,
+    Park,
+    RunId,
+    Snapshot,
+    WaitReason,
+)
+from anew.stores.codec import encode_snapshot, snapshot_format
 
 Change: TypeAlias = Callable[[PackedCommit], PackedCommit]
 DEEP_WITHIN = '{"step":"first","visit":1,"task_visit":1,"inputs":' + "[" * 300 + "]" * 300 + "}"

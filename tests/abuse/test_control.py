@@ -11,8 +11,7 @@ import pytest
 
 from anew.engine.decide import ORDERED
 from anew.engine.events import EVENTS
-from anew.store import Batch, Lease, RunId, StoredProgram
-from anew.stores.packing import PackedCommit
+from anew.store import Batch, Lease, PackedCommit, RunId, StoredProgram
 from anew.stores.remote import wire
 from tests.abuse.commits import (
     WRONG,

@@ -15,11 +15,10 @@ from anew.errors import ConfigError, EngineBug
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.store import RunId
+from anew.store import EventRow, RunId
 from anew.stores import codec
 from anew.stores.codec import (
     INLINE_BYTES_MAX,
-    EventRow,
     checksums_in,
     decode_event,
     decode_snapshot,

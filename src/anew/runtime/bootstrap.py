@@ -73,7 +73,7 @@ async def open_engine(
         )
         engine.keychain.hide(address=url)
         engine.keychain.remember(identity_of(url))
-        _heed_loss(engine, url)
+        _heed_loss(engine)
         async with beating(engine, "command"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             yield engine
@@ -107,7 +107,7 @@ async def open_server_engine(
             pools=pools,
             toolbox=Toolbox(sandbox=sandbox),
         )
-        _heed_loss(engine, url)
+        _heed_loss(engine)
         async with beating(engine, "server"), _stopping(engine, grace_seconds):
             await _open_door(engine, url)
             await _take_over(engine, void)
@@ -196,17 +196,12 @@ async def _take_over(engine: Engine, void: Sequence[Lease]) -> None:
             _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
 
 
-def _heed_loss(engine: Engine, url: str | None) -> None:
+def _heed_loss(engine: Engine) -> None:
     """Fail as soon as anyone misses the files of the database."""
-    if kind_of(url) != "sqlite":
-        return
-    from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
-
-    assert isinstance(engine.database, SqliteDatabase)
     loop = asyncio.get_running_loop()
 
     def tell(error: StoreGone) -> None:
         with suppress(RuntimeError):  # the loop has ended, and so has all that waits
             loop.call_soon_threadsafe(engine.worker.fail, error)
 
-    engine.database.loss.listen(tell)
+    engine.database.on_loss(tell)

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import cast
 
 from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.engine.fold import evolve
 from anew.engine.state import RunState
-from anew.store import Archive, RunId, RunRow
-from anew.stores.codec import EventRow
+from anew.store import Archive, EventRow, RunId, RunRow
 from anew.stores.damage import DamagedRun
-from anew.stores.packing import ReadsPacked
 from anew.values import Object
 
 PAGE_EVENTS = 5_000
@@ -77,7 +74,7 @@ async def raw_rows(archive: Archive, run: RunId, *, after: int) -> list[EventRow
     rows: list[EventRow] = []
     while True:
         seen = rows[-1].seq if rows else after
-        page = await cast(ReadsPacked, archive).rows(run, after=seen, limit=PAGE_EVENTS)
+        page = await archive.rows(run, after=seen, limit=PAGE_EVENTS)
         rows.extend(page.rows)
         if len(page.rows) < PAGE_EVENTS:
             return rows

@@ -7,13 +7,16 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder
 from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
+
+if TYPE_CHECKING:
+    from anew.stores.remote import RemoteDatabase
 
 DEFAULT_FILE = ".anew/anew.db"
 # A server keeps the token that it made for itself beside its database file.
@@ -155,9 +158,14 @@ async def _opened(place: str, *, read_only: bool) -> Database:
 
             return await PostgresDatabase.open(place, read_only=read_only)
         case "server":
-            from anew.stores.remote import RemoteDatabase  # noqa: PLC0415
+            return await open_server(place)
 
-            return await RemoteDatabase.open(place, token=environment().get(TOKEN_VARIABLE) or None)
+
+async def open_server(url: str) -> RemoteDatabase:
+    """The database of a server, which takes orders besides. The token for it is $ANEW_TOKEN."""
+    from anew.stores.remote import RemoteDatabase  # noqa: PLC0415
+
+    return await RemoteDatabase.open(url, token=environment().get(TOKEN_VARIABLE) or None)
 
 
 @asynccontextmanager

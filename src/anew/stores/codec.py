@@ -37,7 +37,7 @@ from anew.engine.state import (
     Token,
 )
 from anew.errors import EngineBug
-from anew.store import RunId
+from anew.store import Blob, EventRow, RunId
 from anew.stores.damage import DamagedRun
 from anew.values import Object, Value
 
@@ -56,28 +56,11 @@ _STATE_TYPES: tuple[type[Struct], ...] = (
 Path: TypeAlias = tuple[str, ...]
 
 
-class Blob(Struct, frozen=True):
-    """A value kept apart. `checksum` is its address within its run."""
-
-    checksum: str
-    data: bytes
-
-
 class Replaced(Struct, frozen=True, array_like=True):
     """Where in an event a value was taken out, and which blob it became."""
 
     path: Path
     checksum: str
-
-
-class EventRow(Struct, frozen=True, gc=False):
-    """An event as stores keep it. `replaced` is JSON, None for an event that has all its values."""
-
-    seq: int
-    at: int
-    name: str
-    data: str
-    replaced: str | None = None
 
 
 _encode = msgspec.json.Encoder().encode

@@ -7,7 +7,7 @@ writing, which makes each of them atomic among the tasks of one loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 
 import msgspec
@@ -19,35 +19,34 @@ from anew.engine.events import Event
 from anew.engine.state import Key
 from anew.store import (
     Batch,
+    Blob,
     Commit,
+    EventRow,
     JobRef,
     JobRow,
     KeyTaken,
     Lease,
     NewJob,
     NewRun,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
     RunFilter,
     RunId,
     RunRow,
     SealedCredential,
+    Snapshot,
     Stored,
     StoredProgram,
+    StoreGone,
     WaitReason,
 )
-from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.stores.codec import checksums_in
 from anew.stores.matching import fits, says_most
 from anew.stores.memory_roster import MemoryRoster
 from anew.stores.memory_survey import MemorySurvey
 from anew.stores.notices import LocalNotices, notices_of, woken
-from anew.stores.packing import (
-    PackedCommit,
-    PackedEvents,
-    PackedRun,
-    Snapshot,
-    load_packed,
-    pack,
-    unpack_events,
-)
+from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.refusals import lost_lease, unexpected_version
 
 
@@ -366,6 +365,9 @@ class MemoryDatabase:
         self.survey = MemorySurvey(self.archive.choose, self.catalog.registered)
         self.vault = MemoryVault()
         self.roster = MemoryRoster(self.store.open_jobs)
+
+    def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
+        """It has no files."""
 
     async def maintain(self) -> None:
         """It is gone before that."""

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.state import RunStatus
-from anew.store import ANY_POOL, Hear, JobRef, Notice, RunId
-from anew.stores.packing import PackedCommit
+from anew.store import ANY_POOL, Hear, JobRef, Notice, PackedCommit, RunId
 
 # Those who wait for a run, or for what it waits for, want to know at once.
 _TURNS = frozenset(

@@ -6,20 +6,26 @@ encodes events, and need not know them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 import msgspec
-from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.engine.fingerprints import fingerprint_of, kind_of, message_of
-from anew.engine.state import Key, RunStatus
+from anew.engine.state import RunStatus
 from anew.errors import EngineBug
-from anew.store import Commit, JobRef, Lease, NewJob, NewRun, Park, RunId, Stored
-from anew.stores.codec import (
+from anew.store import (
     Blob,
+    Commit,
     EventRow,
+    Failure,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
+    RunId,
+    RunLog,
+    Snapshot,
+    Stored,
+)
+from anew.stores.codec import (
     checksums_in,
     decode_event,
     decode_snapshot,
@@ -36,85 +42,6 @@ NO_FORMAT = ""
 SEARCHED_MESSAGE_CHARACTERS_MAX = 2_000
 ERROR_KIND_CHARACTERS_MAX = 200
 _FAILED = RunStatus.FAILED
-
-
-class Snapshot(Struct, frozen=True):
-    """The state of a run at a version; only who knows its `format` can read it."""
-
-    version: int
-    format: str
-    data: bytes
-
-
-class Failure(Struct, frozen=True):
-    """What a failed run is found by."""
-
-    kind: str
-    message: str
-    fingerprint: str
-
-
-class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A `Commit`, field by field, encoded. `error` is JSON. `failure` is set if the run failed."""
-
-    run: RunId
-    expected: int
-    at: int
-    rows: list[EventRow]
-    status: RunStatus
-    ended_at: int | None = None
-    error: str | None = None
-    blobs: list[Blob] = []
-    lease: Lease | None = None
-    park: Park | None = None
-    keeps_lease: bool = False
-    jobs: Sequence[NewJob] = ()
-    drops: Sequence[Key] = ()
-    drop_all: bool = False
-    wakes: Sequence[JobRef] = ()
-    new: NewRun | None = None
-    snapshot: Snapshot | None = None
-    failure: Failure | None = None
-
-    @property
-    def version(self) -> int:
-        """That of the run, once this is written."""
-        return self.expected + len(self.rows)
-
-
-class PackedEvents(Struct, frozen=True):
-    """Events as they were written, with the blobs they need."""
-
-    rows: list[EventRow]
-    blobs: list[Blob] = []
-
-
-class PackedRun(Struct, frozen=True):
-    """A `Stored`, encoded."""
-
-    digest: str
-    parent: JobRef | None
-    depth: int
-    last_at: int
-    events: PackedEvents
-    snapshot: Snapshot | None = None
-
-
-class WritesPacked(Protocol):
-    """What a store can do besides, so that others may reach it over a network."""
-
-    async def write(self, commit: PackedCommit) -> None:
-        """As `commit` does."""
-
-    async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
-        """As `load` does; with a snapshot only if its format is the one the reader `knows`."""
-
-
-class ReadsPacked(Protocol):
-    """The same for an archive."""
-
-    async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
-        """As `events` does; what is damaged comes as it is, and what is missing does not."""
 
 
 def pack(commit: Commit) -> PackedCommit:
@@ -162,7 +89,7 @@ def _snapshot(commit: Commit) -> Snapshot | None:
     return Snapshot(version, snapshot_format(), encode_snapshot(commit.snapshot))
 
 
-async def load_packed(store: WritesPacked, run: RunId) -> Stored | None:
+async def load_packed(store: RunLog, run: RunId) -> Stored | None:
     """What `load` answers, of a store that reads packed runs."""
     packed = await store.read(run, knows=snapshot_format())
     if packed is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from anew.store import Lease, StaleLease, StaleVersion
-from anew.stores.packing import PackedCommit
+from anew.store import Lease, PackedCommit, StaleLease, StaleVersion
 
 
 def lost_lease(lease: Lease) -> StaleLease:

@@ -23,6 +23,7 @@ from anew.stores.contract import (
     concurrency,
     delivery,
     listing,
+    packed,
     parking,
     pruning,
     repeating,
@@ -43,7 +44,7 @@ def _cases(module: ModuleType) -> list[Case]:
 CASES: tuple[Case, ...] = tuple(
     case
     for module in (
-        *(commits, repeating, delivery, parking, blobs),
+        *(commits, packed, repeating, delivery, parking, blobs),
         *(listing, pruning, catalog, concurrency, roster),
         *(searching, standing, retries),
     )

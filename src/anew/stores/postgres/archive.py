@@ -7,10 +7,21 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from anew.store import JobRef, JobRow, RunFilter, RunId, RunRow, WaitReason
-from anew.stores.codec import Blob, EventRow, checksums_in
+from anew.store import (
+    Blob,
+    EventRow,
+    JobRef,
+    JobRow,
+    PackedEvents,
+    PackedRun,
+    RunFilter,
+    RunId,
+    RunRow,
+    Snapshot,
+    WaitReason,
+)
+from anew.stores.codec import checksums_in
 from anew.stores.columns import columns_in
-from anew.stores.packing import PackedEvents, PackedRun, Snapshot
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.filters import where
 from anew.stores.postgres.values import from_text, integer_array, job_ref, text_array, to_text

@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 
 from anew.engine.state import Key
-from anew.store import JobRef, NewJob, NewRun, WaitReason
-from anew.stores.packing import PackedCommit
+from anew.store import JobRef, NewJob, NewRun, PackedCommit, WaitReason
 from anew.stores.postgres.values import (
     boolean_array,
     bytes_array,

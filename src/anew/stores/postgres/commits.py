@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anew.errors import EngineBug
-from anew.store import JobRef, KeyTaken, RunId
-from anew.stores.packing import PackedCommit
+from anew.store import JobRef, KeyTaken, PackedCommit, RunId
 from anew.stores.postgres.batches import batch
 from anew.stores.postgres.values import integers_of, job_values
 from anew.stores.postgres.writer import Call, Kind, single

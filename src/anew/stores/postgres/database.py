@@ -8,7 +8,7 @@ commit. A second one would halve the groups.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn, Protocol
@@ -23,6 +23,9 @@ from anew.store import (
     JobRef,
     JobRow,
     Lease,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
     RunFilter,
     RunId,
     RunRow,
@@ -30,19 +33,13 @@ from anew.store import (
     Stored,
     StoredProgram,
     StoreError,
+    StoreGone,
 )
 from anew.stores.following_clock import FollowingClock
 from anew.stores.gathering import Gathering
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
-from anew.stores.packing import (
-    PackedCommit,
-    PackedEvents,
-    PackedRun,
-    load_packed,
-    pack,
-    unpack_events,
-)
+from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.postgres import archive, catalog, leasing, ranges
 from anew.stores.postgres.clock import server_clock
 from anew.stores.postgres.commits import check_answer, commit_call, wake_call
@@ -336,6 +333,9 @@ class PostgresDatabase:
                     self._marking.begin()
         await self.clock.measure()
         self.clock.follow()
+
+    def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
+        """It has no files here."""
 
     async def maintain(self) -> None:
         """Make the partitions of the weeks to come, and catch up with what older versions wrote.

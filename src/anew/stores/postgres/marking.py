@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from anew.store import StoreError
-from anew.stores.packing import Failure, failure_of
+from anew.store import Failure, StoreError
+from anew.stores.packing import failure_of
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.link import Links
 from anew.stores.postgres.ranges import PATIENCE

@@ -7,7 +7,7 @@ returns. Moments are those of the server's clock.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from secrets import token_hex
 
@@ -20,29 +20,27 @@ from anew.engine.events import Event
 from anew.errors import AnewError, ConfigError
 from anew.store import (
     Batch,
+    Blob,
     Commit,
+    EventRow,
     JobRef,
     JobRow,
     Lease,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
     RunFilter,
     RunId,
     RunRow,
     SealedCredential,
     Stored,
     StoredProgram,
+    StoreGone,
 )
-from anew.stores.codec import Blob, EventRow
 from anew.stores.following_clock import FollowingClock
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
-from anew.stores.packing import (
-    PackedCommit,
-    PackedEvents,
-    PackedRun,
-    load_packed,
-    pack,
-    unpack_events,
-)
+from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.remote.connection import PATIENCE_SECONDS, Connection
 from anew.stores.remote.hearing import RemoteNotices
 from anew.stores.remote.roster import RemoteRoster
@@ -318,6 +316,9 @@ class RemoteDatabase:
         answer = await self._connection.ask("order", asked, bytes)
         done: Object = msgspec.json.decode(answer)
         return done
+
+    def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
+        """It has no files here."""
 
     async def maintain(self) -> None:
         """That is the business of the server."""

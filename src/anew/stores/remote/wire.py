@@ -19,6 +19,9 @@ from anew.store import (
     KeyTaken,
     Lease,
     Notice,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
     Presence,
     RunFilter,
     RunId,
@@ -29,7 +32,6 @@ from anew.store import (
     StoreError,
 )
 from anew.stores.damage import DamagedRun
-from anew.stores.packing import PackedCommit, PackedEvents, PackedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
 PROTOCOL = 3

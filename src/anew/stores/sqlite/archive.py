@@ -9,17 +9,22 @@ import apsw
 import msgspec
 
 from anew.engine.events import Event
-from anew.store import JobRow, RunFilter, RunId, RunRow, Stored, WaitReason
-from anew.stores.codec import Blob, EventRow, checksums_in, snapshot_format
-from anew.stores.columns import columns_in
-from anew.stores.packing import (
-    NO_FORMAT,
+from anew.store import (
+    Blob,
+    EventRow,
+    JobRow,
     PackedEvents,
     PackedRun,
+    RunFilter,
+    RunId,
+    RunRow,
     Snapshot,
-    unpack_events,
-    unpack_run,
+    Stored,
+    WaitReason,
 )
+from anew.stores.codec import checksums_in, snapshot_format
+from anew.stores.columns import columns_in
+from anew.stores.packing import NO_FORMAT, unpack_events, unpack_run
 from anew.stores.sqlite.commits import DROP_ALL, job_ref
 from anew.stores.sqlite.filters import where
 

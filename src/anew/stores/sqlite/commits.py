@@ -15,16 +15,16 @@ from msgspec import Struct
 
 from anew.engine.state import Key
 from anew.store import (
+    EventRow,
     JobRef,
     KeyTaken,
     Lease,
     NewJob,
+    PackedCommit,
     Park,
     RunId,
     StoreError,
 )
-from anew.stores.codec import EventRow
-from anew.stores.packing import PackedCommit
 from anew.stores.refusals import lost_lease, unexpected_version
 
 # How the key of a job outside loops is written, so that it can be part of a primary key.

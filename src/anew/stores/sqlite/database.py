@@ -5,7 +5,7 @@ One owner process writes. Any number of others read beside it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -18,6 +18,9 @@ from anew.store import (
     JobRef,
     JobRow,
     Lease,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
     RunFilter,
     RunId,
     RunRow,
@@ -25,9 +28,10 @@ from anew.store import (
     Stored,
     StoredProgram,
     StoreError,
+    StoreGone,
 )
 from anew.stores.notices import LocalNotices, notices_of, woken
-from anew.stores.packing import PackedCommit, PackedEvents, PackedRun, pack
+from anew.stores.packing import pack
 from anew.stores.sqlite import archive, catalog, leasing
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
@@ -266,6 +270,9 @@ class SqliteDatabase:
     def transactions(self) -> int:
         """How many write transactions this process has made durable."""
         return self._writer.transactions if isinstance(self._writer, Writer) else 0
+
+    def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
+        self.loss.listen(hear)
 
     async def maintain(self) -> None:
         """SQLite looks after itself; what its opening began is awaited."""

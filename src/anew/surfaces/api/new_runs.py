@@ -13,9 +13,8 @@ from anew.engine.state import RunState
 from anew.errors import ConfigError
 from anew.runtime.child_tool import DEPTH_MAX
 from anew.runtime.damage import folded
-from anew.store import NewJob, NewRun
+from anew.store import NewJob, NewRun, PackedCommit
 from anew.stores.damage import DamagedRun
-from anew.stores.packing import PackedCommit
 
 
 def check_new_run(commit: PackedCommit, new: NewRun, events: Sequence[Event]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -23,8 +23,10 @@ from anew.runtime.orders import Request as Order
 from anew.runtime.orders import obey
 from anew.store import (
     Batch,
+    Database,
     FailureFilter,
     JobRef,
+    PackedCommit,
     Presence,
     RunFilter,
     SealedCredential,
@@ -33,7 +35,7 @@ from anew.store import (
 )
 from anew.stores.codec import snapshot_format
 from anew.stores.notices import wish_of
-from anew.stores.packing import PackedCommit, ReadsPacked, WritesPacked, cut
+from anew.stores.packing import cut
 from anew.stores.remote import wire
 from anew.surfaces.api.receiving import check_commit, checked_program, is_checked_at_once
 from anew.surfaces.api.sent import check_credential, check_filter, checked_presence
@@ -62,12 +64,8 @@ class Control(Struct, eq=False):
     orders: OrderedDict[str, asyncio.Task[bytes]]
 
     @property
-    def store(self) -> WritesPacked:
-        return cast(WritesPacked, self.engine.database.store)
-
-    @property
-    def archive(self) -> ReadsPacked:
-        return cast(ReadsPacked, self.engine.database.archive)
+    def database(self) -> Database:
+        return self.engine.database
 
 
 class Caller(Protocol):
@@ -85,13 +83,13 @@ class Caller(Protocol):
 
 
 async def _hello(control: Control, _: wire.Nothing, __: Caller) -> wire.Hello:
-    now = control.engine.database.clock.now()
+    now = control.database.clock.now()
     boot = control.dispatcher.board.boot
     return wire.Hello(wire.PROTOCOL, __version__, snapshot_format(), boot, now)
 
 
 async def _time(control: Control, _: wire.Nothing, __: Caller) -> int:
-    return control.engine.database.clock.now()
+    return control.database.clock.now()
 
 
 async def _notices(control: Control, asked: wire.NoticesAsked, _: Caller) -> wire.NoticePage:
@@ -153,11 +151,11 @@ async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
         check_commit(asked)
     else:
         await asyncio.to_thread(check_commit, asked)
-    await control.store.write(asked)
+    await control.database.store.write(asked)
 
 
 async def _load(control: Control, asked: wire.LoadAsked, _: Caller) -> wire.Loaded | None:
-    found = await control.store.read(asked.run, knows=asked.knows)
+    found = await control.database.store.read(asked.run, knows=asked.knows)
     if found is None:
         return None
     rows = found.events.rows
@@ -180,30 +178,30 @@ async def _leave(control: Control, asked: wire.TicketAsked, _: Caller) -> None:
 
 
 async def _extend(control: Control, asked: wire.ExtendAsked, _: Caller) -> object:
-    return await control.engine.database.store.extend(asked.leases, asked.until)
+    return await control.database.store.extend(asked.leases, asked.until)
 
 
 async def _expired(control: Control, asked: wire.ExpiredAsked, _: Caller) -> object:
-    return await control.engine.database.store.expired(asked.now, runs=asked.runs)
+    return await control.database.store.expired(asked.now, runs=asked.runs)
 
 
 async def _release(control: Control, asked: wire.ReleaseAsked, _: Caller) -> None:
-    await control.engine.database.store.release(asked.lease, due_at=asked.due_at)
+    await control.database.store.release(asked.lease, due_at=asked.due_at)
 
 
 async def _wake(control: Control, asked: JobRef, _: Caller) -> None:
-    await control.engine.database.store.wake(asked)
+    await control.database.store.wake(asked)
 
 
 # --- the archive -------------------------------------------------------------------------------
 
 
 async def _run(control: Control, asked: wire.RunAsked, _: Caller) -> object:
-    return await control.engine.database.archive.run(asked.run)
+    return await control.database.archive.run(asked.run)
 
 
 async def _runs(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.engine.database.archive.runs(_bounded(asked))
+    return await control.database.archive.runs(_bounded(asked))
 
 
 def _bounded(asked: Bounded) -> Bounded:
@@ -215,49 +213,49 @@ def _bounded(asked: Bounded) -> Bounded:
 
 
 async def _run_of_key(control: Control, asked: wire.TextAsked, _: Caller) -> object:
-    return await control.engine.database.archive.run_of_key(asked.text)
+    return await control.database.archive.run_of_key(asked.text)
 
 
 async def _events(control: Control, asked: wire.EventsAsked, _: Caller) -> wire.EventPage:
-    found = await control.archive.rows(asked.run, after=asked.after, limit=asked.limit)
+    found = await control.database.archive.rows(asked.run, after=asked.after, limit=asked.limit)
     page = cut(found, wire.PAGE_BYTES_MAX)
     return wire.EventPage(page, is_cut=len(page.rows) < len(found.rows))
 
 
 async def _jobs(control: Control, asked: wire.RunAsked, _: Caller) -> object:
-    return await control.engine.database.archive.jobs(asked.run)
+    return await control.database.archive.jobs(asked.run)
 
 
 async def _prune(control: Control, asked: wire.PruneAsked, _: Caller) -> int:
-    archive = control.engine.database.archive
+    archive = control.database.archive
     return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
 
 
 async def _remove(control: Control, asked: wire.RunAsked, _: Caller) -> bool:
-    return await control.engine.database.archive.remove(asked.run)
+    return await control.database.archive.remove(asked.run)
 
 
 # --- the survey --------------------------------------------------------------------------------
 
 
 async def _counts(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.engine.database.survey.counts(_bounded(asked))
+    return await control.database.survey.counts(_bounded(asked))
 
 
 async def _points(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.engine.database.survey.points(_bounded(asked))
+    return await control.database.survey.points(_bounded(asked))
 
 
 async def _failures(control: Control, asked: FailureFilter, _: Caller) -> object:
-    return await control.engine.database.survey.failures(_bounded(asked))
+    return await control.database.survey.failures(_bounded(asked))
 
 
 async def _names_of_programs(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
-    return await control.engine.database.survey.programs(asked.limit)
+    return await control.database.survey.programs(asked.limit)
 
 
 async def _versions(control: Control, asked: wire.DigestsAsked, _: Caller) -> object:
-    return await control.engine.database.survey.versions(asked.digests)
+    return await control.database.survey.versions(asked.digests)
 
 
 # --- programs and credentials ------------------------------------------------------------------
@@ -265,65 +263,65 @@ async def _versions(control: Control, asked: wire.DigestsAsked, _: Caller) -> ob
 
 async def _keep(control: Control, asked: StoredProgram, _: Caller) -> None:
     program = await asyncio.to_thread(checked_program, asked)
-    await control.engine.database.catalog.keep(program)
+    await control.database.catalog.keep(program)
 
 
 async def _register(control: Control, asked: StoredProgram, _: Caller) -> object:
     program = await asyncio.to_thread(checked_program, asked)
-    return await control.engine.database.catalog.register(program)
+    return await control.database.catalog.register(program)
 
 
 async def _get(control: Control, asked: wire.TextAsked, _: Caller) -> object:
-    return await control.engine.database.catalog.get(asked.text)
+    return await control.database.catalog.get(asked.text)
 
 
 async def _find(control: Control, asked: wire.ProgramAsked, _: Caller) -> object:
-    return await control.engine.database.catalog.find(asked.name, asked.version)
+    return await control.database.catalog.find(asked.name, asked.version)
 
 
 async def _programs(control: Control, _: wire.Nothing, __: Caller) -> object:
-    return await control.engine.database.catalog.programs()
+    return await control.database.catalog.programs()
 
 
 async def _seal(control: Control, asked: SealedCredential, _: Caller) -> None:
     check_credential(asked)
-    await control.engine.database.vault.seal(asked)
+    await control.database.vault.seal(asked)
 
 
 async def _sealed(control: Control, asked: wire.TextAsked, _: Caller) -> object:
-    return await control.engine.database.vault.sealed(asked.text)
+    return await control.database.vault.sealed(asked.text)
 
 
 async def _names(control: Control, _: wire.Nothing, __: Caller) -> object:
-    return await control.engine.database.vault.names()
+    return await control.database.vault.names()
 
 
 async def _forget(control: Control, asked: wire.TextAsked, _: Caller) -> bool:
-    return await control.engine.database.vault.forget(asked.text)
+    return await control.database.vault.forget(asked.text)
 
 
 # --- who works ---------------------------------------------------------------------------------
 
 
 async def _beat(control: Control, asked: Presence, _: Caller) -> None:
-    database = control.engine.database
+    database = control.database
     await database.roster.beat(checked_presence(asked, database.clock.now()))
 
 
 async def _part(control: Control, asked: wire.TextAsked, _: Caller) -> None:
-    await control.engine.database.roster.leave(asked.text)
+    await control.database.roster.leave(asked.text)
 
 
 async def _workers(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
-    return await control.engine.database.roster.workers(asked.limit)
+    return await control.database.roster.workers(asked.limit)
 
 
 async def _loads(control: Control, asked: wire.LoadsAsked, _: Caller) -> object:
-    return await control.engine.database.roster.loads(asked.now)
+    return await control.database.roster.loads(asked.now)
 
 
 async def _asking(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
-    return await control.engine.database.roster.asking(asked.limit)
+    return await control.database.roster.asking(asked.limit)
 
 
 Operation: TypeAlias = Callable[[Control, Any, Caller], Coroutine[Any, Any, object]]

@@ -6,14 +6,12 @@ and those after them as many as should fit.
 
 from __future__ import annotations
 
-from typing import cast
-
 from msgspec import Struct
 
 from anew.engine.events import Event
-from anew.store import Archive, RunId
+from anew.store import Archive, PackedEvents, RunId
 from anew.stores.damage import DamagedRun
-from anew.stores.packing import PackedEvents, ReadsPacked, cut, unpack_events
+from anew.stores.packing import cut, unpack_events
 
 # What one answer may have of a log, as it is stored; a single event may have more.
 EVENTS_PAGE_BYTES_MAX = 4 * 1024 * 1024
@@ -35,7 +33,7 @@ async def read_page(
     events: list[Event] = []
     size, count = 0, min(limit, _FIRST_EVENTS)
     while True:
-        found = await cast(ReadsPacked, archive).rows(run, after=after, limit=count)
+        found = await archive.rows(run, after=after, limit=count)
         fitting = cut(found, bytes_max - size)
         is_whole = len(fitting.rows) == len(found.rows)
         try:

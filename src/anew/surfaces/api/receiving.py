@@ -18,10 +18,10 @@ from anew.engine.state import FINAL
 from anew.errors import ConfigError
 from anew.languages import digest_of, path_in
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
-from anew.store import RunId, StoredProgram
+from anew.store import PackedCommit, PackedEvents, RunId, StoredProgram
 from anew.stores.codec import decode_snapshot, snapshot_format
 from anew.stores.damage import DamagedRun
-from anew.stores.packing import PackedCommit, PackedEvents, unpack_events
+from anew.stores.packing import unpack_events
 from anew.surfaces.api.new_runs import check_new_run
 from anew.surfaces.api.sent import check_document, check_moment
 from anew.values import Object

@@ -1,0 +1,124 @@
+"""What a store is: the log of every run, the queue of its jobs, and the catalog of programs.
+
+This package is the contract, `stores/` has the implementations, and `anew.stores.contract` is the
+suite every implementation must pass. A store keeps what it is given:
+it knows events only as things to write down and read back, and decides nothing.
+
+Two rules carry everything else:
+1. A commit happens whole or not at all, and is on disk when it returns. The same commit once more
+   changes nothing and is no error: who did not hear the answer may ask again.
+2. A commit that answers a lease is refused once that lease is lost (`StaleLease`), and one whose
+   run has moved on is refused too (`StaleVersion`).
+"""
+
+from anew.errors import KeyTaken, StaleLease, StaleVersion, StoreError, StoreGone
+from anew.store.catalog import SealedCredential, StoredProgram
+from anew.store.commits import (
+    Blob,
+    Commit,
+    EventRow,
+    Failure,
+    NewRun,
+    PackedCommit,
+    PackedEvents,
+    PackedRun,
+    RunHead,
+    Snapshot,
+    Stored,
+)
+from anew.store.jobs import (
+    DEFAULT_POOL,
+    WORKERS_KEPT_SECONDS_MAX,
+    Batch,
+    HeldJob,
+    JobRef,
+    JobRow,
+    Lease,
+    NewJob,
+    Park,
+    PoolLoad,
+    Presence,
+    RunId,
+    WaitReason,
+    WorkerKind,
+)
+from anew.store.protocols import (
+    ANY_POOL,
+    Archive,
+    Catalog,
+    Database,
+    Hear,
+    JobQueue,
+    Notice,
+    Notices,
+    Roster,
+    RunLog,
+    Store,
+    Survey,
+    Vault,
+)
+from anew.store.runs import (
+    HIDDEN_KEYS,
+    PROGRAMS_OF_FAILURE_MAX,
+    FailureFilter,
+    FailureGroup,
+    RunFilter,
+    RunPoint,
+    RunRow,
+)
+
+# What a store raises is named with the rest of its contract; `errors.py` has the tree.
+__all__ = [
+    "ANY_POOL",
+    "DEFAULT_POOL",
+    "HIDDEN_KEYS",
+    "PROGRAMS_OF_FAILURE_MAX",
+    "WORKERS_KEPT_SECONDS_MAX",
+    "Archive",
+    "Batch",
+    "Blob",
+    "Catalog",
+    "Commit",
+    "Database",
+    "EventRow",
+    "Failure",
+    "FailureFilter",
+    "FailureGroup",
+    "Hear",
+    "HeldJob",
+    "JobQueue",
+    "JobRef",
+    "JobRow",
+    "KeyTaken",
+    "Lease",
+    "NewJob",
+    "NewRun",
+    "Notice",
+    "Notices",
+    "PackedCommit",
+    "PackedEvents",
+    "PackedRun",
+    "Park",
+    "PoolLoad",
+    "Presence",
+    "Roster",
+    "RunFilter",
+    "RunHead",
+    "RunId",
+    "RunLog",
+    "RunPoint",
+    "RunRow",
+    "SealedCredential",
+    "Snapshot",
+    "StaleLease",
+    "StaleVersion",
+    "Store",
+    "StoreError",
+    "StoreGone",
+    "Stored",
+    "StoredProgram",
+    "Survey",
+    "Vault",
+    "WaitReason",
+    "WorkerKind",
+]
