@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.moments import LAST_MOMENT
-from anew.engine.state import Key, RunState, RunStatus
+from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.store import (
     Blob,
     EventRow,
@@ -104,7 +104,7 @@ def _other_lease(**changes: Any) -> Change:
 
 def _job(step: str, run: int | None = None) -> Change:
     def change(commit: PackedCommit) -> PackedCommit:
-        job = JobRef(RunId(run or commit.run), Key(step, 1))
+        job = JobRef(RunId(run or commit.run), StepRunKey(step, 1))
         return _other_lease(job=job)(commit)
 
     return change
@@ -197,9 +197,11 @@ WRONG: dict[str, Change] = {
     "an iteration below 0": _last(data='{"step":"first","iteration":-1,"task_visit":1}'),
     "an attempt below 0": _last(data='{"step":"first","attempt":-1,"task_visit":1}'),
     "an attempt past all bounds": _last(data='{"attempt":4294967296,"task_visit":1}'),
-    "a job of a visit below 1": _whole(jobs=[NewJob(Key("first", -1))]),
-    "a job of an attempt past all bounds": _whole(jobs=[NewJob(Key("a", 1), attempt=2**63 - 1)]),
-    "a job due before all": _whole(jobs=[NewJob(Key("a", 1), due_at=-1)]),
+    "a job of a visit below 1": _whole(jobs=[NewJob(StepRunKey("first", -1))]),
+    "a job of an attempt past all bounds": _whole(
+        jobs=[NewJob(StepRunKey("a", 1), attempt=2**63 - 1)]
+    ),
+    "a job due before all": _whole(jobs=[NewJob(StepRunKey("a", 1), due_at=-1)]),
     "a call aside until after all": _whole(park=Park(2**63 - 1, WaitReason.CHILD)),
     "a call aside at an attempt below 0": _whole(park=Park(None, WaitReason.CHILD, -1)),
     "a moment before all": _last(at=-1),
@@ -210,9 +212,9 @@ WRONG: dict[str, Change] = {
     "no lease": _NO_LEASE,
     "no lease and no events": _then(_NO_LEASE, _whole(rows=[])),
     "no lease and only jobs": _then(
-        _NO_LEASE, _whole(rows=[], jobs=[NewJob(Key("second", 1), due_at=0)])
+        _NO_LEASE, _whole(rows=[], jobs=[NewJob(StepRunKey("second", 1), due_at=0)])
     ),
-    "no lease and jobs that go": _then(_NO_LEASE, _whole(rows=[], drops=[Key("first", 1)])),
+    "no lease and jobs that go": _then(_NO_LEASE, _whole(rows=[], drops=[StepRunKey("first", 1)])),
     "no lease and a call aside": _then(_NO_LEASE, _whole(park=Park(None, WaitReason.CHILD))),
     "an older lease": _other_lease(token=0),
     "a lease to come": _other_lease(token=99),
@@ -225,7 +227,7 @@ WRONG: dict[str, Change] = {
     "a job that is taken with an order": _then(
         _NO_LEASE,
         _rows("run.paused"),
-        _whole(jobs=[NewJob(Key("first", 1), taken_until=FUTURE)]),
+        _whole(jobs=[NewJob(StepRunKey("first", 1), taken_until=FUTURE)]),
     ),
     "a second beginning": _rows("run.requested"),
     "a second beginning behind others": _rows("step.started", "run.requested"),
@@ -275,7 +277,7 @@ def under_way(run: RunId, at: int, *, visit: int = 1) -> PackedCommit:
             3, at, "step.scheduled", f'{{"step":"first","visit":{visit},"tokens":[1],"args":{{}}}}'
         ),
     ]
-    jobs = [NewJob(Key("first", visit), due_at=at)]
+    jobs = [NewJob(StepRunKey("first", visit), due_at=at)]
     return PackedCommit(run, 0, at, rows, RunStatus.RUNNING, jobs=jobs, new=NewRun("p", "d"))
 
 
@@ -308,16 +310,16 @@ def wrong_beginnings(at: int) -> Iterator[tuple[str, PackedCommit]]:
 
 
 def _wrong_jobs(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
-    one, key = under_way(run, at), Key("first", 1)
+    one, key = under_way(run, at), StepRunKey("first", 1)
     jobs = {
-        "a step nobody knows": NewJob(Key("other", 1)),
-        "a step without a name": NewJob(Key("", 1)),
-        "a visit to come": NewJob(Key("first", 2)),
-        "the visit 0": NewJob(Key("first", 0)),
-        "a visit below 0": NewJob(Key("first", -1)),
-        "the last visit of all": NewJob(Key("first", 2**63 - 1)),
-        "an iteration below 0": NewJob(Key("first", 1, -1)),
-        "an iteration past all bounds": NewJob(Key("first", 1, 2**63 - 1)),
+        "a step nobody knows": NewJob(StepRunKey("other", 1)),
+        "a step without a name": NewJob(StepRunKey("", 1)),
+        "a visit to come": NewJob(StepRunKey("first", 2)),
+        "the visit 0": NewJob(StepRunKey("first", 0)),
+        "a visit below 0": NewJob(StepRunKey("first", -1)),
+        "the last visit of all": NewJob(StepRunKey("first", 2**63 - 1)),
+        "an iteration below 0": NewJob(StepRunKey("first", 1, -1)),
+        "an iteration past all bounds": NewJob(StepRunKey("first", 1, 2**63 - 1)),
         "an attempt past all bounds": NewJob(key, attempt=2**63 - 1),
         "an attempt below 0": NewJob(key, attempt=-1),
         "a due time before all": NewJob(key, due_at=-(2**63)),
@@ -328,7 +330,7 @@ def _wrong_jobs(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
     }
     for name, job in jobs.items():
         yield f"a job: {name}", replace(one, jobs=[job])
-    hidden = NewJob(Key("other", 1))
+    hidden = NewJob(StepRunKey("other", 1))
     yield "a job nobody knows that goes at once", replace(one, jobs=[hidden], drops=[hidden.key])
     yield "a job before anything is under way", replace(beginning(run, at), jobs=one.jobs)
     lease = Lease(JobRef(run, key), 1, LAST_MOMENT)
@@ -338,7 +340,7 @@ def _wrong_jobs(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
 
 
 def _wrong_names(run: RunId, at: int) -> Iterator[tuple[str, PackedCommit]]:
-    one, parent = beginning(run, at), Key("first", 1)
+    one, parent = beginning(run, at), StepRunKey("first", 1)
     said: dict[str, dict[str, Any]] = {
         "a program with a NUL": {"program": "p\0"},
         "a key with a NUL": {"key": "\0"},

@@ -9,8 +9,8 @@ from anew.engine.events import to_row
 from anew.engine.outcome import Advice, outcome_of
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.secret_texts import Mark
-from anew.engine.secrets import Known, Secrets
+from anew.engine.secret_texts import SecretForm
+from anew.engine.secrets import KnownSecrets, Secrets
 from anew.engine.state import RunState, RunStatus
 from anew.expressions import compile_template
 from anew.lab.script import script_of
@@ -131,10 +131,10 @@ def test_a_secret_in_an_answer_stays_out_of_the_log():
 
 
 def with_secrets(program, *, answer=None, **outcomes):
-    known = Known(
+    known = KnownSecrets(
         keychain={"api": {"token": SECRET}},
         values={"api": {"token": SECRET}, "api.token": SECRET},
-        forms={Mark("api.token"): SECRET},
+        forms={SecretForm("api.token"): SECRET},
     )
     moment = Moment(0, lambda: 0.5, Secrets(known))
     state, log, todo = RunState(), [], deque([Requested("1", {})])

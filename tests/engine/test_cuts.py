@@ -3,7 +3,7 @@
 from anew.engine import events as e
 from anew.engine.cuts import Share, share_at, sharers_of
 from anew.engine.fold import evolve
-from anew.engine.state import Branch, Repeated, RunState, RunStatus
+from anew.engine.state import Branch, RepeatedFailure, RunState, RunStatus
 
 
 def cut(seq, owner, decided_by=None):
@@ -11,7 +11,7 @@ def cut(seq, owner, decided_by=None):
 
 
 def test_the_budgets_of_open_branches_begin_anew_too():
-    spent = {"retries": {"a": 2}, "repeated": {"a": Repeated("x", 3)}}
+    spent = {"retries": {"a": 2}, "repeated": {"a": RepeatedFailure("x", 3)}}
     state = RunState(status=RunStatus.RUNNING, **spent, redirects={"g": 1})
     state.branches[1] = Branch(1, "a", 1, {}, verdicts={"a": "failure"}, **spent)
     evolve(state, cut(1, "17"))

@@ -9,7 +9,7 @@ from anew.engine.decide import Due, Lost, Reported, Requested, Taken, decide
 from anew.engine.fold import evolve, fold
 from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState, RunStatus
+from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.errors import EngineBug
 from anew.lab.replay import replay
 from anew.languages import load_text
@@ -39,8 +39,8 @@ class World:
         return self.do(Reported(key, outcome_of(result, **outcome), started))
 
     def end(self, step, **outcome):
-        self.do(Taken(Key(step, 1)))
-        return self.report(Key(step, 1), **outcome)
+        self.do(Taken(StepRunKey(step, 1)))
+        return self.report(StepRunKey(step, 1), **outcome)
 
 
 def names(transition):
@@ -75,7 +75,7 @@ def test_a_step_run_that_was_withdrawn_can_no_longer_be_taken():
     world.do(Requested("1", {}))
     world.end("start")
     world.end("a", error="boom")
-    late = world.do(Taken(Key("b", 1)))
+    late = world.do(Taken(StepRunKey("b", 1)))
     assert (late.events, late.jobs, late.ask) == ([], [], None)
 
 
@@ -83,10 +83,10 @@ def test_what_a_worker_took_goes_on_to_its_end():
     world = World(FORK)
     world.do(Requested("1", {}))
     world.end("start")
-    world.do(Taken(Key("b", 1)))
+    world.do(Taken(StepRunKey("b", 1)))
     world.end("a", error="boom")
     assert world.state.status is RunStatus.RUNNING
-    last = world.report(Key("b", 1), {})
+    last = world.report(StepRunKey("b", 1), {})
     assert names(last)[-1] == "run.failed"
 
 
@@ -98,7 +98,7 @@ workflow:
   - one: {kind: noop}
   - two: {kind: noop, spec: {policy: {rules: [{when: "outcome.status == 'error'", then: {do: retry, attempts: 2}}]}}}
 """
-A = Key("a", 1)
+A = StepRunKey("a", 1)
 
 
 def lost_in_the_second_task():
@@ -131,7 +131,7 @@ def test_a_step_run_that_keeps_losing_workers_is_given_up():
 def test_a_worker_lost_between_tasks_changes_nothing():
     world = World(FORK)
     world.do(Requested("1", {}))
-    assert names(world.do(Lost(Key("start", 1)))) == []
+    assert names(world.do(Lost(StepRunKey("start", 1)))) == []
 
 
 def test_what_was_redelivered_folds_to_the_same_state():

@@ -5,7 +5,7 @@ import pytest
 from anew.engine.decide import Answered, Requested, Taken, decide
 from anew.engine.people import accelerator, chosen, matching, plain_label
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.languages import load_text
 from tests.languages.dot.scenario import play_docs
 
@@ -65,7 +65,7 @@ def test_an_answer_that_comes_after_the_deadline_is_none():
     graph = 'h [shape=house timeout=10 timeout_action=first]; a; b; s->h; h->a [label="A"]; h->b [label="B"]; a->x; b->x;'
     loaded = load_text(f"digraph g {{ s [shape=ellipse] x [shape=ellipse] {graph} }}", "g.dot")
     state, program = RunState(), loaded.program
-    key, moment = Key("h", 1), Moment(0, lambda: 0.5)
+    key, moment = StepRunKey("h", 1), Moment(0, lambda: 0.5)
     jobs = decide(program, state, Requested("1", {}), moment).jobs
     while jobs:
         jobs = decide(program, state, Taken(jobs.pop()), moment).jobs

@@ -17,7 +17,7 @@ from anew.engine.fold import fold
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.record import Moment, Recorder
 from anew.engine.render import Rejected, text_of, value_of
-from anew.engine.scope import Scope
+from anew.engine.scope import RunScope
 from anew.engine.secrets import MissingSecret, Unavailable, reference_to, unseal
 from anew.engine.state import RunState, RunStatus
 from anew.expressions import ExpressionError, Template, compile_template
@@ -343,13 +343,13 @@ def test_an_expression_that_quotes_a_value_quotes_no_secret():
     moment = Moment(1, lambda: 0.5, secrets_of({"gh": {"token": TOKEN}}))
     recorder = Recorder(program_of(TOOL), RunState(), moment)
     with pytest.raises(Rejected) as caught:
-        value_of(Template("{{ x }}", failing), Scope(recorder, Dialect.POLICY), "inputs")
+        value_of(Template("{{ x }}", failing), RunScope(recorder, Dialect.POLICY), "inputs")
     assert caught.value.error["message"] == "inputs: [redacted] is odd in {{ x }}"
 
 
 def test_a_text_for_people_has_its_secrets_masked():
     moment = Moment(1, lambda: 0.5, secrets_of({"gh": {"token": TOKEN}}))
-    scope = Scope(Recorder(program_of(TOOL), RunState(), moment), Dialect.POLICY)
+    scope = RunScope(Recorder(program_of(TOOL), RunState(), moment), Dialect.POLICY)
     template = compile_template("{{ keychain.gh.token }} is wrong")
     assert text_of(template, scope, "message") == "[redacted] is wrong"
 

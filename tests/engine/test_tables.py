@@ -10,10 +10,10 @@ from anew.engine.state import (
     FINAL,
     RUN_TRANSITIONS,
     STEP_RUN_TRANSITIONS,
-    Key,
     RunState,
     RunStatus,
     StepRun,
+    StepRunKey,
     StepRunStatus,
 )
 from anew.errors import EngineBug
@@ -65,7 +65,7 @@ STEP_EVENTS = (
 
 def running(status):
     state = RunState(status=RunStatus.RUNNING)
-    state.active["a", 1] = StepRun(Key("a", 1), {}, {}, status=status)
+    state.active["a", 1] = StepRun(StepRunKey("a", 1), {}, {}, status=status)
     state.live["a"] = 1
     return state
 

@@ -26,13 +26,13 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke, Wait, asked_of
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState, RunStatus
+from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.engine.waits import moment_waits, sleep_end
 from anew.lab.replay import replay
 from anew.languages import load_text
 from tests.engine.driving import DOWN, forked
 
-S = Key("s", 1)
+S = StepRunKey("s", 1)
 RETRY = """
 workflow:
   - step: s
@@ -100,7 +100,7 @@ class World:
         assert run is not None
         return self.do(Reported(S, outcome_of(error=DOWN), run.started_seq), at=at)
 
-    def skip(self, *keys: Key, at: float = 0, by: str | None = None) -> list[e.Event]:
+    def skip(self, *keys: StepRunKey, at: float = 0, by: str | None = None) -> list[e.Event]:
         return self.do(Skipped(keys or (S,), by), at=at).events
 
     def check(self) -> None:
@@ -222,10 +222,10 @@ def test_a_run_that_has_ended_waits_for_nothing() -> None:
 def test_only_the_iterations_that_are_meant_are_skipped() -> None:
     world = World(EACH)
     world.do(Taken(S))
-    keys = [Key("s", 1, index) for index in range(3)]
+    keys = [StepRunKey("s", 1, index) for index in range(3)]
     for key in keys:
         world.do(Taken(key))
-    nobody, other = Key("s", 1, 9), Key("t", 1)
+    nobody, other = StepRunKey("s", 1, 9), StepRunKey("t", 1)
     skipped = world.skip(keys[0], keys[2], nobody, other)
     assert [event.iteration for event in skipped] == [0, 2]
     assert [wait.run.key for wait in moment_waits(world.program, world.state, 0)] == [keys[1]]
@@ -278,7 +278,7 @@ def test_max_elapsed_counts_from_the_first_attempt_all_the_same() -> None:
 
 def test_a_node_of_a_graph_is_retried_now() -> None:
     world = World(GRAPH, "d.dot")
-    world.do(Taken(Key("start", 1)))
+    world.do(Taken(StepRunKey("start", 1)))
     world.do(Taken(S))
     while not moment_waits(world.program, world.state, 0):
         world.fails()

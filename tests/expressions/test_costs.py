@@ -7,17 +7,17 @@ import pytest
 from anew.expressions import (
     Allowance,
     ExpressionError,
-    Limits,
     MappingScope,
     Meter,
     TakesLong,
+    TemplateLimits,
     compile_condition,
     compile_expression,
     compile_template,
 )
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import OPERATIONS_FREE
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.signature import table_of
 from anew.values import Value
 
@@ -65,7 +65,7 @@ def test_short_evaluations_cost_a_decision_nothing() -> None:
 
 
 def test_long_evaluations_of_one_decision_are_added_up() -> None:
-    meter, limits = Meter(), Limits(decision_operations_max=100_000)
+    meter, limits = Meter(), TemplateLimits(decision_operations_max=100_000)
     template = compile_template("{% for a in range(20000) %}{% endfor %}", limits=limits)
     scope = Metered({}, meter)
     template.evaluate(scope)
@@ -111,5 +111,5 @@ def test_values_side_by_side_are_refused_when_they_are_too_long_together() -> No
 
 
 def test_a_refusal_says_which_limit_was_passed() -> None:
-    with pytest.raises(Refusal, match="more than 5 operations in one evaluation"):
-        Evaluation(MappingScope(), Limits(operations_max=5), 5).spend(6)
+    with pytest.raises(OperationError, match="more than 5 operations in one evaluation"):
+        Evaluation(MappingScope(), TemplateLimits(operations_max=5), 5).spend(6)

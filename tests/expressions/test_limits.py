@@ -10,8 +10,8 @@ from anew.expressions import (
     DEFAULT_LIMITS,
     UNDEFINED,
     ExpressionError,
-    Limits,
     MappingScope,
+    TemplateLimits,
     compile_condition,
     compile_expression,
     compile_template,
@@ -204,7 +204,7 @@ def test_values_nested_too_deeply_are_an_expression_error() -> None:
 
 
 def test_limits_can_be_set() -> None:
-    small = Limits(text_chars_max=10, operations_max=5, items_max=3, depth_max=4)
+    small = TemplateLimits(text_chars_max=10, operations_max=5, items_max=3, depth_max=4)
     scope = MappingScope({"xs": [1, 2, 3]})
     for text in (
         "{{ 'a' * 11 }}",

@@ -13,9 +13,9 @@ from anew.expressions import (
     UNDEFINED,
     Condition,
     ExpressionError,
-    Limits,
     MappingScope,
-    Words,
+    TemplateLimits,
+    WordAliases,
     compile_condition,
     compile_expression,
     compile_template,
@@ -117,7 +117,7 @@ WORDS = [
     *(f".{name}(" for name in METHOD_NAMES),
 ]
 soup = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
-SMALL = Limits(text_chars_max=2000, operations_max=500, items_max=500)
+SMALL = TemplateLimits(text_chars_max=2000, operations_max=500, items_max=500)
 
 
 def check(compile_: Any, source: str, scope: MappingScope) -> None:
@@ -151,7 +151,7 @@ def is_json(value: Value) -> bool:
 
 @given(st.one_of(st.text(), soup), data, data)
 def test_random_text(source: str, a: Value, b: Value) -> None:
-    scope = MappingScope({"a": a, "b": b, "c": {"d": Words("p", "q")}})
+    scope = MappingScope({"a": a, "b": b, "c": {"d": WordAliases("p", "q")}})
     for compile_ in (compile_expression, compile_template, compile_value):
         check(compile_, source, scope)
     check(compile_template, "{{ " + source + " }}", scope)

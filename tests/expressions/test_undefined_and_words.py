@@ -9,7 +9,7 @@ from anew.expressions import (
     ExpressionError,
     MappingScope,
     Undefined,
-    Words,
+    WordAliases,
     compile_condition,
     compile_expression,
     compile_template,
@@ -22,7 +22,7 @@ SCOPE = MappingScope(
         "xs": [1, None],
         "o": {},
         "none": None,
-        "event": {"name": Words("step.done", "call.done", "step.exit"), "step": "a"},
+        "event": {"name": WordAliases("step.done", "call.done", "step.exit"), "step": "a"},
     }
 )
 
@@ -215,8 +215,8 @@ def test_words_inside_loops_match_too() -> None:
 
 
 def test_words_are_texts() -> None:
-    words = Words("a", "b")
+    words = WordAliases("a", "b")
     assert words.words == ("a", "b")
     assert hash(words) == hash("a")
-    assert words == Words("c", "b")
-    assert words != Words("c", "d")
+    assert words == WordAliases("c", "b")
+    assert words != WordAliases("c", "d")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anew.engine import events as e
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.lab.lags import Lags
 
-B = Key("b", 1)
+B = StepRunKey("b", 1)
 
 
 def read(log: Iterable[e.Event]) -> Lags:

@@ -18,7 +18,7 @@ from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.errors import ConfigError
 from anew.lab import world as lab_world
 from anew.lab.decisions import first_difference
@@ -206,7 +206,7 @@ def test_a_beginning_that_another_program_decided_is_recorded_with_the_rest() ->
     cut = next(n for n, event in enumerate(log) if event.step == "b" and event.visit)
     state, shared = fold(log[:cut]), [replace(log[0], digest=edited.digest), *log[1:cut]]
     at = Moment(log[-1].at, lambda: 0.5)
-    key = Key("b", 1)
+    key = StepRunKey("b", 1)
     for boundary in (Paused("again", "1", before.digest), Resumed(), Taken(key)):
         shared += decide(edited, state, boundary, at).events
     report = Reported(key, outcome_of({"done": 1}), len(shared))

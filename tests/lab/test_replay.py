@@ -13,7 +13,7 @@ from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke
 from anew.engine.record import Moment
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.lab.replay import replay, replayed
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
@@ -142,7 +142,7 @@ def test_the_events_a_run_shares_are_derived_under_the_id_they_were_decided_with
     state = fold(log[:cut])
     state.run = "2"
     shared = [changed(log[0], run="2"), *log[1:cut]]
-    for boundary in (Paused("again", "1"), Resumed(), Taken(Key("b", 1))):
+    for boundary in (Paused("again", "1"), Resumed(), Taken(StepRunKey("b", 1))):
         shared += decide(program, state, boundary, Moment(log[-1].at, lambda: 0.5)).events
     inputs = [event.inputs for event in shared if isinstance(event, e.TaskStarted)]
     assert inputs == [{"x": "1"}, {"x": "2"}]
@@ -159,7 +159,7 @@ def test_events_that_another_program_decided_are_not_derived() -> None:
     log = simulate(program, script_of({})).log
     cut = next(n for n, event in enumerate(log) if event.step == "b")
     state, shared = fold(log[:cut]), [changed(log[0], digest=edited.digest), *log[1:cut]]
-    for boundary in (Paused("again", "1", program.digest), Resumed(), Taken(Key("b", 1))):
+    for boundary in (Paused("again", "1", program.digest), Resumed(), Taken(StepRunKey("b", 1))):
         shared += decide(edited, state, boundary, Moment(log[-1].at, lambda: 0.5)).events
     found = replayed(edited, shared)
     assert (found.difference, found.shared) == (None, cut)

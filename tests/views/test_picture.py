@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anew.engine import events as e
 from anew.engine.standing import State
-from anew.engine.state import Key, RunStatus
+from anew.engine.state import RunStatus, StepRunKey
 from anew.store import JobRef, RunId, RunRow
 from anew.views.graph_rows import EdgeShown
 from anew.views.lanes import Bar, BarKind, Lane, Lanes, density_of, lanes_of
@@ -294,7 +294,7 @@ def test_the_past_is_told_as_it_was() -> None:
 
 def test_children_say_which_step_began_them() -> None:
     simulation = simulated(RETRY)
-    place = JobRef(RunId(7), Key("fetch", 1, 2))
+    place = JobRef(RunId(7), StepRunKey("fetch", 1, 2))
     picture = picture_of(simulation, children=[row_of([], parent=place)])
     [child] = picture.children
     assert (child.run, child.step, child.visit, child.iteration) == ("7", "fetch", 1, 2)

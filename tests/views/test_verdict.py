@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.state import Key, RunStatus
+from anew.engine.state import RunStatus, StepRunKey
 from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
 from anew.views.lost import LostWorker
 from anew.views.progress import progress_of
@@ -14,7 +14,7 @@ from tests.views.recorded import BUSY, DOWN, LOOP, RETRY, SECOND, told, upto
 
 
 def job(step: str, due_at: int | None, *, leased_until: int | None = None, reason="ready"):
-    ref = JobRef(RunId(1), Key(step, 1))
+    ref = JobRef(RunId(1), StepRunKey(step, 1))
     return JobRow(ref, WaitReason(reason), due_at, 1, "default", leased_until, 1)
 
 
@@ -132,7 +132,7 @@ def test_a_child_run_is_named() -> None:
         error=None,
         key=None,
         labels={},
-        parent=JobRef(RunId(1), Key("sub", 1)),
+        parent=JobRef(RunId(1), StepRunKey("sub", 1)),
         depth=1,
     )
     assert told(run, log, after=3, children=[child]) == [

@@ -28,8 +28,8 @@ from anew.credentials.own import environment_secrets, told_secrets
 from anew.credentials.providers import Asked, MissingCredential, Places, asked_of_ref, provider_of
 from anew.credentials.redaction import Redactor
 from anew.credentials.seen import Seen
-from anew.engine.secret_texts import Mark
-from anew.engine.secrets import Known, MissingSecret, Secrets, Unavailable, reference_to
+from anew.engine.secret_texts import SecretForm
+from anew.engine.secrets import KnownSecrets, MissingSecret, Secrets, Unavailable, reference_to
 from anew.environment import environment
 from anew.errors import ConfigError
 from anew.program.program import Program
@@ -265,7 +265,7 @@ def _named(program: Program) -> set[Asked]:
 
 def _known(
     entries: Iterable[Entry], unread: dict[str, str], answers: Mapping[Asked, Credential | str]
-) -> Known:
+) -> KnownSecrets:
     keychain: dict[str, Value] = {}
     for entry in entries:
         answer = answers[entry.asked]
@@ -277,11 +277,11 @@ def _known(
         except ConfigError as error:
             unread[entry.name] = str(error)
     found = [answer for answer in answers.values() if isinstance(answer, Credential)]
-    return Known(
+    return KnownSecrets(
         keychain=keychain,
         values={ref: value for credential in found for ref, value in credential.parts()},
         forms={
-            Mark(ref, name): form
+            SecretForm(ref, name): form
             for credential in found
             for ref, text in credential.secrets()
             for name, form in forms_of(text)

@@ -16,7 +16,7 @@ from anew.credentials.credential import Credential
 from anew.credentials.forms import forms_of
 from anew.credentials.stretches import STRETCH_CHARS_MIN, Stretches
 from anew.engine.outcome import Outcome
-from anew.engine.secret_texts import PART_CHARS_MIN, PLAIN, Mark, Texts
+from anew.engine.secret_texts import PART_CHARS_MIN, PLAIN, SecretForm, SecretTexts
 from anew.engine.secrets import Secrets
 from anew.errors import ConfigError
 from anew.values import Object, Value
@@ -33,10 +33,10 @@ class Redactor:
     """Knows what must not be seen. Starts empty and costs nothing until it knows something."""
 
     def __init__(self) -> None:
-        self._forms: dict[Mark, str] = {}
+        self._forms: dict[SecretForm, str] = {}
         self._known: set[str] = set()
-        self._texts = Texts({})
-        self._short_texts = Texts({})
+        self._texts = SecretTexts({})
+        self._short_texts = SecretTexts({})
         self._stretches = Stretches(())
 
     def learn(self, credential: Credential) -> None:
@@ -52,10 +52,10 @@ class Redactor:
         for ref, text in new:
             _warn_if_short(ref, text)
             for name, form in forms_of(text):
-                self._forms[Mark(f"{len(self._known)}:{ref}", name)] = form
+                self._forms[SecretForm(f"{len(self._known)}:{ref}", name)] = form
             self._known.add(text)
-        self._texts = Texts(self._forms)
-        self._short_texts = Texts(
+        self._texts = SecretTexts(self._forms)
+        self._short_texts = SecretTexts(
             {mark: form for mark, form in self._forms.items() if _is_short(mark, form)}
         )
         self._stretches = Stretches(self._forms.values())
@@ -99,7 +99,7 @@ class Redactor:
         return (self._texts if is_data else self._short_texts).masked(rest)
 
 
-def _is_short(mark: Mark, form: str) -> bool:
+def _is_short(mark: SecretForm, form: str) -> bool:
     """Whether it has no stretches, or may be a number, which is no text to look for them in."""
     return len(form) <= STRETCH_CHARS_MIN or (mark.form == PLAIN and form[-1].isdecimal())
 

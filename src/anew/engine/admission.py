@@ -5,7 +5,7 @@ from __future__ import annotations
 from anew.engine.events import GateChecked
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, holds
-from anew.engine.scope import Scope
+from anew.engine.scope import RunScope
 from anew.engine.state import Token
 from anew.program.program import Step
 from anew.values import Object
@@ -18,7 +18,7 @@ def admits(recorder: Recorder, step: Step, tokens: list[Token], args: Object) ->
     """
     if not step.admit:
         return True
-    scope = Scope(recorder, step.dialect, args=args, branch=tokens[0].branch)
+    scope = RunScope(recorder, step.dialect, args=args, branch=tokens[0].branch)
     verdict = GateChecked(step=step.name, tokens=[t.id for t in tokens], allow=True)
     try:
         for number, rule in enumerate(step.admit, 1):

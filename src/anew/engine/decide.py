@@ -22,11 +22,11 @@ from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
 from anew.engine.state import (
-    Key,
     LoopVisit,
     RunState,
     RunStatus,
     StepRun,
+    StepRunKey,
     StepRunStatus,
     Token,
 )
@@ -91,19 +91,19 @@ class Requested(Struct, frozen=True):
 class Taken(Struct, frozen=True):
     """A worker took a step-run that was handed out."""
 
-    key: Key
+    key: StepRunKey
 
 
 class Due(Struct, frozen=True):
     """A step-run's wait is over."""
 
-    key: Key
+    key: StepRunKey
 
 
 class Reported(Struct, frozen=True):
     """An execution gave its outcome; `started` is the sequence number of its `task.started`."""
 
-    key: Key
+    key: StepRunKey
     outcome: Outcome
     started: int
 
@@ -111,14 +111,14 @@ class Reported(Struct, frozen=True):
 class Lost(Struct, frozen=True):
     """The worker that executed a step-run's task is gone, or gave it back unfinished."""
 
-    key: Key
+    key: StepRunKey
     was_handed_back: bool = False
 
 
 class Answered(Struct, frozen=True):
     """A person answered the question of a step-run."""
 
-    key: Key
+    key: StepRunKey
     answer: str
     by: str | None = None
 
@@ -135,7 +135,7 @@ class Signalled(Struct, frozen=True):
 class Skipped(Struct, frozen=True):
     """Someone ends the waits of these step-runs now, as far as they wait for a moment."""
 
-    keys: tuple[Key, ...]
+    keys: tuple[StepRunKey, ...]
     by: str | None = None
 
 
@@ -181,9 +181,9 @@ class Transition(Struct, frozen=True):
     """
 
     events: list[e.Event]
-    jobs: list[Key]
+    jobs: list[StepRunKey]
     ask: Invoke | Wait | None
-    stopped: tuple[Key, ...] = ()
+    stopped: tuple[StepRunKey, ...] = ()
 
 
 def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment) -> Transition:
@@ -360,7 +360,7 @@ def _join_branches(recorder: Recorder) -> bool:
         recorder.emit(e.GateChecked(step=step, tokens=tokens, allow=False, error=problem))
         return True
     recorder.emit(e.StepScheduled(step=step, visit=visit, tokens=tokens, args=args, branch=parent))
-    recorder.jobs.append(Key(step, visit))
+    recorder.jobs.append(StepRunKey(step, visit))
     return True
 
 
@@ -391,7 +391,7 @@ def _enter(recorder: Recorder, tokens: list[Token]) -> bool:
         recorder.emit(e.GateChecked(step=step.name, tokens=ids, allow=False, error=problem))
         return True
     visit = recorder.state.visits.get(step.name, 0) + 1
-    key, branch = Key(step.name, visit), tokens[0].branch
+    key, branch = StepRunKey(step.name, visit), tokens[0].branch
     if len(ids) > 1:
         recorder.emit(e.BranchJoined(step=step.name, visit=visit, tokens=ids))
     recorder.emit(
@@ -490,7 +490,7 @@ def _skip(recorder: Recorder, skipped: Skipped) -> None:
             recorder.jobs.append(run.key)
 
 
-def _begin_step_run(recorder: Recorder, key: Key) -> Ask | None:
+def _begin_step_run(recorder: Recorder, key: StepRunKey) -> Ask | None:
     step, run = recorder.program.steps[key.step], recorder.state.step_run(key)
     assert run is not None
     if step.loop is None or key.iteration is not None:

@@ -18,21 +18,21 @@ from anew.engine.state import (
     RUN_TRANSITIONS,
     STEP_RUN_TRANSITIONS,
     SUCCESS,
-    Asked,
-    Awaited,
+    AwaitedSignal,
     Branch,
-    Inbox,
     KeptSignal,
-    Key,
     LoopVisit,
     Origin,
-    Repeated,
+    OutcomeSummary,
+    Question,
+    RepeatedFailure,
     Rescued,
     RunState,
     RunStatus,
-    Said,
+    SignalBuffer,
     StepResult,
     StepRun,
+    StepRunKey,
 )
 from anew.engine.tokens import (
     add_token,
@@ -238,7 +238,7 @@ def _step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     state.visits[event.step] = event.visit
     state.steps_begun += 1
     state.live[event.step] = state.live.get(event.step, 0) + 1
-    key = Key(event.step, event.visit)
+    key = StepRunKey(event.step, event.visit)
     run = StepRun(key, event.args, {}, origin=origin, branch=event.branch)
     state.active[event.step, event.visit] = run
     ground = state.ground(event.branch)
@@ -292,7 +292,7 @@ def _task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> No
     if verdict == Verdict.FAILURE and event.directive in _GOES_ON:
         verdict = "success"  # the author lets it count as one
     if verdict != "success" or outcome.label or outcome.word or outcome.suggested:
-        run.said = Said(verdict, outcome.word, outcome.label, outcome.suggested)
+        run.said = OutcomeSummary(verdict, outcome.word, outcome.label, outcome.suggested)
     else:
         run.said = SUCCESS
     run.asked = run.answer = run.answered_by = run.chosen = None
@@ -316,11 +316,11 @@ def _retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted)
     if verdict is None and event.directive in _GOES_ON:
         verdict = "success"
     if verdict is not None:
-        run.said = Said(verdict, None, run.said.label, run.said.suggested)
+        run.said = OutcomeSummary(verdict, None, run.said.label, run.said.suggested)
 
 
 def _human_waiting(state: RunState, run: StepRun, event: e.HumanWaiting) -> None:
-    run.asked = Asked(
+    run.asked = Question(
         event.question, event.choices, event.action or "fail", event.default, event.deadline
     )
     run.resume_at = event.deadline
@@ -333,7 +333,7 @@ def _human_answered(run: StepRun, event: e.HumanAnswered) -> None:
 
 
 def _signal_waiting(state: RunState, run: StepRun, event: e.SignalWaiting) -> None:
-    run.awaited = Awaited(event.signal, event.deadline)
+    run.awaited = AwaitedSignal(event.signal, event.deadline)
     run.resume_at = event.deadline
     state.asking += 1
 
@@ -369,8 +369,8 @@ def _taken_up(state: RunState, event: e.SignalReceived) -> KeptSignal:
     return first
 
 
-def _inbox(state: RunState, signal: str) -> Inbox:
-    return state.inboxes.setdefault(signal, Inbox())
+def _inbox(state: RunState, signal: str) -> SignalBuffer:
+    return state.inboxes.setdefault(signal, SignalBuffer())
 
 
 def _patch(state: RunState, run: StepRun, patches: Object) -> None:
@@ -412,7 +412,7 @@ def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: str) -> 
     keep_verdict(ground, visit.key.step, verdict)
     if not isinstance(ground, RunState):
         said = visit.said if isinstance(visit, StepRun) else SUCCESS
-        ground.said = said if said.verdict == verdict else Said(verdict)
+        ground.said = said if said.verdict == verdict else OutcomeSummary(verdict)
         ground.error = None
 
 
@@ -437,7 +437,7 @@ def _step_failed(state: RunState, event: e.StepFailed) -> None:
         ground.error = event.error
     if event.failure_mode == BRANCH_FAILS:
         assert isinstance(ground, Branch)
-        ground.said = Said("failure")
+        ground.said = OutcomeSummary("failure")
         end_branch(state, ground)
     elif not event.handled:
         _fail(state, event.error, is_stopping=event.failure_mode == "fail_fast")
@@ -447,7 +447,7 @@ def _step_failed(state: RunState, event: e.StepFailed) -> None:
 def _count_repeats(ground: RunState | Branch, step: str, signature: str) -> None:
     known = ground.repeated.get(step)
     times = known.times + 1 if known is not None and known.signature == signature else 1
-    ground.repeated[step] = Repeated(signature, times)
+    ground.repeated[step] = RepeatedFailure(signature, times)
 
 
 def signature_of(error: Object) -> str:
@@ -495,7 +495,7 @@ def _open_next(loop: LoopVisit) -> None:
     if index >= len(loop.items):
         return
     loop.next_index = index + 1
-    key = Key(loop.key.step, loop.key.visit, index)
+    key = StepRunKey(loop.key.step, loop.key.visit, index)
     scratch = {loop.iterator: loop.items[index], "index": index}
     loop.open[index] = StepRun(
         key,

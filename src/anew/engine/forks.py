@@ -16,11 +16,11 @@ from anew.engine.outcome import error_of
 from anew.engine.record import Recorder
 from anew.engine.state import (
     Branch,
-    Fork,
-    Key,
+    BranchGroup,
     LoopVisit,
     RunState,
     StepRun,
+    StepRunKey,
     Token,
 )
 from anew.engine.tokens import branches_below, is_join
@@ -38,7 +38,7 @@ _WAIT_ALL = Gather()
 class Joined(Struct, frozen=True):
     """A fork whose branches have done enough. `ended` are in the order they came to their end."""
 
-    fork: Fork
+    fork: BranchGroup
     gather: Gather
     verdict: Verdict
     ended: list[Branch]
@@ -73,7 +73,7 @@ def next_joined(recorder: Recorder) -> Joined | None:
     return None
 
 
-def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[Key, ...]:
+def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[StepRunKey, ...]:
     """Record the join; the step-runs it stopped. Without a visit the branch around it ends too."""
     state, fork = recorder.state, joined.fork
     closed = branches_below(state, fork.id)
@@ -95,19 +95,19 @@ def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[Key, .
     return stopped
 
 
-def _live_in(state: RunState) -> list[tuple[Key, int | None]]:
-    found: list[tuple[Key, int | None]] = []
+def _live_in(state: RunState) -> list[tuple[StepRunKey, int | None]]:
+    found: list[tuple[StepRunKey, int | None]] = []
     for visit in state.active.values():
         runs = visit.open.values() if isinstance(visit, LoopVisit) else (visit,)
         found.extend((run.key, visit.branch) for run in runs)
     return found
 
 
-def _arrived(token: Token, fork: Fork) -> bool:
+def _arrived(token: Token, fork: BranchGroup) -> bool:
     return token.branch in fork.branches and token.step == fork.join
 
 
-def _joined(state: RunState, fork: Fork, gather: Gather) -> Joined | None:
+def _joined(state: RunState, fork: BranchGroup, gather: Gather) -> Joined | None:
     ended = [state.branches[one] for one in fork.ended]
     left = [state.branches[one] for one in fork.branches if one not in fork.ended]
     verdict = _verdict(gather, [one.said.verdict for one in ended], len(left))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from anew.engine.events import GateChecked
 from anew.engine.outcome import error_of
 from anew.engine.record import Recorder
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.program.program import Gate, Program, Step
 from anew.values import Object
 
@@ -39,7 +39,7 @@ def unsatisfied(program: Program, state: RunState) -> list[str]:
     return [step.name for step in asked(program, state).unsatisfied] if program.gates else []
 
 
-def check(recorder: Recorder, key: Key) -> str | None:
+def check(recorder: Recorder, key: StepRunKey) -> str | None:
     """Ask the gates at the end of an exit's visit; where they send the run, if anywhere.
 
     A gate that has no way left fails the run.

@@ -8,8 +8,8 @@ from anew.engine.events import LoopDone, LoopIterationDone, LoopIterationFailed,
 from anew.engine.pipeline import Ended
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, defined_value, excerpt
-from anew.engine.scope import Scope
-from anew.engine.state import Key, LoopVisit, StepRun
+from anew.engine.scope import RunScope
+from anew.engine.state import LoopVisit, StepRun, StepRunKey
 from anew.program.program import Loop, LoopMode
 from anew.values import Object, Value, json_text
 from anew.weight import RESERVED_KEY
@@ -18,7 +18,7 @@ from anew.weight import RESERVED_KEY
 def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> LoopVisit | Object:
     """Evaluate the source and open the first iterations; an error object when that fails."""
     step = recorder.program.steps[run.key.step]
-    scope = Scope(recorder, step.dialect, run=run)
+    scope = RunScope(recorder, step.dialect, run=run)
     try:
         items = _items(recorder, loop, scope)
         width = _width(loop, scope)
@@ -53,7 +53,7 @@ def end_iteration(recorder: Recorder, ended: Ended) -> LoopVisit:
     else:
         recorder.emit(LoopIterationFailed(**place, error=ended.error))  # type: ignore[arg-type]
     if visit.next_index > before:
-        recorder.jobs.append(Key(key.step, key.visit, before))
+        recorder.jobs.append(StepRunKey(key.step, key.visit, before))
     return visit
 
 
@@ -64,13 +64,13 @@ def close_loop(recorder: Recorder, visit: LoopVisit) -> Object:
     return counts
 
 
-def _width(loop: Loop, scope: Scope) -> int:
+def _width(loop: Loop, scope: RunScope) -> int:
     if loop.mode is LoopMode.SEQUENTIAL:
         return 1
     return count_of(loop.max_in_flight, scope, "max_in_flight")
 
 
-def _items(recorder: Recorder, loop: Loop, scope: Scope) -> list[Value]:
+def _items(recorder: Recorder, loop: Loop, scope: RunScope) -> list[Value]:
     value = defined_value(loop.source, scope, "loop.in")
     if isinstance(value, Mapping) and RESERVED_KEY not in value:
         value = [{"key": key, "value": item} for key, item in value.items()]

@@ -13,7 +13,7 @@ from msgspec import Struct
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Advice, Outcome, error_of, outcome_of, wait_seconds
 from anew.engine.retry import due_at
-from anew.engine.state import Asked, Key, RunState, StepRunStatus
+from anew.engine.state import Question, RunState, StepRunKey, StepRunStatus
 from anew.engine.verdicts import RETRY_WORD, ErrorType
 from anew.program.policy import Verdict
 from anew.values import Object, Value
@@ -24,10 +24,10 @@ ACTION_DEFAULT = "fail"
 _ACCELERATOR = re.compile(r"\s*(?:\[(\w+)\]\s*|(\w)\)\s*|(\w)\s+-\s+)(?=\S)")
 
 
-class Question(Struct, frozen=True):
+class PendingQuestion(Struct, frozen=True):
     """What a step-run waits to hear."""
 
-    key: Key
+    key: StepRunKey
     task: str
     question: str
     choices: list[str]
@@ -36,12 +36,12 @@ class Question(Struct, frozen=True):
     asked_at: int
 
 
-def pending(state: RunState) -> list[Question]:
+def pending(state: RunState) -> list[PendingQuestion]:
     """The open questions of a run, oldest first."""
     asking = [run for run in state.live_step_runs() if run.status is StepRunStatus.ASKING]
     asking.sort(key=lambda run: (run.asked_at, run.started_seq))
     return [
-        Question(
+        PendingQuestion(
             run.key,
             run.task or "",
             run.asked.question,
@@ -106,7 +106,7 @@ def matching(choices: Sequence[str], answer: str) -> list[str]:
     return [choices[number - 1]] if 1 <= number <= len(choices) else []
 
 
-def asked_by(inputs: Value, now: int) -> Asked | Object:
+def asked_by(inputs: Value, now: int) -> Question | Object:
     """The question a task's inputs amount to; an error object when they are none."""
     said = inputs if isinstance(inputs, dict) else {}
     question, choices = said.get("question"), said.get("choices") or []
@@ -126,7 +126,7 @@ def asked_by(inputs: Value, now: int) -> Asked | Object:
         if default is None:
             return error_of("config", f"default {said['default']!r} is none of the choices")
     deadline = None if seconds is None else due_at(now, seconds)
-    return Asked(question, choices, action, default, deadline)
+    return Question(question, choices, action, default, deadline)
 
 
 def outcome_of_answer(answer: str, label: str | None, by: str | None) -> Outcome:
@@ -135,7 +135,7 @@ def outcome_of_answer(answer: str, label: str | None, by: str | None) -> Outcome
     return outcome_of(result, advice=Advice(label=label), is_sealed=True)
 
 
-def outcome_of_silence(asked: Asked, asked_at: int) -> tuple[Outcome, str | None]:
+def outcome_of_silence(asked: Question, asked_at: int) -> tuple[Outcome, str | None]:
     """What nobody's answer gives the task, and the label that is chosen then, if one is."""
     label = asked.default or (asked.choices[0] if asked.choices else None)
     if asked.action == "first" and label is not None:

@@ -27,7 +27,7 @@ from anew.engine.policy import judge
 from anew.engine.record import Recorder
 from anew.engine.relay import relayed
 from anew.engine.render import Rejected, is_settled, value_of
-from anew.engine.scope import Scope, task_names
+from anew.engine.scope import RunScope, task_names
 from anew.engine.signals import (
     awaited_by,
     oldest_kept,
@@ -36,12 +36,12 @@ from anew.engine.signals import (
 )
 from anew.engine.state import (
     FOR_OTHERS,
-    Asked,
-    Awaited,
-    Key,
+    AwaitedSignal,
+    Question,
     RunState,
     RunStatus,
     StepRun,
+    StepRunKey,
     StepRunStatus,
 )
 from anew.engine.timeouts import deadline_of
@@ -67,7 +67,7 @@ class Invoke(Struct, frozen=True, gc=False):
     takes. An outcome past `deadline` is a timeout. `skipped_at` is when someone ended its wait.
     """
 
-    key: Key
+    key: StepRunKey
     task: Task
     tool: Task
     inputs: Value
@@ -82,7 +82,7 @@ class Invoke(Struct, frozen=True, gc=False):
 class Wait(Struct, frozen=True):
     """Come back at `until`, or when the person has answered or the signal has come."""
 
-    key: Key
+    key: StepRunKey
     until: int
     for_person: bool = False
     for_signal: bool = False
@@ -100,7 +100,7 @@ class Ended(Struct, frozen=True):
     A failure that is retried by way of another step goes on there (`to`).
     """
 
-    key: Key
+    key: StepRunKey
     error: Object | None
     to: str | None = None
 
@@ -129,7 +129,7 @@ class _Rendered(Struct, frozen=True):
 class Pipeline:
     """The interpreter of one step-run, for one transition."""
 
-    def __init__(self, recorder: Recorder, key: Key) -> None:
+    def __init__(self, recorder: Recorder, key: StepRunKey) -> None:
         run = recorder.state.step_run(key)
         if run is None:
             raise EngineBug(f"{key} is not live")
@@ -325,7 +325,7 @@ class Pipeline:
 
     def _ask_person(self, inputs: Value) -> Wait | Outcome:
         asked = asked_by(inputs, self._recorder.moment.now)
-        if not isinstance(asked, Asked):
+        if not isinstance(asked, Question):
             return outcome_of(error=asked)
         self._recorder.emit(
             HumanWaiting(
@@ -342,7 +342,7 @@ class Pipeline:
     def _await_signal(self, inputs: Value) -> Wait | Outcome:
         """A signal that came before is taken up at once."""
         awaited, recorder = awaited_by(inputs, self._recorder.moment.now), self._recorder
-        if not isinstance(awaited, Awaited):
+        if not isinstance(awaited, AwaitedSignal):
             return outcome_of(error=awaited)
         signal, place = awaited.signal, self._place()
         recorder.emit(SignalWaiting(**place, signal=signal, deadline=awaited.deadline))
@@ -367,7 +367,7 @@ class Pipeline:
         names = task_names(run, move.label, move.attempt)
         names["_prev"] = run.last if move.attempt == 1 else run.prev
         names["_key"] = idempotency_key(self._recorder.state.run, run.key, visit)
-        scope = Scope(self._recorder, task.dialect, run=run, extra=names)
+        scope = RunScope(self._recorder, task.dialect, run=run, extra=names)
         try:
             inputs = value_of(task.inputs, scope, f"inputs of {task.label}")
             if task.kind != "workbook":
@@ -384,7 +384,7 @@ class Pipeline:
             what = "args must be a mapping" if task else f"the workbook has no task {name!r}"
             return outcome_of(error=error_of("reference" if task is None else "config", what))
         names = {**names, "args": args, "input": args}
-        scope = Scope(self._recorder, task.dialect, run=self._run, extra=names)
+        scope = RunScope(self._recorder, task.dialect, run=self._run, extra=names)
         own = value_of(task.inputs, scope, f"inputs of the workbook's {name}")
         kind = find_kind(task.kind)
         if args and kind is not None and kind.knows("args"):
@@ -411,6 +411,6 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
     )
 
 
-def idempotency_key(run: str, key: Key, task_visit: int) -> str:
+def idempotency_key(run: str, key: StepRunKey, task_visit: int) -> str:
     """The same for all attempts of one visit of a task, and for nothing else."""
     return f"{run}:{key.step}:{key.visit}:{key.iteration or 0}:{task_visit}"

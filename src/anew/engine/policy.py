@@ -21,7 +21,7 @@ from anew.engine.retry import (
     is_too_late,
     jitter_word,
 )
-from anew.engine.scope import Scope, outcome_names, retry_words
+from anew.engine.scope import RunScope, outcome_names, retry_words
 from anew.engine.state import StepRun
 from anew.program.policy import (
     Break,
@@ -69,7 +69,7 @@ class _Judgement(Struct):
             self._processed(None, self._settle(self._unmatched(), None, None), self._updates())
             return
         names = outcome_names(self.recorder, self.run, self.outcome, self.task.dialect)
-        scope = Scope(self.recorder, self.task.dialect, run=self.run, extra=names)
+        scope = RunScope(self.recorder, self.task.dialect, run=self.run, extra=names)
         number = None
         try:
             number, rule = self._match(self._asking(scope, names))
@@ -87,14 +87,14 @@ class _Judgement(Struct):
             {"ctx": {path_text((key,)): value for key, value in updates.items()}} if updates else {}
         )
 
-    def _asking(self, scope: Scope, names: Object) -> Scope:
+    def _asking(self, scope: RunScope, names: Object) -> RunScope:
         """The scope of conditions: those of a retry block have words of their own."""
         if self.task.dialect is not Dialect.RETRY:
             return scope
         words = {**names, **retry_words(self.run, self.outcome)}
-        return Scope(self.recorder, self.task.dialect, run=self.run, extra=words)
+        return RunScope(self.recorder, self.task.dialect, run=self.run, extra=words)
 
-    def _match(self, scope: Scope) -> tuple[int | None, Rule | None]:
+    def _match(self, scope: RunScope) -> tuple[int | None, Rule | None]:
         for number, rule in enumerate(self.task.policy.rules, 1):
             if rule.on is not None and rule.on is not self.outcome.status:
                 continue
@@ -106,7 +106,9 @@ class _Judgement(Struct):
         failed = self.outcome.status is OutcomeStatus.ERROR
         return _FAIL if failed and self.task.policy.fail_unmatched_errors else _CONTINUE
 
-    def _follow(self, number: int | None, rule: Rule | None, patches: Object, scope: Scope) -> None:
+    def _follow(
+        self, number: int | None, rule: Rule | None, patches: Object, scope: RunScope
+    ) -> None:
         then = rule.then if rule else self._unmatched()
         try:
             if isinstance(then, Retry):
@@ -119,7 +121,10 @@ class _Judgement(Struct):
         self._processed(number, settled, patches)
 
     def _settle(
-        self, then: Continue | Break | Fail | Jump | Retry, scope: Scope | None, rule: Rule | None
+        self,
+        then: Continue | Break | Fail | Jump | Retry,
+        scope: RunScope | None,
+        rule: Rule | None,
     ) -> Settled:
         match then:
             case Continue():
@@ -135,7 +140,7 @@ class _Judgement(Struct):
             case _:
                 assert_never(then)
 
-    def _failure(self, then: Fail, scope: Scope | None, rule: Rule | None) -> Object | None:
+    def _failure(self, then: Fail, scope: RunScope | None, rule: Rule | None) -> Object | None:
         """The step's error when it is not the outcome's own."""
         if self.outcome.is_error:
             return None
@@ -144,7 +149,7 @@ class _Judgement(Struct):
         why = str(rule.when.source) if rule and rule.when else "failed by the else rule"
         return error_of("failed", why)
 
-    def _jump(self, then: Jump, scope: Scope | None) -> Settled:
+    def _jump(self, then: Jump, scope: RunScope | None) -> Settled:
         if then.delay is None or scope is None:
             return Settled("jump", to=then.to)
         now = self.recorder.moment.now
@@ -179,7 +184,7 @@ class _Judgement(Struct):
             "attempt": run.attempt,
         }
 
-    def _retry(self, number: int, retry: Retry, patches: Object, scope: Scope) -> None:
+    def _retry(self, number: int, retry: Retry, patches: Object, scope: RunScope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")
         executions = self._executions(retry)
         if executions >= attempts:
@@ -223,7 +228,7 @@ class _Judgement(Struct):
         return ground.retries.get(self.run.key.step, 0) + 1
 
     def _exhausted(
-        self, number: int, retry: Retry, attempts: int, reason: str, scope: Scope
+        self, number: int, retry: Retry, attempts: int, reason: str, scope: RunScope
     ) -> None:
         wish = retry.on_exhausted or Exhausted(_FAIL)
         patches: Object = {}
@@ -252,7 +257,7 @@ class _Judgement(Struct):
             )
         )
 
-    def _spent_error(self, then: Directive, scope: Scope) -> Object | None:
+    def _spent_error(self, then: Directive, scope: RunScope) -> Object | None:
         """The last error, or for an ok outcome that never satisfied the rule, one of its own."""
         if self.outcome.error is not None:
             return self._with_count(self.outcome.error)

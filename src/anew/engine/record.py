@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from anew.engine.events import Event, Fact
 from anew.engine.fold import evolve
 from anew.engine.secrets import MissingSecret, Secrets
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.expressions import Allowance, Meter
 from anew.program.program import Program
 
@@ -45,11 +45,11 @@ class Recorder(Struct):
     state: RunState
     moment: Moment
     events: list[Event] = field(default_factory=list)
-    jobs: list[Key] = field(default_factory=list)
+    jobs: list[StepRunKey] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     warnings: dict[str, None] = field(default_factory=dict)
-    stopped: tuple[Key, ...] = ()
+    stopped: tuple[StepRunKey, ...] = ()
     metered: Meter | None = None
 
     @property

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterable
 
 from anew.engine.outcome import error_of, wait_seconds
-from anew.engine.scope import Opened, Scope
+from anew.engine.scope import RunScope, UnsealedScope
 from anew.engine.secrets import Secrets, Unavailable
 from anew.expressions import DEFAULT_LIMITS, UNDEFINED, Condition, ExpressionError, Template
 from anew.expressions.limits import PARTS_PER_OPERATION
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.program.policy import Patch
 from anew.program.retry import Delay
 from anew.values import Object, Value, json_text, path_text
@@ -35,7 +35,7 @@ class Rejected(Exception):
         self.error = error_of(kind, f"{what}: {why}{where}")
 
 
-def value_of(template: Template, scope: Scope, what: str) -> Value:
+def value_of(template: Template, scope: RunScope, what: str) -> Value:
     """The native value; undefined is null."""
     try:
         value = template.value(_opened(scope))
@@ -51,7 +51,7 @@ def is_settled(template: Template, secrets: Secrets | None) -> bool:
     return template.is_constant and secrets is None
 
 
-def text_of(template: Template, scope: Scope, what: str) -> str:
+def text_of(template: Template, scope: RunScope, what: str) -> str:
     """The value as a text for people, with no secret in it."""
     value = value_of(template, scope, what)
     if scope.secrets is not None:
@@ -59,7 +59,7 @@ def text_of(template: Template, scope: Scope, what: str) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
+def holds(condition: Condition | None, scope: RunScope, what: str) -> bool:
     """Whether a condition is true; no condition is."""
     if condition is None:
         return True
@@ -69,7 +69,7 @@ def holds(condition: Condition | None, scope: Scope, what: str) -> bool:
         raise _rejected(error, condition.source, scope, what) from None
 
 
-def defined_value(template: Template, scope: Scope, what: str) -> Value:
+def defined_value(template: Template, scope: RunScope, what: str) -> Value:
     """The native value, for places where undefined is a mistake."""
     try:
         value = template.evaluate(_opened(scope))
@@ -80,27 +80,27 @@ def defined_value(template: Template, scope: Scope, what: str) -> Value:
     return _kept(value, template, scope, what)
 
 
-def _opened(scope: Scope) -> Scope | Opened:
-    return scope if scope.secrets is None else Opened(scope, scope.secrets)
+def _opened(scope: RunScope) -> RunScope | UnsealedScope:
+    return scope if scope.secrets is None else UnsealedScope(scope, scope.secrets)
 
 
-def _kept(value: Value, template: Template, scope: Scope, what: str) -> Value:
+def _kept(value: Value, template: Template, scope: RunScope, what: str) -> Value:
     """The value as the log holds it, if it can."""
     try:
         problem = problem_of(value, pay=lambda parts: _pay(scope, parts))
-    except Refusal as error:
+    except OperationError as error:
         raise Rejected(what, str(error), template.source) from None
     if problem is not None:
         raise Rejected(what, f"the value {problem}", template.source)
     return value if scope.secrets is None else scope.secrets.seal(value)
 
 
-def _pay(scope: Scope, parts: int) -> None:
+def _pay(scope: RunScope, parts: int) -> None:
     """Weighing what is large is work of the decision too."""
     scope.meter.spend(parts // PARTS_PER_OPERATION, DEFAULT_LIMITS)
 
 
-def _rejected(error: ExpressionError, source: object, scope: Scope, what: str) -> Rejected:
+def _rejected(error: ExpressionError, source: object, scope: RunScope, what: str) -> Rejected:
     """What went wrong, in words that quote no secret."""
     kind = "reference" if isinstance(error, Unavailable) else "expression"
     why = error.message if scope.secrets is None else scope.secrets.texts.masked(error.message)
@@ -112,7 +112,7 @@ def excerpt(text: str) -> str:
     return text if len(text) <= EXCERPT_CHARS_MAX else f"{text[: EXCERPT_CHARS_MAX - 1]}…"
 
 
-def seconds_of(delay: Delay, scope: Scope, what: str, *, now: int) -> float:
+def seconds_of(delay: Delay, scope: RunScope, what: str, *, now: int) -> float:
     """A wait in seconds: never negative, never endless."""
     if isinstance(delay, (int, float)):
         return float(delay)
@@ -124,7 +124,7 @@ def seconds_of(delay: Delay, scope: Scope, what: str, *, now: int) -> float:
     return seconds
 
 
-def count_of(number: int | Template, scope: Scope, what: str) -> int:
+def count_of(number: int | Template, scope: RunScope, what: str) -> int:
     """A whole number of at least 1."""
     if isinstance(number, int):
         return number
@@ -147,7 +147,7 @@ def _whole(value: Value) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def patches_of(patches: Iterable[Patch], scope: Scope, first: Object | None = None) -> Object:
+def patches_of(patches: Iterable[Patch], scope: RunScope, first: Object | None = None) -> Object:
     """What a rule writes, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts.
 
     `first` has that form already, and is written before.

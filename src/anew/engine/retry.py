@@ -13,7 +13,7 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, retry_after_seconds
 from anew.engine.record import Recorder
 from anew.engine.render import seconds_of
-from anew.engine.scope import Scope
+from anew.engine.scope import RunScope
 from anew.engine.state import StepRun
 from anew.program.policy import Retry
 from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
@@ -22,7 +22,7 @@ from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
 DELAY_SECONDS_MAX = 100 * 366 * 86400.0
 
 
-class Bounds(Struct, frozen=True):
+class RetryTimes(Struct, frozen=True):
     """What the author's expressions amount to for this outcome."""
 
     first: float
@@ -30,7 +30,7 @@ class Bounds(Struct, frozen=True):
     max_elapsed: float | None
 
 
-class Delay(Struct, frozen=True):
+class RetryDelay(Struct, frozen=True):
     """One decided delay and how it came about."""
 
     base: float
@@ -40,11 +40,11 @@ class Delay(Struct, frozen=True):
     seconds: float
 
 
-def bounds_of(retry: Retry, scope: Scope, now: int) -> Bounds:
+def bounds_of(retry: Retry, scope: RunScope, now: int) -> RetryTimes:
     """Evaluate the rule's numbers; raises Rejected when one is not usable."""
     backoff = retry.backoff
     cap, elapsed = backoff.cap, retry.max_elapsed
-    return Bounds(
+    return RetryTimes(
         # Bounded before it is multiplied, so that nothing endless reaches the log.
         first=min(seconds_of(backoff.first, scope, "delay", now=now), DELAY_SECONDS_MAX),
         cap=None if cap is None else seconds_of(cap, scope, "max_delay", now=now),
@@ -54,13 +54,13 @@ def bounds_of(retry: Retry, scope: Scope, now: int) -> Bounds:
 
 def delay_of(
     retry: Retry,
-    bounds: Bounds,
+    bounds: RetryTimes,
     run: StepRun,
     outcome: Outcome,
     recorder: Recorder,
     *,
     after: int,
-) -> Delay:
+) -> RetryDelay:
     """How long to wait after the execution with this number."""
     backoff = retry.backoff
     base = _base_seconds(backoff, bounds.first, after)
@@ -77,7 +77,7 @@ def delay_of(
     if backoff.honor_retry_after:
         wish = retry_after_seconds(outcome.error, outcome.helpers, recorder.moment.now) or 0.0
         seconds = _capped(max(spread, wish), bounds.cap)
-    return Delay(base, draw, spread, wish, min(seconds, DELAY_SECONDS_MAX))
+    return RetryDelay(base, draw, spread, wish, min(seconds, DELAY_SECONDS_MAX))
 
 
 def due_at(now: int, seconds: float) -> int:
@@ -85,7 +85,7 @@ def due_at(now: int, seconds: float) -> int:
     return min(now + round(min(seconds, DELAY_SECONDS_MAX) * NANOSECONDS), LAST_MOMENT)
 
 
-def is_too_late(bounds: Bounds, run: StepRun, not_before: int) -> bool:
+def is_too_late(bounds: RetryTimes, run: StepRun, not_before: int) -> bool:
     """Whether the next attempt would start past `max_elapsed` after the first."""
     if bounds.max_elapsed is None:
         return False

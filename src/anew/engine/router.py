@@ -14,25 +14,25 @@ from anew.engine.events import BranchForked, NextEvaluated
 from anew.engine.people import same_label
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, excerpt, holds, value_of
-from anew.engine.scope import Scope
-from anew.engine.state import SUCCESS, Key, LoopVisit, Said, StepResult, StepRun
-from anew.expressions import Condition, Words
+from anew.engine.scope import RunScope
+from anew.engine.state import SUCCESS, LoopVisit, OutcomeSummary, StepResult, StepRun, StepRunKey
+from anew.expressions import Condition, WordAliases
 from anew.program.policy import Verdict
 from anew.program.program import Arc, RouteMode, Router, Step
 from anew.values import Object, Value
 
 # Each boundary event answers to all of these in a condition; the first is its name.
 EVENT_WORDS = {
-    "step.done": Words("step.done", "call.done", "step.exit"),
-    "step.failed": Words("step.failed", "call.error", "step.exit"),
-    "loop.done": Words("loop.done", "step.exit"),
+    "step.done": WordAliases("step.done", "call.done", "step.exit"),
+    "step.failed": WordAliases("step.failed", "call.error", "step.exit"),
+    "loop.done": WordAliases("loop.done", "step.exit"),
 }
 _FAILED = "step.failed"
 _NO_COUNTER = "the loop has failures, and no chosen arc reads event.failed"
 _SUCCESS_ONLY = "an arc without when answers success only"
 
 
-class Reason(StrEnum):
+class RouteReason(StrEnum):
     """Why a way was taken, where more than the order of the file decides."""
 
     CONDITION = "condition"
@@ -58,7 +58,7 @@ class Routing(Struct):
     verdicts: list[Object] = field(default_factory=list)
     chosen: list[tuple[int, Arc]] = field(default_factory=list)
     tokens: list[Object] = field(default_factory=list)
-    reason: Reason | None = None
+    reason: RouteReason | None = None
     error: Object | None = None
     fails_run: bool = False
 
@@ -70,14 +70,14 @@ class Routing(Struct):
             self.chosen.append((number, arc))
 
 
-def unrouted(recorder: Recorder, key: Key, event: str) -> Routing:
+def unrouted(recorder: Recorder, key: StepRunKey, event: str) -> Routing:
     """Nothing seen and nothing chosen yet."""
     return Routing(event, recorder.state.active[key.step, key.visit].branch)
 
 
 def route(
     recorder: Recorder,
-    key: Key,
+    key: StepRunKey,
     event: str,
     about: Mapping[str, Value],
     *,
@@ -122,7 +122,7 @@ class _Ending(Struct):
         return self.event == _FAILED
 
     @property
-    def said(self) -> Said:
+    def said(self) -> OutcomeSummary:
         return self.visit.said if isinstance(self.visit, StepRun) else SUCCESS
 
     def holds(self, condition: Condition, arc: Arc) -> bool:
@@ -151,11 +151,11 @@ class _Ending(Struct):
         """A relay passes on what it is told; others take a plain success for granted."""
         return self.recorder.program.steps[arc.to].is_relay
 
-    def _scope(self, name: str | Words) -> Scope:
+    def _scope(self, name: str | WordAliases) -> RunScope:
         """`event.name` answers to all its words in conditions, and is the first elsewhere."""
         key = self.visit.key
         seen = {"name": name, "step": key.step, "visit": key.visit, "outcome": self._outcome()}
-        return Scope(
+        return RunScope(
             self.recorder,
             self.step.dialect,
             visit=self.visit,
@@ -173,10 +173,10 @@ class _Ending(Struct):
 
 def send(
     recorder: Recorder,
-    key: Key,
+    key: StepRunKey,
     routing: Routing,
     to: str,
-    via: Reason,
+    via: RouteReason,
     *,
     error: Object | None,
     verdict: str = Verdict.FAILURE.value,
@@ -195,7 +195,7 @@ def send(
     routing.tokens, routing.reason = [token], via
 
 
-def _outcome(said: Said, verdict: str, error: Value) -> Object:
+def _outcome(said: OutcomeSummary, verdict: str, error: Value) -> Object:
     """How a visit went, as its arcs and the next step see it."""
     return {
         "verdict": verdict,
@@ -206,12 +206,12 @@ def _outcome(said: Said, verdict: str, error: Value) -> Object:
     }
 
 
-def write(recorder: Recorder, key: Key, routing: Routing, *, handled: bool = False) -> None:
+def write(recorder: Recorder, key: StepRunKey, routing: Routing, *, handled: bool = False) -> None:
     """Record what was chosen; its tokens now exist."""
     made = recorder.state.tokens_made
     router = recorder.program.steps[key.step].router
     tokens = [{"id": made + n, **token} for n, token in enumerate(routing.tokens, 1)]
-    is_fork = routing.reason is Reason.FORK
+    is_fork = routing.reason is RouteReason.FORK
     if is_fork:
         first = recorder.state.branches_made + 1
         tokens = [{**token, "branch": first + n} for n, token in enumerate(tokens)]
@@ -239,7 +239,7 @@ def write(recorder: Recorder, key: Key, routing: Routing, *, handled: bool = Fal
 
 
 def _fork(
-    recorder: Recorder, key: Key, router: Router, tokens: list[Object], parent: int | None
+    recorder: Recorder, key: StepRunKey, router: Router, tokens: list[Object], parent: int | None
 ) -> None:
     branches: list[Object] = []
     for token in tokens:
@@ -267,7 +267,7 @@ def _choose(ending: _Ending, routing: Routing) -> None:
         _choose_preferred(ending, routing)
         return
     if mode is RouteMode.FORK and not ending.has_failed:
-        routing.reason = Reason.FORK
+        routing.reason = RouteReason.FORK
         for number, arc in enumerate(ending.step.router.arcs, 1):
             routing.note(number, arc, "a branch of the fork", is_chosen=True)
         return
@@ -303,28 +303,28 @@ def _choose_preferred(ending: _Ending, routing: Routing) -> None:
             continue
         routing.note(number, arc, reason, is_chosen=verdict)
         if verdict:
-            routing.reason = Reason.FAIL_EDGE if ending.has_failed else Reason.CONDITION
+            routing.reason = RouteReason.FAIL_EDGE if ending.has_failed else RouteReason.CONDITION
             return
     if open_ways:
         number, arc, routing.reason = _preferred(open_ways, ending.said)
         routing.note(number, arc, f"chosen by {routing.reason.value}", is_chosen=True)
 
 
-def _preferred(ways: list[tuple[int, Arc]], said: Said) -> tuple[int, Arc, Reason]:
+def _preferred(ways: list[tuple[int, Arc]], said: OutcomeSummary) -> tuple[int, Arc, RouteReason]:
     if said.label is not None:
         labelled = [(number, arc) for number, arc in ways if arc.label is not None]
         # What was chosen word for word comes before what only means the same.
         exact = [way for way in labelled if way[1].label == said.label]
         for number, arc in exact or labelled:
             if same_label(arc.label or "", said.label):
-                return number, arc, Reason.LABEL
+                return number, arc, RouteReason.LABEL
     for name in said.suggested:
         for number, arc in ways:
             if arc.to == name:
-                return number, arc, Reason.SUGGESTED
+                return number, arc, RouteReason.SUGGESTED
     number, first = ways[0]
     is_tied = len(ways) > 1 and ways[1][1].weight == first.weight
-    return number, first, Reason.LEXICAL if is_tied else Reason.WEIGHT
+    return number, first, RouteReason.LEXICAL if is_tied else RouteReason.WEIGHT
 
 
 def _drop(routing: Routing) -> None:
@@ -333,5 +333,5 @@ def _drop(routing: Routing) -> None:
         if verdict["verdict"]:
             verdict["dropped"] = _NO_COUNTER
     routing.chosen = []
-    if routing.reason is Reason.FORK:
+    if routing.reason is RouteReason.FORK:
         routing.reason = None

@@ -23,10 +23,10 @@ _SUCCEEDED: Object = {"verdict": Verdict.SUCCESS.value}
 _FAILED: Object = {"verdict": Verdict.FAILURE.value}
 
 
-class Scope:
+class RunScope:
     """The names of one evaluation. `extra` holds those that exist only here and now.
 
-    Gives values as the log holds them; `Opened` puts the secrets in.
+    Gives values as the log holds them; `UnsealedScope` puts the secrets in.
     """
 
     __slots__ = (
@@ -97,10 +97,10 @@ class Scope:
             return UNDEFINED
         return _of_step(step, key)
 
-    def patched(self, patches: Mapping[str, Object]) -> Scope:
+    def patched(self, patches: Mapping[str, Object]) -> RunScope:
         """The same names after a rule's patches."""
-        scope = Scope.__new__(Scope)
-        for name in Scope.__slots__:
+        scope = RunScope.__new__(RunScope)
+        for name in RunScope.__slots__:
             setattr(scope, name, getattr(self, name))
         scope._ctx = patched(self._ctx, patches.get("ctx", _NOTHING))
         scope._iter = patched(self._iter, patches.get("iter", _NOTHING))
@@ -150,12 +150,12 @@ class Scope:
         self._recorder.missing.update(names)
 
 
-class Opened:
+class UnsealedScope:
     """A scope as templates see it: `keychain` is there, and what was sealed is open."""
 
     __slots__ = ("_scope", "_secrets", "now", "rand", "warn")
 
-    def __init__(self, scope: Scope, secrets: Secrets) -> None:
+    def __init__(self, scope: RunScope, secrets: Secrets) -> None:
         self._scope = scope
         self._secrets = secrets
         self.rand = scope.rand
@@ -194,7 +194,7 @@ def _of_step(step: StepResult, key: str) -> Value:
     return step.labels.get(key, UNDEFINED)
 
 
-_RESERVED_READERS: dict[str, Callable[[Scope], Value]] = {
+_RESERVED_READERS: dict[str, Callable[[RunScope], Value]] = {
     "ctx": lambda scope: scope._ctx,
     "workload": lambda scope: scope._recorder.state.workload,
     "iter": lambda scope: scope._iter,

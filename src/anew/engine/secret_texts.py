@@ -33,7 +33,7 @@ _SIGNS = ("%", "\\u", "\\", "&")
 _ANYWHERE = ""
 
 
-class Mark(Struct, frozen=True):
+class SecretForm(Struct, frozen=True):
     """Names one form of one secret: the leaf `ref`, as it is or encoded."""
 
     ref: str
@@ -74,12 +74,12 @@ class Probes(Generic[T]):
         ]
 
 
-class Texts:
+class SecretTexts:
     """The texts that must not be seen, and where they occur. Longest first, then leftmost."""
 
-    def __init__(self, forms: Mapping[Mark, str]) -> None:
-        self._parts: dict[str, Mark] = {}
-        self._wholes: dict[str, Mark] = {}
+    def __init__(self, forms: Mapping[SecretForm, str]) -> None:
+        self._parts: dict[str, SecretForm] = {}
+        self._wholes: dict[str, SecretForm] = {}
         for mark, text in forms.items():
             if text:
                 kind = self._wholes if len(text) < PART_CHARS_MIN else self._parts
@@ -111,11 +111,11 @@ class Texts:
             self._patterns[hits] = known
         return known
 
-    def split(self, text: str, pattern: re.Pattern[str]) -> list[str | Mark]:
+    def split(self, text: str, pattern: re.Pattern[str]) -> list[str | SecretForm]:
         """The text as literal pieces and marks; just itself when it holds nothing."""
         if text in self._wholes:
             return [self._wholes[text]]
-        pieces: list[str | Mark] = []
+        pieces: list[str | SecretForm] = []
         end = 0
         for match in pattern.finditer(text):
             if match.start() > end:
@@ -126,7 +126,7 @@ class Texts:
             pieces.append(text[end:])
         return pieces
 
-    def number(self, value: float) -> Mark | None:
+    def number(self, value: float) -> SecretForm | None:
         """The mark of a number that is a secret."""
         return self._parts.get(json_text(value))
 
@@ -158,7 +158,7 @@ class Texts:
 
     def _masked_text(self, text: str, pattern: re.Pattern[str]) -> str:
         pieces = self.split(text, pattern)
-        return "".join(MASK if isinstance(piece, Mark) else piece for piece in pieces)
+        return "".join(MASK if isinstance(piece, SecretForm) else piece for piece in pieces)
 
 
 def _encoded(value: Value) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from anew.engine.secret_texts import HAS_SEALED_KEYS, KEY_PREFIX, PLAIN, Mark, Texts
+from anew.engine.secret_texts import HAS_SEALED_KEYS, KEY_PREFIX, PLAIN, SecretForm, SecretTexts
 from anew.errors import AnewError
 from anew.expressions import ExpressionError
 from anew.values import Object, Value, json_text
@@ -58,7 +58,7 @@ class Ring(dict[str, Value]):
         return super().get(key, default)
 
 
-class Known(Struct, frozen=True):
+class KnownSecrets(Struct, frozen=True):
     """What a caller knows of the secrets a run may use.
 
     `keychain` is what templates read by that name; `values` holds every credential and each of
@@ -68,21 +68,21 @@ class Known(Struct, frozen=True):
 
     keychain: Mapping[str, Value] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
-    forms: Mapping[Mark, str] = field(default_factory=dict)
+    forms: Mapping[SecretForm, str] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Known({', '.join(self.keychain)})"
+        return f"KnownSecrets({', '.join(self.keychain)})"
 
 
 class Secrets:
     """The secrets of one run, resolved. Values that hold none cost one search each."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownSecrets) -> None:
         self.known = known
         self.ring = Ring(known.keychain, known.unread)
-        self.texts = Texts(known.forms)
+        self.texts = SecretTexts(known.forms)
         # By identity: the value itself is kept with what it opens to, so that no other can
         # come to have its id.
         self._opened: dict[int, tuple[Value, Value]] = {}
@@ -118,13 +118,13 @@ class Secrets:
     def _sealed_text(self, text: str, pattern: re.Pattern[str]) -> Value:
         pieces = self.texts.split(text, pattern)
         first = pieces[0]
-        if len(pieces) == 1 and isinstance(first, Mark) and self._is_whole(first, text):
+        if len(pieces) == 1 and isinstance(first, SecretForm) and self._is_whole(first, text):
             return reference_to(first.ref)
-        if any(isinstance(piece, Mark) for piece in pieces):
+        if any(isinstance(piece, SecretForm) for piece in pieces):
             return {RESERVED_KEY: [_written(piece) for piece in pieces]}
         return text
 
-    def _is_whole(self, mark: Mark, value: Value) -> bool:
+    def _is_whole(self, mark: SecretForm, value: Value) -> bool:
         """Whether the reference alone gives back this value; a number is not its own text."""
         leaf = self.known.values.get(mark.ref)
         return mark.form == PLAIN and leaf == value
@@ -132,7 +132,7 @@ class Secrets:
     def _sealed_object(self, value: Object, pattern: re.Pattern[str]) -> Object:
         """A key that is sealed stays a key, so that objects can still be merged."""
         pieces = {key: self.texts.split(key, pattern) for key in value}
-        if not any(isinstance(piece, Mark) for split in pieces.values() for piece in split):
+        if not any(isinstance(piece, SecretForm) for split in pieces.values() for piece in split):
             return {key: self._sealed(item, pattern) for key, item in value.items()}
         sealed = {_written_key(pieces[k]): self._sealed(v, pattern) for k, v in value.items()}
         return {RESERVED_KEY: HAS_SEALED_KEYS, **sealed}
@@ -201,7 +201,7 @@ class Secrets:
     def _piece(self, piece: Value) -> str:
         if isinstance(piece, str):
             return piece
-        mark = Mark(piece["ref"], piece.get("form", PLAIN))
+        mark = SecretForm(piece["ref"], piece.get("form", PLAIN))
         if mark in self.known.forms:
             return self.known.forms[mark]
         raise self._not_had(mark.ref)
@@ -219,7 +219,7 @@ class Secrets:
         return name in self.known.values or name in self.known.absent
 
 
-def _written_key(pieces: list[str | Mark]) -> str:
+def _written_key(pieces: list[str | SecretForm]) -> str:
     """A key of an object that has sealed ones; what merely looks like one is sealed too."""
     first = pieces[0]
     if len(pieces) == 1 and isinstance(first, str) and not first.startswith(KEY_PREFIX):
@@ -227,7 +227,7 @@ def _written_key(pieces: list[str | Mark]) -> str:
     return KEY_PREFIX + json_text([_written(piece) for piece in pieces])
 
 
-def _written(piece: str | Mark) -> Value:
+def _written(piece: str | SecretForm) -> Value:
     if isinstance(piece, str):
         return piece
     return {"ref": piece.ref} if piece.form == PLAIN else {"ref": piece.ref, "form": piece.form}

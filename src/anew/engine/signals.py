@@ -13,7 +13,15 @@ from msgspec import Struct
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of, wait_seconds
 from anew.engine.retry import due_at
-from anew.engine.state import Awaited, Inbox, KeptSignal, Key, RunState, StepRun, StepRunStatus
+from anew.engine.state import (
+    AwaitedSignal,
+    KeptSignal,
+    RunState,
+    SignalBuffer,
+    StepRun,
+    StepRunKey,
+    StepRunStatus,
+)
 from anew.engine.timeouts import deadline_of
 from anew.program.program import Program
 from anew.values import Object, Value, json_text
@@ -40,7 +48,7 @@ NAME_FORM = f"letters, digits and _ . : @ -, {SIGNAL_CHARS_MAX} characters at th
 class PendingSignal(Struct, frozen=True):
     """What a step-run waits for."""
 
-    key: Key
+    key: StepRunKey
     task: str
     signal: str
     deadline: int | None
@@ -104,7 +112,7 @@ def overflow(
     if inbox is None:
         if len(state.inboxes) >= SIGNAL_NAMES_MAX and (is_kept or id is not None):
             return f"it knows {SIGNAL_NAMES_MAX:,} other names, its limit (SIGNAL_NAMES_MAX)"
-        inbox = Inbox()
+        inbox = SignalBuffer()
     if id is not None and len(inbox.ids) >= SIGNAL_IDS_MAX:
         return f"it has had {SIGNAL_IDS_MAX:,} of them with ids, its limit (SIGNAL_IDS_MAX)"
     if is_kept and len(inbox.kept) >= SIGNALS_KEPT_MAX:
@@ -120,7 +128,7 @@ def overflow(
     return None
 
 
-def awaited_by(inputs: Value, now: int) -> Awaited | Object:
+def awaited_by(inputs: Value, now: int) -> AwaitedSignal | Object:
     """The signal a task's inputs amount to; an error object when they are none."""
     said = inputs if isinstance(inputs, dict) else {}
     signal, timeout = said.get("signal"), said.get("timeout")
@@ -131,7 +139,7 @@ def awaited_by(inputs: Value, now: int) -> Awaited | Object:
     seconds = None if timeout is None else wait_seconds(timeout, now)
     if timeout is not None and (seconds is None or seconds < 0):
         return error_of("config", f"timeout must be seconds or a duration, not {timeout!r:.80}")
-    return Awaited(signal, None if seconds is None else due_at(now, seconds))
+    return AwaitedSignal(signal, None if seconds is None else due_at(now, seconds))
 
 
 def outcome_of_signal(payload: Value) -> Outcome:
@@ -139,7 +147,7 @@ def outcome_of_signal(payload: Value) -> Outcome:
     return outcome_of(payload, is_sealed=True)
 
 
-def outcome_of_no_signal(awaited: Awaited, since: int) -> Outcome:
+def outcome_of_no_signal(awaited: AwaitedSignal, since: int) -> Outcome:
     """What the task gets whose signal did not come in time."""
     seconds = ((awaited.deadline or since) - since) / NANOSECONDS
     return outcome_of(

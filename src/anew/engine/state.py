@@ -141,7 +141,7 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
 }
 
 
-class Key(Struct, frozen=True, gc=False):
+class StepRunKey(Struct, frozen=True, gc=False):
     """Names one step-run: a visit of a step, or one iteration of it."""
 
     step: str
@@ -149,9 +149,9 @@ class Key(Struct, frozen=True, gc=False):
     iteration: int | None = None
 
 
-def key_of(event: e.Fact) -> Key:
+def key_of(event: e.Fact) -> StepRunKey:
     """The step-run an event belongs to."""
-    return Key(event.step or "", event.visit or 0, event.iteration)
+    return StepRunKey(event.step or "", event.visit or 0, event.iteration)
 
 
 class Origin(Struct, frozen=True, gc=False):
@@ -180,7 +180,7 @@ class Token(Struct, gc=False):
     branch: int | None = None
 
 
-class Asked(Struct, frozen=True):
+class Question(Struct, frozen=True):
     """A question to a person, and what happens at its deadline."""
 
     question: str
@@ -190,7 +190,7 @@ class Asked(Struct, frozen=True):
     deadline: int | None = None
 
 
-class Awaited(Struct, frozen=True):
+class AwaitedSignal(Struct, frozen=True):
     """The signal a step-run waits for, and until when."""
 
     signal: str
@@ -208,7 +208,7 @@ class KeptSignal(Struct, frozen=True):
     chars: int = 0
 
 
-class Inbox(Struct, gc=False):
+class SignalBuffer(Struct, gc=False):
     """What came for a run under one name: the signals that wait for a wait, and all ids."""
 
     kept: list[KeptSignal] = field(default_factory=list)  # oldest first
@@ -216,7 +216,7 @@ class Inbox(Struct, gc=False):
     ids: dict[str, int] = field(default_factory=dict)  # of all that came, with their seq
 
 
-class Said(Struct, frozen=True, gc=False):
+class OutcomeSummary(Struct, frozen=True, gc=False):
     """What an outcome said beside its result; arcs read it."""
 
     verdict: str
@@ -225,13 +225,13 @@ class Said(Struct, frozen=True, gc=False):
     suggested: tuple[str, ...] = ()
 
 
-SUCCESS = Said("success")
+SUCCESS = OutcomeSummary("success")
 
 
 class StepRun(Struct, tag="step-run", gc=False):
     """Where one execution of a pipeline stands. `scratch` is its `iter`."""
 
-    key: Key
+    key: StepRunKey
     args: Object
     scratch: Object
     status: StepRunStatus = StepRunStatus.SCHEDULED
@@ -262,13 +262,13 @@ class StepRun(Struct, tag="step-run", gc=False):
     is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
     origin: Origin = NO_ORIGIN
     branch: int | None = None
-    said: Said = SUCCESS
+    said: OutcomeSummary = SUCCESS
     redirect: str | None = None  # the step by way of which the next execution comes
-    asked: Asked | None = None
+    asked: Question | None = None
     answer: str | None = None
     chosen: str | None = None  # the label the answer means
     answered_by: str | None = None
-    awaited: Awaited | None = None
+    awaited: AwaitedSignal | None = None
     payload: Value = None  # of the signal that came
 
 
@@ -276,7 +276,7 @@ class StepRun(Struct, tag="step-run", gc=False):
 class LoopVisit(Struct, tag="loop", gc=False):
     """The iterations of one visit: which are open, how the others ended."""
 
-    key: Key
+    key: StepRunKey
     args: Object
     items: list[Value]
     iterator: str
@@ -296,7 +296,7 @@ class LoopVisit(Struct, tag="loop", gc=False):
     branch: int | None = None
 
 
-class Repeated(Struct, frozen=True):
+class RepeatedFailure(Struct, frozen=True):
     """How often in a row a step has ended with the very same final error."""
 
     signature: str
@@ -323,15 +323,15 @@ class Branch(Struct, gc=False):
     written: Object = field(default_factory=dict)
     retries: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
-    repeated: dict[str, Repeated] = field(default_factory=dict)
-    said: Said = SUCCESS
+    repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
+    said: OutcomeSummary = SUCCESS
     error: Object | None = None
     live: int = 0
     has_begun: bool = False
     has_ended: bool = False
 
 
-class Fork(Struct, gc=False):
+class BranchGroup(Struct, gc=False):
     """Branches that meet at `join`. `ended` has them in the order they came to their end."""
 
     id: int
@@ -375,14 +375,16 @@ class RunState(Struct, gc=False):
     generation: int = 0
     steps_begun: int = 0
     asking: int = 0  # step-runs that wait for a person or a signal
-    inboxes: dict[str, Inbox] = field(default_factory=dict)  # by signal, those that hold something
+    inboxes: dict[str, SignalBuffer] = field(
+        default_factory=dict
+    )  # by signal, those that hold something
     retries: dict[str, int] = field(default_factory=dict)  # by step, where visits share a budget
     redirects: dict[str, int] = field(default_factory=dict)  # by gate
     verdicts: dict[str, str] = field(default_factory=dict)  # by step, latest last
-    repeated: dict[str, Repeated] = field(default_factory=dict)
+    repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
     arcs_taken: dict[str, int] = field(default_factory=dict)  # of arcs that are counted
     rescued: Rescued | None = None
-    forks: dict[int, Fork] = field(default_factory=dict)
+    forks: dict[int, BranchGroup] = field(default_factory=dict)
     forks_made: int = 0
     branches: dict[int, Branch] = field(default_factory=dict)
     branches_made: int = 0
@@ -409,7 +411,7 @@ class RunState(Struct, gc=False):
             found.extend(visit.open.values() if isinstance(visit, LoopVisit) else (visit,))
         return found
 
-    def step_run(self, key: Key) -> StepRun | None:
+    def step_run(self, key: StepRunKey) -> StepRun | None:
         """The step-run `key` names, while it is live."""
         visit = self.active.get((key.step, key.visit))
         # Asked often, and `isinstance` is slow where the answer is no.

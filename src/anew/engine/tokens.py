@@ -10,11 +10,11 @@ from anew.engine.state import (
     FOR_OTHERS,
     NO_ORIGIN,
     Branch,
-    Fork,
+    BranchGroup,
     LoopVisit,
     Origin,
+    OutcomeSummary,
     RunState,
-    Said,
     StepRun,
     Token,
 )
@@ -99,7 +99,9 @@ def fork_branches(state: RunState, event: e.BranchForked, number: int) -> None:
         ground.live += 1  # as long as the fork is open
     ids = [branch["id"] for branch in event.branches]
     state.forks_made, state.branches_made = number, ids[-1]
-    state.forks[number] = Fork(number, event.step, event.join, event.parent, event.width, ids)
+    state.forks[number] = BranchGroup(
+        number, event.step, event.join, event.parent, event.width, ids
+    )
     for token, branch in zip(tokens, event.branches, strict=True):
         made = Branch(branch["id"], branch["name"], number, ground.ctx, live=1)
         state.branches[made.id] = made
@@ -138,7 +140,7 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
         write_ctx(state, fork.parent, event.written)
     if event.visit is None and isinstance(ground, Branch):
         # The branch around it was to meet the others here too, and so it does.
-        ground.said, ground.error = Said(event.verdict or "success"), event.error
+        ground.said, ground.error = OutcomeSummary(event.verdict or "success"), event.error
         for token_id in event.tokens:
             drop_token(state, token_id)
         end_branch(state, ground)

@@ -13,8 +13,8 @@ from anew.engine.loops import close_loop, end_iteration
 from anew.engine.outcome import error_of
 from anew.engine.pipeline import Ended
 from anew.engine.record import Recorder
-from anew.engine.router import Reason
-from anew.engine.state import BRANCH_FAILS, Key, LoopVisit, StepResult, StepRun
+from anew.engine.router import RouteReason
+from anew.engine.state import BRANCH_FAILS, LoopVisit, StepResult, StepRun, StepRunKey
 from anew.program.policy import Verdict
 from anew.values import Object
 
@@ -24,7 +24,7 @@ def end_step_run(recorder: Recorder, ended: Ended) -> None:
     if key.iteration is not None:
         visit = end_iteration(recorder, ended)
         if not visit.open:
-            end_loop(recorder, Key(key.step, key.visit))
+            end_loop(recorder, StepRunKey(key.step, key.visit))
         return
     run = recorder.state.step_run(key)
     assert run is not None
@@ -32,7 +32,7 @@ def end_step_run(recorder: Recorder, ended: Ended) -> None:
         _finish_visit(recorder, run)
     elif ended.to is not None:
         routing = router.unrouted(recorder, key, "step.failed")
-        router.send(recorder, key, routing, ended.to, Reason.RETRY_TARGET, error=ended.error)
+        router.send(recorder, key, routing, ended.to, RouteReason.RETRY_TARGET, error=ended.error)
         _emit_failed(recorder, key, ended.error, is_handled=True)
         router.write(recorder, key, routing, handled=True)
     else:
@@ -52,7 +52,7 @@ def _finish_visit(recorder: Recorder, run: StepRun) -> None:
 
 def _end_well(
     recorder: Recorder,
-    key: Key,
+    key: StepRunKey,
     routing: router.Routing,
     *,
     verdict: str = Verdict.SUCCESS.value,
@@ -73,16 +73,18 @@ def _end_well(
     if step.is_exit and routing.branch is None and recorder.program.gates:
         target = gates.check(recorder, key)
         if target is not None:
-            router.send(recorder, key, routing, target, Reason.GATE, error=None)
+            router.send(recorder, key, routing, target, RouteReason.GATE, error=None)
     router.write(recorder, key, routing, handled=handled)
 
 
-def fail_visit(recorder: Recorder, key: Key, error: Object, *, args: Object, **about: int) -> None:
+def fail_visit(
+    recorder: Recorder, key: StepRunKey, error: Object, *, args: Object, **about: int
+) -> None:
     """End the visit failed. An arc whose `when` holds handles it; else the run will fail."""
     seen = {"error": error, **about}
     if _is_repeated(recorder, key, error):
         routing = router.unrouted(recorder, key, "step.failed")
-        routing.reason = Reason.REPEATED
+        routing.reason = RouteReason.REPEATED
         error = {**error, "repeated": recorder.program.limits.same_failures}
         _give_up_visit(recorder, key, error, routing)
         return
@@ -97,7 +99,7 @@ def fail_visit(recorder: Recorder, key: Key, error: Object, *, args: Object, **a
     router.write(recorder, key, routing, handled=True)
 
 
-def _is_repeated(recorder: Recorder, key: Key, error: Object) -> bool:
+def _is_repeated(recorder: Recorder, key: StepRunKey, error: Object) -> bool:
     """Whether a failure that trying again cannot help has come back once too often."""
     most = recorder.program.limits.same_failures
     ground = recorder.state.ground(recorder.state.active[key.step, key.visit].branch)
@@ -111,14 +113,14 @@ def _is_repeated(recorder: Recorder, key: Key, error: Object) -> bool:
 
 def _give_up_visit(
     recorder: Recorder,
-    key: Key,
+    key: StepRunKey,
     error: Object,
     routing: router.Routing,
     *,
     verdict: str | None = None,
 ) -> None:
     """No arc takes the failure: the step's rescue, then the fallback, then nothing does."""
-    is_final = routing.reason is Reason.REPEATED
+    is_final = routing.reason is RouteReason.REPEATED
     if error["kind"] == "no_route":
         is_final = recorder.program.steps[key.step].router.gives_up
     way = None if is_final else _way_out(recorder, key)
@@ -127,23 +129,23 @@ def _give_up_visit(
         router.send(recorder, key, routing, *way, error=error, verdict=told)
     else:
         origin = recorder.state.active[key.step, key.visit].origin
-        if origin.via == Reason.FALLBACK and origin.outcome is not None:
+        if origin.via == RouteReason.FALLBACK and origin.outcome is not None:
             error = {**error, "cause": origin.outcome.get("error")}
     _emit_failed(recorder, key, error, is_handled=way is not None, verdict=verdict)
     router.write(recorder, key, routing, handled=way is not None)
 
 
-def _way_out(recorder: Recorder, key: Key) -> tuple[str, Reason] | None:
+def _way_out(recorder: Recorder, key: StepRunKey) -> tuple[str, RouteReason] | None:
     program, step = recorder.program, recorder.program.steps[key.step]
     if step.rescue is not None:
-        return step.rescue, Reason.RETRY_TARGET
+        return step.rescue, RouteReason.RETRY_TARGET
     is_inside = recorder.state.active[key.step, key.visit].branch is not None
     if program.fallback is None or is_inside or program.fallback == key.step:
         return None
-    return program.fallback, Reason.FALLBACK
+    return program.fallback, RouteReason.FALLBACK
 
 
-def _refuse_routing(recorder: Recorder, key: Key, routing: router.Routing) -> None:
+def _refuse_routing(recorder: Recorder, key: StepRunKey, routing: router.Routing) -> None:
     """An arc that cannot be evaluated fails the step, and no arc can handle that."""
     assert routing.error is not None
     router.write(recorder, key, routing)
@@ -151,7 +153,12 @@ def _refuse_routing(recorder: Recorder, key: Key, routing: router.Routing) -> No
 
 
 def _emit_failed(
-    recorder: Recorder, key: Key, error: Object, *, is_handled: bool, verdict: str | None = None
+    recorder: Recorder,
+    key: StepRunKey,
+    error: Object,
+    *,
+    is_handled: bool,
+    verdict: str | None = None,
 ) -> None:
     mode = (recorder.program.steps[key.step].failure or recorder.program.failure).value
     if recorder.state.active[key.step, key.visit].branch is not None:
@@ -168,7 +175,7 @@ def _emit_failed(
     )
 
 
-def end_loop(recorder: Recorder, key: Key) -> None:
+def end_loop(recorder: Recorder, key: StepRunKey) -> None:
     """Arcs are asked on `loop.done`; failures nobody counts make the step fail (SEMANTICS 2.8)."""
     visit = recorder.state.active[key.step, key.visit]
     assert isinstance(visit, LoopVisit)

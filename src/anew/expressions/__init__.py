@@ -7,7 +7,7 @@ May import `anew.values` only.
 
 from __future__ import annotations
 
-from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.limits import DEFAULT_LIMITS, TemplateLimits
 from anew.expressions.metering import Allowance, Meter, TakesLong
 from anew.expressions.problems import ExpressionError
 from anew.expressions.scope import MappingScope, Scope
@@ -20,7 +20,7 @@ from anew.expressions.template import (
     compile_value,
     holds_template,
 )
-from anew.expressions.undefined import UNDEFINED, Undefined, Words
+from anew.expressions.undefined import UNDEFINED, Undefined, WordAliases
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -28,14 +28,14 @@ __all__ = [
     "Allowance",
     "Condition",
     "ExpressionError",
-    "Limits",
     "MappingScope",
     "Meter",
     "Scope",
     "TakesLong",
     "Template",
+    "TemplateLimits",
     "Undefined",
-    "Words",
+    "WordAliases",
     "compile_condition",
     "compile_expression",
     "compile_template",

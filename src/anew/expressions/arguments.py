@@ -8,7 +8,7 @@ from functools import partial
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import BULK, PARTS_PER_OPERATION
 from anew.expressions.lookup import look_up
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import kind, to_text
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value
@@ -29,13 +29,13 @@ def text_of(run: Evaluation, value: Value) -> str:
 def integer_of(value: Value, what: str) -> int:
     if isinstance(value, int):
         return int(value)
-    raise Refusal(f"{what} must be a whole number, found {kind(value)}")
+    raise OperationError(f"{what} must be a whole number, found {kind(value)}")
 
 
 def number_of(value: Value, what: str) -> int | float:
     if isinstance(value, (int, float)):
         return value
-    raise Refusal(f"{what} needs a number, found {kind(value)}")
+    raise OperationError(f"{what} needs a number, found {kind(value)}")
 
 
 def object_of(value: Value, what: str) -> dict[str, Value]:
@@ -44,7 +44,7 @@ def object_of(value: Value, what: str) -> dict[str, Value]:
         return value
     if value is UNDEFINED:
         return {}
-    raise Refusal(f"{what} needs an object, found {kind(value)}")
+    raise OperationError(f"{what} needs an object, found {kind(value)}")
 
 
 def items_of(run: Evaluation, value: Value, what: str) -> list[Value]:
@@ -52,7 +52,7 @@ def items_of(run: Evaluation, value: Value, what: str) -> list[Value]:
     if value is UNDEFINED:
         return []
     if not isinstance(value, (list, dict, str)):
-        raise Refusal(f"{what} needs a list, found {kind(value)}")
+        raise OperationError(f"{what} needs a list, found {kind(value)}")
     run.spend(len(value))
     return value if isinstance(value, list) else list(value)
 
@@ -67,7 +67,7 @@ def attribute_reader(run: Evaluation, attribute: Value, items: int) -> Callable[
     if isinstance(attribute, int):
         return lambda item: look_up(item, attribute)
     if not isinstance(attribute, str):
-        raise Refusal(f"an attribute must be a text, found {kind(attribute)}")
+        raise OperationError(f"an attribute must be a text, found {kind(attribute)}")
     # Read from each item: a long key is held against the one that is there.
     run.spend((1 + items) * (len(attribute) // BULK))
     keys = [_key(part) for part in attribute.split(".")]

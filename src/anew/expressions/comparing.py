@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from anew.expressions.evaluation import Evaluation, Run, evaluation_of
-from anew.expressions.limits import Limits
+from anew.expressions.limits import TemplateLimits
 from anew.expressions.operators import COMPARING, cannot_compare, compare, contains
 from anew.expressions.problems import COMPUTING_ERRORS, Placed
 from anew.values import Value
@@ -63,7 +63,9 @@ def _fallible(sign: str, left: Run, right: Run, placed: Placed) -> Run:
     return run
 
 
-def lone_comparison(sign: str, left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+def lone_comparison(
+    sign: str, left: Run, right: Run, placed: Placed, limits: TemplateLimits
+) -> Run:
     """As `comparison`, where nothing else of the template counts: pays for large sides only."""
     if sign == "==":
         return _lone_equality(left, right, placed, limits)
@@ -86,7 +88,7 @@ def lone_comparison(sign: str, left: Run, right: Run, placed: Placed, limits: Li
     return run
 
 
-def _lone_equality(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+def _lone_equality(left: Run, right: Run, placed: Placed, limits: TemplateLimits) -> Run:
     """The most usual of them: two short texts, or numbers, are compared at once."""
 
     most = _QUICK_CHARS_MAX
@@ -103,7 +105,7 @@ def _lone_equality(left: Run, right: Run, placed: Placed, limits: Limits) -> Run
     return run
 
 
-def _lone_containment(left: Run, right: Run, placed: Placed, limits: Limits) -> Run:
+def _lone_containment(left: Run, right: Run, placed: Placed, limits: TemplateLimits) -> Run:
     """As usual: a short text is looked for in a text, or in a list, that is not long."""
     most = _QUICK_CHARS_MAX
 
@@ -143,7 +145,7 @@ def _finds_quickly(item: Value, container: Value) -> bool:
     return True
 
 
-def counted_comparison(sign: str, left: Run, right: Run, placed: Placed, _: Limits) -> Run:
+def counted_comparison(sign: str, left: Run, right: Run, placed: Placed, _: TemplateLimits) -> Run:
     """As `comparison`, for what may be repeated: the size of both sides is spent."""
 
     def run(rt: Evaluation) -> Value:

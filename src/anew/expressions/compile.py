@@ -22,7 +22,7 @@ from anew.expressions.constants import ABSENT
 from anew.expressions.evaluation import Evaluation, Run, evaluation_of
 from anew.expressions.filters import FILTERS
 from anew.expressions.functions import FUNCTIONS
-from anew.expressions.limits import BULK, Limits
+from anew.expressions.limits import BULK, TemplateLimits
 from anew.expressions.lookup import chain_reader, cut, local_reader, look_up, path_reader
 from anew.expressions.methods import METHOD_NAMES, method_of, methods_named
 from anew.expressions.operators import ARITHMETIC, SIGNS
@@ -30,23 +30,23 @@ from anew.expressions.predicates import PREDICATES
 from anew.expressions.problems import (
     COMPUTING_ERRORS,
     ExpressionError,
+    OperationError,
     Placed,
-    Refusal,
     reason,
     unknown,
 )
 from anew.expressions.reads import Reads, chain_of, name_of
 from anew.expressions.rendering import check_chars, kind, to_text
 from anew.expressions.signature import Callee
-from anew.expressions.survey import Survey
+from anew.expressions.survey import TemplateSurvey
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
 
 
-class Compiler:
+class TemplateCompiler:
     """Compiles the expressions of one template; `reads` grows as it goes."""
 
-    def __init__(self, source: str, nodes: Iterable[syntax.Node], limits: Limits) -> None:
+    def __init__(self, source: str, nodes: Iterable[syntax.Node], limits: TemplateLimits) -> None:
         self.source = source
         self.limits = limits
         self.reads = Reads()
@@ -54,7 +54,7 @@ class Compiler:
         # them that every way to this point has set.
         self.locals: frozenset[str] = frozenset()
         self.sure_locals: frozenset[str] = frozenset()
-        self.survey = Survey(nodes)
+        self.survey = TemplateSurvey(nodes)
         self.is_counted = self.survey.is_counted
 
     def compile(self, node: syntax.Expression) -> Run:
@@ -82,7 +82,7 @@ class Compiler:
         self.reads.add_path(name, ())
         return lambda rt: rt.get(name)
 
-    def attribute(self, node: syntax.Attribute) -> Run:
+    def attribute(self, node: syntax.GetAttribute) -> Run:
         root, keys = chain_of(node)
         if isinstance(root, syntax.Name) and root.name not in self.locals:
             self.reads.add_path(root.name, keys)
@@ -91,7 +91,7 @@ class Compiler:
             return local_reader(root.name, keys[0])
         return chain_reader(self.compile(root), keys)
 
-    def item(self, node: syntax.Item) -> Run:
+    def item(self, node: syntax.GetItem) -> Run:
         target, index = self.compile(node.target), self.compile(node.index)
         placed, limits = self.placed(node.at), self.limits
 
@@ -101,7 +101,7 @@ class Compiler:
                 try:
                     # Held against the key that is there, character by character.
                     evaluation_of(rt, limits).spend_bulk(len(key))
-                except Refusal as error:
+                except OperationError as error:
                     raise placed(error) from error
             return look_up(value, key)
 
@@ -145,7 +145,7 @@ class Compiler:
                 name = key(rt)
                 try:
                     _check_key(rt, name, limits)
-                except Refusal as error:
+                except OperationError as error:
                     raise placed(error) from error
                 made[str(name)] = plain(value(rt))
             return made
@@ -159,7 +159,7 @@ class Compiler:
         otherwise = self.compile(node.otherwise) if node.otherwise else _constantly(UNDEFINED)
         return lambda rt: then(rt) if condition(rt) else otherwise(rt)
 
-    def not_(self, node: syntax.Not) -> Run:
+    def not_(self, node: syntax.Negation) -> Run:
         target = self.compile(node.target)
         return lambda rt: not target(rt)
 
@@ -172,7 +172,7 @@ class Compiler:
             return lambda rt: first(rt) or second(rt)
         return lambda rt: first(rt) and second(rt)
 
-    def compare(self, node: syntax.Compare) -> Run:
+    def compare(self, node: syntax.ComparisonChain) -> Run:
         left = node.left
         for link in node.links:
             self.reads.add_comparison(link.operator, left, link.right)
@@ -191,7 +191,7 @@ class Compiler:
             return comparison(link.operator, left, right, placed)
         return comparison(link.operator, left, right, placed, (constant,))
 
-    def _chain(self, node: syntax.Compare) -> Run:
+    def _chain(self, node: syntax.ComparisonChain) -> Run:
         links = [
             (self.compile(link.right), pair_comparison(link.operator, self.placed(link.at)))
             for link in node.links
@@ -250,7 +250,7 @@ class Compiler:
 
     # Calling what has a name
 
-    def function(self, node: syntax.Call) -> Run:
+    def function(self, node: syntax.FunctionCall) -> Run:
         callee = self._callee(FUNCTIONS, "function", node.function, node)
         self.reads.calls.add(node.function)
         return self._invocation(callee.call, (), node)
@@ -301,7 +301,7 @@ class Compiler:
         table: dict[str, Callee],
         what: str,
         name: str,
-        node: syntax.Call | syntax.Filter | syntax.Test,
+        node: syntax.FunctionCall | syntax.Filter | syntax.Test,
     ) -> Callee:
         callee = table.get(name)
         if callee is None:
@@ -310,12 +310,14 @@ class Compiler:
         return callee
 
     def _check_arguments(
-        self, callee: Callee, node: syntax.Call | syntax.Filter | syntax.Test | syntax.Method
+        self,
+        callee: Callee,
+        node: syntax.FunctionCall | syntax.Filter | syntax.Test | syntax.Method,
     ) -> None:
         names = tuple(name for name, _ in node.arguments.named)
         try:
             callee.check(len(node.arguments.positional), names)
-        except Refusal as error:
+        except OperationError as error:
             raise self.error(str(error), node.at) from error
 
     def _check_named_operation(self, node: syntax.Filter) -> None:
@@ -333,27 +335,27 @@ class Compiler:
         self,
         call: Callable[..., Value],
         leading: tuple[Run, ...],
-        node: syntax.Call | syntax.Filter | syntax.Test | syntax.Method,
+        node: syntax.FunctionCall | syntax.Filter | syntax.Test | syntax.Method,
     ) -> Run:
         inputs = [*leading, *(self.compile(argument) for argument in node.arguments.positional)]
         named = [(name, self.compile(value)) for name, value in node.arguments.named]
         return invocation(call, inputs, named, self.placed(node.at))
 
 
-def _missing(sign: str, *operands: tuple[Value, syntax.Expression]) -> Refusal | None:
+def _missing(sign: str, *operands: tuple[Value, syntax.Expression]) -> OperationError | None:
     """Names the operand that is undefined, which is what computing fails of most."""
     for value, node in operands:
         if value is UNDEFINED:
             name = name_of(node)
             who = "a value" if name is None else repr(name)
-            return Refusal(f"{who} is undefined, {sign!r} needs a value. Use default(…)")
+            return OperationError(f"{who} is undefined, {sign!r} needs a value. Use default(…)")
     return None
 
 
-def _check_key(rt: Evaluation, name: Value, limits: Limits) -> None:
+def _check_key(rt: Evaluation, name: Value, limits: TemplateLimits) -> None:
     """Refuses what cannot be a key; a long one is held against others, which is paid for."""
     if not isinstance(name, str):
-        raise Refusal(f"a key must be a text, found {kind(name)}")
+        raise OperationError(f"a key must be a text, found {kind(name)}")
     if len(name) >= BULK:
         evaluation_of(rt, limits).spend_bulk(len(name))
 
@@ -392,23 +394,23 @@ def _constantly(value: Value) -> Run:
     return lambda _: value
 
 
-_COMPILE: dict[type, Callable[[Compiler, Any], Run]] = {
-    syntax.Constant: Compiler.constant,
-    syntax.Name: Compiler.name,
-    syntax.Attribute: Compiler.attribute,
-    syntax.Item: Compiler.item,
-    syntax.Slice: Compiler.slice,
-    syntax.ListOf: Compiler.list_of,
-    syntax.DictOf: Compiler.dict_of,
-    syntax.Choice: Compiler.choice,
-    syntax.Not: Compiler.not_,
-    syntax.Logic: Compiler.logic,
-    syntax.Compare: Compiler.compare,
-    syntax.Arithmetic: Compiler.arithmetic,
-    syntax.Sign: Compiler.sign,
-    syntax.Concat: Compiler.concat,
-    syntax.Call: Compiler.function,
-    syntax.Filter: Compiler.filter,
-    syntax.Test: Compiler.test,
-    syntax.Method: Compiler.method,
+_COMPILE: dict[type, Callable[[TemplateCompiler, Any], Run]] = {
+    syntax.Constant: TemplateCompiler.constant,
+    syntax.Name: TemplateCompiler.name,
+    syntax.GetAttribute: TemplateCompiler.attribute,
+    syntax.GetItem: TemplateCompiler.item,
+    syntax.Slice: TemplateCompiler.slice,
+    syntax.ListOf: TemplateCompiler.list_of,
+    syntax.DictOf: TemplateCompiler.dict_of,
+    syntax.Choice: TemplateCompiler.choice,
+    syntax.Negation: TemplateCompiler.not_,
+    syntax.Logic: TemplateCompiler.logic,
+    syntax.ComparisonChain: TemplateCompiler.compare,
+    syntax.Arithmetic: TemplateCompiler.arithmetic,
+    syntax.Sign: TemplateCompiler.sign,
+    syntax.Concat: TemplateCompiler.concat,
+    syntax.FunctionCall: TemplateCompiler.function,
+    syntax.Filter: TemplateCompiler.filter,
+    syntax.Test: TemplateCompiler.test,
+    syntax.Method: TemplateCompiler.method,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from anew.expressions import syntax
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.reads import literal
 from anew.values import Value
 
@@ -37,7 +37,7 @@ class Constants:
                 return ABSENT
         try:
             return literal(node)
-        except Refusal:  # a key that is no text
+        except OperationError:  # a key that is no text
             return ABSENT
 
     def is_small(self, node: syntax.Expression) -> bool:

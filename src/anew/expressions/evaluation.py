@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from anew.expressions.limits import BULK, DEFAULT_LIMITS, OPERATIONS_FREE, Limits
+from anew.expressions.limits import BULK, DEFAULT_LIMITS, OPERATIONS_FREE, TemplateLimits
 from anew.expressions.metering import Meter
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.scope import Scope
 from anew.values import Value
 
@@ -21,7 +21,7 @@ class Evaluation:
     __slots__ = ("_granted", "get", "limits", "locals", "operations_left", "scope")
 
     def __init__(
-        self, scope: Scope, limits: Limits = DEFAULT_LIMITS, granted: int = OPERATIONS_FREE
+        self, scope: Scope, limits: TemplateLimits = DEFAULT_LIMITS, granted: int = OPERATIONS_FREE
     ) -> None:
         self.scope = scope
         # Asked for every name, so it is the scope's own method and not one that calls it.
@@ -52,7 +52,7 @@ class Evaluation:
         """Raise what is granted, within this evaluation's budget and its decision's."""
         spent, most = self.spent, self.limits.operations_max
         if spent > most:
-            raise Refusal(f"more than {most} operations in one evaluation")
+            raise OperationError(f"more than {most} operations in one evaluation")
         granted = min(spent + _GRANT, most)
         meter: Meter | None = getattr(self.scope, "meter", None)
         if meter is not None:
@@ -60,7 +60,7 @@ class Evaluation:
         self._granted, self.operations_left = granted, granted - spent
 
 
-def evaluation_of(scope: Scope | Evaluation, limits: Limits) -> Evaluation:
+def evaluation_of(scope: Scope | Evaluation, limits: TemplateLimits) -> Evaluation:
     """Who pays for a node of a template that counts nothing, when it meets something large."""
     return scope if isinstance(scope, Evaluation) else Evaluation(scope, limits)
 

@@ -6,7 +6,7 @@ from anew.expressions.arguments import integer_of
 from anew.expressions.costs import AS_IT_GOES, FREE, Priced
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import PARTS_PER_OPERATION
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.signature import Callee, table_of
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
@@ -29,7 +29,7 @@ def range_(run: Evaluation, start: Value, stop: Value = UNDEFINED, step: Value =
         first, last = 0, first
     stride = integer_of(step, "the step of a range")
     if stride == 0:
-        raise Refusal("the step of a range cannot be 0")
+        raise OperationError("the step of a range cannot be 0")
     numbers = range(first, integer_of(last, "the stop of a range"), stride)
     # `len` itself cannot count very long ranges.
     run.spend((numbers[-1] - first) // stride + 1 if numbers else 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Limits(Struct, frozen=True):
+class TemplateLimits(Struct, frozen=True):
     """How much one evaluation may do and make; passing one is an ExpressionError that names it."""
 
     # Text made by one rendering, or by one operation on text.
@@ -30,7 +30,7 @@ class Limits(Struct, frozen=True):
     int_max: int = 2**64 - 1
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = TemplateLimits()
 
 # Copying or scanning costs up to 40 ns a character in the slowest of Python's own ways, so this
 # many characters, or items of one list that are only copied, count as one operation.

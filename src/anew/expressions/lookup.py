@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.expressions.evaluation import Evaluation, Run
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value
 
@@ -33,7 +33,7 @@ def cut(value: Value, start: Value, stop: Value, step: Value) -> Value:
         return UNDEFINED
     bounds = slice(_bound(start), _bound(stop), _bound(step))
     if bounds.step == 0:
-        raise Refusal("the step of a slice cannot be 0")
+        raise OperationError("the step of a slice cannot be 0")
     return value[bounds]
 
 
@@ -41,7 +41,7 @@ def _bound(value: Value) -> int | None:
     if value is None or value is UNDEFINED:
         return None
     if not isinstance(value, int):
-        raise Refusal("the bounds of a slice must be whole numbers")
+        raise OperationError("the bounds of a slice must be whole numbers")
     return value
 
 

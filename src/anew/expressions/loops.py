@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from anew.expressions.arguments import items_of
 from anew.expressions.evaluation import Evaluation, Run
-from anew.expressions.problems import COMPUTING_ERRORS, Placed, Refusal
+from anew.expressions.problems import COMPUTING_ERRORS, OperationError, Placed
 from anew.expressions.rendering import kind
 from anew.values import Value
 
@@ -30,13 +30,15 @@ def assign(variables: dict[str, Value], targets: tuple[str, ...], value: Value) 
     if isinstance(value, dict) and value.keys() == _GROUP:
         value = list(value.values())
     if not isinstance(value, list):
-        raise Refusal(f"{kind(value)} cannot be taken apart into {len(targets)} names")
+        raise OperationError(f"{kind(value)} cannot be taken apart into {len(targets)} names")
     if len(value) != len(targets):
-        raise Refusal(f"a list of {len(value)} cannot be taken apart into {len(targets)} names")
+        raise OperationError(
+            f"a list of {len(value)} cannot be taken apart into {len(targets)} names"
+        )
     variables.update(zip(targets, value, strict=True))
 
 
-class Loop(Struct, frozen=True, kw_only=True):
+class LoopContext(Struct, frozen=True, kw_only=True):
     """A compiled `{% for %}`."""
 
     source: Run

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import cast
 
 from anew.expressions import syntax
-from anew.expressions.compile import Compiler
+from anew.expressions.compile import TemplateCompiler
 from anew.expressions.evaluation import Evaluation, Run
-from anew.expressions.limits import OPERATIONS_FREE, Limits
+from anew.expressions.limits import OPERATIONS_FREE, TemplateLimits
 from anew.expressions.parse import parse_expression
-from anew.expressions.problems import ExpressionError, Refusal
+from anew.expressions.problems import ExpressionError, OperationError
 from anew.expressions.reads import literal
 from anew.expressions.scope import Scope
 from anew.expressions.statements import parse_statements
@@ -25,20 +25,20 @@ from anew.expressions.tokens import scan_expression, scan_template
 from anew.values import Value
 
 
-def expression_template(text: str, limits: Limits) -> Template:
+def expression_template(text: str, limits: TemplateLimits) -> Template:
     """A bare expression, without braces."""
     with _bounded_stack(text):
         tree = parse_expression(text, scan_expression(text, limits), depth_max=limits.depth_max)
         return _of_expression(text, tree, limits)
 
 
-def text_template(text: str, limits: Limits) -> Template:
+def text_template(text: str, limits: TemplateLimits) -> Template:
     """A text with marks in it; one `{{ expression }}` and nothing else keeps its type."""
     with _bounded_stack(text):
         return _of_statements(text, _statements(text, limits), limits)
 
 
-def condition_template(text: str, limits: Limits) -> Template:
+def condition_template(text: str, limits: TemplateLimits) -> Template:
     """As `text_template`, but white space around `{{ expression }}` does not make it a text."""
     with _bounded_stack(text):
         statements = _statements(text, limits)
@@ -48,7 +48,7 @@ def condition_template(text: str, limits: Limits) -> Template:
         return _of_statements(text, statements, limits)
 
 
-def _statements(text: str, limits: Limits) -> tuple[syntax.Statement, ...]:
+def _statements(text: str, limits: TemplateLimits) -> tuple[syntax.Statement, ...]:
     return parse_statements(text, scan_template(text, limits), depth_max=limits.depth_max)
 
 
@@ -63,25 +63,25 @@ def _bounded_stack(source: str) -> Iterator[None]:
 
 
 def _of_statements(
-    source: str, statements: tuple[syntax.Statement, ...], limits: Limits
+    source: str, statements: tuple[syntax.Statement, ...], limits: TemplateLimits
 ) -> Template:
     # With a comment beside it, an expression is part of a text.
     is_alone = len(statements) == 1 and "{#" not in source
     if is_alone and isinstance(statements[0], syntax.Output):
         return _of_expression(source, statements[0].expression, limits)
-    compiler = Compiler(source, statements, limits)
+    compiler = TemplateCompiler(source, statements, limits)
     return Template(source, _start(compiler, text_run(compiler, statements)), reads=compiler.reads)
 
 
-def _of_expression(source: str, tree: syntax.Expression, limits: Limits) -> Template:
+def _of_expression(source: str, tree: syntax.Expression, limits: TemplateLimits) -> Template:
     try:
         return Template(source, None, constant=literal(tree))
-    except Refusal:
-        compiler = Compiler(source, [tree], limits)
+    except OperationError:
+        compiler = TemplateCompiler(source, [tree], limits)
     return Template(source, _start(compiler, compiler.compile(tree)), reads=compiler.reads)
 
 
-def _start(compiler: Compiler, run: Run) -> Callable[[Scope], Value]:
+def _start(compiler: TemplateCompiler, run: Run) -> Callable[[Scope], Value]:
     if not compiler.is_counted:
         # It uses no more of an Evaluation than a scope has.
         return cast(Callable[[Scope], Value], run)

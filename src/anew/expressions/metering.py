@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anew.expressions.limits import Limits
-from anew.expressions.problems import Refusal
+from anew.expressions.limits import TemplateLimits
+from anew.expressions.problems import OperationError
 
 
 class TakesLong(Exception):
@@ -33,11 +33,11 @@ class Meter:
         self._allowance = allowance
         self.spent = 0
 
-    def spend(self, operations: int, limits: Limits) -> None:
-        """Count work; a Refusal when one decision may not do as much."""
+    def spend(self, operations: int, limits: TemplateLimits) -> None:
+        """Count work; an OperationError when one decision may not do as much."""
         self.spent += operations
         if self.spent > limits.decision_operations_max:
             most = limits.decision_operations_max
-            raise Refusal(f"more than {most} operations in the evaluations of one decision")
+            raise OperationError(f"more than {most} operations in the evaluations of one decision")
         if self._allowance is not None:
             self._allowance.spend(operations)

@@ -10,7 +10,7 @@ from anew.expressions.costs import AS_IT_GOES, Priced, by_characters, by_size
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.filters import sequences, texts
 from anew.expressions.operators import compare
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import kind
 from anew.expressions.signature import Callee, table_of
 from anew.expressions.undefined import UNDEFINED
@@ -50,7 +50,7 @@ def rstrip(run: Evaluation, value: str, chars: Value = None) -> str:
 def _chars(chars: Value) -> str | None:
     if chars is None or isinstance(chars, str):
         return chars
-    raise Refusal(f"the characters to strip must be a text, found {kind(chars)}")
+    raise OperationError(f"the characters to strip must be a text, found {kind(chars)}")
 
 
 def starts_with(run: Evaluation, value: str, prefix: Value) -> bool:
@@ -66,7 +66,7 @@ def _words(given: Value) -> list[str]:
     words = given if isinstance(given, list) else [given]
     for word in words:
         if not isinstance(word, str):
-            raise Refusal(f"this method needs a text, found {kind(word)}")
+            raise OperationError(f"this method needs a text, found {kind(word)}")
     return words
 
 
@@ -96,7 +96,7 @@ def index(run: Evaluation, value: list[Value], item: Value) -> int:
         run.spend(1)
         if compare(run, "==", each, item):
             return position
-    raise Refusal("the list does not hold that value")
+    raise OperationError("the list does not hold that value")
 
 
 METHODS: dict[type, dict[str, Callee]] = {
@@ -144,5 +144,5 @@ def method_of(value: Value, name: str) -> Callee:
         if isinstance(value, type_) and name in table:
             return table[name]
     if value is UNDEFINED:
-        raise Refusal(f"{name!r} cannot be called: the value is undefined")
-    raise Refusal(f"{kind(value)} has no method {name!r}")
+        raise OperationError(f"{name!r} cannot be called: the value is undefined")
+    raise OperationError(f"{kind(value)} has no method {name!r}")

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from anew.expressions.costs import spend_for, work_of
 from anew.expressions.evaluation import Evaluation
-from anew.expressions.limits import BULK, Limits
-from anew.expressions.problems import Refusal
+from anew.expressions.limits import BULK, TemplateLimits
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import check_chars, check_items, kind, weigh
-from anew.expressions.undefined import UNDEFINED, Words
+from anew.expressions.undefined import UNDEFINED, WordAliases
 from anew.values import Value
 
 Operation: TypeAlias = Callable[[Evaluation, Value, Value], Value]
@@ -23,15 +23,15 @@ Operation: TypeAlias = Callable[[Evaluation, Value, Value], Value]
 NUMBERS = frozenset({int, float, bool})
 
 
-def bounded(number: int | float, limits: Limits) -> int | float:
+def bounded(number: int | float, limits: TemplateLimits) -> int | float:
     """`number`, unless JSON or a store could not hold it."""
     if type(number) is float:
         if not math.isfinite(number):
-            raise Refusal("the result is not a finite number")
+            raise OperationError("the result is not a finite number")
     elif isinstance(number, complex):
-        raise Refusal("the result is not a real number")
+        raise OperationError("the result is not a real number")
     elif not limits.int_min <= number <= limits.int_max:
-        raise Refusal("the result does not fit in 64 bits")
+        raise OperationError("the result does not fit in 64 bits")
     return number
 
 
@@ -95,7 +95,7 @@ def power(run: Evaluation, left: Value, right: Value) -> Value:
     # The least bit length of the result is known before it is computed.
     bits = (left.bit_length() - 1) * right if type(left) is int and type(right) is int else 0
     if bits > run.limits.int_max.bit_length():
-        raise Refusal("the result does not fit in 64 bits")
+        raise OperationError("the result does not fit in 64 bits")
     return bounded(left**right, run.limits)
 
 
@@ -111,7 +111,7 @@ def positive(run: Evaluation, value: Value) -> Value:
 
 def _need_number(sign: str, value: Value) -> None:
     if type(value) not in NUMBERS:
-        raise Refusal(f"{sign!r} needs a number, found {kind(value)}")
+        raise OperationError(f"{sign!r} needs a number, found {kind(value)}")
 
 
 def _need_numbers(sign: str, left: Value, right: Value) -> None:
@@ -119,8 +119,8 @@ def _need_numbers(sign: str, left: Value, right: Value) -> None:
         raise _cannot(sign, left, right)
 
 
-def _cannot(sign: str, left: Value, right: Value) -> Refusal:
-    return Refusal(f"{sign!r} cannot be used with {kind(left)} and {kind(right)}")
+def _cannot(sign: str, left: Value, right: Value) -> OperationError:
+    return OperationError(f"{sign!r} cannot be used with {kind(left)} and {kind(right)}")
 
 
 ARITHMETIC: dict[str, Operation] = {
@@ -141,16 +141,16 @@ def contains(container: Value, item: Value) -> bool:
     if container is UNDEFINED or item is UNDEFINED:
         return False
     if isinstance(container, (list, dict, str)):
-        if type(item) is Words:
+        if type(item) is WordAliases:
             return any(word in container for word in item.words)
         if isinstance(container, str) and not isinstance(item, str):
-            raise Refusal(f"'in' cannot look for {kind(item)} in a text")
+            raise OperationError(f"'in' cannot look for {kind(item)} in a text")
         if isinstance(container, dict) and isinstance(item, (list, dict)):
             return False
-        if type(container) is Words:
+        if type(container) is WordAliases:
             return any(item in word for word in container.words)
         return item in container
-    raise Refusal(f"'in' needs a list, an object or a text, found {kind(container)}")
+    raise OperationError(f"'in' needs a list, an object or a text, found {kind(container)}")
 
 
 def lacks(container: Value, item: Value) -> bool:
@@ -187,5 +187,5 @@ def compare(run: Evaluation, sign: str, left: Value, right: Value) -> bool:
         raise cannot_compare(sign, left, right) from None
 
 
-def cannot_compare(sign: str, left: Value, right: Value) -> Refusal:
-    return Refusal(f"{sign!r} cannot compare {kind(left)} and {kind(right)}")
+def cannot_compare(sign: str, left: Value, right: Value) -> OperationError:
+    return OperationError(f"{sign!r} cannot compare {kind(left)} and {kind(right)}")

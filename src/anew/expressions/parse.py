@@ -12,28 +12,28 @@ from anew.expressions.problems import ExpressionError
 from anew.expressions.syntax import (
     Arguments,
     Arithmetic,
-    Attribute,
-    Call,
     Choice,
-    Compare,
     Comparison,
+    ComparisonChain,
     Concat,
     Constant,
     DictOf,
     Expression,
     Filter,
-    Item,
+    FunctionCall,
+    GetAttribute,
+    GetItem,
     ListOf,
     Logic,
     Method,
     Name,
-    Not,
+    Negation,
     Sign,
     Slice,
     Test,
     height,
 )
-from anew.expressions.tokens import Token
+from anew.expressions.tokens import TemplateToken
 
 _WORDS = frozenset({"and", "or", "not", "if", "else", "in", "is"})
 _CONSTANTS = {
@@ -56,7 +56,7 @@ _LITERALS = frozenset({"name", "string", "int", "float"})
 class ExpressionParser:
     """Reads one expression after another from a list of tokens."""
 
-    def __init__(self, source: str, tokens: list[Token], *, depth_max: int) -> None:
+    def __init__(self, source: str, tokens: list[TemplateToken], *, depth_max: int) -> None:
         self.source = source
         self.tokens = tokens
         self.position = 0
@@ -66,10 +66,10 @@ class ExpressionParser:
     # Reading tokens
 
     @property
-    def current(self) -> Token:
+    def current(self) -> TemplateToken:
         return self.tokens[self.position]
 
-    def advance(self) -> Token:
+    def advance(self) -> TemplateToken:
         token = self.tokens[self.position]
         if token.kind != "end":
             self.position += 1
@@ -95,7 +95,7 @@ class ExpressionParser:
         if not self.take_operator(operator):
             raise self.unexpected(f"expected {operator!r}")
 
-    def expect_name(self, what: str) -> Token:
+    def expect_name(self, what: str) -> TemplateToken:
         if self.current.kind != "name" or self.current.value in _WORDS:
             raise self.unexpected(f"expected {what}")
         return self.advance()
@@ -176,7 +176,7 @@ class ExpressionParser:
             places.append(self.advance().at)
         expression = self._binary(_NOT + 1)
         for at in reversed(places):
-            expression = Not(expression, at)
+            expression = Negation(expression, at)
         return expression
 
     def _operator(self) -> str | None:
@@ -192,7 +192,7 @@ class ExpressionParser:
         """`left operator …`; what chains or is flat takes all operators of its level."""
         binding, at = _BINDING[operator], self.current.at
         if binding == _COMPARING:
-            return Compare(left, tuple(self._links()), at)
+            return ComparisonChain(left, tuple(self._links()), at)
         if operator not in ("or", "and", "~"):
             self.advance()
             return Arithmetic(operator, left, self._binary(binding + 1), at)
@@ -244,7 +244,7 @@ class ExpressionParser:
             texts.append(self.advance().value)
         return Constant("".join(texts), at)
 
-    def _bracketed(self, token: Token) -> Expression:
+    def _bracketed(self, token: TemplateToken) -> Expression:
         if self.take_operator("("):
             inner = ListOf((), token.at) if self.at_operator(")") else self._list()
             self.expect_operator(")")
@@ -294,7 +294,7 @@ class ExpressionParser:
     def _attribute(self, target: Expression, at: int) -> Expression:
         if self.current.kind not in ("name", "int"):
             raise self.unexpected("expected a key after '.'")
-        return Attribute(target, self.advance().value, at)
+        return GetAttribute(target, self.advance().value, at)
 
     def _subscript(self, target: Expression, at: int) -> Expression:
         if self.at_operator(":"):
@@ -304,8 +304,8 @@ class ExpressionParser:
             return self._slice(target, index, at)
         self.expect_operator("]")
         if isinstance(index, Constant) and type(index.value) in (str, int):
-            return Attribute(target, index.value, at)
-        return Item(target, index, at)
+            return GetAttribute(target, index.value, at)
+        return GetItem(target, index, at)
 
     def _slice(self, target: Expression, start: Expression | None, at: int) -> Expression:
         self.expect_operator(":")
@@ -319,8 +319,8 @@ class ExpressionParser:
     def _call(self, target: Expression, at: int) -> Expression:
         arguments = self._arguments()
         if isinstance(target, Name):
-            return Call(target.name, arguments, target.at)
-        if isinstance(target, Attribute) and isinstance(target.key, str):
+            return FunctionCall(target.name, arguments, target.at)
+        if isinstance(target, GetAttribute) and isinstance(target.key, str):
             return Method(target.target, target.key, arguments, target.at)
         raise self.error("only functions and methods can be called", at)
 
@@ -372,8 +372,8 @@ class ExpressionParser:
         operator = _COMPARING_TESTS.get(token.value)
         if operator and len(arguments.positional) == 1 and not arguments.named:
             link = Comparison(operator, arguments.positional[0], token.at)
-            made = Compare(target, (link,), token.at)
-        return Not(made, token.at) if negated else made
+            made = ComparisonChain(target, (link,), token.at)
+        return Negation(made, token.at) if negated else made
 
     def _test_arguments(self) -> Arguments:
         """In parentheses, or one value right after the name: `is divisibleby 3`."""
@@ -385,6 +385,6 @@ class ExpressionParser:
         return Arguments()
 
 
-def parse_expression(source: str, tokens: list[Token], *, depth_max: int) -> Expression:
+def parse_expression(source: str, tokens: list[TemplateToken], *, depth_max: int) -> Expression:
     """The tree of the one expression that `tokens` are."""
     return ExpressionParser(source, tokens, depth_max=depth_max).whole()

@@ -6,7 +6,7 @@ from anew.expressions.arguments import integer_of
 from anew.expressions.costs import AS_IT_GOES, FREE, Call, Priced, by_size
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import compare
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.signature import Callee, table_of
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value
@@ -84,7 +84,7 @@ def is_even(run: Evaluation, value: Value) -> bool:
 def is_divisible(run: Evaluation, value: Value, number: Value) -> bool:
     divisor = integer_of(number, "the divisor")
     if divisor == 0:
-        raise Refusal("division by zero")
+        raise OperationError("division by zero")
     return integer_of(value, "the value of 'divisibleby'") % divisor == 0
 
 

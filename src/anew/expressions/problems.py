@@ -1,7 +1,7 @@
 """How an expression says that it cannot be understood or computed.
 
-`Refusal` is raised where only the reason is known; the compiled node that called adds the place
-and makes it an `ExpressionError`, the only exception that leaves this package.
+`OperationError` is raised where only the reason is known; the compiled node that called adds the
+place and makes it an `ExpressionError`, the only exception that leaves this package.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class ExpressionError(Exception):
         self.offset = min(max(offset, 0), len(source))
 
 
-class Refusal(Exception):
+class OperationError(Exception):
     """An operation will not be done; the text says why."""
 
 
 # What Python itself may raise while a node computes with JSON values. The node turns each into
 # an ExpressionError at its own place.
 COMPUTING_ERRORS = (
-    Refusal,
+    OperationError,
     TypeError,
     ValueError,
     ArithmeticError,

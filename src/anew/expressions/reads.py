@@ -7,7 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from anew.expressions import syntax
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.values import Value
 
 Path: TypeAlias = tuple[str, ...]
@@ -50,7 +50,7 @@ class Reads(Struct):
 def chain_of(node: syntax.Expression) -> tuple[syntax.Expression, tuple[str | int, ...]]:
     """`a.b.c` as its root and its keys."""
     keys: list[str | int] = []
-    while isinstance(node, syntax.Attribute):
+    while isinstance(node, syntax.GetAttribute):
         keys.append(node.key)
         node = node.target
     return node, tuple(reversed(keys))
@@ -65,7 +65,7 @@ def name_of(node: syntax.Expression) -> str | None:
 
 
 def literal(node: syntax.Expression) -> Value:
-    """The value of a node that is all constants; raises Refusal for any other."""
+    """The value of a node that is all constants; raises OperationError for any other."""
     if isinstance(node, syntax.Constant):
         return node.value
     if isinstance(node, syntax.ListOf):
@@ -74,4 +74,4 @@ def literal(node: syntax.Expression) -> Value:
         pairs = [(literal(key), literal(value)) for key, value in node.pairs]
         if all(isinstance(key, str) for key, _ in pairs):
             return dict(pairs)
-    raise Refusal("not a constant")
+    raise OperationError("not a constant")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 
-from anew.expressions.limits import BULK, Limits
-from anew.expressions.problems import Refusal
+from anew.expressions.limits import BULK, TemplateLimits
+from anew.expressions.problems import OperationError
 from anew.expressions.sizes import size_of
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value, json_text
@@ -37,7 +37,7 @@ def is_true(value: Value) -> bool:
     return bool(value)
 
 
-def is_true_word(value: Value, limits: Limits) -> bool:
+def is_true_word(value: Value, limits: TemplateLimits) -> bool:
     """Truth where only `true`, `1` and `yes` hold."""
     if value is True or value is False:
         return bool(value)
@@ -50,7 +50,7 @@ def _as_word(text: str) -> str:
     return word if len(word) > _WORD_CHARS_MAX else word.lower()
 
 
-def to_text(value: Value, limits: Limits) -> str:
+def to_text(value: Value, limits: TemplateLimits) -> str:
     """`value` inside text: texts as they are, undefined empty, the rest in its JSON form."""
     if isinstance(value, str):
         return str(value)
@@ -61,7 +61,7 @@ def to_text(value: Value, limits: Limits) -> str:
     return to_json(value, limits)
 
 
-def to_json(value: Value, limits: Limits, *, indent: int | None = None) -> str:
+def to_json(value: Value, limits: TemplateLimits, *, indent: int | None = None) -> str:
     """The JSON form; `indent` breaks it into lines."""
     if isinstance(value, (list, dict)):
         _check_written(value, limits)
@@ -70,7 +70,7 @@ def to_json(value: Value, limits: Limits, *, indent: int | None = None) -> str:
     return text
 
 
-def _indented(value: Value, indent: int, limits: Limits) -> str:
+def _indented(value: Value, indent: int, limits: TemplateLimits) -> str:
     # Deep values grow by indentation alone, so this is cut off while it is written.
     pieces, size = [], 0
     for piece in json.JSONEncoder(ensure_ascii=False, indent=indent).iterencode(value):
@@ -80,31 +80,35 @@ def _indented(value: Value, indent: int, limits: Limits) -> str:
     return "".join(pieces)
 
 
-def check_chars(chars: int, limits: Limits) -> None:
+def check_chars(chars: int, limits: TemplateLimits) -> None:
     """Refuses text longer than the limit; ask before making it."""
     if chars > limits.text_chars_max:
-        raise Refusal(f"a text of {chars} characters passes the limit of {limits.text_chars_max}")
+        raise OperationError(
+            f"a text of {chars} characters passes the limit of {limits.text_chars_max}"
+        )
 
 
-def check_items(items: int, limits: Limits) -> None:
+def check_items(items: int, limits: TemplateLimits) -> None:
     """Refuses a list longer than the limit; ask before making it."""
     if items > limits.items_max:
-        raise Refusal(f"a list of {items} items passes the limit of {limits.items_max}")
+        raise OperationError(f"a list of {items} items passes the limit of {limits.items_max}")
 
 
-def _check_written(value: list[Value] | dict[str, Value], limits: Limits) -> None:
+def _check_written(value: list[Value] | dict[str, Value], limits: TemplateLimits) -> None:
     """Refuses what is longer than the limit as JSON, before any of it is made."""
     most = limits.text_chars_max
     size = size_of(value, parts_max=most)
     # The least that JSON needs: each part has brackets or a comma and a space around it.
     if size.chars + 2 * size.parts > most:
-        raise Refusal(f"a value passes the limit of {most} characters when it is written as text")
+        raise OperationError(
+            f"a value passes the limit of {most} characters when it is written as text"
+        )
 
 
-def weigh(value: list[Value] | dict[str, Value], limits: Limits) -> int:
+def weigh(value: list[Value] | dict[str, Value], limits: TemplateLimits) -> int:
     """Everything inside `value` counted as often as it would print, and the value itself."""
     size = size_of(value, parts_max=limits.items_max)
     weight = 1 + size.parts + size.chars // BULK
     if weight > limits.items_max:
-        raise Refusal(f"a value holds more than {limits.items_max} items")
+        raise OperationError(f"a value holds more than {limits.items_max} items")
     return weight

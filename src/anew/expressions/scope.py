@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value
 
@@ -31,11 +31,11 @@ class Scope(Protocol):
 
 
 def _no_rand() -> float:
-    raise Refusal("there is no rand() here")
+    raise OperationError("there is no rand() here")
 
 
 def _no_now() -> str:
-    raise Refusal("there is no now() here")
+    raise OperationError("there is no now() here")
 
 
 class MappingScope:

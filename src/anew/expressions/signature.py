@@ -10,7 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.expressions.costs import Priced, charged, everything
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.values import Value
 
 # Names authors use and the functions of this package behind them, with what calling one costs.
@@ -36,7 +36,9 @@ class Callee(Struct, frozen=True):
         try:
             signature.bind(*given, **dict.fromkeys(named))
         except TypeError:
-            raise Refusal(f"{self.what} {self.name!r} takes {self._usage(signature)}") from None
+            raise OperationError(
+                f"{self.what} {self.name!r} takes {self._usage(signature)}"
+            ) from None
 
     def _usage(self, signature: inspect.Signature) -> str:
         parts = []

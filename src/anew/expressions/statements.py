@@ -5,11 +5,11 @@ from __future__ import annotations
 from anew.expressions.parse import ExpressionParser, parse_expression
 from anew.expressions.problems import ExpressionError
 from anew.expressions.syntax import (
-    Branch,
     Choice,
     Expression,
     For,
     If,
+    IfBranch,
     Output,
     Set,
     SetText,
@@ -87,9 +87,9 @@ class _TextParser:
         return made
 
     def if_(self, tag: ExpressionParser, at: int) -> Statement:
-        branches = [Branch(tag.whole(), self.body())]
+        branches = [IfBranch(tag.whole(), self.body())]
         while (ending := self.ending("if", at, "elif", "else", "endif"))[0] == "elif":
-            branches.append(Branch(ending[1].whole(), self.body()))
+            branches.append(IfBranch(ending[1].whole(), self.body()))
         otherwise: tuple[Statement, ...] = ()
         ending[1].expect_end()
         if ending[0] == "else":

@@ -16,7 +16,7 @@ from anew.expressions.limits import BULK
 from anew.expressions.predicates import SIMPLE_PREDICATES
 
 _REPEATING = (syntax.For, syntax.Set, syntax.SetText)
-_COUNTED = (syntax.Arithmetic, syntax.Sign, syntax.Call, syntax.Method, *_REPEATING)
+_COUNTED = (syntax.Arithmetic, syntax.Sign, syntax.FunctionCall, syntax.Method, *_REPEATING)
 _DEFAULT = ("default", "d")
 _CONTAINMENT = ("in", "not in")
 # So many values are written without an evaluation that counts; each measures all before it.
@@ -43,7 +43,7 @@ class _Mark(Struct):
 _Waiting: TypeAlias = syntax.Node | _Mark
 
 
-class Survey:
+class TemplateSurvey:
     """`is_counted`: the template is given an Evaluation, and all of its nodes pay.
 
     One that only compares or cuts a single thing is given the bare scope: that one node pays where
@@ -80,15 +80,15 @@ class Survey:
             self._sets += not isinstance(node, syntax.For)
         elif isinstance(node, syntax.Name):
             self._loop_names += node.name == "loop"
-        elif isinstance(node, syntax.Attribute):
+        elif isinstance(node, syntax.GetAttribute):
             self._nodes += len(node.key) // BULK if isinstance(node.key, str) else 0
         elif isinstance(node, syntax.Constant):
             self._nodes += len(node.value) // BULK if isinstance(node.value, str) else 0
         elif isinstance(node, syntax.Output):
             self._outputs += 1
-        elif isinstance(node, syntax.Compare):
+        elif isinstance(node, syntax.ComparisonChain):
             self._wide += self._width(node)
-        elif isinstance(node, (syntax.Slice, syntax.Concat, syntax.Item)):
+        elif isinstance(node, (syntax.Slice, syntax.Concat, syntax.GetItem)):
             self._wide += 1
         elif isinstance(node, syntax.DictOf):
             self._wide += any(self.constants.of(key) is ABSENT for key, _ in node.pairs)
@@ -115,7 +115,7 @@ class Survey:
         given = node.arguments.positional
         return len(given) <= 1 or self.constants.of(given[1]) is not ABSENT
 
-    def _width(self, node: syntax.Compare) -> int:
+    def _width(self, node: syntax.ComparisonChain) -> int:
         """How many comparisons of it may be long; several links have one evaluation."""
         width, left = 0, node.left
         for link in node.links:

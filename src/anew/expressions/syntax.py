@@ -20,7 +20,7 @@ class Name(Struct, frozen=True):
     at: int
 
 
-class Attribute(Struct, frozen=True):
+class GetAttribute(Struct, frozen=True):
     """`target.key`, and `target['key']` or `target[0]`: the key is in the source."""
 
     target: Expression
@@ -28,7 +28,7 @@ class Attribute(Struct, frozen=True):
     at: int
 
 
-class Item(Struct, frozen=True):
+class GetItem(Struct, frozen=True):
     """`target[index]` with an index that is computed."""
 
     target: Expression
@@ -49,7 +49,7 @@ class Arguments(Struct, frozen=True):
     named: tuple[tuple[str, Expression], ...] = ()
 
 
-class Call(Struct, frozen=True):
+class FunctionCall(Struct, frozen=True):
     """A global function, such as `rand()`."""
 
     function: str
@@ -86,7 +86,7 @@ class Sign(Struct, frozen=True):
     at: int
 
 
-class Not(Struct, frozen=True):
+class Negation(Struct, frozen=True):
     target: Expression
     at: int
 
@@ -106,7 +106,7 @@ class Comparison(Struct, frozen=True):
     at: int
 
 
-class Compare(Struct, frozen=True):
+class ComparisonChain(Struct, frozen=True):
     left: Expression
     links: tuple[Comparison, ...]
     at: int
@@ -147,8 +147,8 @@ class DictOf(Struct, frozen=True):
 
 
 Expression: TypeAlias = (
-    Constant | Name | Attribute | Item | Slice | Call | Method | Filter | Test | Sign | Not
-    | Arithmetic | Compare | Concat | Logic | Choice | ListOf | DictOf
+    Constant | Name | GetAttribute | GetItem | Slice | FunctionCall | Method | Filter | Test | Sign
+    | Negation | Arithmetic | ComparisonChain | Concat | Logic | Choice | ListOf | DictOf
 )  # fmt: skip
 
 
@@ -164,13 +164,13 @@ class Output(Struct, frozen=True):
     at: int
 
 
-class Branch(Struct, frozen=True):
+class IfBranch(Struct, frozen=True):
     condition: Expression
     body: tuple[Statement, ...]
 
 
 class If(Struct, frozen=True):
-    branches: tuple[Branch, ...]
+    branches: tuple[IfBranch, ...]
     otherwise: tuple[Statement, ...]
     at: int
 
@@ -201,14 +201,14 @@ class SetText(Struct, frozen=True):
 
 
 Statement: TypeAlias = Text | Output | If | For | Set | SetText
-Node: TypeAlias = Expression | Statement | Arguments | Comparison | Branch
+Node: TypeAlias = Expression | Statement | Arguments | Comparison | IfBranch
 
 _EXPRESSIONS = (
-    Constant, Name, Attribute, Item, Slice, Call, Method, Filter, Test, Sign, Not,
-    Arithmetic, Compare, Concat, Logic, Choice, ListOf, DictOf,
+    Constant, Name, GetAttribute, GetItem, Slice, FunctionCall, Method, Filter, Test, Sign,
+    Negation, Arithmetic, ComparisonChain, Concat, Logic, Choice, ListOf, DictOf,
 )  # fmt: skip
 _NODES = frozenset(
-    {*_EXPRESSIONS, Text, Output, If, For, Set, SetText, Arguments, Comparison, Branch}
+    {*_EXPRESSIONS, Text, Output, If, For, Set, SetText, Arguments, Comparison, IfBranch}
 )
 _LEAVES = frozenset({Constant, Name, Text})
 

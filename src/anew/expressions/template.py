@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anew.expressions.evaluation import evaluation_of
-from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.limits import DEFAULT_LIMITS, TemplateLimits
 from anew.expressions.metering import TakesLong
-from anew.expressions.problems import ExpressionError, Refusal, reason
+from anew.expressions.problems import ExpressionError, OperationError, reason
 from anew.expressions.reads import Path, Reads
 from anew.expressions.rendering import is_true, is_true_word
 from anew.expressions.scope import Scope
@@ -113,13 +113,13 @@ class Condition:
         """White space around a long text is scanned for the word in it."""
         try:
             evaluation_of(scope, DEFAULT_LIMITS).spend_bulk(min(len(text), _SCANNED_CHARS_MAX))
-        except Refusal as error:
+        except OperationError as error:
             raise ExpressionError(reason(error), source=str(self.source), offset=0) from error
 
     def _is_true_word(self, value: Value) -> bool:
         try:
             return is_true_word(value, DEFAULT_LIMITS)
-        except (Refusal, RecursionError) as error:
+        except (OperationError, RecursionError) as error:
             raise ExpressionError(reason(error), source=str(self.source), offset=0) from error
 
     def __repr__(self) -> str:
@@ -131,14 +131,14 @@ def holds_template(text: str) -> bool:
     return any(mark in text for mark in _MARKS)
 
 
-def compile_expression(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+def compile_expression(text: str, *, limits: TemplateLimits = DEFAULT_LIMITS) -> Template:
     """A bare expression, without braces."""
     from anew.expressions.marked import expression_template  # noqa: PLC0415
 
     return expression_template(text, limits)
 
 
-def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+def compile_template(text: str, *, limits: TemplateLimits = DEFAULT_LIMITS) -> Template:
     """A text that may hold `{{ }}`, `{% %}` and `{# #}`.
 
     Exactly one `{{ expression }}` keeps its type; anything else renders to text. A newline at the
@@ -151,7 +151,7 @@ def compile_template(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     return text_template(text, limits)
 
 
-def compile_value(value: Value, *, limits: Limits = DEFAULT_LIMITS) -> Template:
+def compile_value(value: Value, *, limits: TemplateLimits = DEFAULT_LIMITS) -> Template:
     """Any JSON value whose texts may be templates. Keys are never rendered."""
     if isinstance(value, str):
         return compile_template(value, limits=limits)
@@ -167,7 +167,7 @@ def compile_value(value: Value, *, limits: Limits = DEFAULT_LIMITS) -> Template:
     return Template(value, _container_run(value, parts), reads=reads)
 
 
-def _parts(value: Value, limits: Limits) -> list[Template]:
+def _parts(value: Value, limits: TemplateLimits) -> list[Template]:
     if isinstance(value, dict):
         return [compile_value(item, limits=limits) for item in value.values()]
     if isinstance(value, list):
@@ -212,7 +212,7 @@ def compile_condition(
     source: str | bool | int | float | None,
     *,
     only_true_words: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: TemplateLimits = DEFAULT_LIMITS,
 ) -> Condition:
     """A condition: an expression, or with braces a template; anything but text is constant."""
     if not isinstance(source, str) or not source.strip():

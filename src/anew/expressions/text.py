@@ -7,16 +7,16 @@ too long is asked before the pieces are joined.
 from __future__ import annotations
 
 from anew.expressions import syntax
-from anew.expressions.compile import Compiler
+from anew.expressions.compile import TemplateCompiler
 from anew.expressions.evaluation import Evaluation, Run, evaluation_of
 from anew.expressions.limits import BULK
-from anew.expressions.loops import Emit, Loop, assign
-from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError, Refusal, reason
+from anew.expressions.loops import Emit, LoopContext, assign
+from anew.expressions.problems import COMPUTING_ERRORS, ExpressionError, OperationError, reason
 from anew.expressions.rendering import check_chars, to_text
 from anew.values import Value
 
 
-def text_run(compiler: Compiler, statements: tuple[syntax.Statement, ...]) -> Run:
+def text_run(compiler: TemplateCompiler, statements: tuple[syntax.Statement, ...]) -> Run:
     """A node that renders `statements` into one text."""
     write, source, limits = _block(compiler, statements), compiler.source, compiler.limits
 
@@ -25,14 +25,14 @@ def text_run(compiler: Compiler, statements: tuple[syntax.Statement, ...]) -> Ru
         write(rt, pieces)
         try:
             check_chars(sum(map(len, pieces)), limits)
-        except Refusal as error:
+        except OperationError as error:
             raise ExpressionError(reason(error), source=source, offset=0) from error
         return "".join(pieces)
 
     return run
 
 
-def _block(compiler: Compiler, statements: tuple[syntax.Statement, ...]) -> Emit:
+def _block(compiler: TemplateCompiler, statements: tuple[syntax.Statement, ...]) -> Emit:
     parts: list[Emit] = []
     before = ""
     for statement in statements:
@@ -58,7 +58,7 @@ def _text(text: str) -> Emit:
     return lambda _, pieces: pieces.append(text)
 
 
-def _statement(compiler: Compiler, statement: syntax.Statement, before: str) -> Emit:
+def _statement(compiler: TemplateCompiler, statement: syntax.Statement, before: str) -> Emit:
     match statement:
         case syntax.Text():
             return _text(statement.text)
@@ -74,7 +74,7 @@ def _statement(compiler: Compiler, statement: syntax.Statement, before: str) -> 
             return _set_text(compiler, statement)
 
 
-def _output(compiler: Compiler, statement: syntax.Output, before: str) -> Emit:
+def _output(compiler: TemplateCompiler, statement: syntax.Output, before: str) -> Emit:
     """Writes the text before a `{{ }}` and the value: the two are nearly always together."""
     value, limits = compiler.compile(statement.expression), compiler.limits
     placed, is_counted = compiler.placed(statement.expression.at), compiler.is_counted
@@ -97,7 +97,7 @@ def _output(compiler: Compiler, statement: syntax.Output, before: str) -> Emit:
     return write
 
 
-def _if(compiler: Compiler, statement: syntax.If) -> Emit:
+def _if(compiler: TemplateCompiler, statement: syntax.If) -> Emit:
     branches = [
         (compiler.compile(branch.condition), _block(compiler, branch.body))
         for branch in statement.branches
@@ -114,7 +114,7 @@ def _if(compiler: Compiler, statement: syntax.If) -> Emit:
     return write
 
 
-def _set(compiler: Compiler, statement: syntax.Set) -> Emit:
+def _set(compiler: TemplateCompiler, statement: syntax.Set) -> Emit:
     value, targets = compiler.compile(statement.value), statement.targets
     placed = compiler.placed(statement.at)
     # Not sure for what follows: this may stand inside an if.
@@ -130,7 +130,7 @@ def _set(compiler: Compiler, statement: syntax.Set) -> Emit:
     return write
 
 
-def _set_text(compiler: Compiler, statement: syntax.SetText) -> Emit:
+def _set_text(compiler: TemplateCompiler, statement: syntax.SetText) -> Emit:
     outer = compiler.locals
     value, target = text_run(compiler, statement.body), statement.target
     placed = compiler.placed(statement.at)
@@ -143,14 +143,14 @@ def _set_text(compiler: Compiler, statement: syntax.SetText) -> Emit:
         rt.locals = kept
         try:
             rt.spend_bulk(len(text))
-        except Refusal as error:
+        except OperationError as error:
             raise placed(error) from error
         rt.locals[target] = text
 
     return write
 
 
-def _for(compiler: Compiler, statement: syntax.For) -> Emit:
+def _for(compiler: TemplateCompiler, statement: syntax.For) -> Emit:
     source = compiler.compile(statement.source)
     outer, sure = compiler.locals, compiler.sure_locals
     compiler.locals |= set(statement.targets)
@@ -163,7 +163,7 @@ def _for(compiler: Compiler, statement: syntax.For) -> Emit:
     otherwise = _block(compiler, statement.otherwise)
     compiler.locals = outer
     facts = compiler.survey.loops[id(statement)]
-    return Loop(
+    return LoopContext(
         source=source,
         condition=condition,
         targets=statement.targets,

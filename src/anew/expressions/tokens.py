@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from anew.expressions.limits import DEFAULT_LIMITS, Limits
+from anew.expressions.limits import DEFAULT_LIMITS, TemplateLimits
 from anew.expressions.problems import ExpressionError
 from anew.values import Value
 
 
-class Token(NamedTuple):
+class TemplateToken(NamedTuple):
     # "name", "string", "int", "float", "operator" or "end"
     kind: str
     # The name, the operator, or the literal's value.
@@ -34,7 +34,7 @@ class TextPart(Struct, frozen=True):
 class CodePart(Struct, frozen=True):
     """The tokens between `{{ }}` or `{% %}`, closed by an "end" token."""
 
-    tokens: list[Token]
+    tokens: list[TemplateToken]
     is_statement: bool
     at: int
 
@@ -74,19 +74,19 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-def scan_expression(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Token]:
+def scan_expression(source: str, limits: TemplateLimits = DEFAULT_LIMITS) -> list[TemplateToken]:
     """The tokens of a bare expression, closed by an "end" token."""
     tokens, _ = _Scanner(source, limits).tokens(0, closing=None)
     return tokens
 
 
-def scan_template(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Part]:
+def scan_template(source: str, limits: TemplateLimits = DEFAULT_LIMITS) -> list[Part]:
     """The parts of a template in order, comments gone, raw text as it is."""
     return _Scanner(source, limits).parts()
 
 
 class _Scanner:
-    def __init__(self, source: str, limits: Limits) -> None:
+    def __init__(self, source: str, limits: TemplateLimits) -> None:
         self.source = source
         self._tokens_max = limits.tokens_max
         self._tokens_left = limits.tokens_max
@@ -143,16 +143,16 @@ class _Scanner:
 
     def tokens(
         self, position: int, *, closing: re.Pattern[str] | None
-    ) -> tuple[list[Token], re.Match[str] | None]:
+    ) -> tuple[list[TemplateToken], re.Match[str] | None]:
         """Tokens up to `closing` outside all brackets, or to the end of the source."""
-        found: list[Token] = []
-        open_brackets: list[Token] = []
+        found: list[TemplateToken] = []
+        open_brackets: list[TemplateToken] = []
         size = len(self.source)
         while position < size:
             # `}}` may also close two dictionaries.
             end = closing.match(self.source, position) if closing and not open_brackets else None
             if end:
-                found.append(Token("end", "", position))
+                found.append(TemplateToken("end", "", position))
                 self._count(1, position)
                 return found, end
             token, position = self._token(position, found)
@@ -166,7 +166,7 @@ class _Scanner:
             raise self.error(
                 f"this {open_brackets[-1].value!r} is never closed", open_brackets[-1].at
             )
-        found.append(Token("end", "", size))
+        found.append(TemplateToken("end", "", size))
         return found, None
 
     def _count(self, tokens: int, at: int) -> None:
@@ -176,7 +176,7 @@ class _Scanner:
             message = f"longer than {self._tokens_max:,} names, literals and signs. Split it"
             raise self.error(message, at)
 
-    def _balance(self, token: Token, open_brackets: list[Token]) -> None:
+    def _balance(self, token: TemplateToken, open_brackets: list[TemplateToken]) -> None:
         if token.value in ("(", "[", "{"):
             open_brackets.append(token)
         elif token.value in _BRACKETS:
@@ -184,7 +184,7 @@ class _Scanner:
                 raise self.error(f"{token.value!r} closes nothing", token.at)
             open_brackets.pop()
 
-    def _token(self, at: int, before: list[Token]) -> tuple[Token | None, int]:
+    def _token(self, at: int, before: list[TemplateToken]) -> tuple[TemplateToken | None, int]:
         # In `rows.0.1` both are indexes, not the number 0.1.
         follows_dot = bool(before) and before[-1][:2] == ("operator", ".")
         match = (follows_dot and _INDEX.match(self.source, at)) or _TOKEN.match(self.source, at)
@@ -193,7 +193,7 @@ class _Scanner:
         kind, text = match.lastgroup or "int", match.group()
         if kind == "space":
             return None, match.end()
-        return Token(kind, self._value(kind, text, at), at), match.end()
+        return TemplateToken(kind, self._value(kind, text, at), at), match.end()
 
     def _bad_character(self, at: int) -> ExpressionError:
         character = self.source[at]

@@ -52,18 +52,18 @@ class Undefined:
 UNDEFINED: Final = Undefined()
 
 
-class Words(str):
+class WordAliases(str):
     """A text that also answers to other words: equal to each of them, printed as the first."""
 
     words: tuple[str, ...]
 
-    def __new__(cls, first: str, *others: str) -> Words:
+    def __new__(cls, first: str, *others: str) -> WordAliases:
         made = super().__new__(cls, first)
         made.words = (first, *others)
         return made
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Words):
+        if isinstance(other, WordAliases):
             return any(word in other.words for word in self.words)
         return other in self.words
 
@@ -78,7 +78,7 @@ def plain(value: Value) -> Value:
     """`value` as it may stand in data: UNDEFINED is None, Words are their first word."""
     if value is UNDEFINED:
         return None
-    if type(value) is Words:
+    if type(value) is WordAliases:
         return str(value)
     if type(value) is dict:
         return _plain_object(value)
@@ -91,6 +91,6 @@ def _plain_object(value: dict[str, Value]) -> dict[str, Value]:
     if len(value) > _EVENT_KEYS_MAX:
         return value
     for item in value.values():
-        if type(item) is Words:
-            return {key: str(v) if type(v) is Words else v for key, v in value.items()}
+        if type(item) is WordAliases:
+            return {key: str(v) if type(v) is WordAliases else v for key, v in value.items()}
     return value

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.gates import PENDING
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.program.policy import Retry, Rule
 from anew.program.program import Gate, Program, Step, Task
 from anew.program.span import NOWHERE, Span
@@ -284,9 +284,9 @@ def _of_routing(event: e.NextEvaluated) -> Iterator[_Name]:
         if said["verdict"] and said["to"] in by_arc:
             yield PointKind.ARC, step, said["arc"]
     for token in event.tokens:
-        if token.get("via") == Reason.RETRY_TARGET:
+        if token.get("via") == RouteReason.RETRY_TARGET:
             yield PointKind.RESCUE, step, token["to"]
-        if token.get("via") == Reason.FALLBACK:
+        if token.get("via") == RouteReason.FALLBACK:
             yield (PointKind.FALLBACK,)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from anew.engine import events as e
-from anew.engine.state import Key, key_of
+from anew.engine.state import StepRunKey, key_of
 
 
 class Lags(Struct):
@@ -18,10 +18,10 @@ class Lags(Struct):
     coming, `needed` those moments where none has come yet.
     """
 
-    came: dict[Key, list[int]] = field(default_factory=dict)
-    needed: dict[Key, int] = field(default_factory=dict)
+    came: dict[StepRunKey, list[int]] = field(default_factory=dict)
+    needed: dict[StepRunKey, int] = field(default_factory=dict)
     # By loop: the iteration that opens next, and how many there are.
-    _loops: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    _loops: dict[StepRunKey, tuple[int, int]] = field(default_factory=dict)
     _made: dict[int, int] = field(default_factory=dict)  # when each token was
     _resumed_at: int | None = None
 
@@ -48,7 +48,7 @@ class Lags(Struct):
             case e.LoopStarted():
                 self._open_loop(key, event)
             case e.LoopIterationDone() | e.LoopIterationFailed():
-                self._open_next(Key(key.step, key.visit), event.at)
+                self._open_next(StepRunKey(key.step, key.visit), event.at)
             case e.TaskRetryScheduled() | e.TaskProcessed() | e.TaskRetryExhausted():
                 if event.not_before is not None and event.not_before > event.at:
                     self.needed[key] = event.not_before
@@ -63,15 +63,15 @@ class Lags(Struct):
             return event.at
         return max((self._made.get(token, event.at) for token in event.tokens), default=event.at)
 
-    def _open_loop(self, key: Key, event: e.LoopStarted) -> None:
+    def _open_loop(self, key: StepRunKey, event: e.LoopStarted) -> None:
         total = len(event.items)
         opened = min(event.max_in_flight, total)
         self._loops[key] = (opened, total)
         for index in range(opened):
-            self.needed[Key(key.step, key.visit, index)] = event.at
+            self.needed[StepRunKey(key.step, key.visit, index)] = event.at
 
-    def _open_next(self, loop: Key, at: int) -> None:
+    def _open_next(self, loop: StepRunKey, at: int) -> None:
         index, total = self._loops.get(loop, (0, 0))
         if index < total:
-            self.needed[Key(loop.step, loop.visit, index)] = at
+            self.needed[StepRunKey(loop.step, loop.visit, index)] = at
             self._loops[loop] = (index + 1, total)

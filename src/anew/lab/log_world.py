@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key, key_of
+from anew.engine.state import StepRunKey, key_of
 from anew.lab.lags import Lags
 from anew.lab.replay.happening import drawn_by
 from anew.lab.script import ScriptEntry, Sent
@@ -35,7 +35,7 @@ _SILENT = ("relay", "restart")
 class TaskPlace(Struct, frozen=True):
     """Where executions happen: a task of one step-run. They are told apart by their order."""
 
-    key: Key
+    key: StepRunKey
     task: str
 
 
@@ -144,8 +144,8 @@ class _Reading:
         self._program = program
         self._log = log
         self._world = LogWorld()
-        self._open: dict[Key, Execution] = {}
-        self._lost: set[Key] = set()
+        self._open: dict[StepRunKey, Execution] = {}
+        self._lost: set[StepRunKey] = set()
         self._latest: dict[tuple[str, int | None, str], str] = {}
         self._answered_at: dict[tuple[str, int | None], int] = {}
         self._asked = 0
@@ -219,7 +219,7 @@ class _Reading:
             self._world.silenced.add(begun.named)
         self._enter(begun)
 
-    def _start_again(self, key: Key, event: e.TaskStarted) -> None:
+    def _start_again(self, key: StepRunKey, event: e.TaskStarted) -> None:
         """Handed out again it is the same execution; where a log was cut, it is made anew."""
         begun = self._open[key]
         begun.seq = event.seq
@@ -309,7 +309,7 @@ def own_part(recorded: Object, defaults: Object) -> Object:
     return own
 
 
-def _step(key: Key) -> tuple[str, int | None]:
+def _step(key: StepRunKey) -> tuple[str, int | None]:
     return key.step, key.iteration
 
 

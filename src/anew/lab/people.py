@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
 from anew.engine.signals import outcome_of_signal
-from anew.engine.state import Asked
+from anew.engine.state import Question
 from anew.lab.script import BY_SCRIPT, Script, ScriptEntry
 from anew.program.program import Program, Step, Task
 from anew.values import Value
@@ -60,7 +60,7 @@ def misfit(choices: Sequence[str], answer: str) -> str | None:
 def misfit_of_person(entry: ScriptEntry, inputs: Value, now: int) -> str | None:
     """As `misfit`, for a task that would have asked."""
     asked = asked_by(inputs, now)
-    if entry.answer is None or not isinstance(asked, Asked):
+    if entry.answer is None or not isinstance(asked, Question):
         return None
     return misfit(asked.choices, entry.answer)
 
@@ -77,7 +77,7 @@ def outcome_of_person(entry: ScriptEntry, inputs: Value, now: int) -> Outcome:
     if entry.answer is None:
         return entry.outcome(now)
     asked = asked_by(inputs, now)
-    if not isinstance(asked, Asked):
+    if not isinstance(asked, Question):
         return outcome_of(error=asked)
     label = chosen(asked.choices, entry.answer)
     if label is None:

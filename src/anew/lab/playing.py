@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.lab.script import Script, ScriptEntry, Tape, exact_key, keys_of, place_of
 from anew.values import Value
 
@@ -23,7 +23,7 @@ class Asking(Struct, frozen=True):
     or a wait has none here.
     """
 
-    key: Key
+    key: StepRunKey
     label: str
     kind: str
     attempt: int
@@ -49,7 +49,7 @@ class Player(Protocol):
         A person is asked again while the answer fits no choice.
         """
 
-    def lag(self, key: Key) -> int:
+    def lag(self, key: StepRunKey) -> int:
         """How many nanoseconds it takes until a worker comes for a step-run that needs one."""
 
 
@@ -69,10 +69,10 @@ class Tapes:
         entry = tape.next()
         return PlayedEntry(entry, tape.place, tape.is_spent)
 
-    def lag(self, key: Key) -> int:
+    def lag(self, key: StepRunKey) -> int:
         return next(self._lags[place], 0) if (place := place_of(key)) in self._lags else 0
 
-    def _tape(self, key: Key, label: str) -> Tape | None:
+    def _tape(self, key: StepRunKey, label: str) -> Tape | None:
         for name in (exact_key(key, label), *keys_of(key.step, label)):
             tape = self._tapes.get(name)
             if tape is not None:

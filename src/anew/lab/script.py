@@ -24,7 +24,7 @@ from anew.engine.outcome import (
     wait_seconds,
 )
 from anew.engine.signals import NAME_FORM, is_name
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.engine.verdicts import ErrorType, spoken
 from anew.errors import ConfigError
 from anew.lab.plain_values import fitting
@@ -207,13 +207,13 @@ def keys_of(step: str, label: str) -> tuple[str, str, str]:
     return f"{step}.{label}", label, step
 
 
-def place_of(key: Key) -> str:
+def place_of(key: StepRunKey) -> str:
     """How a script names one step-run: `fetch#1`, and `fetch#1[3]` where it is an iteration."""
     iteration = "" if key.iteration is None else f"[{key.iteration}]"
     return f"{key.step}#{key.visit}{iteration}"
 
 
-def exact_key(key: Key, label: str) -> str:
+def exact_key(key: StepRunKey, label: str) -> str:
     """The key of a task in one step-run only."""
     return f"{place_of(key)}.{label}"
 

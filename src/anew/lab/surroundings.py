@@ -22,13 +22,13 @@ from anew.engine.decide import (
     Transition,
 )
 from anew.engine.pipeline import Invoke
-from anew.engine.state import Key, StepRun
+from anew.engine.state import StepRun, StepRunKey
 
 
 class Missed(Struct, frozen=True):
     """Someone notices that the worker is gone which began the execution `started`."""
 
-    key: Key
+    key: StepRunKey
     started: int
 
 

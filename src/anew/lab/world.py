@@ -26,7 +26,7 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import FOR_OTHERS, Key, RunState, StepRun, StepRunStatus
+from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunKey, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
 from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripted_people
@@ -212,7 +212,7 @@ class World:
                     todo.append(taken)
                     self._deliver_again(taken)
 
-    def _taken(self, key: Key) -> Taken | Due:
+    def _taken(self, key: StepRunKey) -> Taken | Due:
         """A step-run is begun once; one that was answered goes on."""
         run = self.state.step_run(key)
         return Taken(key) if run is None or run.status in _FRESH else Due(key)
@@ -259,7 +259,7 @@ class World:
         report = Reported(ask.key, self._outcome(kind, entry, ask, ends), ask.started)
         return PlayedCall(ask, report, self._now, ends + entry.late, entry.takes)
 
-    def _kind(self, key: Key, label: str) -> str:
+    def _kind(self, key: StepRunKey, label: str) -> str:
         """The tool's kind as the author wrote it, whatever is played in its place."""
         step = self.program.steps[key.step]
         return step.tasks[step.index_of[label]].kind
@@ -386,7 +386,7 @@ class World:
         self._deliver_again(due, after=moment)
         return number
 
-    def _at(self, moment: int, what: Happening, *, of: Key | None = None) -> None:
+    def _at(self, moment: int, what: Happening, *, of: StepRunKey | None = None) -> None:
         """`of` is whom a signal is meant for; one that is meant for nobody is as old as it is."""
         self._push(moment, what, getattr(what, "key", of))
         self._deliver_again(what, after=moment)
@@ -396,7 +396,7 @@ class World:
         if later is not None:
             self._push((self._now if after is None else after) + later, what, None)
 
-    def _push(self, moment: int, what: Happening, key: Key | None) -> int:
+    def _push(self, moment: int, what: Happening, key: StepRunKey | None) -> int:
         """Iterations of one loop that meet in one instant go by index, all else by age."""
         self._asked += 1
         age, iteration = self._asked, None if key is None else key.iteration

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from anew.errors import ConfigError
-from anew.expressions import DEFAULT_LIMITS, Limits
+from anew.expressions import DEFAULT_LIMITS, TemplateLimits
 
 DOCUMENT_BYTES_MAX = 1 << 20
 YAML_DEPTH_MAX = 100
@@ -35,14 +35,16 @@ def yaml_aliases_max() -> int:
 _RENDERINGS = 10
 
 
-def rendering_limits() -> Limits:
+def rendering_limits() -> TemplateLimits:
     """What one rendering of a template may make and do."""
     chars = _setting("TEXT_CHARS_MAX", DEFAULT_LIMITS.text_chars_max)
     operations = _setting("OPERATIONS_MAX", DEFAULT_LIMITS.operations_max)
     if (chars, operations) == (DEFAULT_LIMITS.text_chars_max, DEFAULT_LIMITS.operations_max):
         return DEFAULT_LIMITS
     decision = max(DEFAULT_LIMITS.decision_operations_max, _RENDERINGS * operations)
-    return Limits(text_chars_max=chars, operations_max=operations, decision_operations_max=decision)
+    return TemplateLimits(
+        text_chars_max=chars, operations_max=operations, decision_operations_max=decision
+    )
 
 
 def _setting(name: str, default: int, *, bound: int = _ANY_BOUND) -> int:

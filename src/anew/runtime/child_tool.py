@@ -14,7 +14,7 @@ from functools import partial
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome, error_of, outcome_of
-from anew.engine.state import FINAL, Key, RunStatus
+from anew.engine.state import FINAL, RunStatus, StepRunKey
 from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
 from anew.runtime.ledger import Ledger, Started, StartRequest
@@ -74,7 +74,8 @@ class ChildTool:
 
     async def _begin(self, call: Call, key: str, *, is_waited_for: bool) -> RunId | Outcome:
         parent = JobRef(
-            RunId(int(call.place.run)), Key(call.place.step, call.place.visit, call.place.iteration)
+            RunId(int(call.place.run)),
+            StepRunKey(call.place.step, call.place.visit, call.place.iteration),
         )
         depth = (await self._ledger.live.get(parent.run)).depth + 1
         if depth > DEPTH_MAX:

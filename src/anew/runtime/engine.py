@@ -22,7 +22,7 @@ from anew.credentials import Keychain
 from anew.credentials.tool import SecretsTool
 from anew.engine.decide import Cancelled, Paused, Resumed
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.engine.state import FINAL, Key, RunState, RunStatus
+from anew.engine.state import FINAL, RunState, RunStatus, StepRunKey
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.runtime.child_tool import ChildTool
 from anew.runtime.coordination import Coordinator
@@ -371,12 +371,12 @@ class Engine:
             has_moved = await self.cancel(child.run, f"its parent run {run} ended") or has_moved
         return has_moved
 
-    def _stop_branches(self, run: RunId, keys: Sequence[Key]) -> None:
+    def _stop_branches(self, run: RunId, keys: Sequence[StepRunKey]) -> None:
         """The branches of these step-runs are over: stop their calls, cancel their children."""
         self.worker.abandon(run, keys)
         self._clear(self._cancel_children(run, frozenset(keys)))
 
-    async def _cancel_children(self, run: RunId, keys: frozenset[Key]) -> None:
+    async def _cancel_children(self, run: RunId, keys: frozenset[StepRunKey]) -> None:
         await self._finish_starting()
         for child in await self.unfinished(run):
             if child.parent is not None and child.parent.key in keys:

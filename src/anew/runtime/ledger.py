@@ -29,7 +29,7 @@ from anew.engine.events import (
 from anew.engine.fold import fold
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.secrets import MissingSecret
-from anew.engine.state import Key, RunState, RunStatus
+from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
 from anew.runtime.ids import RunIds
@@ -151,7 +151,7 @@ class Ledger:
         self.on_handed_out: Callable[[int], None] = _ignore
         self.on_ended: Callable[[RunId], None] = _ignore
         self.on_begins: Callable[[RunId], None] = _ignore
-        self.on_stopped: Callable[[RunId, Sequence[Key]], None] = _ignore_stopped
+        self.on_stopped: Callable[[RunId, Sequence[StepRunKey]], None] = _ignore_stopped
         self.on_question: Callable[[], None] = _nothing
         self._given_up: dict[RunId, Exception] = {}
         self._failure: BaseException | None = None
@@ -544,7 +544,7 @@ def _ignore(_: int) -> None:
     """Nobody wants to know."""
 
 
-def _ignore_stopped(_: RunId, __: Sequence[Key]) -> None:
+def _ignore_stopped(_: RunId, __: Sequence[StepRunKey]) -> None:
     """Nobody wants to know."""
 
 

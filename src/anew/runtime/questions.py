@@ -14,7 +14,7 @@ from msgspec import Struct
 from anew.engine.events import HumanAnswered
 from anew.engine.moments import moment_text
 from anew.engine.people import accelerator, chosen, matching, pending, plain_label
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.runtime.damage import folded
 from anew.runtime.families import families, unfinished_runs
@@ -34,7 +34,7 @@ class OpenQuestion(Struct, frozen=True):
     """
 
     run: RunId
-    key: Key
+    key: StepRunKey
     task: str
     question: str
     choices: list[str]

@@ -21,7 +21,7 @@ from anew.engine.signals import (
     overflow,
     pending,
 )
-from anew.engine.state import FINAL, Key, RunState
+from anew.engine.state import FINAL, RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.program.policy import OutcomeStatus
 from anew.runtime.families import families
@@ -58,7 +58,7 @@ class OpenSignal(Struct, frozen=True):
     """A signal that a step-run waits for, and until when."""
 
     run: RunId
-    key: Key
+    key: StepRunKey
     task: str
     signal: str
     deadline: int | None

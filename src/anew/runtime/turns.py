@@ -29,7 +29,7 @@ from anew.engine.events import Event, StepSkipped
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
-from anew.engine.state import FOR_OTHERS, Key, RunStatus, StepRun, StepRunStatus
+from anew.engine.state import FOR_OTHERS, RunStatus, StepRun, StepRunKey, StepRunStatus
 from anew.expressions import Allowance
 from anew.runtime.live_runs import LiveRun
 from anew.store import (
@@ -74,7 +74,7 @@ class Turn(Struct, frozen=True):
     commit: Commit
     assignments: list[Assignment]
     next_due: int | None
-    stopped: list[Key] = []
+    stopped: list[StepRunKey] = []
 
 
 class TurnContext(Struct, frozen=True):
@@ -164,9 +164,9 @@ class _Draft(Struct):
     events: list[Event] = field(default_factory=list)
     jobs: list[NewJob] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    stopped: list[Key] = field(default_factory=list)
+    stopped: list[StepRunKey] = field(default_factory=list)
     # Put aside by whoever goes on with them; one that still holds a lease must not lose it.
-    woken: list[Key] = field(default_factory=list)
+    woken: list[StepRunKey] = field(default_factory=list)
 
     def decide(self, boundary: Boundary) -> Transition:
         transition = decide(self.live.program, self.live.state, boundary, self.moment)
@@ -195,7 +195,7 @@ class _Draft(Struct):
         # handed out again.
         return not wait.is_for_others and wait.until - self.ctx.now < PARK_SECONDS * NANOSECONDS
 
-    def hand_out(self, keys: Iterable[Key], *, are_fresh: bool) -> None:
+    def hand_out(self, keys: Iterable[StepRunKey], *, are_fresh: bool) -> None:
         """Take over what there are slots for; the rest is for whoever is free.
 
         Jobs that were handed out before have tokens already, which only a lease can tell.
@@ -215,7 +215,7 @@ class _Draft(Struct):
             if taken.ask is not None:
                 self._take(key, taken.ask)
 
-    def _is_of_ours(self, key: Key) -> bool:
+    def _is_of_ours(self, key: StepRunKey) -> bool:
         return self.ctx.pools is None or self._pool(key) in self.ctx.pools
 
     def let_go_of_stopped(self) -> None:
@@ -226,7 +226,7 @@ class _Draft(Struct):
                 one for one in self.assignments if one.lease.job.key not in self.stopped
             ]
 
-    def _take(self, key: Key, ask: Invoke | Wait) -> None:
+    def _take(self, key: StepRunKey, ask: Invoke | Wait) -> None:
         if not isinstance(ask, Invoke) and not self._is_short(ask):
             self.jobs.append(self._parked(key, ask))
             return
@@ -235,7 +235,7 @@ class _Draft(Struct):
         self.assignments.append(Assignment(ask, lease))
         self.jobs.append(NewJob(key, pool=pool, taken_until=until, is_fresh=True))
 
-    def _parked(self, key: Key, wait: Wait) -> NewJob:
+    def _parked(self, key: StepRunKey, wait: Wait) -> NewJob:
         run = self.live.state.step_run(key)
         assert run is not None
         return NewJob(
@@ -247,7 +247,7 @@ class _Draft(Struct):
             is_fresh=True,
         )
 
-    def _for_others(self, key: Key, *, is_fresh: bool) -> NewJob:
+    def _for_others(self, key: StepRunKey, *, is_fresh: bool) -> NewJob:
         run = self.live.state.step_run(key)
         # One that waits for a person or a signal is put aside again by whoever takes it.
         is_asking = run is not None and run.status in FOR_OTHERS
@@ -262,7 +262,7 @@ class _Draft(Struct):
             attempt=run.attempt + 1,
         )
 
-    def _pool(self, key: Key) -> str:
+    def _pool(self, key: StepRunKey) -> str:
         return self.live.program.steps[key.step].pool or DEFAULT_POOL
 
     def commit(
@@ -294,10 +294,10 @@ class _Draft(Struct):
         own = [JobRef(live.id, key) for key in self.woken]
         return [*own, live.parent] if live.state.is_final and live.parent else own
 
-    def _withdrawn(self) -> list[Key]:
+    def _withdrawn(self) -> list[StepRunKey]:
         """Jobs that were handed out and are not wanted any more: the run or its branch is over."""
         skipped = [
-            Key(event.step or "", event.visit or 0)
+            StepRunKey(event.step or "", event.visit or 0)
             for event in self.events
             if type(event) is StepSkipped and event.token is None
         ]

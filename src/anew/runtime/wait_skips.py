@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from anew.clock import Clock
 from anew.engine.decide import Skipped
 from anew.engine.events import WaitSkipped
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.engine.waits import moment_waits
 from anew.errors import ConfigError
 from anew.program.findings import did_you_mean
@@ -56,7 +56,7 @@ class WaitSkipper:
         if step is None and (visit is not None or iteration is not None):
             raise ConfigError("a visit or an iteration is of a step: name the step, too")
 
-        def is_meant(key: Key) -> bool:
+        def is_meant(key: StepRunKey) -> bool:
             pairs = ((step, key.step), (visit, key.visit), (iteration, key.iteration))
             return all(said is None or said == found for said, found in pairs)
 
@@ -68,7 +68,9 @@ class WaitSkipper:
             found += [event for event in applied.events if isinstance(event, WaitSkipped)]
         return found
 
-    def _groups(self, live: LiveRun, is_meant: Callable[[Key], bool]) -> Iterator[tuple[Key, ...]]:
+    def _groups(
+        self, live: LiveRun, is_meant: Callable[[StepRunKey], bool]
+    ) -> Iterator[tuple[StepRunKey, ...]]:
         """The step-runs that wait, as many at a time as one commit may hold."""
         waits = moment_waits(live.program, live.state, self._clock.now())
         keys = [wait.run.key for wait in waits if is_meant(wait.run.key)]

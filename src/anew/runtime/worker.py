@@ -18,7 +18,7 @@ from anew.engine.decide import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of
-from anew.engine.state import Key, StepRunStatus
+from anew.engine.state import StepRunKey, StepRunStatus
 from anew.runtime.ledger import Ledger
 from anew.runtime.poller import JobPoller
 from anew.runtime.run_folders import RunFolders
@@ -133,7 +133,7 @@ class Worker:
         for assignment in assignments:
             self._spawn(assignment.lease, assignment)
 
-    def abandon(self, run: RunId, keys: Collection[Key] | None = None) -> None:
+    def abandon(self, run: RunId, keys: Collection[StepRunKey] | None = None) -> None:
         """Stop the calls of a run that has ended, or those of step-runs whose branch has.
 
         Their tools are cancelled, and nobody reports for them.

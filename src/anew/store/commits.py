@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from anew.engine.events import Event
-from anew.engine.state import Key, RunState, RunStatus
+from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.store.jobs import JobRef, Lease, NewJob, Park, RunId
 from anew.values import Object
 
@@ -59,7 +59,7 @@ class Commit(Struct, frozen=True, gc=False):
     park: Park | None = None
     keeps_lease: bool = False
     jobs: Sequence[NewJob] = ()
-    drops: Sequence[Key] = ()
+    drops: Sequence[StepRunKey] = ()
     drop_all: bool = False
     wakes: Sequence[JobRef] = ()
     new: NewRun | None = None
@@ -128,7 +128,7 @@ class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
     park: Park | None = None
     keeps_lease: bool = False
     jobs: Sequence[NewJob] = ()
-    drops: Sequence[Key] = ()
+    drops: Sequence[StepRunKey] = ()
     drop_all: bool = False
     wakes: Sequence[JobRef] = ()
     new: NewRun | None = None

@@ -9,7 +9,7 @@ from typing import Literal, NewType, TypeAlias
 from msgspec import Struct, field
 
 from anew.engine.standing import rank_of
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 
 RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"
@@ -34,7 +34,7 @@ class JobRef(Struct, frozen=True, order=True, gc=False):
     """Names one job: the step-run of a run."""
 
     run: RunId
-    key: Key
+    key: StepRunKey
 
 
 class Lease(Struct, frozen=True, gc=False):
@@ -57,7 +57,7 @@ class NewJob(Struct, frozen=True, gc=False):
     was never handed out before, so that a store need not look for a row to replace.
     """
 
-    key: Key
+    key: StepRunKey
     due_at: int | None = 0
     reason: WaitReason = WaitReason.READY
     pool: str = DEFAULT_POOL

@@ -20,20 +20,20 @@ from msgspec import Struct
 from anew.engine.events import EVENTS, Event, Fact
 from anew.engine.outcome import Outcome
 from anew.engine.state import (
-    Asked,
-    Awaited,
+    AwaitedSignal,
     Branch,
-    Fork,
-    Inbox,
+    BranchGroup,
     KeptSignal,
-    Key,
     LoopVisit,
     Origin,
-    Repeated,
+    OutcomeSummary,
+    Question,
+    RepeatedFailure,
     RunState,
-    Said,
+    SignalBuffer,
     StepResult,
     StepRun,
+    StepRunKey,
     Token,
 )
 from anew.errors import EngineBug
@@ -50,8 +50,18 @@ FOLD_VERSION = 3
 
 _PLACE = frozenset(Fact.__struct_fields__)
 _STATE_TYPES: tuple[type[Struct], ...] = (
-    *(RunState, Token, StepRun, LoopVisit, StepResult, Key),
-    *(Origin, Asked, Said, Branch, Fork, Repeated, Awaited, KeptSignal, Inbox),
+    *(RunState, Token, StepRun, LoopVisit, StepResult, StepRunKey),
+    *(
+        Origin,
+        Question,
+        OutcomeSummary,
+        Branch,
+        BranchGroup,
+        RepeatedFailure,
+        AwaitedSignal,
+        KeptSignal,
+        SignalBuffer,
+    ),
 )
 Path: TypeAlias = tuple[str, ...]
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from anew.clock import WallClock
 from anew.engine.events import Event
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import (
     Batch,
     Blob,
@@ -75,7 +75,7 @@ class _Run(Struct):
     events: list[EventRow] = field(default_factory=list)
     blobs: dict[str, Blob] = field(default_factory=dict)
     snapshot: Snapshot | None = None
-    jobs: dict[Key, _Job] = field(default_factory=dict)
+    jobs: dict[StepRunKey, _Job] = field(default_factory=dict)
 
 
 _Runs = dict[RunId, _Run]
@@ -452,7 +452,7 @@ def _packed(run: _Run, rows: list[EventRow]) -> PackedEvents:
     return PackedEvents(rows, [run.blobs[name] for name in checksums_in(rows)])
 
 
-def _in_order(key: Key) -> tuple[str, int, int]:
+def _in_order(key: StepRunKey) -> tuple[str, int, int]:
     return key.step, key.visit, -1 if key.iteration is None else key.iteration
 
 

@@ -16,7 +16,7 @@ from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import idempotency_key
 from anew.engine.standing import DEAD_KIND
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.program.program import Program
 from anew.program.retry import BackoffKind, JitterKind
 from anew.values import Object
@@ -302,7 +302,7 @@ class AttemptBook:
         """An execution that another run made had the key of that run."""
         made_by = (cut.run for cut in self._cuts if attempt.seq < cut.seq)
         run = next(made_by, self._progress.run)
-        key = Key(attempt.step, attempt.visit, attempt.iteration)
+        key = StepRunKey(attempt.step, attempt.visit, attempt.iteration)
         return idempotency_key(run, key, attempt.task_visit)
 
 

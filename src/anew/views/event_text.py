@@ -10,7 +10,7 @@ from typing import NamedTuple, assert_never
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.engine.state import BRANCH_FAILS
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
@@ -243,7 +243,7 @@ def _routed(event: e.NextEvaluated, program: Program | None) -> tuple[str, str]:
         return "ends the run", "the failure it came from is still one"
     if event.error is not None:
         return "next failed", error_text(event.error)
-    if event.reason == Reason.REPEATED:
+    if event.reason == RouteReason.REPEATED:
         return "goes nowhere", reason_text(event)
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
     dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]

@@ -36,7 +36,7 @@ COLOURS: dict[StepStatus, tuple[str, str]] = {
 }
 
 
-class Role(StrEnum):
+class StepRole(StrEnum):
     """What a step is for, where that gives it a shape of its own."""
 
     STEP = "step"
@@ -59,25 +59,25 @@ class Way(StrEnum):
 
 # How Mermaid opens and closes a shape, and what Graphviz calls it.
 _MERMAID = {
-    Role.STEP: ("[", "]"),
-    Role.CHOICE: ("{", "}"),
-    Role.FORK: ("[/", "\\]"),
-    Role.JOIN: ("[\\", "/]"),
-    Role.PERSON: ("{{", "}}"),
-    Role.EXIT: ("(((", ")))"),
-    Role.RESTART: (">", "]"),
+    StepRole.STEP: ("[", "]"),
+    StepRole.CHOICE: ("{", "}"),
+    StepRole.FORK: ("[/", "\\]"),
+    StepRole.JOIN: ("[\\", "/]"),
+    StepRole.PERSON: ("{{", "}}"),
+    StepRole.EXIT: ("(((", ")))"),
+    StepRole.RESTART: (">", "]"),
 }
 _DOT = {
-    Role.CHOICE: "diamond",
-    Role.FORK: "trapezium",
-    Role.JOIN: "invtrapezium",
-    Role.PERSON: "hexagon",
-    Role.EXIT: "doubleoctagon",
-    Role.RESTART: "cds",
+    StepRole.CHOICE: "diamond",
+    StepRole.FORK: "trapezium",
+    StepRole.JOIN: "invtrapezium",
+    StepRole.PERSON: "hexagon",
+    StepRole.EXIT: "doubleoctagon",
+    StepRole.RESTART: "cds",
 }
 
 
-class Node(Struct, frozen=True):
+class GraphNode(Struct, frozen=True):
     """A step. `lines` say what it does, below its name; without its gates a run cannot end."""
 
     name: str
@@ -85,12 +85,12 @@ class Node(Struct, frozen=True):
     is_entry: bool
     is_loop: bool
     status: StepStatus | None = None
-    role: Role = Role.STEP
+    role: StepRole = StepRole.STEP
     is_gate: bool = False
     span: Span = NOWHERE
 
 
-class Edge(Struct, frozen=True):
+class GraphEdge(Struct, frozen=True):
     """An arc. `is_failure`: it is there for when the step before it fails.
 
     `number` is that of the arc in its router, counted from 1; None for the other ways.
@@ -105,17 +105,17 @@ class Edge(Struct, frozen=True):
     span: Span = NOWHERE
 
 
-class Graph(Struct, frozen=True):
+class ProgramGraph(Struct, frozen=True):
     name: str
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
 
 
-def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None) -> Graph:
+def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None) -> ProgramGraph:
     """The graph of a program; with `statuses`, of a run of it."""
     known = statuses or {}
     nodes = [
-        Node(
+        GraphNode(
             name=step.name,
             lines=tuple(_about(program, step)),
             is_entry=step.name == program.entry,
@@ -128,23 +128,23 @@ def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None)
         for step in program.steps.values()
     ]
     edges = [edge for step in program.steps.values() for edge in _edges(program, step)]
-    return Graph(program.name, tuple(nodes), tuple(edges))
+    return ProgramGraph(program.name, tuple(nodes), tuple(edges))
 
 
-def _role(step: Step) -> Role:
+def _role(step: Step) -> StepRole:
     kinds = {task.kind for task in step.tasks}
     if step.is_exit:
-        return Role.EXIT
+        return StepRole.EXIT
     if step.gather is not None:
-        return Role.JOIN
+        return StepRole.JOIN
     if step.router.mode is RouteMode.FORK:
-        return Role.FORK
+        return StepRole.FORK
     if "restart" in kinds:
-        return Role.RESTART
+        return StepRole.RESTART
     if "human" in kinds:
-        return Role.PERSON
+        return StepRole.PERSON
     is_choice = step.is_relay and step.router.mode is RouteMode.PREFERRED
-    return Role.CHOICE if is_choice and len(step.router.arcs) > 1 else Role.STEP
+    return StepRole.CHOICE if is_choice and len(step.router.arcs) > 1 else StepRole.STEP
 
 
 def _about(program: Program, step: Step) -> Iterator[str]:
@@ -163,10 +163,10 @@ def _about(program: Program, step: Step) -> Iterator[str]:
         yield "fallback"
 
 
-def _edges(program: Program, step: Step) -> Iterator[Edge]:
+def _edges(program: Program, step: Step) -> Iterator[GraphEdge]:
     """The arcs of a step, then the ways it goes when no arc takes a failure."""
     for number, arc in enumerate(step.router.arcs, 1):
-        yield Edge(
+        yield GraphEdge(
             step.name,
             arc.to,
             _label(step, arc, number),
@@ -195,8 +195,8 @@ def _redirects(step: Step) -> dict[str, Span]:
     return found
 
 
-def _way(step: Step, target: str, label: str, way: Way, span: Span) -> Edge:
-    return Edge(step.name, target, label, is_failure=True, way=way, span=span)
+def _way(step: Step, target: str, label: str, way: Way, span: Span) -> GraphEdge:
+    return GraphEdge(step.name, target, label, is_failure=True, way=way, span=span)
 
 
 def _label(step: Step, arc: Arc, number: int) -> str:
@@ -235,7 +235,7 @@ def _is_failure(arc: Arc) -> bool:
 # --- Mermaid --------------------------------------------------------------------------------------
 
 
-def mermaid_lines(graph: Graph) -> Iterator[str]:
+def mermaid_lines(graph: ProgramGraph) -> Iterator[str]:
     """A Mermaid flowchart."""
     ids = {node.name: f"n{number}" for number, node in enumerate(graph.nodes)}
     yield "flowchart TD"
@@ -259,10 +259,10 @@ def mermaid_lines(graph: Graph) -> Iterator[str]:
         yield f"  class {members} {status.value}"
 
 
-def _mermaid_shape(node: Node) -> tuple[str, str]:
+def _mermaid_shape(node: GraphNode) -> tuple[str, str]:
     if node.is_loop:
         return "[[", "]]"
-    is_plain_entry = node.is_entry and node.role is Role.STEP
+    is_plain_entry = node.is_entry and node.role is StepRole.STEP
     return ("([", "])") if is_plain_entry else _MERMAID[node.role]
 
 
@@ -280,7 +280,7 @@ def _mermaid_code(character: str) -> str:
 # --- DOT ------------------------------------------------------------------------------------------
 
 
-def dot_lines(graph: Graph) -> Iterator[str]:
+def dot_lines(graph: ProgramGraph) -> Iterator[str]:
     """A digraph for Graphviz."""
     yield f"digraph {_dot_text(graph.name)} {{"
     yield '  node [shape=box, style="rounded,filled", fillcolor="#eef2f5", fontname="sans-serif"];'
@@ -295,7 +295,7 @@ def dot_lines(graph: Graph) -> Iterator[str]:
     yield "}"
 
 
-def _dot_attributes(node: Node) -> Iterator[str]:
+def _dot_attributes(node: GraphNode) -> Iterator[str]:
     # A line break inside a label is written as backslash and n, after the rest was escaped.
     lines = [_dot_text(line)[1:-1] for line in (node.name, *node.lines)]
     yield 'label="' + "\\n".join(lines) + '"'

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from anew.views.graph import Graph
+from anew.views.graph import ProgramGraph
 
 SWEEPS = 6
 
@@ -23,7 +23,7 @@ class Layers(Struct, frozen=True):
     back: frozenset[tuple[str, str]]
 
 
-def layers_of(graph: Graph) -> Layers:
+def layers_of(graph: ProgramGraph) -> Layers:
     """Every node in one layer."""
     following: dict[str, list[str]] = {node.name: [] for node in graph.nodes}
     for edge in graph.edges:

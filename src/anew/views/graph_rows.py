@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from anew.program.program import Program
 from anew.program.span import NOWHERE, Span
-from anew.views.graph import Edge, Graph, Node, graph_of
+from anew.views.graph import GraphEdge, GraphNode, ProgramGraph, graph_of
 
 # Beyond so many no picture helps, and nobody waits for its layout.
 GRAPH_STEPS_MAX = 2_000
@@ -74,21 +74,21 @@ def graph_shown(program: Program) -> GraphShown | None:
     return GraphShown(node_rows(graph.nodes), edge_rows(graph.edges))
 
 
-def is_drawable(graph: Graph) -> bool:
+def is_drawable(graph: ProgramGraph) -> bool:
     return len(graph.nodes) <= GRAPH_STEPS_MAX and len(graph.edges) <= GRAPH_EDGES_MAX
 
 
-def node_rows(nodes: Iterable[Node]) -> tuple[NodeShown, ...]:
+def node_rows(nodes: Iterable[GraphNode]) -> tuple[NodeShown, ...]:
     """One row for each node, in their order."""
     return tuple(map(_node_row, nodes))
 
 
-def edge_rows(edges: Iterable[Edge]) -> tuple[EdgeShown, ...]:
+def edge_rows(edges: Iterable[GraphEdge]) -> tuple[EdgeShown, ...]:
     """One row for each edge, in their order: `zip` them to know by which way an edge is taken."""
     return tuple(map(_edge_row, edges))
 
 
-def _node_row(node: Node) -> NodeShown:
+def _node_row(node: GraphNode) -> NodeShown:
     return NodeShown(
         name=node.name,
         lines=node.lines,
@@ -101,7 +101,7 @@ def _node_row(node: Node) -> NodeShown:
     )
 
 
-def _edge_row(edge: Edge) -> EdgeShown:
+def _edge_row(edge: GraphEdge) -> EdgeShown:
     return EdgeShown(edge.source, edge.target, edge.label, edge.is_failure, _line(edge.span))
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
-from anew.views.graph import COLOURS, Edge, Graph, Node, Role
+from anew.views.graph import COLOURS, GraphEdge, GraphNode, ProgramGraph, StepRole
 from anew.views.graph_layers import Layers, layers_of
 
 CHARACTER_WIDTH = 7.2
@@ -51,7 +51,7 @@ class Box(Struct, frozen=True):
         return self.x + self.width / 2
 
 
-def svg_lines(graph: Graph) -> Iterator[str]:
+def svg_lines(graph: ProgramGraph) -> Iterator[str]:
     """A whole SVG document."""
     layers = layers_of(graph)
     boxes = boxes_of(graph, layers)
@@ -75,7 +75,7 @@ def opening(title: str, width: float, height: float, style: str) -> Iterator[str
     yield f"<title>{xml_text(title)}</title><style>{style}</style>"
 
 
-def boxes_of(graph: Graph, layers: Layers, *, top: float = MARGIN) -> dict[str, Box]:
+def boxes_of(graph: ProgramGraph, layers: Layers, *, top: float = MARGIN) -> dict[str, Box]:
     """Where each step stands, the first layer at `top`."""
     sizes = {node.name: _size(node) for node in graph.nodes}
     widths = [sum(sizes[n][0] for n in row) + GAP_X * (len(row) - 1) for row in layers.rows]
@@ -90,13 +90,13 @@ def boxes_of(graph: Graph, layers: Layers, *, top: float = MARGIN) -> dict[str, 
     return boxes
 
 
-def _size(node: Node) -> tuple[float, float]:
+def _size(node: GraphNode) -> tuple[float, float]:
     longest = max(len(_cut(line)) for line in (node.name, *node.lines))
     width = max(BOX_WIDTH_MIN, longest * CHARACTER_WIDTH + 2 * PADDING)
     return width, LINE_HEIGHT * (1 + len(node.lines)) + 2 * PADDING - 6
 
 
-def _box(node: Node, box: Box) -> Iterator[str]:
+def _box(node: GraphNode, box: Box) -> Iterator[str]:
     fill, border = COLOURS[node.status] if node.status is not None else _PLAIN
     stroke = 2.5 if node.is_entry else 1.2
     paint = f'fill="{fill}" stroke="{border}" stroke-width="{stroke}"'
@@ -108,7 +108,7 @@ def _box(node: Node, box: Box) -> Iterator[str]:
     yield from texts_of(node, box)
 
 
-def texts_of(node: Node, box: Box) -> Iterator[str]:
+def texts_of(node: GraphNode, box: Box) -> Iterator[str]:
     """The name and the lines of a step, in its box."""
     y = box.y + PADDING + 9
     for number, line in enumerate((node.name, *node.lines)):
@@ -120,27 +120,27 @@ def texts_of(node: Node, box: Box) -> Iterator[str]:
         y += LINE_HEIGHT
 
 
-def _outline(role: Role, box: Box) -> str:
+def _outline(role: StepRole, box: Box) -> str:
     """The element that draws a role's shape, without its paint."""
     left, right, top, bottom = box.x, box.x + box.width, box.y, box.y + box.height
     middle, slant = box.y + box.height / 2, SLANT
     match role:
-        case Role.CHOICE:
+        case StepRole.CHOICE:
             return _polygon(
                 (left - slant, middle), (left + slant, top), (right - slant, top),
                 (right + slant, middle), (right - slant, bottom), (left + slant, bottom),
             )  # fmt: skip
-        case Role.FORK:
+        case StepRole.FORK:
             return _polygon(
                 (left, top), (right, top), (right + slant, bottom), (left - slant, bottom)
             )
-        case Role.JOIN:
+        case StepRole.JOIN:
             return _polygon(
                 (left - slant, top), (right + slant, top), (right, bottom), (left, bottom)
             )
-        case Role.STEP | Role.PERSON | Role.EXIT | Role.RESTART:
+        case StepRole.STEP | StepRole.PERSON | StepRole.EXIT | StepRole.RESTART:
             place = f'x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}"'
-            round_ = box.height / 2 if role in (Role.PERSON, Role.EXIT) else CORNER
+            round_ = box.height / 2 if role in (StepRole.PERSON, StepRole.EXIT) else CORNER
             return f'rect {place} height="{box.height:.1f}" rx="{round_:g}"'
         case other:
             assert_never(other)
@@ -150,7 +150,7 @@ def _polygon(*points: tuple[float, float]) -> str:
     return f'polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"'
 
 
-def _arc(edge: Edge, boxes: Mapping[str, Box], *, is_back: bool) -> Iterator[str]:
+def _arc(edge: GraphEdge, boxes: Mapping[str, Box], *, is_back: bool) -> Iterator[str]:
     path, x, y = curve_of(boxes[edge.source], boxes[edge.target], is_back=is_back)
     colour, head = ("#c0392b", "failure") if edge.is_failure else ("#5d6d7e", "arrow")
     dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.engine.state import BRANCH_FAILS
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
@@ -48,7 +48,7 @@ from anew.views.wording import (
 LOOP_MARKS = 10
 LOOP_ITEMS_WORTH_MARKS = 100
 # Reasons of a way that a reader of the document would not expect.
-_NEWS = (Reason.FAIL_EDGE, Reason.RETRY_TARGET, Reason.FALLBACK)
+_NEWS = (RouteReason.FAIL_EDGE, RouteReason.RETRY_TARGET, RouteReason.FALLBACK)
 
 
 class _Loop(Struct):
@@ -259,7 +259,7 @@ def _way(
 ) -> str | None:
     """Where the run goes, where that is news: branches, and ways that no plain arc took."""
     match event:
-        case e.NextEvaluated() if event.reason == Reason.REPEATED:
+        case e.NextEvaluated() if event.reason == RouteReason.REPEATED:
             return _sentence(event)
         case e.NextEvaluated() if event.reason in _NEWS and event.tokens:
             targets = listed([token["to"] for token in event.tokens])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object
@@ -18,17 +18,19 @@ BRANCHES_SHOWN = 12
 
 # Why the router went this way. That all arcs of a fork are taken needs no reason.
 REASONS = {
-    Reason.CONDITION: "its condition holds",
-    Reason.LABEL: "by its label",
-    Reason.SUGGESTED: "as suggested",
-    Reason.WEIGHT: "by weight",
-    Reason.LEXICAL: "by name",
-    Reason.FAIL_EDGE: "it takes the failure",
-    Reason.FORK: "",
-    Reason.RETRY_TARGET: "the retry target",
-    Reason.FALLBACK: "the fallback",
-    Reason.GATE: "a gate is not satisfied",
-    Reason.REPEATED: "the same failure has come back too often (same_failures, max_same_failures)",
+    RouteReason.CONDITION: "its condition holds",
+    RouteReason.LABEL: "by its label",
+    RouteReason.SUGGESTED: "as suggested",
+    RouteReason.WEIGHT: "by weight",
+    RouteReason.LEXICAL: "by name",
+    RouteReason.FAIL_EDGE: "it takes the failure",
+    RouteReason.FORK: "",
+    RouteReason.RETRY_TARGET: "the retry target",
+    RouteReason.FALLBACK: "the fallback",
+    RouteReason.GATE: "a gate is not satisfied",
+    RouteReason.REPEATED: (
+        "the same failure has come back too often (same_failures, max_same_failures)"
+    ),
 }
 
 
@@ -40,9 +42,9 @@ def reason_text(event: e.NextEvaluated, program: Program | None = None) -> str:
     """
     if event.reason is None:
         return ""
-    if event.reason == Reason.WEIGHT and _open_ways(event, program) < 2:
+    if event.reason == RouteReason.WEIGHT and _open_ways(event, program) < 2:
         return ""
-    return REASONS[Reason(event.reason)]
+    return REASONS[RouteReason(event.reason)]
 
 
 def _open_ways(event: e.NextEvaluated, program: Program | None) -> int:

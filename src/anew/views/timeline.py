@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.program.program import Program
 from anew.views.event_text import event_text
 from anew.views.routing_words import is_exit_check
@@ -54,7 +54,7 @@ def _is_news(event: e.Event) -> bool:
         case e.RunRequested():
             return event.continues is not None
         case e.NextEvaluated():
-            is_odd = event.fails_run or event.error or event.reason == Reason.REPEATED
+            is_odd = event.fails_run or event.error or event.reason == RouteReason.REPEATED
             return bool(event.tokens or event.arcs or is_odd)
         case e.BranchForked():
             return event.fork is not None

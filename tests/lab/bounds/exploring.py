@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.engine.state import Key, LoopVisit, RunState, StepRunStatus
+from anew.engine.state import LoopVisit, RunState, StepRunKey, StepRunStatus
 from anew.lab.playing import Asking, PlayedEntry
 from anew.lab.script import Script, ScriptEntry
 from anew.lab.world import World
@@ -92,7 +92,7 @@ class _Player:
         self._choices = choices
         self._options = options
         self._known = known
-        self._given: dict[Key, int] = {}
+        self._given: dict[StepRunKey, int] = {}
         self.world: World | None = None
 
     def next(self, asking: Asking) -> PlayedEntry | None:
@@ -107,7 +107,7 @@ class _Player:
             return None
         return PlayedEntry(ScriptEntry(said, 1, round(takes * NANOSECONDS)), is_last=True)
 
-    def lag(self, key: Key) -> int:  # noqa: ARG002
+    def lag(self, key: StepRunKey) -> int:  # noqa: ARG002
         return 0
 
     def _recognise(self, asking: Asking) -> None:
@@ -123,7 +123,7 @@ class _Player:
         before.append((counts, seconds))
 
 
-def _mark(state: RunState, now: int, given: dict[Key, int]) -> str:
+def _mark(state: RunState, now: int, given: dict[StepRunKey, int]) -> str:
     """All of a run's state that what follows depends on, in times relative to now."""
     runs = [
         (

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import NewJob, WaitReason
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, played
 
@@ -23,7 +23,7 @@ def three(shelf):
     """One that is done, one that failed, and one that waits for a retry."""
     shelf.put(played(RETRIES), run=RUN)
     shelf.put(played(RETRIES, outcomes={"page": [DOWN]}), run=RUN + 1)
-    job = NewJob(Key("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    job = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
     shelf.put(played(RETRIES, outcomes={"page": [DOWN]}), run=RUN + 2, upto=7, jobs=[job])
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import NewJob, WaitReason
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.main import main
@@ -54,7 +54,7 @@ def test_an_unknown_step_is_refused_with_the_name_that_was_meant(shelf, anew) ->
 
 
 def test_a_run_that_waits_says_until_when(shelf, anew) -> None:
-    job = NewJob(Key("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    job = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
     shelf.put(twice(), upto=7, jobs=[job])
     told = anew("explain", "last")
     assert "fetch.page, before the next attempt at " in told.out

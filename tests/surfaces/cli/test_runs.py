@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import NewJob, WaitReason
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
 
@@ -16,7 +16,7 @@ def three(shelf):
     shelf.put(played(RETRIES), run=RUN, labels={"team": "a"})
     shelf.put(played(RETRIES, outcomes={"page": [DOWN]}), run=RUN + 1)
     waiting = played(RETRIES, outcomes={"page": [DOWN]})
-    job = NewJob(Key("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    job = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
     shelf.put(waiting, run=RUN + 2, upto=7, jobs=[job])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import NewJob, WaitReason
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
 
@@ -37,7 +37,7 @@ def test_a_failed_run_says_where_and_what_to_do(shelf, anew) -> None:
 
 
 def test_a_run_nobody_works_on_says_how_to_go_on(shelf, anew) -> None:
-    job = NewJob(Key("fetch", 1), due_at=0, reason=WaitReason.RETRY)
+    job = NewJob(StepRunKey("fetch", 1), due_at=0, reason=WaitReason.RETRY)
     shelf.put(twice(), upto=7, jobs=[job])
     told = anew("show", "last")
     assert told.lines[2].startswith("No worker has taken fetch, which has been due for ")
@@ -46,7 +46,7 @@ def test_a_run_nobody_works_on_says_how_to_go_on(shelf, anew) -> None:
 
 def test_a_wait_says_until_when_and_why(shelf, anew) -> None:
     """A job that is due far in the future is not overdue, so the wait itself is told."""
-    job = NewJob(Key("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    job = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
     shelf.put(twice(), upto=7, jobs=[job])
     told = anew("show", "last")
     assert told.lines[2].startswith("Waiting to retry fetch (attempt 2 of 3), due now: HTTP 503")

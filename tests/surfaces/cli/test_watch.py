@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from anew.engine import events as e
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import NewJob
 from anew.surfaces.cli import watch as command
 from anew.surfaces.cli.live import PlainView
@@ -74,7 +74,7 @@ def test_a_cancelled_run_ends_the_watch_as_cancelled(shelf, anew) -> None:
 
 def test_a_run_nobody_works_on_is_said_to_be_left_alone(shelf, anew, monkeypatch) -> None:
     simulation = played(RETRIES)
-    shelf.put(simulation, upto=7, jobs=[NewJob(Key("store", 1), due_at=0)])
+    shelf.put(simulation, upto=7, jobs=[NewJob(StepRunKey("store", 1), due_at=0)])
     monkeypatch.setattr(command, "LOOKS_PER_CHECK", 1)
     noticed = PlainView.notice
 

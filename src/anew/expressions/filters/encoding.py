@@ -11,7 +11,7 @@ from typing import NoReturn
 from anew.expressions.arguments import integer_of, text_of
 from anew.expressions.costs import AS_IT_GOES, Priced, by_size, slowly, spend_for_parts
 from anew.expressions.evaluation import Evaluation
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import check_chars, kind, to_json
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED, plain
@@ -31,7 +31,7 @@ def tojson(run: Evaluation, value: Value, indent: Value = None) -> str:
     """The JSON form, undefined as null; keys in their own order, nothing escaped for HTML."""
     width = None if indent is None else integer_of(indent, "the indent")
     if width is not None and not 0 <= width <= _INDENT_MAX:
-        raise Refusal(f"the indent must be 0 to {_INDENT_MAX}")
+        raise OperationError(f"the indent must be 0 to {_INDENT_MAX}")
     if width is not None:
         # Lines are broken by interpreted code, for each part; characters are copied as ever.
         spend_for_parts(run, value)
@@ -48,17 +48,17 @@ def fromjson(run: Evaluation, value: Value) -> Value:
     try:
         return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except ValueError as error:
-        raise Refusal(f"'fromjson': the text is not JSON: {error}") from None
+        raise OperationError(f"'fromjson': the text is not JSON: {error}") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise Refusal(f"'fromjson': {name} is not JSON")
+    raise OperationError(f"'fromjson': {name} is not JSON")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise Refusal("'fromjson': a number is too large")
+        raise OperationError("'fromjson': a number is too large")
     return number
 
 
@@ -71,7 +71,7 @@ def b64decode(run: Evaluation, value: Value) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
-        raise Refusal("'b64decode': the text is not base64 of UTF-8 text") from None
+        raise OperationError("'b64decode': the text is not base64 of UTF-8 text") from None
 
 
 def urlencode(run: Evaluation, value: Value) -> str:
@@ -85,7 +85,7 @@ def urlencode(run: Evaluation, value: Value) -> str:
 
 def _pair(run: Evaluation, pair: Value) -> str:
     if not isinstance(pair, (list, tuple)) or len(pair) != _PAIR:
-        raise Refusal("'urlencode' needs a text, an object or a list of pairs")
+        raise OperationError("'urlencode' needs a text, an object or a list of pairs")
     key, value = (_quoted(run, text_of(run, part), " ").replace(" ", "+") for part in pair)
     return f"{key}={value}"
 
@@ -128,10 +128,12 @@ def shquote(run: Evaluation, value: Value) -> str:
 def _word_text(run: Evaluation, value: Value) -> str:
     # An empty word in place of what is missing can do harm: rm -rf ''/*.
     if value is None or value is UNDEFINED or isinstance(value, (list, dict)):
-        raise Refusal(f"'shquote' needs a text, a number or a list of them, found {kind(value)}")
+        raise OperationError(
+            f"'shquote' needs a text, a number or a list of them, found {kind(value)}"
+        )
     text = text_of(run, value)
     if "\0" in text:
-        raise Refusal("'shquote': the text has a NUL character, which no command can have")
+        raise OperationError("'shquote': the text has a NUL character, which no command can have")
     return text
 
 

@@ -7,7 +7,7 @@ from anew.expressions.costs import AS_IT_GOES, Priced, spend_for, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.filters.table import FILTERS
 from anew.expressions.predicates import PREDICATES
-from anew.expressions.problems import Refusal, unknown
+from anew.expressions.problems import OperationError, unknown
 from anew.expressions.rendering import kind
 from anew.expressions.signature import Callee, Calls
 from anew.expressions.undefined import UNDEFINED, plain
@@ -36,7 +36,7 @@ def _map_attribute(
     run: Evaluation, items: list[Value], attribute: Value = None, default: Value = None
 ) -> list[Value]:
     if attribute is None:
-        raise Refusal("'map' needs the name of a filter, or attribute=")
+        raise OperationError("'map' needs the name of a filter, or attribute=")
     work = 1 + work_of(run, default)
     read, made = attribute_reader(run, attribute, len(items)), []
     for item in items:
@@ -50,10 +50,10 @@ def _map_attribute(
 
 def _named(table: dict[str, Callee], what: str, name: Value) -> Callee:
     if not isinstance(name, str):
-        raise Refusal(f"the name of a {what} must be a text, found {kind(name)}")
+        raise OperationError(f"the name of a {what} must be a text, found {kind(name)}")
     callee = table.get(name)
     if callee is None:
-        raise Refusal(unknown(what, name, table))
+        raise OperationError(unknown(what, name, table))
     return callee
 
 

@@ -9,7 +9,7 @@ from anew.expressions.arguments import integer_of, number_of
 from anew.expressions.costs import AS_IT_GOES, FREE, Priced
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import bounded
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED
 from anew.values import Value
@@ -30,7 +30,7 @@ def to_int(run: Evaluation, value: Value, default: Value = 0, base: Value = 10) 
 
 def _parse_int(value: Value, base: int) -> int | None:
     if base not in _BASES:
-        raise Refusal("the base must be 0 or 2 to 36")
+        raise OperationError("the base must be 0 or 2 to 36")
     if isinstance(value, (int, float)):
         return int(value)
     if not isinstance(value, str) or len(value) > _NUMBER_CHARS_MAX:
@@ -76,11 +76,11 @@ def round_(run: Evaluation, value: Value, precision: Value = 0, method: Value = 
     number = number_of(value, "'round'")
     digits = integer_of(precision, "the precision")
     if abs(digits) > _PRECISION_MAX:
-        raise Refusal(f"the precision passes {_PRECISION_MAX}")
+        raise OperationError(f"the precision passes {_PRECISION_MAX}")
     if method == "common":
         return bounded(round(number, digits), run.limits)
     if method not in ("ceil", "floor"):
-        raise Refusal("the method must be 'common', 'ceil' or 'floor'")
+        raise OperationError("the method must be 'common', 'ceil' or 'floor'")
     shift = 10**digits
     whole = math.ceil(number * shift) if method == "ceil" else math.floor(number * shift)
     return bounded(whole / shift, run.limits)

@@ -9,7 +9,7 @@ from anew.expressions.arguments import attribute_reader, attributes_of, items_of
 from anew.expressions.costs import AS_IT_GOES, Priced, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import NUMBERS
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import kind, to_json
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED
@@ -37,7 +37,7 @@ def _key(run: Evaluation, attribute: Value, case_sensitive: Value, items: int) -
             run.spend_bulk(len(value))
             return str(value) if case_sensitive else value.lower()
         if type(value) not in NUMBERS:
-            raise Refusal(f"{kind(value)} cannot be put in order")
+            raise OperationError(f"{kind(value)} cannot be put in order")
         return value
 
     return key
@@ -64,7 +64,7 @@ def _ordered(run: Evaluation, items: list[Value], key: Key, *, reverse: bool) ->
     try:
         made = sorted(items, key=key, reverse=reverse)
     except TypeError:
-        raise Refusal("a number and a text cannot be put in order") from None
+        raise OperationError("a number and a text cannot be put in order") from None
     # Each key was compared as often as a list of this length is halved.
     run.spend((run.spent - before) * len(items).bit_length() // _REPEATED)
     return made
@@ -108,7 +108,7 @@ def _extreme(
         key = _key(run, attribute, case_sensitive, len(items))
         return choose(items, key=key, default=UNDEFINED)
     except TypeError:
-        raise Refusal("a number and a text cannot be put in order") from None
+        raise OperationError("a number and a text cannot be put in order") from None
 
 
 def dictsort(
@@ -120,7 +120,7 @@ def dictsort(
 ) -> list[Value]:
     """Pairs of key and value, in the order of one of them."""
     if by not in ("key", "value"):
-        raise Refusal("'dictsort' orders by 'key' or 'value'")
+        raise OperationError("'dictsort' orders by 'key' or 'value'")
     found = object_of(value, "'dictsort'")
     run.spend(len(found))
     pairs = [[key, item] for key, item in found.items()]

@@ -6,7 +6,7 @@ from anew.expressions.arguments import attributes_of, integer_of, items_of, obje
 from anew.expressions.costs import AS_IT_GOES, FREE, Priced, work_of
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.operators import add
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import check_chars, kind, to_text
 from anew.expressions.signature import Calls
 from anew.expressions.undefined import UNDEFINED, plain
@@ -17,7 +17,7 @@ def length(run: Evaluation, value: Value) -> int:
     if value is UNDEFINED:
         return 0
     if not isinstance(value, (str, list, dict)):
-        raise Refusal(f"'length' needs a text, a list or an object, found {kind(value)}")
+        raise OperationError(f"'length' needs a text, a list or an object, found {kind(value)}")
     return len(value)
 
 
@@ -33,7 +33,7 @@ def last(run: Evaluation, value: Value) -> Value:
 
 def _need_sequence(value: Value, name: str) -> None:
     if value is not UNDEFINED and not isinstance(value, (str, list, dict)):
-        raise Refusal(f"{name!r} needs a list, found {kind(value)}")
+        raise OperationError(f"{name!r} needs a list, found {kind(value)}")
 
 
 def join(run: Evaluation, value: Value, separator: Value = "", attribute: Value = None) -> str:
@@ -103,7 +103,7 @@ def batch(
     """Lists of `linecount` items each; the last is filled up when there is a filler."""
     size = integer_of(linecount, "the size of a batch")
     if size < 1:
-        raise Refusal("the size of a batch must be at least 1")
+        raise OperationError("the size of a batch must be at least 1")
     items = items_of(run, value, "'batch'")
     made = [items[i : i + size] for i in range(0, len(items), size)]
     if made and fill_with is not None:
@@ -119,7 +119,7 @@ def slice_(
     """`slices` lists of nearly equal length; the shorter ones get a filler when there is one."""
     count = integer_of(slices, "the number of slices")
     if count < 1:
-        raise Refusal("the number of slices must be at least 1")
+        raise OperationError("the number of slices must be at least 1")
     items = items_of(run, value, "'slice'")
     run.spend(count * (1 + work_of(run, fill_with)))
     each, longer = divmod(len(items), count)

@@ -10,7 +10,7 @@ import re
 from anew.expressions.arguments import integer_of, text_of
 from anew.expressions.costs import Priced, by_characters, by_size, slowly
 from anew.expressions.evaluation import Evaluation
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.rendering import check_chars, check_items
 from anew.expressions.signature import Calls
 from anew.values import Value
@@ -64,7 +64,7 @@ def split(
     text = text_of(run, value)
     mark = None if separator is None else text_of(run, separator)
     if mark == "":
-        raise Refusal("the separator of 'split' is empty")
+        raise OperationError("the separator of 'split' is empty")
     pieces = text.split(mark, integer_of(maxsplit, "the number of splits"))
     run.spend_bulk(len(pieces))
     return pieces
@@ -118,7 +118,7 @@ def truncate(  # noqa: PLR0917 - the arguments Jinja has
     text, mark = text_of(run, value), text_of(run, end)
     size = integer_of(length, "the length")
     if size < len(mark):
-        raise Refusal(f"the length must be at least {len(mark)}, that of the end mark")
+        raise OperationError(f"the length must be at least {len(mark)}, that of the end mark")
     if len(text) <= size + integer_of(leeway, "the leeway"):
         return text
     kept = text[: size - len(mark)]

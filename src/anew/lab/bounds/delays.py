@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from anew.engine.outcome import outcome_of, wait_seconds
 from anew.engine.record import Moment, Recorder
-from anew.engine.retry import DELAY_SECONDS_MAX, Bounds, delay_of
-from anew.engine.state import Key, RunState, StepRun
+from anew.engine.retry import DELAY_SECONDS_MAX, RetryTimes, delay_of
+from anew.engine.state import RunState, StepRun, StepRunKey
 from anew.expressions import Template
 from anew.lab.bounds.amounts import Bound, BoundReason, endless
 from anew.lab.bounds.known import UNKNOWN, Workload, value_known
@@ -22,7 +22,7 @@ from anew.program.span import NOWHERE, Span
 
 _ENDS = f"the longest delay there is, {DELAY_SECONDS_MAX:,.0f} s"
 _NO_PROGRAM = Program("", "", "", "", {}, "")
-_NO_KEY = Key("", 1)
+_NO_KEY = StepRunKey("", 1)
 _SILENT = outcome_of({})
 
 
@@ -80,7 +80,7 @@ def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float
     is_growing = backoff.jitter.kind is JitterKind.DECORRELATED
     if first is None and backoff.kind is BackoffKind.NONE and not is_growing:
         first = 0.0
-    known = Bounds(DELAY_SECONDS_MAX if first is None else first, cap, None)
+    known = RetryTimes(DELAY_SECONDS_MAX if first is None else first, cap, None)
     ends = [_drawn(retry, known, after, previous, draw=draw) for draw in (0.0, 1.0)]
     # A cap that only a run knows, or a shorter delay before, may bring it down to nothing.
     is_capped = backoff.cap is not None and cap is None
@@ -95,7 +95,7 @@ def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float
 
 
 def _drawn(
-    retry: Retry, bounds: Bounds, after: int, previous: float | None, *, draw: float
+    retry: Retry, bounds: RetryTimes, after: int, previous: float | None, *, draw: float
 ) -> tuple[float, float]:
     recorder = Recorder(_NO_PROGRAM, RunState(), Moment(0, lambda: draw))
     run = StepRun(_NO_KEY, {}, {}, previous_seconds=previous)

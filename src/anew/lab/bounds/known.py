@@ -23,7 +23,7 @@ from anew.expressions import (
     syntax,
 )
 from anew.expressions.parse import parse_expression
-from anew.expressions.problems import Refusal
+from anew.expressions.problems import OperationError
 from anew.expressions.reads import chain_of, literal
 from anew.expressions.statements import parse_statements
 from anew.expressions.tokens import scan_expression, scan_template
@@ -167,10 +167,10 @@ def _truth(tree: syntax.Expression, facts: Facts) -> bool | None:
     match tree:
         case syntax.Logic():
             return _logic(tree, facts)
-        case syntax.Not():
+        case syntax.Negation():
             inner = _truth(tree.target, facts)
             return None if inner is None else not inner
-        case syntax.Compare():
+        case syntax.ComparisonChain():
             return _comparison(tree, facts)
         case syntax.Constant():
             return tree.value if isinstance(tree.value, bool) else None
@@ -189,13 +189,13 @@ def _logic(tree: syntax.Logic, facts: Facts) -> bool | None:
     return None if None in parts else not decides
 
 
-def _comparison(tree: syntax.Compare, facts: Facts) -> bool | None:
+def _comparison(tree: syntax.ComparisonChain, facts: Facts) -> bool | None:
     if len(tree.links) != 1:
         return None
     sign, left = tree.links[0].operator, _fact(tree.left, facts)
     try:
         right = literal(tree.links[0].right)
-    except Refusal:
+    except OperationError:
         return None
     if left is UNKNOWN:
         return None
@@ -235,13 +235,13 @@ def _is_safe(tree: syntax.Expression) -> bool:
     match tree:
         case syntax.Constant() | syntax.Name():
             return True
-        case syntax.Attribute():
+        case syntax.GetAttribute():
             return _is_safe(tree.target)
-        case syntax.Not():
+        case syntax.Negation():
             return _is_safe(tree.target)
         case syntax.Logic():
             return all(map(_is_safe, tree.parts))
-        case syntax.Compare():
+        case syntax.ComparisonChain():
             return _is_safe(tree.left) and all(_is_safe_link(link) for link in tree.links)
         case _:
             return False

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from anew.lab.bounds.report import Bounds, StepBounds
 from anew.lab.bounds.wording import amount_text, time_text
 from anew.program.program import Program
-from anew.views.graph import Edge, Graph, Node, graph_of
+from anew.views.graph import GraphEdge, GraphNode, ProgramGraph, graph_of
 from anew.views.graph_layers import layers_of
 from anew.views.graph_svg import (
     CHARACTER_WIDTH,
@@ -93,19 +93,19 @@ def _hops(program: Program, bounds: Bounds) -> set[tuple[str, str]]:
     return {(source, target) for source, target in pairs if target in program.ways[source]}
 
 
-def _without_arc(graph: Graph, hops: set[tuple[str, str]]) -> Iterator[Edge]:
+def _without_arc(graph: ProgramGraph, hops: set[tuple[str, str]]) -> Iterator[GraphEdge]:
     """Hops that no arc stands for: to where failures go, or where a gate sends the run."""
     drawn = {(edge.source, edge.target) for edge in graph.edges}
-    yield from (Edge(*hop, "", is_failure=True) for hop in sorted(hops - drawn))
+    yield from (GraphEdge(*hop, "", is_failure=True) for hop in sorted(hops - drawn))
 
 
-def _looks(graph: Graph, bounds: Bounds) -> dict[str, _Look]:
+def _looks(graph: ProgramGraph, bounds: Bounds) -> dict[str, _Look]:
     known = {step.step: step for step in bounds.steps}
     path = {step.step for step in bounds.path}
     return {node.name: _look(node, known.get(node.name), path) for node in graph.nodes}
 
 
-def _look(node: Node, step: StepBounds | None, path: set[str]) -> _Look:
+def _look(node: GraphNode, step: StepBounds | None, path: set[str]) -> _Look:
     if step is None:
         return _Look((*node.lines, "never reached"), is_on_path=False, is_open=False)
     lines = list(node.lines)
@@ -119,7 +119,7 @@ def _look(node: Node, step: StepBounds | None, path: set[str]) -> _Look:
     return _Look(tuple(lines), step.step in path, is_open)
 
 
-def _box(node: Node, look: _Look, box: Box) -> Iterator[str]:
+def _box(node: GraphNode, look: _Look, box: Box) -> Iterator[str]:
     fill, border = _OPEN if look.is_open else _ON_PATH if look.is_on_path else _PLAIN
     dashes = ' stroke-dasharray="7 4"' if look.is_open else ""
     stroke = 3 if look.is_on_path else 1.2
@@ -134,7 +134,7 @@ def _box(node: Node, look: _Look, box: Box) -> Iterator[str]:
     yield from texts_of(node, box)
 
 
-def _arc(edge: Edge, curve: Curve, labels: _Labels, *, is_taken: bool) -> Iterator[str]:
+def _arc(edge: GraphEdge, curve: Curve, labels: _Labels, *, is_taken: bool) -> Iterator[str]:
     path, x, y = curve
     colour, head, width = (_ON_PATH[1], "path", 3) if is_taken else (_PLAIN[1], "arrow", 1)
     dashes = ' stroke-dasharray="6 4"' if edge.is_failure else ""

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from anew.engine.router import EVENT_WORDS, Reason
+from anew.engine.router import EVENT_WORDS, RouteReason
 from anew.expressions import UNDEFINED, Condition
 from anew.lab.bounds.known import Facts, truth_of
 from anew.lab.bounds.visits import VisitEnding
@@ -45,7 +45,7 @@ class Onward(Struct, frozen=True):
 def onward(program: Program, step: Step, ending: VisitEnding) -> Onward:
     """Where the arcs of a step lead after a visit that ended so."""
     if ending.to is not None:
-        return Onward((TokenWay(ending.to, Reason.RETRY_TARGET),))
+        return Onward((TokenWay(ending.to, RouteReason.RETRY_TARGET),))
     has_failed = ending.verdict is Verdict.FAILURE
     if not has_failed:
         event = "step.done" if step.loop is None else "loop.done"
@@ -151,7 +151,7 @@ def _holds_in_graph(text: str, dialect: str, verdict: Verdict) -> bool | None:
 def rescue(program: Program, step: Step, *, in_branch: bool) -> TokenWay | None:
     """Where a failure goes that no arc takes."""
     if step.rescue is not None:
-        return TokenWay(step.rescue, Reason.RETRY_TARGET)
+        return TokenWay(step.rescue, RouteReason.RETRY_TARGET)
     if program.fallback is None or in_branch or program.fallback == step.name:
         return None
-    return TokenWay(program.fallback, Reason.FALLBACK)
+    return TokenWay(program.fallback, RouteReason.FALLBACK)

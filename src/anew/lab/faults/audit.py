@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.state import FINAL, Key, RunState, RunStatus, key_of
+from anew.engine.state import FINAL, RunState, RunStatus, StepRunKey, key_of
 from anew.errors import EngineBug
 from anew.lab.faults.ledger import BegunCall, FaultLedger
 from anew.lab.faults.passage import Passage
@@ -50,7 +50,7 @@ class Broken(Struct, frozen=True):
 
 
 # A step-run, its task, which visit of that task, and which attempt of the visit.
-_Attempt: TypeAlias = tuple[Key, str, int, int]
+_Attempt: TypeAlias = tuple[StepRunKey, str, int, int]
 _Check: TypeAlias = Callable[[Evidence], Iterator[str]]
 
 
@@ -110,7 +110,7 @@ def _in_order(found: Evidence) -> Iterator[str]:
 
 def _attempts(found: Evidence) -> Iterator[str]:
     """No retry is scheduled once the rule's attempts are spent; lost workers do not count."""
-    outcomes: dict[Key, int] = {}
+    outcomes: dict[StepRunKey, int] = {}
     for event in found.log:
         if isinstance(event, e.TaskStarted) and event.attempt == 1:
             outcomes[key_of(event)] = 0
@@ -138,7 +138,7 @@ def _limit(program: Program, event: e.TaskRetryScheduled) -> tuple[int, bool]:
 
 def _not_early(found: Evidence) -> Iterator[str]:
     """Nothing starts before its moment, by the clock of whoever starts it."""
-    due: dict[Key, int] = {}
+    due: dict[StepRunKey, int] = {}
     for event, clock in zip(found.log, _shown(found), strict=True):
         key = key_of(event)
         if isinstance(event, (e.TaskProcessed, e.TaskRetryScheduled, e.TaskRetryExhausted)):
@@ -152,8 +152,8 @@ def _not_early(found: Evidence) -> Iterator[str]:
 
 def _one_key(found: Evidence) -> Iterator[str]:
     """One key for all executions of one visit of a task, and another for every other visit."""
-    visits: dict[str, tuple[Key, str, int]] = {}
-    keys: dict[tuple[Key, str, int], str] = {}
+    visits: dict[str, tuple[StepRunKey, str, int]] = {}
+    keys: dict[tuple[StepRunKey, str, int], str] = {}
     given: dict[_Attempt, BegunCall] = {}
     for execution in found.ledger.executions:
         began = found.log[min(execution.started, len(found.log)) - 1]
@@ -209,7 +209,7 @@ def _comes_to_an_end(found: Evidence) -> Iterator[str]:
         return
     if found.state is None or isinstance(found.log[-1], _ENDS):
         return
-    waiting: dict[Key, bool] = {}
+    waiting: dict[StepRunKey, bool] = {}
     for event in found.log:
         if isinstance(event, (e.HumanWaiting, e.SignalWaiting)):
             waiting[key_of(event)] = event.deadline is None
@@ -282,7 +282,7 @@ def _shown(found: Evidence) -> list[int]:
 
 def _outcomes(found: Evidence) -> dict[int, int]:
     """The event that processed each execution, both by their numbers."""
-    started: dict[Key, int] = {}
+    started: dict[StepRunKey, int] = {}
     outcomes: dict[int, int] = {}
     for number, event in enumerate(found.log, 1):
         if isinstance(event, e.TaskStarted):
@@ -306,7 +306,7 @@ def _attempt(began: e.TaskStarted) -> _Attempt:
     return key_of(began), began.task or "", began.task_visit, began.attempt or 0
 
 
-def _name(key: Key) -> str:
+def _name(key: StepRunKey) -> str:
     return key.step if key.iteration is None else f"{key.step}[{key.iteration}]"
 
 

@@ -23,7 +23,7 @@ from anew.engine.decide import (
 from anew.engine.events import RunRequested
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key, StepRun
+from anew.engine.state import StepRun, StepRunKey
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, SLOW
 from anew.lab.faults.ledger import BegunCall, DecidedTurn, FaultLedger
@@ -179,7 +179,7 @@ class DisturbedPlayer:
         self._chance.note(SLOW, what, at=asking.now)
         return PlayedEntry(slow) if played is None else replace(played, entry=slow)
 
-    def lag(self, key: Key) -> int:
+    def lag(self, key: StepRunKey) -> int:
         lag = self._player.lag(key)
         if not self._chance.strikes(SLOW):
             return lag
@@ -191,7 +191,7 @@ class DisturbedPlayer:
 
 def _delivered(what: Happening) -> str:
     """How a fault names a delivery."""
-    key: Key | None = getattr(what, "key", None)
+    key: StepRunKey | None = getattr(what, "key", None)
     word = _DELIVERED[type(what)]
     return word if key is None else f"{word} of {key.step}"
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.values import Value, json_text
 
 # How code and commands name the key they are given.
@@ -27,7 +27,7 @@ class BegunCall(Struct):
     fails; a worker that dies before that leaves none. In the very moment, `is_quick` decides.
     """
 
-    key: Key
+    key: StepRunKey
     label: str
     kind: str
     attempt: int

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.state import Key, key_of
+from anew.engine.state import StepRunKey, key_of
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program, Step
 
@@ -44,8 +44,8 @@ class Passage:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._standing: dict[Key, _Standing] = {}
-        self._ended: set[Key] = set()
+        self._standing: dict[StepRunKey, _Standing] = {}
+        self._ended: set[StepRunKey] = set()
 
     def feed(self, event: e.Event) -> str | None:
         """Why this event must not come here; None when it may."""
@@ -102,7 +102,7 @@ class Passage:
             standing.may = None  # the next execution comes by way of another step
         return None
 
-    def _follow(self, standing: _Standing, key: Key, directive: str, to: str | None) -> None:
+    def _follow(self, standing: _Standing, key: StepRunKey, directive: str, to: str | None) -> None:
         assert standing.last is not None
         follow = _FOLLOWING[DirectiveKind(directive)]
         standing.may = follow(self._program.steps[key.step], standing.last, to)

@@ -25,7 +25,7 @@ from anew.engine.decide import (
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.engine.waits import SLEEP
 from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log
 from anew.lab.patience import Patience, patiently, unlimited
@@ -48,7 +48,7 @@ class Told(Struct):
     """
 
     run: int
-    key: Key
+    key: StepRunKey
     label: str
     said: Object
     takes: int

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.state import Key, RunState
+from anew.engine.state import RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.lab.decisions import Decision, Differing, first_difference
 from anew.lab.patience import Patience, patiently, unlimited
@@ -276,7 +276,7 @@ class _Patient(Struct, frozen=True):
         self.patience()
         return self.player.next(asking)
 
-    def lag(self, key: Key) -> int:
+    def lag(self, key: StepRunKey) -> int:
         self.patience()
         return self.player.lag(key)
 

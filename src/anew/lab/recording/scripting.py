@@ -12,7 +12,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS, moment_text
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.lab.recording.material import Material, Told
 from anew.lab.recording.shortening import shortened
 from anew.lab.script import START_DEFAULT, Sent, exact_key, keys_of
@@ -141,7 +141,7 @@ def _outcomes(
     program: Program, material: Material, cut: Callable[[Part, Value], Value], *, is_exact: bool
 ) -> Object:
     """By task in the order they first ran: one key for all its step-runs, or one for each."""
-    tasks: dict[tuple[str, str], dict[tuple[int, Key], list[Told]]] = {}
+    tasks: dict[tuple[str, str], dict[tuple[int, StepRunKey], list[Told]]] = {}
     for index, told in enumerate(material.told):
         part = _told_part(index, told)
         kept = Told(

@@ -16,8 +16,8 @@ from msgspec import json as msgspec_json
 from anew.credentials.entries import Entry, entry_of, may_hold_secrets
 from anew.credentials.forms import forms_of
 from anew.engine.events import Event, RunRequested
-from anew.engine.secret_texts import KEY_PREFIX, Mark
-from anew.engine.secrets import Known, Ring, Secrets, credential_of
+from anew.engine.secret_texts import KEY_PREFIX, SecretForm
+from anew.engine.secrets import KnownSecrets, Ring, Secrets, credential_of
 from anew.errors import ConfigError
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -67,7 +67,7 @@ class _Watched(str):
 class StandIns(Secrets):
     """Secrets made up for the references of one log; `was_read` once a decision opened one."""
 
-    def __init__(self, known: Known, watch: _Watch | None = None) -> None:
+    def __init__(self, known: KnownSecrets, watch: _Watch | None = None) -> None:
         super().__init__(known)
         self.was_read = False
         self.watch = watch or _Watch()
@@ -171,7 +171,7 @@ def _of_reference(sealed: Value) -> Iterator[str]:
                 yield piece["ref"]
 
 
-def _known(program: Program, log: Sequence[Event], text: Callable[[int, str], str]) -> Known:
+def _known(program: Program, log: Sequence[Event], text: Callable[[int, str], str]) -> KnownSecrets:
     ordered = sorted(set(_references(log)))
     texts = {ref: text(number, ref) for number, ref in enumerate(ordered, 1)}
     values: dict[str, Value] = {}
@@ -182,11 +182,11 @@ def _known(program: Program, log: Sequence[Event], text: Callable[[int, str], st
     for name in {credential_of(ref) for ref in ordered} - values.keys():
         inner = [other for other in ordered if other.startswith(f"{name}.")]
         values[name] = _assembled(name, inner, texts)
-    return Known(
+    return KnownSecrets(
         keychain=_keychain(program, values, _folder_of(log)),
         values=values,
         forms={
-            Mark(ref, form): told
+            SecretForm(ref, form): told
             for ref, whole in texts.items()
             if isinstance(values[ref], str)
             for form, told in forms_of(str(whole))

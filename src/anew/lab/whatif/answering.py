@@ -13,7 +13,7 @@ from random import Random
 from msgspec import Struct
 
 from anew.engine.moments import LAST_MOMENT
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.lab.by_itself import entry_by_itself
 from anew.lab.log_world import (
     BY_ITSELF,
@@ -113,12 +113,12 @@ class PastWorld:
         self._luck = None if sample is None else sample.chance_of(recorded.position)
         self._asked: Counter[TaskPlace] = Counter()
         self._latest: dict[tuple[str, int | None, str], str] = {}
-        self._needed: Counter[Key] = Counter()
+        self._needed: Counter[StepRunKey] = Counter()
         self.endless: set[tuple[TaskPlace, int]] = set()
         self.modelled = 0
         self.borrowed = 0
 
-    def lag(self, key: Key) -> int:
+    def lag(self, key: StepRunKey) -> int:
         lags, number = self._recorded.lags.came.get(key, ()), self._needed[key]
         self._needed[key] += 1
         return lags[number] if number < len(lags) else 0

@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from anew.expressions import (
     Condition,
     ExpressionError,
-    Limits,
     Template,
+    TemplateLimits,
     compile_condition,
     compile_template,
     compile_value,
@@ -101,7 +101,7 @@ class Compilation(Struct):
     steps: frozenset[str] = frozenset()
     step: str = ""
     kinds: frozenset[str] = frozenset()
-    _limits: Limits = field(default_factory=rendering_limits)
+    _limits: TemplateLimits = field(default_factory=rendering_limits)
     _tokens: int = 0
     _is_too_long: bool = False
     _templates: dict[str, Template] = field(default_factory=dict)

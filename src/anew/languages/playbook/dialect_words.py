@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from anew.expressions.tokens import Token
+from anew.expressions.tokens import TemplateToken
 from anew.languages.playbook.translate import STRING, Change, Translator, Untranslatable
 
 _RETRY_WORDS = {
@@ -38,7 +38,7 @@ _OPENING = frozenset({"(", "[", "{", ",", ":", "=", "and", "or", "not", "if", "e
 _CLOSING = frozenset({")", "]", "}", ",", ":", "and", "or", "if", "else", ""})
 
 
-def retry_words(tokens: list[Token], _text: str) -> Iterator[Change]:
+def retry_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
     """`status_code`, `error`, … of a retry block."""
     for index, token in enumerate(tokens):
         if not _is_read(tokens, index):
@@ -51,7 +51,7 @@ def retry_words(tokens: list[Token], _text: str) -> Iterator[Change]:
             yield _renamed(token, short if _key_end(tokens, index) else word)
 
 
-def save_words(tokens: list[Token], _text: str) -> Iterator[Change]:
+def save_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
     """`result`, `data`, `this` and `response` of a `save` block."""
     _refuse_rebinding(tokens, *_SAVE_WORDS)
     for index, token in enumerate(tokens):
@@ -60,14 +60,14 @@ def save_words(tokens: list[Token], _text: str) -> Iterator[Change]:
             yield _renamed(token, word)
 
 
-def unchanged_words(tokens: list[Token], _text: str) -> Iterator[Change]:
+def unchanged_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
     """Expressions that mean the same everywhere, but for `output`, which another dialect has."""
     if any(_is_read(tokens, index) and _word(t) == "output" for index, t in enumerate(tokens)):
         raise _other_words()
     yield from ()
 
 
-def no_retry_words(tokens: list[Token], text: str) -> Iterator[Change]:
+def no_retry_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
     """What stands beside a retry block and does not change, unless it reads the block's words."""
     for index, token in enumerate(tokens):
         if _is_read(tokens, index) and token.value in _RETRY_WORDS:
@@ -76,7 +76,7 @@ def no_retry_words(tokens: list[Token], text: str) -> Iterator[Change]:
     yield from unchanged_words(tokens, text)
 
 
-def eval_words(tokens: list[Token], text: str) -> Iterator[Change]:
+def eval_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
     """`success` where `outcome.status` is compared with it, and the status where it is a value."""
     _refuse_rebinding(tokens, "outcome")
     for index, token in enumerate(tokens):
@@ -91,7 +91,7 @@ def eval_words(tokens: list[Token], text: str) -> Iterator[Change]:
 def output_words(ctx_keys: frozenset[str]) -> Translator:
     """`output` and its `data`, and a `ctx` that reads the workload where nothing was set."""
 
-    def changes(tokens: list[Token], text: str) -> Iterator[Change]:
+    def changes(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
         _refuse_rebinding(tokens, "output", "ctx")
         for index, token in enumerate(tokens):
             if not _is_read(tokens, index):
@@ -109,7 +109,7 @@ def _other_words() -> Untranslatable:
     return Untranslatable("reads `output`, a word of another dialect", "Read `outcome`.")
 
 
-def _refuse_rebinding(tokens: list[Token], *names: str) -> None:
+def _refuse_rebinding(tokens: list[TemplateToken], *names: str) -> None:
     """A statement that gives one of these names another meaning cannot be followed."""
     words = [_word(token) for token in tokens]
     if words[0] in ("set", "for"):
@@ -123,7 +123,7 @@ def _refuse_rebinding(tokens: list[Token], *names: str) -> None:
 # --- outcome and output --------------------------------------------------------------------------
 
 
-def _outcome_key(tokens: list[Token], index: int) -> str | None:
+def _outcome_key(tokens: list[TemplateToken], index: int) -> str | None:
     """The key read of `outcome` or `output`; None where only its presence is asked."""
     if _word(tokens[index + 1]) == "is":
         return None
@@ -133,7 +133,7 @@ def _outcome_key(tokens: list[Token], index: int) -> str | None:
     return str(tokens[index + 2].value)
 
 
-def _status(tokens: list[Token], index: int, text: str) -> Iterator[Change]:
+def _status(tokens: list[TemplateToken], index: int, text: str) -> Iterator[Change]:
     """`outcome.status`, whose word for ok changes: in a comparison the other word does instead."""
     end = _key_end(tokens, index)
     words = _compared(tokens, index, end)
@@ -145,7 +145,7 @@ def _status(tokens: list[Token], index: int, text: str) -> Iterator[Change]:
             yield _literal(word, text, "ok")
 
 
-def _compared(tokens: list[Token], start: int, end: int) -> list[Token]:
+def _compared(tokens: list[TemplateToken], start: int, end: int) -> list[TemplateToken]:
     """The texts that the path from `start` to `end` is compared with, and nothing else done."""
     before = _word(tokens[start - 1]) if start else "("
     after = _word(tokens[end + 1])
@@ -160,12 +160,12 @@ def _compared(tokens: list[Token], start: int, end: int) -> list[Token]:
     return []
 
 
-def _alone(tokens: list[Token]) -> list[Token]:
+def _alone(tokens: list[TemplateToken]) -> list[TemplateToken]:
     is_text = tokens[0].kind == "string" and _word(tokens[1]) in _CLOSING
     return [tokens[0]] if is_text else []
 
 
-def _listed(tokens: list[Token]) -> list[Token]:
+def _listed(tokens: list[TemplateToken]) -> list[TemplateToken]:
     """The texts of `['a', 'b']`; nothing where the list holds more or is used further."""
     closing = next((i for i, token in enumerate(tokens) if _word(token) == "]"), 0)
     if _word(tokens[0]) != "[" or not closing or _word(tokens[closing + 1]) not in _CLOSING:
@@ -177,7 +177,7 @@ def _listed(tokens: list[Token]) -> list[Token]:
     return texts if is_plain and is_paired else []
 
 
-def _data_key(tokens: list[Token], index: int, text: str) -> Iterator[Change]:
+def _data_key(tokens: list[TemplateToken], index: int, text: str) -> Iterator[Change]:
     key = _outcome_key(tokens, index)
     if key == "result":
         raise Untranslatable("reads `output.result`, which is never set", "Read `output.data`.")
@@ -186,7 +186,9 @@ def _data_key(tokens: list[Token], index: int, text: str) -> Iterator[Change]:
         yield _renamed(token, "result") if token.kind == "name" else _literal(token, text, "result")
 
 
-def _ctx_key(tokens: list[Token], index: int, text: str, ctx_keys: frozenset[str]) -> Change:
+def _ctx_key(
+    tokens: list[TemplateToken], index: int, text: str, ctx_keys: frozenset[str]
+) -> Change:
     """A key of `ctx`: while nobody has set it, it is that of the workload."""
     if tokens[index + 2].value not in ctx_keys:
         return _renamed(tokens[index], "workload")
@@ -198,12 +200,12 @@ def _ctx_key(tokens: list[Token], index: int, text: str, ctx_keys: frozenset[str
 # --- tokens --------------------------------------------------------------------------------------
 
 
-def _word(token: Token) -> str | None:
+def _word(token: TemplateToken) -> str | None:
     """A token as a word of the language; None for literals."""
     return str(token.value) if token.kind in ("name", "operator", "end") else None
 
 
-def _key_end(tokens: list[Token], index: int) -> int:
+def _key_end(tokens: list[TemplateToken], index: int) -> int:
     """The index of the last token of `name.key` or `name['key']`; 0 for any other use of a name."""
     opener = _word(tokens[index + 1])
     if opener == "." and tokens[index + 2].kind == "name":
@@ -213,7 +215,7 @@ def _key_end(tokens: list[Token], index: int) -> int:
     return 0
 
 
-def _is_read(tokens: list[Token], index: int) -> bool:
+def _is_read(tokens: list[TemplateToken], index: int) -> bool:
     """Whether a token is a name read from the scope: no attribute, filter, call or keyword."""
     token = tokens[index]
     if token.kind != "name":
@@ -223,15 +225,15 @@ def _is_read(tokens: list[Token], index: int) -> bool:
     return _word(tokens[index + 1]) not in ("(", "=")
 
 
-def _renamed(token: Token, text: str) -> Change:
+def _renamed(token: TemplateToken, text: str) -> Change:
     return Change(token.at, token.at + len(str(token.value)), text)
 
 
-def _end_of(token: Token, text: str) -> int:
+def _end_of(token: TemplateToken, text: str) -> int:
     found = STRING.match(text, token.at) if token.kind == "string" else None
     return found.end() if found is not None else token.at + len(str(token.value))
 
 
-def _literal(token: Token, text: str, value: str) -> Change:
+def _literal(token: TemplateToken, text: str, value: str) -> Change:
     quote = text[token.at]
     return Change(token.at, _end_of(token, text), f"{quote}{value}{quote}")

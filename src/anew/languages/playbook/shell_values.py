@@ -206,7 +206,13 @@ class _Judging(Struct, frozen=True):
     def is_plain(self, expression: syntax.Expression | None) -> bool:
         """Whether the value is the author's own, or has only letters and digits."""
         match expression:
-            case None | syntax.Constant() | syntax.Compare() | syntax.Not() | syntax.Test():
+            case (
+                None
+                | syntax.Constant()
+                | syntax.ComparisonChain()
+                | syntax.Negation()
+                | syntax.Test()
+            ):
                 return True
             case syntax.Filter():
                 return expression.name in _PLAIN_FILTERS
@@ -224,7 +230,7 @@ def _secret_in(expression: syntax.Expression, secrets: Collection[str]) -> str |
     """How the expression calls a secret part of a credential that it reads."""
     public: set[int] = set()
     for node in syntax.descendants(expression):
-        if isinstance(node, syntax.Attribute):
+        if isinstance(node, syntax.GetAttribute):
             root, keys = chain_of(node)
             if isinstance(root, syntax.Name) and root.name in secrets and id(root) not in public:
                 names = [root.name, *map(str, keys)]

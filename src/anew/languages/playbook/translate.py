@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from anew.expressions import DEFAULT_LIMITS, syntax
 from anew.expressions.parse import parse_expression
-from anew.expressions.tokens import CodePart, Token, scan_expression, scan_template
+from anew.expressions.tokens import CodePart, TemplateToken, scan_expression, scan_template
 
 STRING = re.compile(r"'[^'\\]*(?:\\.[^'\\]*)*'|\"[^\"\\]*(?:\\.[^\"\\]*)*\"", re.DOTALL)
 _STRING_OR_BREAK = re.compile(rf"({STRING.pattern})|\s*\n\s*", re.DOTALL)
 _ONE_EXPRESSION = re.compile(r"\{\{[-+]?(.*?)[-+]?\}\}", re.DOTALL)
-_BOOLEAN_NODES = (syntax.Compare, syntax.Not, syntax.Test)
+_BOOLEAN_NODES = (syntax.ComparisonChain, syntax.Negation, syntax.Test)
 
 
 class Untranslatable(Exception):
@@ -36,7 +36,7 @@ class Change(Struct, frozen=True):
     text: str
 
 
-Translator = Callable[[list[Token], str], Iterator[Change]]
+Translator = Callable[[list[TemplateToken], str], Iterator[Change]]
 
 
 def translate(text: str, translator: Translator, *, is_condition: bool = False) -> str:

@@ -56,9 +56,9 @@ def _said(node: syntax.Expression, there: frozenset[str]) -> str:
     match node:
         case syntax.Logic():
             return _logic(node, there)
-        case syntax.Not():
+        case syntax.Negation():
             return _negated(node.target, there)
-        case syntax.Compare() if len(node.links) == 1:
+        case syntax.ComparisonChain() if len(node.links) == 1:
             return _compared(node.left, node.links[0], there)
         case syntax.Test() if node.name in ("true", "false"):
             return f"{_key(node.target)} == {node.name}"
@@ -104,7 +104,7 @@ def _truth(node: syntax.Logic) -> str | None:
 
 def _guarded(node: syntax.Expression) -> str | None:
     """The key that `node` only asks the presence or type of."""
-    inner = node.target if isinstance(node, syntax.Not) else node
+    inner = node.target if isinstance(node, syntax.Negation) else node
     if not isinstance(inner, syntax.Test) or inner.name not in _GUARDS:
         return None
     try:
@@ -115,7 +115,7 @@ def _guarded(node: syntax.Expression) -> str | None:
 
 def _negated(node: syntax.Expression, there: frozenset[str]) -> str:
     inner = _without_guards(node)
-    if isinstance(inner, syntax.Compare) and inner.links[0].operator == "==":
+    if isinstance(inner, syntax.ComparisonChain) and inner.links[0].operator == "==":
         link = inner.links[0]
         return _compared(inner.left, syntax.Comparison("!=", link.right, link.at), there)
     return f"NOT ({_said(node, there)})"
@@ -181,7 +181,7 @@ def _path(node: syntax.Expression) -> tuple[str, ...]:
     match node:
         case syntax.Name():
             return (node.name,)
-        case syntax.Attribute() if isinstance(node.key, str):
+        case syntax.GetAttribute() if isinstance(node.key, str):
             before = _path(node.target)
             return (*before, node.key) if before else ()
         case _:
@@ -213,7 +213,7 @@ def _chosen(node: syntax.Choice) -> str:
     asked = node.condition
     if _asks_for_flat_key(node):
         return _key(node.then)
-    if isinstance(asked, syntax.Not) and _path(asked.target) == ("event", "error"):
+    if isinstance(asked, syntax.Negation) and _path(asked.target) == ("event", "error"):
         return "error.type"  # with the words for errors that have none of their own
     if isinstance(asked, syntax.Logic) and all(_guarded(part) for part in asked.parts):
         key = _key(node.then)
@@ -226,7 +226,7 @@ def _asks_for_flat_key(node: syntax.Choice) -> bool:
     """`ctx['a.b'] if 'a.b' in ctx else …`: a key with a dot in it, or what is inside."""
     asked = node.condition
     return (
-        isinstance(asked, syntax.Compare)
+        isinstance(asked, syntax.ComparisonChain)
         and isinstance(asked.left, syntax.Constant)
         and asked.links[0].operator == "in"
         and _path(asked.links[0].right) == ("ctx",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from anew.engine.state import Key, RunState, RunStatus, StepRun
+from anew.engine.state import RunState, RunStatus, StepRun, StepRunKey
 from anew.store import (
     Commit,
     Database,
@@ -211,7 +211,7 @@ async def lease_again(db: Database) -> list[Lease]:
 async def case_a_snapshot_saves_the_events_before_it(factory: Factory) -> None:
     async with opened(factory) as db:
         state = RunState(run=str(RUN), version=2, ctx={"x": [1, {"y": None}]})
-        state.active["a", 1] = StepRun(Key("a", 1), {"in": 1}, {})
+        state.active["a", 1] = StepRun(StepRunKey("a", 1), {"in": 1}, {})
         await db.store.commit(first())
         await db.store.commit(follows(1, paused(2), snapshot=state))
         state.ctx["x"] = "changed after the commit"
@@ -221,7 +221,7 @@ async def case_a_snapshot_saves_the_events_before_it(factory: Factory) -> None:
         assert stored.events == [paused(3)]
         assert stored.snapshot is not None
         assert stored.snapshot.ctx == {"x": [1, {"y": None}]}
-        assert stored.snapshot.active["a", 1] == StepRun(Key("a", 1), {"in": 1}, {})
+        assert stored.snapshot.active["a", 1] == StepRun(StepRunKey("a", 1), {"in": 1}, {})
         stored.snapshot.ctx["x"] = "changed by a reader"
         again = await db.store.load(RUN)
         assert again is not None
@@ -256,7 +256,7 @@ async def case_the_ids_of_runs_have_63_bits(factory: Factory) -> None:
 async def case_any_text_is_kept(factory: Factory) -> None:
     async with opened(factory) as db:
         text = 'naïve \0 日本 😀 \u2028 \x7f \r\n \'" \\ $ref {"$ref": 1}'
-        name = Key(text, 1, 0)
+        name = StepRunKey(text, 1, 0)
         new = NewRun(text, text, key=text, labels={text: text})
         head = RunHead(RunStatus.RUNNING, {text: text})
         jobs = [replace(job(), key=name, pool=text)]

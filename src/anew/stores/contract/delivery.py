@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import (
     DEFAULT_POOL,
     JobRef,
@@ -260,7 +260,7 @@ async def case_dropped_jobs_are_gone(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.store.commit(first(jobs=[job("a"), job("b", 1), job("b", 2), job("c")]))
         held = (await lease(db, limit=1)).leases[0]
-        drops = [Key("b", 1, 1), Key("a", 1), Key("nothing", 1)]
+        drops = [StepRunKey("b", 1, 1), StepRunKey("a", 1), StepRunKey("nothing", 1)]
         await db.store.commit(follows(1, paused(2), drops=drops))
         left = [row.job for row in await db.archive.jobs(RUN)]
         assert left == [ref("b", 2), ref("c")]
@@ -317,5 +317,5 @@ async def case_a_released_job_is_as_before(factory: Factory) -> None:
         assert (row.due_at, row.leased_until) == (NOW + 4, None)
         assert (row.attempt, row.reason, row.token) == (3, "retry", 1)
         await db.store.release(held, due_at=NOW - 4)
-        await db.store.release(Lease(JobRef(RUN, Key("nothing", 1)), 1, LATER), due_at=0)
+        await db.store.release(Lease(JobRef(RUN, StepRunKey("nothing", 1)), 1, LATER), due_at=0)
         assert (await lease(db)).next_due == NOW + 4

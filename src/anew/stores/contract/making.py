@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
-from anew.engine.state import Key, RunStatus
+from anew.engine.state import RunStatus, StepRunKey
 from anew.program.policy import OutcomeStatus
 from anew.store import (
     Batch,
@@ -98,11 +98,11 @@ def follows(expected: int, *events: e.Event, run: RunId = RUN, **more: Any) -> C
 
 
 def job(step: str = "a", iteration: int | None = None, **more: Any) -> NewJob:
-    return NewJob(Key(step, 1, iteration), **more)
+    return NewJob(StepRunKey(step, 1, iteration), **more)
 
 
 def ref(step: str = "a", iteration: int | None = None, run: RunId = RUN) -> JobRef:
-    return JobRef(run, Key(step, 1, iteration))
+    return JobRef(run, StepRunKey(step, 1, iteration))
 
 
 async def lease(database: Database, **asked: Any) -> Batch:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import JobRef, NewJob, NewRun, PackedCommit, WaitReason
 from anew.stores.postgres.values import (
     boolean_array,
@@ -167,7 +167,7 @@ def _one_each(jobs: Sequence[NewJob]) -> Iterable[NewJob]:
     return jobs if len(jobs) < 2 else {job.key: job for job in jobs}.values()
 
 
-def _named(key: Key) -> dict[str, Any]:
+def _named(key: StepRunKey) -> dict[str, Any]:
     step, visit, iteration = job_key(key)
     return {"s": step, "v": visit, "i": iteration}
 

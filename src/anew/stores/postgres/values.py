@@ -16,7 +16,7 @@ from psycopg import AsyncConnection
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import JobRef, RunId
 
 # How the key of a job outside loops is written, so that it can be part of a primary key.
@@ -77,14 +77,14 @@ def from_text(kept: str) -> str:
     return kept
 
 
-def job_key(key: Key) -> tuple[str, int, int]:
+def job_key(key: StepRunKey) -> tuple[str, int, int]:
     """Step, visit and iteration as they are kept."""
     return to_text(key.step), key.visit, NO_ITERATION if key.iteration is None else key.iteration
 
 
 def job_ref(run: int, step: str, *, visit: int, iteration: int) -> JobRef:
     number = None if iteration == NO_ITERATION else iteration
-    return JobRef(RunId(run), Key(from_text(step), visit, number))
+    return JobRef(RunId(run), StepRunKey(from_text(step), visit, number))
 
 
 def job_values(job: JobRef) -> tuple[bytes, bytes, bytes, bytes]:

@@ -13,7 +13,7 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from anew.engine.state import Key
+from anew.engine.state import StepRunKey
 from anew.store import (
     EventRow,
     JobRef,
@@ -162,13 +162,15 @@ def _hand_over(db: apsw.Cursor, commit: PackedCommit) -> None:
         raise lost_lease(lease)
 
 
-def job_key(run: RunId, key: Key) -> JobKey:
+def job_key(run: RunId, key: StepRunKey) -> JobKey:
     return run, key.step, key.visit, NO_ITERATION if key.iteration is None else key.iteration
 
 
 def job_ref(row: JobKey) -> JobRef:
     run, step, visit, iteration = row
-    return JobRef(RunId(run), Key(step, visit, None if iteration == NO_ITERATION else iteration))
+    return JobRef(
+        RunId(run), StepRunKey(step, visit, None if iteration == NO_ITERATION else iteration)
+    )
 
 
 def json_of(value: object) -> str:

@@ -18,7 +18,7 @@ from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import Source
 from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
 from anew.surfaces.api.problems import Refusal
-from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
+from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 from anew.views.timeline import timeline_lines
 
@@ -142,7 +142,7 @@ def draw(record: Record, form: str) -> Response:
     return Response("\n".join(write(_graph_in(record))) + "\n", media_type=media_type)
 
 
-def _graph_in(record: Record) -> Graph:
+def _graph_in(record: Record) -> ProgramGraph:
     """The run's structure with the status of its steps; Refusal when its program is unknown."""
     program = record.progress.program
     if program is None:

@@ -18,10 +18,10 @@ from anew.surfaces.cli.loading import Read, load_program
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.place import add_place_options
 from anew.views.findings import in_file_order
-from anew.views.graph import Graph, dot_lines, graph_of, mermaid_lines
+from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 
-FORMATS: dict[str, Callable[[Graph], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[ProgramGraph], Iterator[str]]] = {
     "mermaid": mermaid_lines,
     "dot": dot_lines,
     "svg": svg_lines,
@@ -94,7 +94,9 @@ def _is_file(said: str) -> bool:
     return said != LAST and not said.isdigit()
 
 
-async def _print_run(database: Database, said: str, write: Callable[[Graph], Iterator[str]]) -> int:
+async def _print_run(
+    database: Database, said: str, write: Callable[[ProgramGraph], Iterator[str]]
+) -> int:
     record = await read_record(database, said)
     program = record.progress.program
     if program is None:

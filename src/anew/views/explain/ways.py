@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.router import Reason
+from anew.engine.router import RouteReason
 from anew.program.program import Arc, RouteMode
 from anew.values import Object
 from anew.views.explain.errors import whole_error
@@ -19,7 +19,7 @@ ARCS_SHOWN = 12
 _SUCCESS_ONLY = "an arc without when answers success only"
 _NO_CONDITION = "no condition"
 # Reasons to prefer one of several arcs that could all be taken.
-_AMONG_OPEN = (Reason.LABEL, Reason.SUGGESTED, Reason.WEIGHT, Reason.LEXICAL)
+_AMONG_OPEN = (RouteReason.LABEL, RouteReason.SUGGESTED, RouteReason.WEIGHT, RouteReason.LEXICAL)
 # What a failure that nobody handles does to the run, by the mode of the step.
 _FAILURES = {
     "fail_fast": "nothing new starts, what runs goes on to its end, then the run fails",
@@ -38,7 +38,7 @@ class WayWords(Struct, frozen=True):
         if event.error is not None:
             yield self._raised(event)
             return
-        if event.reason == Reason.FORK:
+        if event.reason == RouteReason.FORK:
             yield self._forked(event)
             return
         rows = event.arcs[:ARCS_SHOWN]
@@ -106,15 +106,15 @@ class WayWords(Struct, frozen=True):
         if row["reason"] == _NO_CONDITION:
             return "it has no condition"
         match event.reason:
-            case Reason.LABEL:
+            case RouteReason.LABEL:
                 return (
                     f"its label {arc.label!r} is what the outcome said" if arc else "by its label"
                 )
-            case Reason.SUGGESTED:
+            case RouteReason.SUGGESTED:
                 return f"the outcome suggested {row['to']}"
-            case Reason.WEIGHT:
+            case RouteReason.WEIGHT:
                 return self._weighed(event, arc)
-            case Reason.LEXICAL:
+            case RouteReason.LEXICAL:
                 first = "by name" if self.sources.is_graph else "in the document"
                 return f"others weigh as much, and it comes first {first}"
             case _:
@@ -173,11 +173,11 @@ class WayWords(Struct, frozen=True):
         """Ways that no arc describes."""
         for token in event.tokens:
             via, to = token.get("via"), token["to"]
-            if via == Reason.RETRY_TARGET:
+            if via == RouteReason.RETRY_TARGET:
                 yield f"It goes to {to}, {self._target(event.step)}."
-            elif via == Reason.FALLBACK:
+            elif via == RouteReason.FALLBACK:
                 yield f"Nothing of its own takes the failure, so the fallback {to} does."
-            elif via == Reason.GATE:
+            elif via == RouteReason.GATE:
                 yield f"It goes back to {to}, as the {self.sources.gate_word} asks."
             elif via is not None:
                 yield f"It goes to {to} ({via})."
@@ -188,7 +188,7 @@ class WayWords(Struct, frozen=True):
 
     def _nowhere(self, event: e.NextEvaluated) -> str:
         word = self.sources.arc_word
-        if event.reason == Reason.REPEATED:
+        if event.reason == RouteReason.REPEATED:
             return "The same failure has come back too often (same_failures), so it goes nowhere."
         if event.event == "step.failed":
             return f"No {word} of {event.step} handles the failure, and nothing else takes it."
@@ -207,12 +207,13 @@ def came_by(sources: Sources, event: e.NextEvaluated, token: Object) -> str:
     """How a token came about, for the visit it begins."""
     via = token.get("via")
     if via is not None:
+        step = event.step
         ways = {
-            Reason.RETRY_TARGET: f"A failure of {event.step} goes here",
-            Reason.FALLBACK: f"It is the fallback, for nothing else takes {event.step}'s failure",
-            Reason.GATE: "A gate that is not satisfied sent the run back here",
+            RouteReason.RETRY_TARGET: f"A failure of {step} goes here",
+            RouteReason.FALLBACK: f"It is the fallback, for nothing else takes {step}'s failure",
+            RouteReason.GATE: "A gate that is not satisfied sent the run back here",
         }
-        return ways.get(Reason(via), f"{event.step} sent the run here ({via})")
+        return ways.get(RouteReason(via), f"{step} sent the run here ({via})")
     numbers = [row["arc"] for row in event.arcs if row["verdict"] and row["to"] == token["to"]]
     number = f" {numbers[0]}" if len(numbers) == 1 else ""
     return f"{sources.arc_word.capitalize()}{number} of {event.step} leads here"

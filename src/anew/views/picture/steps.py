@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from anew.engine.moments import moment_text
 from anew.program.policy import Retry
 from anew.program.program import Program
-from anew.views.graph import Edge, graph_of
+from anew.views.graph import GraphEdge, graph_of
 from anew.views.graph_rows import (
     EdgeShown,
     GraphShown,
@@ -52,7 +52,7 @@ def _bytes(graph: GraphShown) -> int:
     return len(msgspec.json.encode(graph))
 
 
-def _edge(row: EdgeShown, edge: Edge, ways: WaysTaken) -> EdgeShown:
+def _edge(row: EdgeShown, edge: GraphEdge, ways: WaysTaken) -> EdgeShown:
     taken = ways.along(edge)
     return replace(row, taken=taken.times, last=taken.last)
 

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from anew.engine import events as e
-from anew.engine.router import Reason
-from anew.views.graph import Edge, Way
+from anew.engine.router import RouteReason
+from anew.views.graph import GraphEdge, Way
 
 # Its step, where it leads, and the number of the arc; None for a way that no arc describes.
 WayKey: TypeAlias = tuple[str, str, int | None]
@@ -51,12 +51,12 @@ class WaysTaken(Struct):
                 )
 
     def _note_way(self, step: str, to: str, via: str, seq: int) -> None:
-        if via == Reason.FALLBACK:
+        if via == RouteReason.FALLBACK:
             _count(self.fallbacks.setdefault((step, to), TimesTaken()), seq)
         else:
             _count(self._taken.setdefault((step, to, None), TimesTaken()), seq)
 
-    def along(self, edge: Edge) -> TimesTaken:
+    def along(self, edge: GraphEdge) -> TimesTaken:
         """How often an edge of the graph was taken.
 
         Of two gates that send the run to the same step, the log's tokens do not tell which: both

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from anew.expressions import UNDEFINED, Scope, Words
+from anew.expressions import UNDEFINED, Scope, WordAliases
 from anew.languages.dot.graph import DotDialect
 from anew.values import Object, Value
 
@@ -101,7 +101,7 @@ def outcome_word(scope: Scope, names: Names) -> Value:
         return UNDEFINED
     said = word.lower() if isinstance(word, str) else ""
     if verdict == "failure":
-        return Words(RETRY_WORD, "fail") if said == RETRY_WORD else "fail"
+        return WordAliases(RETRY_WORD, "fail") if said == RETRY_WORD else "fail"
     if said and said not in KNOWN_WORDS:
         return word
     return SPEC_WORDS.get(str(verdict), str(verdict))
