@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
-from anew.engine.people import chosen
+from anew.engine.questions import chosen
 from anew.engine.state import RunState
 from anew.lab.replay import replay
 from anew.lab.script import BY_SCRIPT, Script, Tape, keys_of, read_script

@@ -6,7 +6,7 @@ from contextlib import suppress
 from heapq import heappop, heappush
 
 from anew.engine.events import RunStarted, SignalWaiting
-from anew.engine.people import chosen
+from anew.engine.questions import chosen
 from anew.errors import ConfigError
 from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
 from anew.runtime.engine import Engine

@@ -86,7 +86,7 @@ def test_a_run_that_failed_has_no_open_fork():
     text = "graph [max_visits=2] a -> a [condition=\"status == 'FAILURE'\"] a -> j b -> j j -> x"
     run = played(FORK + "f -> a f -> b " + text, a=[{**BROKEN, "times": 9}])
     assert run.status is RunStatus.FAILED
-    assert not run.state.forks
+    assert not run.state.branch_groups
     assert not run.state.branches
 
 

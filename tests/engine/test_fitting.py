@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from anew.engine.decide import Requested
 from anew.engine.fitting import misfits_of
 from anew.engine.fold import fold
+from anew.engine.fork_points import fork_point
 from anew.engine.outcome import outcome_of
-from anew.engine.resting import resting_point
 from anew.languages import load_text
 from tests.engine.driving import Drive, driven, forked
 from tests.engine.generated_dots import Sketch
-from tests.engine.test_resting import cuts_of
+from tests.engine.test_fork_points import cuts_of
 from tests.generated import playbooks
 
 FLOW = """
@@ -122,7 +122,7 @@ digraph g {{
     old = graph("a", "b")
     drive = Drive(old)
     drive.do(Requested("1", {}))
-    while not drive.state.forks:
+    while not drive.state.branch_groups:
         drive.do(drive.move())
     assert misfits_of(drive.state, old, graph("a", "b")) == []
     (found,) = misfits_of(drive.state, old, graph("a", "b", "c"))
@@ -135,7 +135,7 @@ def test_a_state_that_fits_never_breaks_the_engine(old_text, new_text, seed):
     old, new = program(old_text), program(new_text)
     log = driven(old, seed=seed).log
     for asked in list(cuts_of(log, seed))[:20]:
-        goes_on_without_a_bug(log, resting_point(log, asked), old, new, seed)
+        goes_on_without_a_bug(log, fork_point(log, asked), old, new, seed)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
@@ -147,7 +147,7 @@ def test_a_graph_that_fits_never_breaks_the_engine(one, other):
     assume(new is not None)
     log = driven(old, seed=one).log
     for asked in list(cuts_of(log, one))[:20]:
-        goes_on_without_a_bug(log, resting_point(log, asked), old, new, one)
+        goes_on_without_a_bug(log, fork_point(log, asked), old, new, one)
 
 
 def goes_on_without_a_bug(log, at, old, new, seed):

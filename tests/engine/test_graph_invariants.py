@@ -20,8 +20,8 @@ from anew.engine.decide import (
 )
 from anew.engine.fold import fold
 from anew.engine.moments import LAST_MOMENT
-from anew.engine.people import pending
 from anew.engine.pipeline import Invoke, Wait
+from anew.engine.questions import pending
 from anew.engine.record import Moment
 from anew.engine.state import Branch, RunState, RunStatus, StepRunStatus
 from anew.lab.replay import replay
@@ -146,22 +146,22 @@ def the_state_holds_together(state):
         assert not state.tokens
         assert not state.active
     if state.status is RunStatus.DONE:
-        assert not state.forks
+        assert not state.branch_groups
         assert not state.branches
 
 
 def branches_are_counted(state):
     inside = [token.branch for token in state.tokens.values()]
     inside += [visit.branch for visit in state.active.values()]
-    inside += [fork.parent for fork in state.forks.values()]
+    inside += [group.parent for group in state.branch_groups.values()]
     assert set(inside) <= {None, *state.branches}
     assert all(branch.live == inside.count(branch.id) for branch in state.branches.values())
-    for fork in state.forks.values():
-        branches = [state.branches[one] for one in fork.branches]
+    for group in state.branch_groups.values():
+        branches = [state.branches[one] for one in group.branches]
         ended = [branch.id for branch in branches if branch.has_ended]
-        assert sorted(fork.ended) == ended
+        assert sorted(group.ended) == ended
         at_work = [one for one in branches if one.has_begun and not one.has_ended and one.live]
-        assert fork.width is None or len(at_work) <= fork.width
+        assert group.width is None or len(at_work) <= group.width
 
 
 def the_log_is_gap_free(log):

@@ -7,7 +7,7 @@ import pytest
 
 from anew.engine import events as e
 from anew.engine.fold import evolve, fold
-from anew.engine.resting import resting_point
+from anew.engine.fork_points import fork_point
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.forking import fork_preview
@@ -144,7 +144,7 @@ def test_a_fork_at_any_event_ends_and_does_nothing_twice(tmp_path, document):
         for at in range(2, len(log)):
             before = len(world.left())
             order = ForkRequest(old, ForkPoint(at), key=f"at-{at}")
-            if fold(log[: resting_point(log, at)]).is_stopping:
+            if fold(log[: fork_point(log, at)]).is_stopping:
                 with pytest.raises(ConfigError, match="nothing left"):
                     await world.engine.fork(order)
                 continue
@@ -239,7 +239,7 @@ def test_a_fork_of_a_fork_is_derived_again_wherever_it_is_cut(tmp_path, is_moved
         await world.ended(first)
         log = await world.log(first)
         for at in range(2, len(log)):
-            if fold(log[: resting_point(log, at)]).is_stopping:
+            if fold(log[: fork_point(log, at)]).is_stopping:
                 continue
             order = ForkRequest(
                 first, ForkPoint(at), workload={"region": "us"} if at % 3 == 0 else {}

@@ -4,7 +4,7 @@ import pytest
 
 from anew.engine import events as e
 from anew.engine.fold import fold
-from anew.engine.resting import resting_point
+from anew.engine.fork_points import fork_point
 from anew.engine.state import RunStatus
 from anew.lab.forking import fork_preview
 from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
@@ -71,7 +71,7 @@ def test_a_moved_run_is_forked_at_any_event_or_refused(tmp_path, first, second):
         cut = next(one.seq for one in log if isinstance(one, e.RunPaused))
         missing = []
         for at in range(2, cut):
-            if fold(log[: resting_point(log, at)]).is_stopping:
+            if fold(log[: fork_point(log, at)]).is_stopping:
                 continue
             try:
                 own = (await world.engine.fork(ForkRequest(run, ForkPoint(at)))).run

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.errors import ConfigError
 from anew.store import (
     Commit,
@@ -440,7 +440,7 @@ def test_what_an_older_server_writes_meanwhile_is_caught_up_with(
         module_database.execute(FORGET)
         unmarked = await db.archive.run(RunId(3))
         assert unmarked is not None
-        assert (unmarked.state, unmarked.fingerprint) == (State.FAILED, None)
+        assert (unmarked.state, unmarked.fingerprint) == (DetailedStatus.FAILED, None)
         if way == "maintain":
             await db.maintain()
         else:

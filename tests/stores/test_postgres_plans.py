@@ -11,8 +11,8 @@ from functools import partial
 import psycopg
 import pytest
 
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.store import RunFilter, RunId
 from anew.stores.contract.making import LATER, NOW, first, follows, job, lease, paused
 from anew.stores.postgres import PostgresDatabase, archive, leasing
@@ -133,8 +133,8 @@ def test_a_commit_looks_at_the_rows_it_changes(crowded: Database) -> None:
         RunFilter(limit=10, labels={"team": "x"}),
         RunFilter(limit=10, since=RUNS - 10),
         RunFilter(limit=10, runs=[RunId(5), RunId(6)]),
-        RunFilter(limit=10, states=[State.DONE]),
-        RunFilter(limit=10, states=[State.DEAD]),
+        RunFilter(limit=10, states=[DetailedStatus.DONE]),
+        RunFilter(limit=10, states=[DetailedStatus.DEAD]),
         RunFilter(limit=10, attempt_min=2),
         RunFilter(limit=10, due_before=LATER),
         RunFilter(limit=10, error_kind="auth"),

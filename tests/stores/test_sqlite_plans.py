@@ -10,8 +10,8 @@ import asyncio
 import apsw
 import pytest
 
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.store import RunFilter, RunId
 from anew.stores.contract.making import LATER, NOW, lease
 from anew.stores.sqlite import SqliteDatabase, archive, commits, leasing, marking, survey
@@ -81,8 +81,8 @@ def test_expired_leases_are_looked_for_among_the_leased(crowded):
         RunFilter(labels={"team": "x"}),
         RunFilter(since=NOW),
         RunFilter(runs=[RunId(5)]),
-        RunFilter(states=[State.DEAD]),
-        RunFilter(states=[State.FAILED]),
+        RunFilter(states=[DetailedStatus.DEAD]),
+        RunFilter(states=[DetailedStatus.FAILED]),
         RunFilter(attempt_min=2),
         RunFilter(due_before=NOW),
         RunFilter(error_kind="auth"),

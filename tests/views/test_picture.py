@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anew.engine import events as e
-from anew.engine.standing import State
 from anew.engine.state import RunStatus, StepRunKey
+from anew.engine.statuses import DetailedStatus
 from anew.store import JobRef, RunId, RunRow
 from anew.views.graph_rows import EdgeShown
 from anew.views.lanes import Bar, BarKind, Lane, Lanes, density_of, lanes_of
@@ -249,16 +249,21 @@ def test_of_many_waits_some_are_shown_and_the_others_counted(monkeypatch) -> Non
 @pytest.mark.parametrize(
     ("document", "script", "last", "state"),
     [
-        (RETRY, {}, e.RunRequested, State.QUEUED),
-        (RETRY, {}, e.TaskStarted, State.RUNNING),
-        (RETRY, {}, e.StepDone, State.RUNNING),
-        (RETRY, {"outcomes": {"page": [DOWN, {}]}}, e.TaskRetryScheduled, State.RETRYING),
-        (RETRY, {}, e.RunDone, State.DONE),
-        (RETRY, {"outcomes": {"page": [DOWN]}}, e.RunFailed, State.FAILED),
-        (ASKS, {"outcomes": {"a": [{"answer": "y", "takes": 1}]}}, e.HumanWaiting, State.PERSON),
-        (WAITS, {"signals": [{"signal": "paid", "at": 1}]}, e.SignalWaiting, State.SIGNAL),
-        (SLEEPS, {}, e.TaskStarted, State.PARKED),
-        (CHILD, {}, e.TaskStarted, State.PARKED),
+        (RETRY, {}, e.RunRequested, DetailedStatus.QUEUED),
+        (RETRY, {}, e.TaskStarted, DetailedStatus.RUNNING),
+        (RETRY, {}, e.StepDone, DetailedStatus.RUNNING),
+        (RETRY, {"outcomes": {"page": [DOWN, {}]}}, e.TaskRetryScheduled, DetailedStatus.RETRYING),
+        (RETRY, {}, e.RunDone, DetailedStatus.DONE),
+        (RETRY, {"outcomes": {"page": [DOWN]}}, e.RunFailed, DetailedStatus.FAILED),
+        (
+            ASKS,
+            {"outcomes": {"a": [{"answer": "y", "takes": 1}]}},
+            e.HumanWaiting,
+            DetailedStatus.PERSON,
+        ),
+        (WAITS, {"signals": [{"signal": "paid", "at": 1}]}, e.SignalWaiting, DetailedStatus.SIGNAL),
+        (SLEEPS, {}, e.TaskStarted, DetailedStatus.PARKED),
+        (CHILD, {}, e.TaskStarted, DetailedStatus.PARKED),
     ],
 )
 def test_a_run_stands_as_its_log_says(document, script, last, state) -> None:
@@ -270,7 +275,10 @@ def test_a_paused_run_is_paused_and_a_run_that_kills_workers_is_dead() -> None:
     simulation = simulated(RETRY)
     log = upto(simulation, e.TaskStarted)
     at, seq = log[-1].at, len(log)
-    assert picture_of(simulation, [*log, e.RunPaused(seq=seq + 1, at=at)]).state is State.PAUSED
+    assert (
+        picture_of(simulation, [*log, e.RunPaused(seq=seq + 1, at=at)]).state
+        is DetailedStatus.PAUSED
+    )
     lost = {"kind": "worker_lost", "message": "3 workers were lost"}
     place = {"at": at, "step": "fetch", "visit": 1}
     dead = [
@@ -279,7 +287,7 @@ def test_a_paused_run_is_paused_and_a_run_that_kills_workers_is_dead() -> None:
         e.RunFailed(seq=seq + 2, at=at, error=lost),
     ]
     picture = picture_of(simulation, dead)
-    assert (picture.state, picture.failed_step) == (State.DEAD, "fetch")
+    assert (picture.state, picture.failed_step) == (DetailedStatus.DEAD, "fetch")
     assert len(picture.fingerprint or "") == 12
 
 

@@ -11,14 +11,14 @@ from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
+from anew.engine import branches, gates, signals
 from anew.engine import events as e
-from anew.engine import forks, gates, signals
 from anew.engine.admission import admits
 from anew.engine.joins import groups_of, merged_args, oldest_joining, ready_groups
 from anew.engine.loops import open_loop
 from anew.engine.outcome import Outcome, error_of
-from anew.engine.people import chosen
 from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
+from anew.engine.questions import chosen
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
 from anew.engine.state import (
@@ -328,7 +328,7 @@ def _settle(recorder: Recorder) -> None:
             if not state.active:
                 _end_run(recorder)
             return
-        if state.forks and _join_branches(recorder):
+        if state.branch_groups and _join_branches(recorder):
             continue
         if state.tokens and _start_ready(recorder):
             continue
@@ -343,18 +343,18 @@ def _settle(recorder: Recorder) -> None:
 
 
 def _join_branches(recorder: Recorder) -> bool:
-    """Begin the visit in which the branches of a fork meet, if they have done enough."""
-    joined = forks.next_joined(recorder)
+    """Begin the visit in which parallel branches meet, if they have done enough."""
+    joined = branches.next_joined(recorder)
     if joined is None:
         return False
-    step, args = joined.fork.join, forks.args_of(joined)
-    parent = joined.fork.parent
+    step, args = joined.group.join, branches.args_of(joined)
+    parent = joined.group.parent
     if parent is not None and is_join(recorder.state, recorder.state.branches[parent], step):
-        recorder.stopped += forks.write(recorder, joined, None)
+        recorder.stopped += branches.write(recorder, joined, None)
         return True
     visit = recorder.state.visits.get(step, 0) + 1
     problem = _past_limit(recorder, step)
-    recorder.stopped += forks.write(recorder, joined, visit)
+    recorder.stopped += branches.write(recorder, joined, visit)
     tokens = [one.id for one in recorder.state.tokens.values() if _is_of_join(one, step, parent)]
     if problem is not None:
         recorder.emit(e.GateChecked(step=step, tokens=tokens, allow=False, error=problem))
@@ -496,7 +496,7 @@ def _begin_step_run(recorder: Recorder, key: StepRunKey) -> Ask | None:
     if step.loop is None or key.iteration is not None:
         return Pipeline(recorder, key).begin()
     recorder.emit(e.StepStarted(step=key.step, visit=key.visit))
-    problem = forks.failure_of(step, run)
+    problem = branches.failure_of(step, run)
     if problem is not None:
         return Ended(key, problem)
     opened = open_loop(recorder, run, step.loop)

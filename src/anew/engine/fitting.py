@@ -1,7 +1,7 @@
 """Decide whether a run can go on under another program: what is live in it must exist there.
 
-A state fits when its tokens, visits, tasks and forks are found in the new program in the shape they
-have. What has ended may be gone: its results are in the state. Knows no log, time or store.
+A state fits when its tokens, visits, tasks and branches are found in the new program in the shape
+they have. What has ended may be gone: its results are in the state. Knows no log, time or store.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def misfits_of(state: RunState, old: Program, new: Program) -> list[Misfit]:
     found = [*_of_program(old, new), *_of_tokens(state, new)]
     for visit in state.active.values():
         found += _of_visit(visit, old, new)
-    for fork in state.forks.values():
-        found += _of_fork(fork.step, fork.join, old, new)
+    for group in state.branch_groups.values():
+        found += _of_group(group.step, group.join, old, new)
     return list(dict.fromkeys(found))
 
 
@@ -130,7 +130,7 @@ def _labels_before(step: Step, label: str) -> list[str]:
     return [task.label for task in step.tasks[: step.index_of[label]]]
 
 
-def _of_fork(name: str, join: str, old: Program, new: Program) -> Iterator[Misfit]:
+def _of_group(name: str, join: str, old: Program, new: Program) -> Iterator[Misfit]:
     """Open branches meet where they were to meet, and there are as many."""
     step, was = new.steps.get(name), old.steps.get(name)
     if step is None or step.router.mode is not RouteMode.FORK:

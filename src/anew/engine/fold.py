@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from anew.engine import events as e
-from anew.engine.cuts import go_on_later
+from anew.engine.shared_logs import resume_later
 from anew.engine.state import (
     BRANCH_FAILS,
     FOR_OTHERS,
@@ -39,10 +39,10 @@ from anew.engine.tokens import (
     drop_token,
     end_branch,
     end_if_stranded,
-    fork_branches,
     join_branches,
     keep_verdict,
     leave,
+    open_branches,
     write_ctx,
 )
 from anew.errors import EngineBug
@@ -127,18 +127,18 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             _run_started(state, event)
         case e.RunCancelled():
             state.tokens, state.active, state.live = {}, {}, {}
-            state.forks, state.branches, state.asking = {}, {}, 0
+            state.branch_groups, state.branches, state.asking = {}, {}, 0
         case e.RunFailed():
             state.failure = event.error
-            state.forks, state.branches = {}, {}
+            state.branch_groups, state.branches = {}, {}
         case e.RunPaused():
             if event.shared_with is not None:
-                go_on_later(state, event.later_by)
+                resume_later(state, event.later_by)
         case e.RunResumed() | e.RunDone():
             pass
         case e.BranchForked():
             if event.fork is not None:
-                fork_branches(state, event, event.fork)
+                open_branches(state, event, event.fork)
         case e.BranchJoined():
             if event.fork is not None:
                 join_branches(state, event, event.fork)

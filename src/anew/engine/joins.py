@@ -1,14 +1,14 @@
 """Decide which waiting tokens may start a visit of their step (SEMANTICS 2.3).
 
 Static reachability over arcs says whether another live token could still arrive. Tokens of
-different branches of a fork never meet here: where those meet is `engine.forks`' business.
+different parallel branches never meet here: where those meet is `engine.branches`' business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anew.engine.forks import is_at_join, may_begin
+from anew.engine.branches import is_at_join, may_begin
 from anew.engine.state import RunState, Token
 from anew.program.program import Join, Program
 from anew.values import Object
@@ -18,7 +18,7 @@ def groups_of(state: RunState) -> list[list[Token]]:
     """Waiting tokens that may enter together: of one step and one branch, oldest first."""
     waiting: dict[tuple[str, int | None], list[Token]] = {}
     for token in state.tokens.values():
-        if state.forks and is_at_join(state, token):
+        if state.branch_groups and is_at_join(state, token):
             continue  # it waits for the other branches
         waiting.setdefault((token.step, token.branch), []).append(token)
     return list(waiting.values())
@@ -53,19 +53,19 @@ def merged_args(tokens: list[Token]) -> Object:
 
 
 def _is_running(state: RunState, step: str, branch: int | None, waiting: list[Token]) -> bool:
-    if not state.forks:
+    if not state.branch_groups:
         return state.live[step] > len(waiting)
     return any(key[0] == step and visit.branch == branch for key, visit in state.active.items())
 
 
 def _live_in(state: RunState, branch: int | None) -> Iterable[str]:
     """The steps from which a token of this branch may still come, the waiting ones included."""
-    if not state.forks:
+    if not state.branch_groups:
         return state.live
     steps = [key[0] for key, visit in state.active.items() if visit.branch == branch]
     steps += [token.step for token in state.tokens.values() if token.branch == branch]
-    # An open fork leads to its join.
-    return steps + [fork.join for fork in state.forks.values() if fork.parent == branch]
+    # An open group leads to its join.
+    return steps + [group.join for group in state.branch_groups.values() if group.parent == branch]
 
 
 def _may_ask(state: RunState, group: list[Token]) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias, final
 
 from msgspec import Struct
 
+from anew.engine.branches import failure_of
 from anew.engine.events import (
     HumanTimedOut,
     HumanWaiting,
@@ -19,11 +20,10 @@ from anew.engine.events import (
     StepStarted,
     TaskStarted,
 )
-from anew.engine.forks import failure_of
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import Outcome, error_of, outcome_of
-from anew.engine.people import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.policy import judge
+from anew.engine.questions import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.record import Recorder
 from anew.engine.relay import relayed
 from anew.engine.render import Rejected, is_settled, value_of

@@ -11,7 +11,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from anew.engine.events import BranchForked, NextEvaluated
-from anew.engine.people import same_label
+from anew.engine.questions import same_label
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, excerpt, holds, value_of
 from anew.engine.scope import RunScope
@@ -252,7 +252,7 @@ def _fork(
             step=key.step,
             visit=key.visit,
             tokens=[token["id"] for token in tokens],
-            fork=recorder.state.forks_made + 1,
+            fork=recorder.state.branch_groups_made + 1,
             join=router.join,
             parent=parent,
             width=router.width,

@@ -311,14 +311,14 @@ class Rescued(Struct, frozen=True):
 
 
 class Branch(Struct, gc=False):
-    """One way of a fork: its own ctx and counters, and what it wrote.
+    """One of several parallel ways: its own ctx and counters, and what it wrote.
 
-    `live` counts its tokens, visits and open forks; `has_ended` once it is at the join, or failed.
+    `live` counts its tokens, visits and open groups; `has_ended` once it is at the join, or failed.
     """
 
     id: int
     name: str
-    fork: int
+    group: int
     ctx: Object
     written: Object = field(default_factory=dict)
     retries: dict[str, int] = field(default_factory=dict)
@@ -384,8 +384,8 @@ class RunState(Struct, gc=False):
     repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
     arcs_taken: dict[str, int] = field(default_factory=dict)  # of arcs that are counted
     rescued: Rescued | None = None
-    forks: dict[int, BranchGroup] = field(default_factory=dict)
-    forks_made: int = 0
+    branch_groups: dict[int, BranchGroup] = field(default_factory=dict)
+    branch_groups_made: int = 0
     branches: dict[int, Branch] = field(default_factory=dict)
     branches_made: int = 0
 
@@ -402,7 +402,7 @@ class RunState(Struct, gc=False):
         if branch is None:
             return self.verdicts
         known = self.branches[branch]
-        return self.verdicts_in(self.forks[known.fork].parent) | known.verdicts
+        return self.verdicts_in(self.branch_groups[known.group].parent) | known.verdicts
 
     def live_step_runs(self) -> list[StepRun]:
         """Every step-run that has not ended, the open iterations of loops among them."""

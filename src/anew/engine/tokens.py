@@ -1,4 +1,4 @@
-"""Keep the books of a run's tokens, and of the branches of its forks.
+"""Keep the books of a run's tokens, and of its groups of parallel branches.
 
 Part of the fold: changes the state in place, knows no program, decides nothing.
 """
@@ -42,12 +42,12 @@ def add_token(
 
 
 def is_join(state: RunState, branch: Branch, step: str) -> bool:
-    """Whether a branch ends at this step: where its fork joins, or one around it."""
-    fork = state.forks[branch.fork]
-    while fork.join != step:
-        if fork.parent is None:
+    """Whether a branch ends at this step: where its group joins, or one around it."""
+    group = state.branch_groups[branch.group]
+    while group.join != step:
+        if group.parent is None:
             return False
-        fork = state.forks[state.branches[fork.parent].fork]
+        group = state.branch_groups[state.branches[group.parent].group]
     return True
 
 
@@ -55,7 +55,7 @@ def end_branch(state: RunState, branch: Branch) -> None:
     """It has come to its end, whatever else may still be live in it."""
     if not branch.has_ended:
         branch.has_ended = True
-        state.forks[branch.fork].ended.append(branch.id)
+        state.branch_groups[branch.group].ended.append(branch.id)
 
 
 def end_if_stranded(state: RunState, branch: int | None) -> None:
@@ -90,16 +90,16 @@ def write_ctx(state: RunState, branch: int | None, writes: Object) -> None:
         ground.written = {**rest, **writes}
 
 
-def fork_branches(state: RunState, event: e.BranchForked, number: int) -> None:
+def open_branches(state: RunState, event: e.BranchForked, number: int) -> None:
     assert event.step is not None
     assert event.join is not None
     tokens = [state.tokens[token] for token in event.tokens]
     ground = state.ground(event.parent)
     if isinstance(ground, Branch):
-        ground.live += 1  # as long as the fork is open
+        ground.live += 1  # as long as the group is open
     ids = [branch["id"] for branch in event.branches]
-    state.forks_made, state.branches_made = number, ids[-1]
-    state.forks[number] = BranchGroup(
+    state.branch_groups_made, state.branches_made = number, ids[-1]
+    state.branch_groups[number] = BranchGroup(
         number, event.step, event.join, event.parent, event.width, ids
     )
     for token, branch in zip(tokens, event.branches, strict=True):
@@ -111,13 +111,13 @@ def fork_branches(state: RunState, event: e.BranchForked, number: int) -> None:
 
 def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     """The branches are over, and so is everything in them: what is still at work is void."""
-    fork = state.forks[number]
+    group = state.branch_groups[number]
     closed = branches_below(state, number)
-    ground = state.ground(fork.parent)
-    for branch in (state.branches[one] for one in fork.ended):
+    ground = state.ground(group.parent)
+    for branch in (state.branches[one] for one in group.ended):
         for step, verdict in branch.verdicts.items():
             keep_verdict(ground, step, verdict)
-    keep_verdict(ground, fork.step, event.verdict or "success")  # it goes as its branches do
+    keep_verdict(ground, group.step, event.verdict or "success")  # it goes as its branches do
     for token in [one for one in state.tokens.values() if one.branch in closed]:
         if token.id not in event.tokens:
             drop_token(state, token.id)
@@ -127,17 +127,17 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
             del state.active[key]
             leave(state, key[0])
     for token_id in event.tokens:
-        state.tokens[token_id].branch = fork.parent
-        state.tokens[token_id].origin = Origin(fork.step, "join")
+        state.tokens[token_id].branch = group.parent
+        state.tokens[token_id].origin = Origin(group.step, "join")
     for one in closed:
         state.branches.pop(one)
-    for fork_id in [one for one, inner in state.forks.items() if inner.parent in closed]:
-        del state.forks[fork_id]
-    del state.forks[number]
+    for inner_id in [one for one, inner in state.branch_groups.items() if inner.parent in closed]:
+        del state.branch_groups[inner_id]
+    del state.branch_groups[number]
     if isinstance(ground, Branch):
         ground.live += len(event.tokens) - 1
     if event.written:
-        write_ctx(state, fork.parent, event.written)
+        write_ctx(state, group.parent, event.written)
     if event.visit is None and isinstance(ground, Branch):
         # The branch around it was to meet the others here too, and so it does.
         ground.said, ground.error = OutcomeSummary(event.verdict or "success"), event.error
@@ -153,10 +153,10 @@ def keep_verdict(ground: RunState | Branch, step: str, verdict: str) -> None:
     ground.verdicts[step] = verdict
 
 
-def branches_below(state: RunState, fork: int) -> set[int]:
-    """The branches of a fork, and of every fork inside them."""
-    closed = set(state.forks[fork].branches)
-    for inner in state.forks.values():  # a fork is made after the one it is in
+def branches_below(state: RunState, group: int) -> set[int]:
+    """The branches of a group, and of every group inside them."""
+    closed = set(state.branch_groups[group].branches)
+    for inner in state.branch_groups.values():  # a group is made after the one it is in
         if inner.parent in closed:
             closed.update(inner.branches)
     return closed

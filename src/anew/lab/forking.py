@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anew.engine.cuts import share_at
 from anew.engine.events import Event
+from anew.engine.shared_logs import share_at
 from anew.lab.replay import Difference, posing_as, replay
 from anew.program.program import Program
 from anew.runtime.forks import ForkPlan

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from anew.engine.outcome import Outcome, outcome_of
-from anew.engine.people import asked_by, chosen, matching, outcome_of_answer
+from anew.engine.questions import asked_by, chosen, matching, outcome_of_answer
 from anew.engine.signals import outcome_of_signal
 from anew.engine.state import Question
 from anew.lab.script import BY_SCRIPT, Script, ScriptEntry

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.errors import AnewError, ConfigError
 from anew.runtime.engine import Engine
 from anew.runtime.keys import ASKED
@@ -26,18 +26,24 @@ BULK_SECONDS_MAX = 5.0
 BulkAction: TypeAlias = Literal["cancel", "pause", "resume", "retry", "skip"]
 _OPEN = frozenset(
     {
-        *(State.QUEUED, State.RUNNING, State.RETRYING, State.PERSON, State.SIGNAL),
-        *(State.PARKED, State.WAITING),
+        *(
+            DetailedStatus.QUEUED,
+            DetailedStatus.RUNNING,
+            DetailedStatus.RETRYING,
+            DetailedStatus.PERSON,
+            DetailedStatus.SIGNAL,
+        ),
+        *(DetailedStatus.PARKED, DetailedStatus.WAITING),
     }
 )
 # In which states an action can change a run.
-ABLE: Mapping[BulkAction, frozenset[State]] = {
-    "cancel": _OPEN | {State.PAUSED},
+ABLE: Mapping[BulkAction, frozenset[DetailedStatus]] = {
+    "cancel": _OPEN | {DetailedStatus.PAUSED},
     "pause": _OPEN,
-    "resume": frozenset({State.PAUSED}),
-    "retry": frozenset({State.FAILED, State.DEAD}),
+    "resume": frozenset({DetailedStatus.PAUSED}),
+    "retry": frozenset({DetailedStatus.FAILED, DetailedStatus.DEAD}),
     # Only the run itself knows whether something of it waits, whatever stands for it.
-    "skip": _OPEN | {State.PAUSED},
+    "skip": _OPEN | {DetailedStatus.PAUSED},
 }
 # Which actions the log tells the reason of, and which who wanted them.
 WITH_REASON: tuple[BulkAction, ...] = ("cancel", "pause")

@@ -16,9 +16,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.cuts import share_at
 from anew.engine.fitting import Misfit, misfits_of
-from anew.engine.resting import resting_point
+from anew.engine.fork_points import fork_point
+from anew.engine.shared_logs import share_at
 from anew.engine.state import RunState
 from anew.errors import ConfigError
 from anew.runtime.damage import check_row, folded, readable_log
@@ -171,7 +171,7 @@ def _plan(
 ) -> ForkPlan:
     """How the run stands where the log is cut; ConfigError when it cannot go on."""
     folded(run, log[:asked])  # what does not follow is told as the damage it is
-    at = resting_point(log, asked)
+    at = fork_point(log, asked)
     if not at:
         raise ConfigError(
             f"nothing has begun by event {asked} of run {run}. Start it from the beginning; "
@@ -201,7 +201,7 @@ def _too_late(log: Sequence[e.Event], run: RunId, asked: int, state: RunState) -
     for index in range(asked - 1, 0, -1):
         event = log[index]
         if isinstance(event, e.StepScheduled):
-            at = resting_point(log, index)
+            at = fork_point(log, index)
             return ConfigError(f"{told}. Fork it at event {at}, or from step {event.step!r}.")
     return ConfigError(f"{told}.")
 

@@ -16,7 +16,7 @@ from typing import Protocol, TextIO
 
 from msgspec import Struct
 
-from anew.engine.people import chosen
+from anew.engine.questions import chosen
 from anew.runtime.questions import OpenQuestion, choice_lines
 
 # What a terminal gives at once at most.

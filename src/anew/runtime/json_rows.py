@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from anew.engine.events import Event, RunRequested
 from anew.engine.moments import moment_text
-from anew.engine.standing import State
 from anew.engine.state import FINAL, RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.keys import shown_key
 from anew.runtime.questions import OpenQuestion
@@ -31,7 +31,7 @@ from anew.values import Object
 WAITING_CHILDREN_MAX = 1_000
 # Of so many runs of a list it is told what they ask.
 ASKING_ROWS_MAX = 100
-_ASKING = (State.PERSON, State.SIGNAL)
+_ASKING = (DetailedStatus.PERSON, DetailedStatus.SIGNAL)
 
 
 def run_row(row: RunRow, version: int | None = None) -> Object:

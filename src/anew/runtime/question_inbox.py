@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from anew.engine.moments import moment_text
-from anew.engine.people import PendingQuestion, pending
+from anew.engine.questions import PendingQuestion, pending
 from anew.engine.state import RunState
 from anew.runtime.questions import readable_state
 from anew.store import Database, JobRef, RunFilter, RunId, RunRow

@@ -1,7 +1,7 @@
 """The questions a run and its children have open, and whether anything but people moves the run.
 
 Reads what is durable, so that a second terminal sees the same as the owner of the database. Which
-answer fits which question is the engine's to say (`engine.people`).
+answer fits which question is the engine's to say (`engine.questions`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from anew.engine.events import HumanAnswered
 from anew.engine.moments import moment_text
-from anew.engine.people import accelerator, chosen, matching, pending, plain_label
+from anew.engine.questions import accelerator, chosen, matching, pending, plain_label
 from anew.engine.state import RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.runtime.damage import folded

@@ -8,8 +8,8 @@ from typing import Literal, NewType, TypeAlias
 
 from msgspec import Struct, field
 
-from anew.engine.standing import rank_of
 from anew.engine.state import StepRunKey
+from anew.engine.statuses import rank_of
 
 RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from anew.clock import Clock
 from anew.engine.events import Event
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.errors import StoreGone
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, Stored
@@ -110,7 +110,7 @@ class Archive(Protocol):
 class Survey(Protocol):
     """Very many runs at a glance."""
 
-    async def counts(self, asked: RunFilter) -> dict[State, int]:
+    async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
         """How many runs there are in each state that one of them has, without regard to limit."""
 
     async def points(self, asked: RunFilter) -> list[RunPoint]:

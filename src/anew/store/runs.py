@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from anew.engine.standing import State, state_of
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus, state_of
 from anew.store.jobs import JobRef, JobRow, RunId
 from anew.values import Object
 
@@ -45,7 +45,7 @@ class RunRow(Struct, frozen=True):
     damage: str | None = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> DetailedStatus:
         """How it stands."""
         rank = self.open.rank if self.open is not None else None
         return state_of(self.status, error_kind=self.error_kind, rank=rank)
@@ -69,7 +69,7 @@ class RunFilter(Struct, frozen=True):
     labels: Mapping[str, str] = field(default_factory=dict)
     before: RunId | None = None
     limit: int = 50
-    states: Sequence[State] = ()
+    states: Sequence[DetailedStatus] = ()
     digests: Sequence[str] | None = None
     runs: Sequence[RunId] | None = None
     until: int | None = None
@@ -89,7 +89,7 @@ class RunPoint(Struct, frozen=True):
     run: RunId
     created_at: int
     ended_at: int | None
-    state: State
+    state: DetailedStatus
 
 
 class FailureFilter(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from anew.engine.standing import DEAD_KIND
+from anew.engine.statuses import GIVEN_UP_KIND
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
     FailureFilter,
@@ -106,7 +106,7 @@ def _group(fingerprint: str, meant: Sequence[RunRow], asked: FailureFilter) -> F
         message=message_searched(newest.error),
         programs=sorted({row.program for row in rows})[:PROGRAMS_OF_FAILURE_MAX],
         count=len(rows),
-        dead=sum(row.error_kind == DEAD_KIND for row in rows),
+        dead=sum(row.error_kind == GIVEN_UP_KIND for row in rows),
         first_at=rows[0].ended_at or 0,
         last_at=newest.ended_at or 0,
         newest=newest.run,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint, RunRow, StoredProgram
 from anew.stores.matching import groups
 
@@ -19,7 +19,7 @@ class MemorySurvey:
         self._choose = choose
         self._registered = registered
 
-    async def counts(self, asked: RunFilter) -> dict[State, int]:
+    async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
         return dict(Counter(row.state for row in self._choose(asked)))
 
     async def points(self, asked: RunFilter) -> list[RunPoint]:

@@ -10,26 +10,30 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import HIDDEN_KEYS, RunRow, WaitReason
 from anew.stores.packing import message_searched
 
 # What a run in a state has besides, and an index knows: the others need not be looked at.
-JOB_STATES = {State.PERSON: "person", State.SIGNAL: "signal", State.RETRYING: "retry"}
+JOB_STATES = {
+    DetailedStatus.PERSON: "person",
+    DetailedStatus.SIGNAL: "signal",
+    DetailedStatus.RETRYING: "retry",
+}
 # Why a job is put aside until a moment that somebody may bring forward.
 DELAYS = (WaitReason.RETRY, WaitReason.SLEEP)
 _STATUSES = {
-    State.QUEUED: ("new", "queued", "running", "waiting"),
-    State.DEAD: ("failed",),
-    State.PERSON: ("running", "waiting"),
-    State.SIGNAL: ("running", "waiting"),
-    State.RETRYING: ("running", "waiting"),
-    State.PARKED: ("running", "waiting"),
+    DetailedStatus.QUEUED: ("new", "queued", "running", "waiting"),
+    DetailedStatus.DEAD: ("failed",),
+    DetailedStatus.PERSON: ("running", "waiting"),
+    DetailedStatus.SIGNAL: ("running", "waiting"),
+    DetailedStatus.RETRYING: ("running", "waiting"),
+    DetailedStatus.PARKED: ("running", "waiting"),
 }
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
-def statuses_of(states: Iterable[State]) -> list[str]:
+def statuses_of(states: Iterable[DetailedStatus]) -> list[str]:
     """Those that runs in these states can have."""
     return sorted({status for state in states for status in _STATUSES.get(state, (state.value,))})
 

@@ -15,8 +15,8 @@ from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import idempotency_key
-from anew.engine.standing import DEAD_KIND
 from anew.engine.state import StepRunKey
+from anew.engine.statuses import GIVEN_UP_KIND
 from anew.program.program import Program
 from anew.program.retry import BackoffKind, JitterKind
 from anew.values import Object
@@ -158,7 +158,7 @@ class AttemptBook:
             case e.StepRedelivered():
                 self._close(self._open.pop(_place(event), None), event, "lost")
             case e.StepFailed() | e.LoopIterationFailed():
-                is_lost = event.error.get("kind") == DEAD_KIND
+                is_lost = event.error.get("kind") == GIVEN_UP_KIND
                 self._leave(event, "lost" if is_lost else "cancelled", event.error)
             case e.StepDone() | e.LoopIterationDone():
                 self._leave(event, "cancelled")

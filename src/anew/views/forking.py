@@ -15,8 +15,8 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.cuts import sharers_of
 from anew.engine.fitting import Misfit
+from anew.engine.shared_logs import sharers_of
 from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunStatus
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program

@@ -119,7 +119,7 @@ class Progress:
                 self.reason = event.reason
                 if event.shared_with is not None:
                     self.first_at = event.at  # what is before belongs to another run
-                    self._go_on_later(event.later_by or 0)
+                    self._resume_later(event.later_by or 0)
             case e.RunDone():
                 self.result = event.result
             case e.RunFailed():
@@ -132,8 +132,8 @@ class Progress:
             case _:
                 pass
 
-    def _go_on_later(self, later_by: int) -> None:
-        """As `engine.cuts` does: a wait for others is moved, one for a moment of its own is not."""
+    def _resume_later(self, later_by: int) -> None:
+        """As `engine.shared_logs`: a wait for others is moved, one for a moment is not."""
         for activity in self.activities():
             activity.asked_at += later_by
             if activity.doing in _ASKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.runtime import rows as rows_module
 from anew.surfaces.api import listing
 from tests.surfaces.api.served import ASKS, FAILS, NOOP, SLEEPS, WAITS, Site, play
@@ -63,7 +63,7 @@ def test_a_run_stands_in_one_state_everywhere(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         runs = await started_in_every_way(site)
         facets = await site.get("/api/v1/runs/facets")
-        assert set(facets["states"]) == {state.value for state in State}
+        assert set(facets["states"]) == {state.value for state in DetailedStatus}
         assert {state: n for state, n in facets["states"].items() if n} == dict.fromkeys(runs, 1)
         assert facets["total"] == 6
         assert facets["programs"] == ["ask", "failing", "flaky", "quick", "sleeper", "waiter"]

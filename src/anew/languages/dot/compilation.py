@@ -16,7 +16,7 @@ from anew.languages.dot.settings import Holder, flag, given
 from anew.languages.dot.source import Source
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity, Suggestions
-from anew.program.forks import match_joins
+from anew.program.join_matching import match_joins
 from anew.program.span import Span
 
 # Nobody reads more of one kind, and what else is wrong must not be lost among them.

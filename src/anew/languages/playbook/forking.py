@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from anew.languages.playbook.compilation import Compilation
-from anew.program.forks import match_joins
+from anew.program.join_matching import match_joins
 from anew.program.program import Gather, Join, RouteMode, Step
 
 _JOIN_FORM = "Write `next: {spec: {mode: fork, join: <step>}, arcs: […]}`."

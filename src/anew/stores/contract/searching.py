@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from anew.engine.fingerprints import fingerprint_of
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
     Database,
@@ -59,7 +59,7 @@ async def case_failed_runs_are_found_by_what_failed_them(factory: Factory) -> No
         row = await db.archive.run(RunId(3))
         assert row is not None
         assert (row.error_kind, row.fingerprint) == ("worker_lost", fingerprint_of(_LOST))
-        assert row.state is State.DEAD
+        assert row.state is DetailedStatus.DEAD
 
 
 async def case_a_run_that_goes_on_has_no_fingerprint(factory: Factory) -> None:

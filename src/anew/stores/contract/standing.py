@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 from msgspec.structs import replace
 
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.store import (
     Database,
     NewJob,
@@ -48,12 +48,12 @@ _ENDED = (RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED)
 async def case_a_run_stands_the_same_wherever_it_is_told(factory: Factory) -> None:
     async with opened(factory) as db:
         rows = await _one_of_each(db)
-        assert {row.state for row in rows} == set(State)
+        assert {row.state for row in rows} == set(DetailedStatus)
         everything = RunFilter(limit=10_000)
         assert await db.survey.counts(everything) == Counter(row.state for row in rows)
         told = [RunPoint(row.run, row.created_at, row.ended_at, row.state) for row in rows]
         assert await db.survey.points(everything) == told
-        for state in State:
+        for state in DetailedStatus:
             found = await db.archive.runs(replace(everything, states=[state]))
             assert found == [row for row in rows if row.state is state], state
 
@@ -61,7 +61,10 @@ async def case_a_run_stands_the_same_wherever_it_is_told(factory: Factory) -> No
 async def case_several_states_can_be_asked_for(factory: Factory) -> None:
     async with opened(factory) as db:
         rows = await _one_of_each(db)
-        for asked in ([State.PERSON, State.RETRYING], [State.DEAD, State.DONE, State.PARKED]):
+        for asked in (
+            [DetailedStatus.PERSON, DetailedStatus.RETRYING],
+            [DetailedStatus.DEAD, DetailedStatus.DONE, DetailedStatus.PARKED],
+        ):
             found = await db.archive.runs(RunFilter(states=asked, limit=10_000))
             assert found == [row for row in rows if row.state in asked], asked
             counted = await db.survey.counts(RunFilter(states=asked))
@@ -98,7 +101,7 @@ async def case_a_run_without_jobs_shows_none(factory: Factory) -> None:
         await db.store.commit(first())
         row = await db.archive.run(RUN)
         assert row is not None
-        assert (row.open, row.state) == (None, State.RUNNING)
+        assert (row.open, row.state) == (None, DetailedStatus.RUNNING)
 
 
 async def case_the_job_that_is_shown_is_whole(factory: Factory) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
     FailureFilter,
@@ -73,7 +73,7 @@ class PostgresSurvey:
         self._links = links
         self._marking = marking
 
-    async def counts(self, asked: RunFilter) -> dict[State, int]:
+    async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
         return await self._links.run(partial(counts, asked=asked))
 
     async def points(self, asked: RunFilter) -> list[RunPoint]:
@@ -91,10 +91,10 @@ class PostgresSurvey:
         return await self._links.run(partial(versions, digests=digests))
 
 
-async def counts(connection: Connection, asked: RunFilter) -> dict[State, int]:
+async def counts(connection: Connection, asked: RunFilter) -> dict[DetailedStatus, int]:
     statement, values = counts_query(asked)
     cursor = await connection.execute(statement, values, binary=True)
-    return {State(state): count for state, count in await cursor.fetchall()}
+    return {DetailedStatus(state): count for state, count in await cursor.fetchall()}
 
 
 def counts_query(asked: RunFilter) -> tuple[str, list[object]]:
@@ -108,7 +108,7 @@ async def points(connection: Connection, asked: RunFilter) -> list[RunPoint]:
     statement = f"SELECT {columns} FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT %s"
     cursor = await connection.execute(statement, [*values, asked.limit], binary=True)
     return [
-        RunPoint(RunId(run), created_at, ended_at, State(state))
+        RunPoint(RunId(run), created_at, ended_at, DetailedStatus(state))
         for run, created_at, ended_at, state in await cursor.fetchall()
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint
 from anew.stores.remote.connection import Connection
 from anew.stores.remote.wire import DigestsAsked, LimitAsked
@@ -16,8 +16,8 @@ class RemoteSurvey:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def counts(self, asked: RunFilter) -> dict[State, int]:
-        return await self._connection.ask("survey.counts", asked, dict[State, int])
+    async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
+        return await self._connection.ask("survey.counts", asked, dict[DetailedStatus, int])
 
     async def points(self, asked: RunFilter) -> list[RunPoint]:
         return await self._connection.ask("survey.points", asked, list[RunPoint])

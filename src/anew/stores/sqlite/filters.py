@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import HIDDEN_KEYS, RunFilter
 from anew.stores.searching import DELAYS, JOB_STATES, digits_of, json_inside, like, statuses_of
 
@@ -54,10 +54,10 @@ def _among(column: str, values: Sequence[object]) -> Condition:
     return f"{column} IN ({', '.join('?' * len(values))})", values
 
 
-def _standing(states: Sequence[State]) -> Iterator[Condition]:
+def _standing(states: Sequence[DetailedStatus]) -> Iterator[Condition]:
     """The state itself; and before that what saves looking at other runs."""
     yield _among("status", statuses_of(states))
-    if list(states) == [State.DEAD]:
+    if list(states) == [DetailedStatus.DEAD]:
         yield "error_kind = 'worker_lost'", []
     reasons = [JOB_STATES[state] for state in states if state in JOB_STATES]
     if len(reasons) == len(states):

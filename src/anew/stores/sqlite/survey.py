@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import msgspec
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
     FailureFilter,
@@ -60,7 +60,7 @@ class SqliteSurvey:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def counts(self, asked: RunFilter) -> dict[State, int]:
+    async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
         return await self._reader.ask(lambda db: counts(db, asked))
 
     async def points(self, asked: RunFilter) -> list[RunPoint]:
@@ -76,10 +76,10 @@ class SqliteSurvey:
         return await self._reader.ask(lambda db: versions(db, digests))
 
 
-def counts(connection: apsw.Connection, asked: RunFilter) -> dict[State, int]:
+def counts(connection: apsw.Connection, asked: RunFilter) -> dict[DetailedStatus, int]:
     condition, values = where(asked)
     statement = f"SELECT state, count(*) FROM run_states AS s {condition} GROUP BY state"
-    return {State(state): count for state, count in connection.execute(statement, values)}
+    return {DetailedStatus(state): count for state, count in connection.execute(statement, values)}
 
 
 def points(connection: apsw.Connection, asked: RunFilter) -> list[RunPoint]:
@@ -88,7 +88,7 @@ def points(connection: apsw.Connection, asked: RunFilter) -> list[RunPoint]:
     statement = f"SELECT {columns} FROM run_states AS s {condition} ORDER BY run DESC LIMIT ?"
     rows: list[Any] = connection.execute(statement, [*values, asked.limit]).fetchall()
     return [
-        RunPoint(RunId(run), created_at, ended_at, State(state))
+        RunPoint(RunId(run), created_at, ended_at, DetailedStatus(state))
         for run, created_at, ended_at, state in rows
     ]
 

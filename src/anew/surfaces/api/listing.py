@@ -11,8 +11,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS, moment_text
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.runtime.damage import damage_row
 from anew.runtime.json_rows import listed_rows
 from anew.runtime.run_search import digests_of
@@ -170,7 +170,7 @@ async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
     due = said.due_within
     return RunFilter(
         statuses=[RunStatus(word) for word in said.status],
-        states=[State(word) for word in said.state],
+        states=[DetailedStatus(word) for word in said.state],
         program=said.program,
         digests=await digests_of(catalog, said.program, said.version, said.digest),
         retrying=said.retrying,
@@ -205,7 +205,7 @@ async def facets(asked: Asked) -> Reply:
         {
             "now": moment_text(database.clock.now()),
             "total": sum(counts.values()),
-            "states": {state.value: counts.get(state, 0) for state in State},
+            "states": {state.value: counts.get(state, 0) for state in DetailedStatus},
             "programs": programs,
         }
     )

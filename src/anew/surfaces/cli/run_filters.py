@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.errors import ConfigError
 from anew.runtime.run_search import digests_of
 from anew.store import Database, RunFilter
@@ -15,7 +15,7 @@ from anew.surfaces.moments import moment_ahead
 
 STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
 TRUTHS = {"true": True, "false": False}
-STATES = tuple(word.value for word in State)
+STATES = tuple(word.value for word in DetailedStatus)
 
 
 def add_filter_options(parser: ArgumentParser) -> None:
@@ -58,7 +58,7 @@ async def filter_said(asked: Namespace, database: Database) -> RunFilter:
     return RunFilter(
         # Tuples, as in a filter without options: then they are the same.
         statuses=tuple(RunStatus(word) for word in asked.status),
-        states=tuple(State(word) for word in asked.state),
+        states=tuple(DetailedStatus(word) for word in asked.state),
         program=asked.program,
         digests=await digests_of(database.catalog, asked.program, asked.version),
         retrying=asked.retrying,

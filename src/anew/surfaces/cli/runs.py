@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS
-from anew.engine.standing import State
 from anew.engine.state import RunStatus
+from anew.engine.statuses import DetailedStatus
 from anew.runtime.json_rows import listed_rows, waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
@@ -39,11 +39,11 @@ COLOURS: Mapping[str, str] = {
     RunStatus.PAUSED: "yellow",
     RunStatus.WAITING: "yellow",
     RunStatus.CANCELLED: "yellow",
-    State.DEAD: "red",
-    State.RETRYING: "yellow",
-    State.PERSON: "yellow",
-    State.SIGNAL: "yellow",
-    State.PARKED: "yellow",
+    DetailedStatus.DEAD: "red",
+    DetailedStatus.RETRYING: "yellow",
+    DetailedStatus.PERSON: "yellow",
+    DetailedStatus.SIGNAL: "yellow",
+    DetailedStatus.PARKED: "yellow",
 }
 
 

@@ -97,8 +97,8 @@ class AttemptStory:
             case _:
                 assert_never(event)
 
-    def go_on_later(self, later_by: int) -> None:
-        """As `engine.cuts` does: a wait for others is moved, one for a moment of its own is not."""
+    def resume_later(self, later_by: int) -> None:
+        """As `engine.shared_logs`: a wait for others is moved, one for a moment is not."""
         for told in self._open.values():
             told.until = None if told.until is None else told.until + later_by
 

@@ -120,7 +120,7 @@ class Story:
             self.paragraphs.append(self._run)
         self._run.tell(event, *run_sentences(event, untaken=untaken))
         if isinstance(event, e.RunPaused) and event.shared_with is not None:
-            self._attempts.go_on_later(event.later_by or 0)
+            self._attempts.resume_later(event.later_by or 0)
 
     # --- visits ----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from anew.engine.standing import State
+from anew.engine.statuses import DetailedStatus
 from anew.values import Object, Value
 from anew.views.graph_rows import GraphShown, LoopShown
 
@@ -127,7 +127,7 @@ class Pictured(Struct, frozen=True, kw_only=True):
     language: str | None
     file: str | None
     status: str
-    state: State
+    state: DetailedStatus
     at: int
     events: int
     now: str

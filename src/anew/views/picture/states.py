@@ -1,13 +1,13 @@
 """How a run stands, told from what a log amounts to, so that it can be asked of any of its events.
 
-The rule is that of the lists of runs (`engine.standing`); here only what the open step-runs are at
+The rule is that of the lists of runs (`engine.statuses`); here only what the open step-runs are at
 is put in its words.
 """
 
 from __future__ import annotations
 
-from anew.engine.standing import ASIDE_RANK, RANKS, WORKING_RANK, State
-from anew.engine.standing import state_of as standing
+from anew.engine.statuses import ASIDE_RANK, RANKS, WORKING_RANK, DetailedStatus
+from anew.engine.statuses import state_of as standing
 from anew.values import Object
 from anew.views.progress import Progress
 from anew.views.step_progress import RETRYING, Doing
@@ -23,7 +23,7 @@ _RANK_OF: dict[Doing, int] = {
 }
 
 
-def state_of(progress: Progress, error: Object | None) -> State:
+def state_of(progress: Progress, error: Object | None) -> DetailedStatus:
     """The state of the run as of its newest event; `error` is what it failed with."""
     ranks = (_RANK_OF[activity.doing] for activity in progress.activities())
     kind = (error or {}).get("kind")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anew.engine import events as e
 from anew.engine.fold import evolve, fold
-from anew.engine.resting import resting_point
+from anew.engine.fork_points import fork_point
 from anew.engine.state import StepRunStatus
 from anew.lab.replay import replay
 from anew.languages import load_text
@@ -78,7 +78,7 @@ def test_a_failure_is_not_cut_off_from_what_it_withdraws():
     withdrawn = [(log, one.seq) for log in logs for one in log if isinstance(one, e.StepSkipped)]
     assert withdrawn  # in some of them the other step has not begun
     for log, seq in withdrawn:
-        assert isinstance(log[resting_point(log, seq - 1) - 1], e.TaskProcessed)
+        assert isinstance(log[fork_point(log, seq - 1) - 1], e.TaskProcessed)
 
 
 @given(playbooks(), st.integers(0, 99))
@@ -87,7 +87,7 @@ def test_a_run_goes_on_from_any_event_as_it_went_on_there(document, seed):
     program = load_text(document, "test.yaml").program
     whole = driven(program, seed=seed)
     for asked in cuts_of(whole.log, seed):
-        at = resting_point(whole.log, asked)
+        at = fork_point(whole.log, asked)
         if fold(whole.log[:at]).is_final:
             continue
         drive = forked(program, whole.log, at, seed=seed)
@@ -107,7 +107,7 @@ def test_a_graph_goes_on_from_any_event_and_its_log_is_derived_again(seed):
         return
     whole = driven(program, seed=seed)
     for asked in cuts_of(whole.log, seed):
-        at = resting_point(whole.log, asked)
+        at = fork_point(whole.log, asked)
         if fold(whole.log[:at]).is_final:
             continue
         drive = forked(program, whole.log, at, seed=seed, now=whole.log[at - 1].at + 10**12)
@@ -154,7 +154,7 @@ workflow:
 def test_a_cut_in_a_decision_is_moved_to_where_nothing_is_half_said(document, cut, rests_at):
     log = simulated(document).log
     (asked, *_) = (one.seq for one in log if isinstance(one, cut))
-    at = resting_point(log, asked)
+    at = fork_point(log, asked)
     assert (type(log[at - 1]) if at else None) is rests_at
 
 
@@ -170,7 +170,7 @@ workflow:
 def test_a_decision_to_retry_is_shared_with_its_outcome():
     log = simulated(RETRIED).log
     (first, *_) = (one.seq for one in log if isinstance(one, e.TaskProcessed))
-    assert isinstance(log[resting_point(log, first) - 1], e.TaskRetryScheduled)
+    assert isinstance(log[fork_point(log, first) - 1], e.TaskRetryScheduled)
 
 
 @given(playbooks(), st.integers(0, 99))
@@ -179,7 +179,7 @@ def test_no_outcome_is_lost_by_moving_a_cut(document, seed):
     program = load_text(document, "test.yaml").program
     log = driven(program, seed=seed).log
     for asked in cuts_of(log, seed):
-        at = resting_point(log, asked)
+        at = fork_point(log, asked)
         assert at <= asked + 1
         left_out = log[at:asked]
         assert not any(isinstance(one, (e.TaskProcessed, e.HumanAnswered)) for one in left_out)

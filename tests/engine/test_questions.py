@@ -3,7 +3,7 @@
 import pytest
 
 from anew.engine.decide import Answered, Requested, Taken, decide
-from anew.engine.people import accelerator, chosen, matching, plain_label
+from anew.engine.questions import accelerator, chosen, matching, plain_label
 from anew.engine.record import Moment
 from anew.engine.state import RunState, StepRunKey
 from anew.languages import load_text

@@ -1,7 +1,7 @@
 """Where a run goes on from the beginning of another one's log: whose that is, what becomes of it.
 
 Knows logs, states and how much later it is now. Does not know which events may be shared: that is
-`engine.resting`.
+`engine.fork_points`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sharers_of(log: Sequence[e.Event]) -> set[str]:
     return runs.union(run for run in cuts if run is not None)
 
 
-def go_on_later(state: RunState, later_by: int | None) -> None:
+def resume_later(state: RunState, later_by: int | None) -> None:
     """Someone wants to go on from here: what was spent before is not counted any more.
 
     With `later_by` limits of time have left what they had then, and what was at work is given

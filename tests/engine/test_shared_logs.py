@@ -1,8 +1,8 @@
 """What a state is where a run goes on from the beginning of another one's log."""
 
 from anew.engine import events as e
-from anew.engine.cuts import Share, share_at, sharers_of
 from anew.engine.fold import evolve
+from anew.engine.shared_logs import Share, share_at, sharers_of
 from anew.engine.state import Branch, RepeatedFailure, RunState, RunStatus
 
 

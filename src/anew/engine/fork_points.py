@@ -1,4 +1,4 @@
-"""Find where a log may be cut so that the run goes on from there by itself.
+"""Find where a run may be forked: where a log may be cut so that the run resumes from there.
 
 A decision writes several events; between two of them the state does not tell what was to follow.
 Such a cut is moved to where nothing is half said: no outcome is lost by that, since what follows
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from anew.engine import events as e
 from anew.engine.fold import evolve
+from anew.engine.router import RouteReason
 from anew.engine.state import LoopVisit, RunState, StepRun, StepRunStatus
+from anew.program.policy import DirectiveKind
 
 # What follows these is written in the same breath, and reads what the state does not hold.
 _HALVES = (e.RunRequested, e.StepStarted, e.StepDone, e.LoopDone, e.HumanTimedOut, e.SignalTimedOut)
-_FORK = "fork"
-_RETRY = "retry"
 
 
-def resting_point(log: Sequence[e.Event], at: int) -> int:
+def fork_point(log: Sequence[e.Event], at: int) -> int:
     """How many events to share so that a run goes on from event `at`, or from just before it.
 
     0 where nothing has begun by then.
@@ -27,13 +27,13 @@ def resting_point(log: Sequence[e.Event], at: int) -> int:
     state, found, before = RunState(), 0, None
     for event in log[: _with_its_retry(log, at)]:
         evolve(state, event)
-        if is_at_rest(state, event, before):
+        if is_fork_point(state, event, before):
             found = event.seq
         before = event
     return found
 
 
-def is_at_rest(state: RunState, event: e.Event, before: e.Event | None = None) -> bool:
+def is_fork_point(state: RunState, event: e.Event, before: e.Event | None = None) -> bool:
     """Whether the state after `event`, which followed `before`, tells all that is to follow."""
     match event:
         case e.StepFailed():
@@ -41,7 +41,7 @@ def is_at_rest(state: RunState, event: e.Event, before: e.Event | None = None) -
             return isinstance(before, e.NextEvaluated) and _is_refused(before)
         case e.NextEvaluated():
             is_over = (event.step, event.visit) not in state.active
-            is_whole = event.reason != _FORK and len(event.tokens) <= 1
+            is_whole = event.reason != RouteReason.FORK and len(event.tokens) <= 1
             withdraws = event.event == "step.failed" and not event.tokens
             return is_over and is_whole and not (withdraws and _has_unbegun(state))
         case e.StepSkipped():
@@ -54,7 +54,7 @@ def is_at_rest(state: RunState, event: e.Event, before: e.Event | None = None) -
             visit = state.active.get((event.step or "", event.visit or 0))
             return isinstance(visit, LoopVisit) and bool(visit.open)
         case e.TaskProcessed():
-            return event.directive != _RETRY
+            return event.directive != DirectiveKind.RETRY
         case _:
             return not isinstance(event, _HALVES)
 
@@ -76,4 +76,4 @@ def _with_its_retry(log: Sequence[e.Event], at: int) -> int:
 
 
 def _is_settled(event: e.Event) -> bool:
-    return not isinstance(event, e.TaskProcessed) or event.directive != _RETRY
+    return not isinstance(event, e.TaskProcessed) or event.directive != DirectiveKind.RETRY

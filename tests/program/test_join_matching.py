@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.program.forks import match_joins
+from anew.program.join_matching import match_joins
 
 
 def ways(text: str) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
-"""Decide when the branches of a fork have done enough, and what they amount to.
+"""Decide when parallel branches have done enough to join, and what they amount to.
 
-Knows a fork's branches as the state has them. Whether the join's verdict is good enough for the run
-is the business of the step they meet at.
+Knows groups of branches as the state has them. Whether the join's verdict is good enough for the
+run is the business of the step they meet at.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _WAIT_ALL = Gather()
 
 
 class Joined(Struct, frozen=True):
-    """A fork whose branches have done enough. `ended` are in the order they came to their end."""
+    """A group that has done enough. `ended` are in the order they came to their end."""
 
-    fork: BranchGroup
+    group: BranchGroup
     gather: Gather
     verdict: Verdict
     ended: list[Branch]
@@ -56,18 +56,18 @@ def may_begin(state: RunState, token: Token) -> bool:
     branch = state.branches.get(token.branch) if token.branch is not None else None
     if branch is None or branch.has_begun:
         return True
-    fork = state.forks[branch.fork]
-    if fork.width is None:
+    group = state.branch_groups[branch.group]
+    if group.width is None:
         return True
-    others = (state.branches[one] for one in fork.branches)
-    return sum(one.has_begun and not one.has_ended for one in others) < fork.width
+    others = (state.branches[one] for one in group.branches)
+    return sum(one.has_begun and not one.has_ended for one in others) < group.width
 
 
 def next_joined(recorder: Recorder) -> Joined | None:
-    """A fork whose branches have done enough, innermost first."""
-    for fork in reversed(list(recorder.state.forks.values())):
-        gather = recorder.program.steps[fork.join].gather or _WAIT_ALL
-        joined = _joined(recorder.state, fork, gather)
+    """A group whose branches have done enough, innermost first."""
+    for group in reversed(list(recorder.state.branch_groups.values())):
+        gather = recorder.program.steps[group.join].gather or _WAIT_ALL
+        joined = _joined(recorder.state, group, gather)
         if joined is not None:
             return joined
     return None
@@ -75,16 +75,16 @@ def next_joined(recorder: Recorder) -> Joined | None:
 
 def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[StepRunKey, ...]:
     """Record the join; the step-runs it stopped. Without a visit the branch around it ends too."""
-    state, fork = recorder.state, joined.fork
-    closed = branches_below(state, fork.id)
+    state, group = recorder.state, joined.group
+    closed = branches_below(state, group.id)
     stopped = tuple(key for key, branch in _live_in(state) if branch in closed)
-    tokens = [token.id for token in state.tokens.values() if _arrived(token, fork)]
+    tokens = [token.id for token in state.tokens.values() if _arrived(token, group)]
     recorder.emit(
         BranchJoined(
-            step=fork.join,
+            step=group.join,
             visit=visit,
             tokens=tokens,
-            fork=fork.id,
+            fork=group.id,
             policy=joined.gather.policy.value,
             verdict=joined.verdict.value,
             written=_merged(joined) if joined.gather.merges else {},
@@ -103,15 +103,15 @@ def _live_in(state: RunState) -> list[tuple[StepRunKey, int | None]]:
     return found
 
 
-def _arrived(token: Token, fork: BranchGroup) -> bool:
-    return token.branch in fork.branches and token.step == fork.join
+def _arrived(token: Token, group: BranchGroup) -> bool:
+    return token.branch in group.branches and token.step == group.join
 
 
-def _joined(state: RunState, fork: BranchGroup, gather: Gather) -> Joined | None:
-    ended = [state.branches[one] for one in fork.ended]
-    left = [state.branches[one] for one in fork.branches if one not in fork.ended]
+def _joined(state: RunState, group: BranchGroup, gather: Gather) -> Joined | None:
+    ended = [state.branches[one] for one in group.ended]
+    left = [state.branches[one] for one in group.branches if one not in group.ended]
     verdict = _verdict(gather, [one.said.verdict for one in ended], len(left))
-    return None if verdict is None else Joined(fork, gather, verdict, ended, left)
+    return None if verdict is None else Joined(group, gather, verdict, ended, left)
 
 
 def _verdict(gather: Gather, verdicts: Sequence[str], left: int) -> Verdict | None:

@@ -12,10 +12,10 @@ from enum import StrEnum
 from anew.engine.state import RunStatus
 
 # A failure of this kind is nobody's answer: workers died over the run until it was given up.
-DEAD_KIND = "worker_lost"
+GIVEN_UP_KIND = "worker_lost"
 
 
-class State(StrEnum):
+class DetailedStatus(StrEnum):
     """One per run."""
 
     QUEUED = "queued"  # nobody works on it, and somebody could
@@ -38,19 +38,19 @@ RANKS: Mapping[str, int] = {"person": 1, "signal": 2, "retry": 3, "ready": 5}
 WORKING_RANK = 4
 ASIDE_RANK = 6
 _BY_RANK = {
-    1: State.PERSON,
-    2: State.SIGNAL,
-    3: State.RETRYING,
-    5: State.QUEUED,
-    ASIDE_RANK: State.PARKED,
+    1: DetailedStatus.PERSON,
+    2: DetailedStatus.SIGNAL,
+    3: DetailedStatus.RETRYING,
+    5: DetailedStatus.QUEUED,
+    ASIDE_RANK: DetailedStatus.PARKED,
 }
 _BY_STATUS = {
-    RunStatus.NEW: State.QUEUED,
-    RunStatus.QUEUED: State.QUEUED,
-    RunStatus.PAUSED: State.PAUSED,
-    RunStatus.DONE: State.DONE,
-    RunStatus.FAILED: State.FAILED,
-    RunStatus.CANCELLED: State.CANCELLED,
+    RunStatus.NEW: DetailedStatus.QUEUED,
+    RunStatus.QUEUED: DetailedStatus.QUEUED,
+    RunStatus.PAUSED: DetailedStatus.PAUSED,
+    RunStatus.DONE: DetailedStatus.DONE,
+    RunStatus.FAILED: DetailedStatus.FAILED,
+    RunStatus.CANCELLED: DetailedStatus.CANCELLED,
 }
 
 
@@ -59,11 +59,11 @@ def rank_of(reason: str, *, is_leased: bool) -> int:
     return WORKING_RANK if is_leased else RANKS.get(reason, ASIDE_RANK)
 
 
-def state_of(status: RunStatus, *, error_kind: str | None, rank: int | None) -> State:
+def state_of(status: RunStatus, *, error_kind: str | None, rank: int | None) -> DetailedStatus:
     """How a run stands whose job that says most has this rank; None: it has no open job."""
-    if status is RunStatus.FAILED and error_kind == DEAD_KIND:
-        return State.DEAD
+    if status is RunStatus.FAILED and error_kind == GIVEN_UP_KIND:
+        return DetailedStatus.DEAD
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    usual = State.WAITING if status is RunStatus.WAITING else State.RUNNING
+    usual = DetailedStatus.WAITING if status is RunStatus.WAITING else DetailedStatus.RUNNING
     return usual if rank is None else _BY_RANK.get(rank, usual)

@@ -1,7 +1,7 @@
-"""Find the step at which the branches of each fork meet.
+"""Find the step at which parallel branches meet.
 
 Works on names alone: which step leads to which, which ones fork and which ones may join. Knows no
-language, so that every one of them matches forks in the same way.
+language, so that every one of them matches branches and joins in the same way.
 """
 
 from __future__ import annotations
