@@ -22,9 +22,10 @@ from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder, open_private
 from anew.runtime import ownership as owning
 from anew.runtime.bootstrap import open_engine, open_server_engine
+from anew.runtime.commands import CancelRun
+from anew.runtime.control_socket import send_command
 from anew.runtime.databases import open_database, private_files, scratch_folder
 from anew.runtime.ledger import StartRequest
-from anew.runtime.orders import Request, ask_owner
 from anew.runtime.ownership import Ownership, is_owned, socket_path
 from anew.runtime.programs import read_document
 from anew.store import StoreError, StoreGone
@@ -658,7 +659,7 @@ def test_an_order_is_not_given_to_the_socket_of_another_user(
 
         monkeypatch.setattr(type(socket_path(database)), "lstat", lambda self: Other)
         with pytest.raises(ConfigError, match="another user"):
-            asyncio.run(ask_owner(database, Request("cancel", run="1")))
+            asyncio.run(send_command(database, CancelRun(run="1")))
         with pytest.raises(BlockingIOError):  # nobody came
             planted.accept()
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from anew.runtime.orders import ORDERS, REQUEST_BYTES_MAX
+from anew.runtime.commands import COMMANDS, REQUEST_BYTES_MAX
 from anew.runtime.ownership import socket_path
 from tests.abuse.raw import Site, site
 from tests.surfaces.api.served import CHAIN
@@ -121,7 +121,7 @@ RUNS = ["", "0", "-1", "x", "9" * 400, "1 OR 1=1", "../1", "١", "1\0", "1.0", "
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_that_is_none_is_refused_by_every_order(door: Door, run: str) -> None:
     """But by those that name no run."""
-    for order in set(ORDERS) - {
+    for order in set(COMMANDS) - {
         "start",
         "register",
         "prune",

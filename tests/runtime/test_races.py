@@ -14,8 +14,8 @@ from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
+from anew.runtime.command_executor import execute
 from anew.runtime.forks import ForkPoint
-from anew.runtime.orders import obey
 from anew.runtime.programs import read_document
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
@@ -291,7 +291,7 @@ def test_both_halves_of_a_wish_for_a_run_have_one_key(tmp_path):
         for key in (None, "nightly"):
             wish = start_wish(document, {}, key=key, labels={})
             run = await wish.here(world.engine)
-            asked = await obey(world.engine, wish.there)
+            asked = await execute(world.engine, wish.there)
             assert asked == {"run": str(run), "is_new": False}
             assert key in (None, wish.there.key)
 

@@ -20,10 +20,11 @@ from anew.languages.dot.extensions import Extensions, calling
 from anew.languages.dot.graph import Graph
 from anew.program.findings import Finding, Severity
 from anew.runtime.bootstrap import open_engine
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import StartRun
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.ledger import StartRequest
-from anew.runtime.orders import Request, obey
 from anew.runtime.programs import compiled_again, read_document
 from anew.store import RunFilter, RunId, StoredProgram
 from anew.stores.memory import MemoryDatabase
@@ -157,9 +158,9 @@ def test_the_owner_of_a_database_compiles_what_another_terminal_has_read(tmp_pat
     async def ask() -> None:
         engine = Engine(MemoryDatabase(), tmp_path)
         files = {"styles.css": STYLES, "work.md": PROMPT}
-        asked = Request("start", source=GRAPH, file="/nowhere/g.dot", dialect="docs", files=files)
+        command = StartRun(source=GRAPH, file="/nowhere/g.dot", dialect="docs", files=files)
         try:
-            run = RunId(int((await obey(engine, asked))["run"]))
+            run = RunId(int((await execute(engine, command))["run"]))
             await still(engine, run)
             row = await engine.database.archive.run(run)
             assert row is not None

@@ -9,7 +9,8 @@ from anew.engine import events as e
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.runtime.orders import Request, obey
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import SkipWaits
 from anew.stores.memory import MemoryDatabase
 from tests.postgres_server import Database, a_database  # noqa: F401
 from tests.runtime.test_control import (
@@ -255,7 +256,7 @@ def test_an_order_tells_what_was_ended(tmp_path):
     async def work(world, _):
         run = await failed_once(world)
         await parked(world, run, "retry")
-        said = await obey(world.engine, Request("skip", run=str(run), step="fetch", by="ann"))
+        said = await execute(world.engine, SkipWaits(run=str(run), step="fetch", by="ann"))
         row = {"step": "fetch", "visit": 1, "iteration": None, "task": "fetch", "attempt": 1}
         assert said == {
             "run": str(run),

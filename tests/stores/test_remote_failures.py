@@ -181,9 +181,9 @@ def test_an_order_that_cannot_be_obeyed_says_why(tmp_path):
     async def go():
         async with served(MemoryDatabase(), tmp_path) as server:
             remote = await server.open()
-            with pytest.raises(ConfigError, match="there is no order 'dance'"):
+            with pytest.raises(ConfigError, match="there is no command 'dance'"):
                 await remote.order({"do": "dance"})
-            with pytest.raises(ConfigError, match="the order cannot be read"):
+            with pytest.raises(ConfigError, match="the command cannot be read"):
                 await remote.order({"do": 1})
             await remote.close()
 

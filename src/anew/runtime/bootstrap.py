@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from anew.credentials import redacted_logs
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError, EngineBug, ProgramError
+from anew.runtime.control_socket import ControlSocket
 from anew.runtime.databases import (
     database_file,
     identity_of,
@@ -29,7 +30,6 @@ from anew.runtime.engine import GRACE_SECONDS, SLOTS, Engine
 from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.leases import lease_seconds
-from anew.runtime.orders import ControlSocket
 from anew.runtime.ownership import Ownership
 from anew.runtime.toolbox import Toolbox
 from anew.store import DEFAULT_POOL, Database, Lease, StoreGone

@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 import pytest
 
 from anew.runtime.bootstrap import open_engine
+from anew.runtime.commands import AnswerQuestion
+from anew.runtime.control_socket import ControlSocket, NoAnswer
 from anew.runtime.engine import Engine
 from anew.runtime.ledger import StartRequest
-from anew.runtime.orders import ControlSocket, NoAnswer, Request
 from anew.runtime.programs import read_document
 from anew.runtime.questions import open_questions
 from anew.store import RunId
@@ -95,7 +96,7 @@ def test_who_follows_a_run_when_its_owner_goes_takes_it_over_and_wishes_nothing_
 
             monkeypatch.setattr("anew.surfaces.cli.following.attend_there", hands_in_too_late)
             manner = Manner(place, is_quiet=True)
-            wish = working.Wish(here, Request("answer", run=str(run), answer="yes"))
+            wish = working.Wish(AnswerQuestion(run=str(run), answer="yes"), here)
             return await working._carry_out(wish, manner, Screen(manner))
 
     assert asyncio.run(play()) == status.WAITING

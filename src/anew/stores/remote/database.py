@@ -311,7 +311,7 @@ class RemoteDatabase:
         return database
 
     async def order(self, request: Object) -> Object:
-        """Have the server obey what `runtime.orders` knows as a Request; what it answers."""
+        """Have the server execute a command of `runtime.commands`; what it answers."""
         asked = OrderAsked(token_hex(16), msgspec.json.encode(request))
         answer = await self._connection.ask("order", asked, bytes)
         done: Object = msgspec.json.decode(answer)

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import CancelRun, PauseRun, ResumeRun, SkipWaits
 from anew.runtime.json_rows import question_row
 from anew.runtime.questions import open_questions
 from anew.store import RunId, RunRow
@@ -18,19 +20,19 @@ async def cancel(asked: Asked) -> Reply:
     """End a run and its children; one that has ended stays as it is."""
     wanted = await asked.json(shapes.Reason, shapes.Reason())
     row = await asked.row()
-    return await changed(asked, row, is_changed=await asked.engine.cancel(row.run, wanted.reason))
+    return await changed(asked, CancelRun(run=str(row.run), reason=wanted.reason))
 
 
 async def pause(asked: Asked) -> Reply:
     wanted = await asked.json(shapes.Reason, shapes.Reason())
     row = await asked.row()
-    return await changed(asked, row, is_changed=await asked.engine.pause(row.run, wanted.reason))
+    return await changed(asked, PauseRun(run=str(row.run), reason=wanted.reason))
 
 
 async def resume(asked: Asked) -> Reply:
     await asked.json(shapes.Nothing, shapes.Nothing())
     row = await asked.row()
-    return await changed(asked, row, is_changed=await asked.engine.resume(row.run))
+    return await changed(asked, ResumeRun(run=str(row.run)))
 
 
 class SkipWanted(Struct, forbid_unknown_fields=True):
@@ -46,15 +48,24 @@ async def skip(asked: Asked) -> Reply:
     """End what a run waits for; what waits for nothing of the kind stays as it is."""
     wanted = await asked.json(SkipWanted, SkipWanted())
     row = await asked.row()
-    ended = await asked.engine.skip(
-        row.run, wanted.step, visit=wanted.visit, iteration=wanted.iteration, by=wanted.by
+    return await changed(
+        asked,
+        SkipWaits(
+            run=str(row.run),
+            step=wanted.step,
+            visit=wanted.visit,
+            iteration=wanted.iteration,
+            by=wanted.by,
+        ),
     )
-    return await changed(asked, row, is_changed=ended > 0)
 
 
-async def changed(asked: Asked, row: RunRow, *, is_changed: bool) -> Reply:
-    now = await asked.run_row(str(row.run))
-    return Reply({"run": str(row.run), "status": now.status.value, "changed": is_changed})
+async def changed(asked: Asked, command: CancelRun | PauseRun | ResumeRun | SkipWaits) -> Reply:
+    """Execute a command, and tell how its run stands then and whether it did anything."""
+    done = await execute(asked.engine, command)
+    now = await asked.run_row(command.run)
+    is_changed = done["changed"] if "changed" in done else bool(done["skipped"])
+    return Reply({"run": command.run, "status": now.status.value, "changed": is_changed})
 
 
 async def list_questions(asked: Asked) -> Reply:

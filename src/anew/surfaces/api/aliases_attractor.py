@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from anew.engine.moments import moment_text
 from anew.engine.state import FINAL, RunStatus
+from anew.runtime.commands import CancelRun
 from anew.runtime.json_rows import program_row, question_row
 from anew.runtime.ledger import StartRequest
 from anew.runtime.questions import OpenQuestion, open_questions
@@ -279,7 +280,7 @@ def _given(given: PipelineAnswer, step: str | None, seen: int | None = None) -> 
 async def cancel(asked: Asked) -> Reply:
     wanted = await asked.json(PipelineCancelling, PipelineCancelling())
     row = await asked.row("id")
-    reply = await changed(asked, row, is_changed=await asked.engine.cancel(row.run, wanted.reason))
+    reply = await changed(asked, CancelRun(run=str(row.run), reason=wanted.reason))
     return Reply(_named(row) | {"status": STATUSES[RunStatus(reply.content["status"])]})
 
 

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from anew.engine.events import to_row
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import FINAL, RunStatus
+from anew.runtime.commands import CancelRun
 from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document
 from anew.runtime.records import Record
@@ -187,7 +188,7 @@ def _event(row: RunRow, event: Any) -> Object:
 async def cancel(asked: Asked) -> Reply:
     wanted = await asked.json(ExecutionCancelling, ExecutionCancelling())
     row = await asked.row("id")
-    reply = await changed(asked, row, is_changed=await asked.engine.cancel(row.run, wanted.reason))
+    reply = await changed(asked, CancelRun(run=str(row.run), reason=wanted.reason))
     word = STATUSES[RunStatus(reply.content["status"])]
     said = {"status": word, "execution_id": str(row.run), "cancelled": reply.content["changed"]}
     return Reply(said)

@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from anew import __version__
 from anew.errors import ConfigError
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import Command, SealCredential, is_repeatable, read_command
 from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher
-from anew.runtime.orders import Request as Order
-from anew.runtime.orders import obey
 from anew.store import (
     Batch,
     Database,
@@ -42,18 +42,14 @@ from anew.surfaces.api.sent import check_credential, check_filter, checked_prese
 
 Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
-# Answers of orders, in case one did not arrive and the same is asked again.
-ORDERS_KEPT_MAX = 1_000
+# Answers of commands, in case one did not arrive and the same is asked again.
+COMMANDS_KEPT_MAX = 1_000
 # Operations that wait on purpose.
 WAITING = frozenset({"store.lease", "notices"})
-# Orders that change nothing when they are obeyed again; so does any other that has a key.
-REPEATABLE = frozenset(
-    "cancel pause resume skip resume_all adopt register prune seal".split(),
-)
 
 
 class Unknown(StoreError):
-    """Whether an order was obeyed is not known here. To ask again would not help."""
+    """Whether a command was executed is not known here. To ask again would not help."""
 
 
 class Control(Struct, eq=False):
@@ -99,16 +95,16 @@ async def _notices(control: Control, asked: wire.NoticesAsked, _: Caller) -> wir
 
 
 async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> bytes:
-    """Obeyed once, however often it is asked; to the end, whoever goes away."""
+    """Executed once, however often it is asked; to the end, whoever goes away."""
     task = control.orders.get(asked.id)
     if task is None:
-        order = _read_order(asked.request)
-        if caller.is_repeated and not _may_be_repeated(order):
+        command = _read_command(asked.request)
+        if caller.is_repeated and not is_repeatable(command):
             raise Unknown(
                 "the server was restarted before it could answer: whether it did what was asked "
                 "is not known. Look at the runs before you ask again."
             )
-        task = asyncio.create_task(_obey(control.engine, order))
+        task = asyncio.create_task(_execute(control.engine, command))
         # Whoever asked may be gone by then, and with it the only one to hear of a failure.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         control.orders[asked.id] = task
@@ -116,29 +112,20 @@ async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> by
     return await asyncio.shield(task)
 
 
-def _read_order(request: bytes) -> Order:
-    try:
-        order = msgspec.json.decode(request, type=Order)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"the order cannot be read: {error}") from error
-    wire.check_numbers([order.before, order.version, order.asked, order.sealed])
-    wire.check_numbers([order.at, order.visit, order.iteration, order.seen])
-    if order.sealed is not None:
-        check_credential(order.sealed)
-    return order
+def _read_command(request: bytes) -> Command:
+    command = read_command(request)
+    if isinstance(command, SealCredential):
+        wire.check_numbers(command.sealed)
+        check_credential(command.sealed)
+    return command
 
 
-def _may_be_repeated(order: Order) -> bool:
-    """Whether obeying it twice is the same as obeying it once."""
-    return order.do in REPEATABLE or order.key is not None or order.id is not None
-
-
-async def _obey(engine: Engine, order: Order) -> bytes:
-    return msgspec.json.encode(await obey(engine, order))
+async def _execute(engine: Engine, command: Command) -> bytes:
+    return msgspec.json.encode(await execute(engine, command))
 
 
 def _forget_oldest(orders: OrderedDict[str, asyncio.Task[bytes]]) -> None:
-    for name in list(orders)[: max(0, len(orders) - ORDERS_KEPT_MAX)]:
+    for name in list(orders)[: max(0, len(orders) - COMMANDS_KEPT_MAX)]:
         if orders[name].done():
             del orders[name]
 

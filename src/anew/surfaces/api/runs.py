@@ -8,6 +8,8 @@ from anew.engine.events import Event
 from anew.engine.state import RunStatus
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import DropRun
 from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key
 from anew.runtime.ledger import Started, StartRequest
@@ -106,7 +108,7 @@ async def drop(asked: Asked) -> Response:
     """Remove a run that has ended, or that is damaged, with all that is its own."""
     row = await asked.run_row(asked.path("run"))
     try:
-        await asked.engine.drop(row.run)
+        await execute(asked.engine, DropRun(run=str(row.run)))
     except ConfigError as refused:
         raise Refusal("conflict", str(refused)) from None
     return Response(status_code=204)

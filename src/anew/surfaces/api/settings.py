@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.errors import ConfigError
-from anew.runtime.orders import REQUEST_BYTES_MAX
+from anew.runtime.commands import REQUEST_BYTES_MAX
 from anew.surfaces.api.slowing import FAILURE_PAUSE_SECONDS_MAX
 
 # A stream holds one connection and reads the log now and then; more than this is a mistake.

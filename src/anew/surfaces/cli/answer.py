@@ -8,9 +8,8 @@ from contextlib import suppress
 
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
+from anew.runtime.commands import AnswerQuestion
 from anew.runtime.databases import kind_of, open_database
-from anew.runtime.engine import Engine
-from anew.runtime.orders import Request, obey
 from anew.runtime.questions import OpenQuestion, meant, open_questions
 from anew.store import RunId, RunRow
 from anew.surfaces.cli import status
@@ -47,8 +46,7 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
     row, question = asyncio.run(_named(asked.place, asked.run, asked.step, asked.asked))
     found, is_paused = row.run, row.status is RunStatus.PAUSED
-    request = Request(
-        "answer",
+    command = AnswerQuestion(
         run=str(found),
         answer=asked.choice,
         step=question.key.step if question else asked.step,
@@ -58,16 +56,12 @@ def run(words: list[str]) -> int:
         asking=str(question.run if question else found),
         is_kept_only=asked.no_wait or is_paused,
     )
-    if request.is_kept_only:
-        order(asked.place, request)
+    if command.is_kept_only:
+        order(asked.place, command)
         print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
-    async def here(engine: Engine) -> RunId:
-        await obey(engine, request)
-        return found
-
-    return carry_out(Wish(here, request), manner_of(asked))
+    return carry_out(Wish(command), manner_of(asked))
 
 
 def _sequence(text: str) -> int:

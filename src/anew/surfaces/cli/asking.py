@@ -11,9 +11,9 @@ import sys
 from typing import Protocol
 
 from anew.errors import ConfigError
+from anew.runtime.commands import AnswerQuestion
 from anew.runtime.engine import Engine
 from anew.runtime.interviewers import AutoApprove, Console, Interviewer
-from anew.runtime.orders import Request
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.store import Database
 from anew.surfaces.cli.elsewhere import ask
@@ -54,15 +54,14 @@ class There:
         self._place = place
 
     async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None:
-        order = Request(
-            "answer",
+        command = AnswerQuestion(
             run=str(question.run),
             step=question.key.step,
             answer=said,
             by=by,
             asked=question.asked,
         )
-        await ask(self._place, order)
+        await ask(self._place, command)
 
     async def until_closed(self, question: OpenQuestion) -> None:
         while question in await open_questions(self._database, question.run):

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from anew.errors import ConfigError
 from anew.runtime.bulk import BULK_RUNS_MAX, WITH_NAME, BulkAction, BulkOperation, preview_of
+from anew.runtime.commands import ChangeRuns
 from anew.runtime.databases import open_database
 from anew.runtime.keys import made_key
-from anew.runtime.orders import Request
 from anew.store import Database, RunFilter, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -133,10 +133,10 @@ def _act(asked: Namespace, meant: Meant) -> Object:
     by = asked.by or login() if asked.action in WITH_NAME else None
     for first in range(0, len(meant.runs), BULK_RUNS_MAX):
         some = [str(run) for run in meant.runs[first : first + BULK_RUNS_MAX]]
-        request = Request("bulk", name=asked.action, runs=some, reason=asked.reason, by=by)
-        if asked.action != "skip":  # what is skipped twice would be two waits
-            request.id = made_key()
-        answer = order(asked.place, request)
+        # What is skipped twice would be two waits.
+        id = None if asked.action == "skip" else made_key()
+        command = ChangeRuns(name=asked.action, runs=some, reason=asked.reason, by=by, id=id)
+        answer = order(asked.place, command)
         done["changed"] += answer["changed"]
         done["refused"] += answer["refused"]
     return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.runtime.orders import Request
+from anew.runtime.commands import CancelRun
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument
@@ -21,6 +21,6 @@ def run(words: list[str]) -> int:
     parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
     add_place_options(parser)
     asked = parser.parse_args(words)
-    answer = order(asked.place, Request("cancel", run=asked.run, reason=asked.reason))
+    answer = order(asked.place, CancelRun(run=asked.run, reason=asked.reason))
     print("cancelled" if answer["changed"] else "the run had ended already")
     return status.DONE

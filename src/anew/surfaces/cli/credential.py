@@ -65,15 +65,15 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import seal_credential
     from anew.credentials.seen import Seen
+    from anew.runtime.commands import SealCredential
     from anew.runtime.databases import identity_of, kind_of
-    from anew.runtime.orders import Request
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
     key = need_key(environment(), Path.home())
     seen = Seen(Path.home(), identity_of(place))
     version = asyncio.run(_next_version(name, key, place, seen))
-    order(place, Request("seal", sealed=seal_credential(name, credential, key, now=version)))
+    order(place, SealCredential(sealed=seal_credential(name, credential, key, now=version)))
     seen.note(name, version)
     for ref in short_fields(credential):
         print(
@@ -102,11 +102,11 @@ async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> i
 
 def _remove(name: str, place: str | None) -> int:
     from anew.credentials.seen import Seen
+    from anew.runtime.commands import ForgetCredential
     from anew.runtime.databases import identity_of
-    from anew.runtime.orders import Request
     from anew.surfaces.cli.ordering import order
 
-    answer = order(place, Request("forget", name=name))
+    answer = order(place, ForgetCredential(name=name))
     if not answer["changed"]:
         raise ConfigError(_unknown(name, answer["known"]))
     Seen(Path.home(), identity_of(place)).note_removed(name, time.time_ns())

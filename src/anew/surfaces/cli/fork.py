@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
+from anew.runtime.commands import ForkRun, document_fields
 from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine, check_workload
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, made_before, planned
 from anew.runtime.keys import check_key, made_key
-from anew.runtime.orders import Request
 from anew.runtime.programs import Document, NotRegistered, compiled_again
 from anew.store import Database, RunId, RunRow
 from anew.surfaces.cli import status
@@ -189,8 +189,8 @@ def _wish(order: ForkRequest) -> Wish:
     async def here(engine: Engine) -> RunId:
         return (await engine.fork(order)).run
 
-    there = Request(
-        "fork",
+    document = order.document
+    there = ForkRun(
         run=str(order.run),
         at=order.where.at,
         seen=order.where.seen,
@@ -198,9 +198,6 @@ def _wish(order: ForkRequest) -> Wish:
         key=order.key,
         labels=dict(order.labels),
         is_cancelling=order.cancels,
+        **({} if document is None else document_fields(document)),
     )
-    document = order.document
-    if document is not None:
-        there.source, there.file, there.dialect = document.source, document.file, document.dialect
-        there.files = dict(document.files)
-    return Wish(here, there)
+    return Wish(there, here)

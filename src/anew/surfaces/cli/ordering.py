@@ -1,12 +1,16 @@
-"""Give one order about a run: to whoever takes orders there, or to an engine made for it here."""
+"""Have one command executed: by whoever owns the database, or by an engine made for it here."""
 
 from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from anew.runtime.bootstrap import open_engine
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import Command, DropRun, RunCommand
+from anew.runtime.control_socket import NoAnswer
 from anew.runtime.databases import open_database
-from anew.runtime.orders import NoAnswer, Request, obey
 from anew.runtime.ownership import Owned
 from anew.store import RunId
 from anew.surfaces.cli.elsewhere import ask
@@ -16,9 +20,9 @@ from anew.surfaces.cli.working import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MA
 from anew.values import Object
 
 
-def order(place: str | None, request: Request) -> Object:
+def order(place: str | None, command: Command) -> Object:
     """Have it done and give back the answer; AnewError when it cannot be."""
-    return asyncio.run(_order(place, request))
+    return asyncio.run(_order(place, command))
 
 
 async def named_run(place: str | None, said: str, *, is_dropped: bool = False) -> RunId:
@@ -28,22 +32,23 @@ async def named_run(place: str | None, said: str, *, is_dropped: bool = False) -
         return (await find(database.archive, said)).run
 
 
-async def _order(place: str | None, request: Request) -> Object:
-    if request.run is not None:
-        is_dropped = request.do == "drop"
-        request.run = str(await named_run(place, request.run, is_dropped=is_dropped))
+async def _order(place: str | None, command: Command) -> Object:
+    if isinstance(command, RunCommand):
+        is_dropped = isinstance(command, DropRun)
+        run = await named_run(place, command.run, is_dropped=is_dropped)
+        command = replace(command, run=str(run))
     if is_server(place):
-        return await ask(place, request)
+        return await ask(place, command)
     loop = asyncio.get_running_loop()
     patience = loop.time() + HANDOVER_SECONDS_MAX
     while True:
         try:
             async with open_engine(place) as engine:
-                return await obey(engine, request)
+                return await execute(engine, command)
         except Owned:
             pass
         try:
-            return await ask(place, request)
+            return await ask(place, command)
         except NoAnswer:
             if loop.time() > patience:
                 raise

@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from anew.engine.moments import NANOSECONDS
 from anew.errors import ConfigError
-from anew.runtime.orders import Request
+from anew.runtime.commands import DropRun, PruneRuns
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.ordering import order
@@ -34,15 +34,15 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
     if (asked.run is None) == (asked.older_than is None):
         parser.error("say which runs to remove: RUN, or --older-than AGE")
-    answer = order(asked.place, _request(asked))
+    answer = order(asked.place, _command(asked))
     print(json.dumps(answer) if asked.json else f"removed {counted(answer['removed'], 'run')}")
     return status.DONE
 
 
-def _request(asked: Namespace) -> Request:
+def _command(asked: Namespace) -> DropRun | PruneRuns:
     if asked.run is not None:
-        return Request("drop", run=asked.run)
+        return DropRun(run=asked.run)
     seconds = parse_seconds(asked.older_than)
     if seconds is None or seconds < 0:
         raise ConfigError(f"--older-than is {asked.older_than!r}; write it like 30d, 12h or 90m")
-    return Request("prune", before=time.time_ns() - int(seconds * NANOSECONDS))
+    return PruneRuns(before=time.time_ns() - int(seconds * NANOSECONDS))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from shlex import quote
 
-from anew.runtime.orders import Request
+from anew.runtime.commands import RegisterProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
@@ -42,14 +42,13 @@ def run(words: list[str]) -> int:
         return status.BAD
     file = os.path.abspath(shown_name(asked.file))
     warn_of_files(read.program, file, asked.place)
-    wish = Request(
-        "register",
+    command = RegisterProgram(
         source=read.source.decode(),
         file=file,
         dialect=read.dialect,
         files=dict(read.files),
     )
-    answer = order(asked.place, wish)
+    answer = order(asked.place, command)
     if asked.json:
         print(json.dumps(answer))
     else:

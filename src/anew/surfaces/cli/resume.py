@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
+from anew.runtime.commands import ResumeAll, ResumeRun
 from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine
 from anew.runtime.families import unfinished_runs
-from anew.runtime.orders import Request
 from anew.runtime.restarts import successor
 from anew.store import RunId
 from anew.surfaces.cli import status
@@ -56,11 +56,7 @@ def run(words: list[str]) -> int:
 
 
 def _resume(run: RunId, manner: Manner) -> int:
-    async def here(engine: Engine) -> RunId:
-        await engine.resume(run)
-        return run
-
-    return carry_out(Wish(here, Request("resume", run=str(run))), manner)
+    return carry_out(Wish(ResumeRun(run=str(run)), run=run), manner)
 
 
 def _resume_all(manner: Manner) -> int:
@@ -88,7 +84,7 @@ def _resume_all(manner: Manner) -> int:
             untold.pop(run, None)
         return runs[-1]
 
-    last = carry_out(Wish(here, Request("resume_all", run=str(runs[-1]))), manner)
+    last = carry_out(Wish(ResumeAll(), here, runs[-1]), manner)
     # Another process that owns the database may end with its own run: what is left is taken over.
     while untold and last != status.CANCELLED:
         last = carry_out(going_on(untold.popitem()[0]), manner)

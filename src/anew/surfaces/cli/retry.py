@@ -6,12 +6,10 @@ import asyncio
 
 from msgspec.structs import replace
 
+from anew.runtime.commands import RetryRun
 from anew.runtime.databases import open_database
-from anew.runtime.engine import Engine
 from anew.runtime.forks import ForkPoint, planned
 from anew.runtime.keys import made_key
-from anew.runtime.orders import Request
-from anew.store import RunId
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument, find_run
 from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
@@ -54,9 +52,5 @@ async def _planned(place: str | None, said: str, step: str | None) -> Foreseen:
 
 def _wish(found: Foreseen) -> Wish:
     """What was shown, and nothing else: the old run may have come to the step again meanwhile."""
-    key, old, at, step = made_key(), found.run, found.plan.at, found.plan.where.step
-
-    async def here(engine: Engine) -> RunId:
-        return (await engine.retry(old, step, at=at, key=key)).run
-
-    return Wish(here, Request("retry", run=str(old), step=step, at=at, key=key))
+    at, step = found.plan.at, found.plan.where.step
+    return Wish(RetryRun(run=str(found.run), step=step, at=at, key=made_key()))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
+from anew.runtime.commands import StartRun, document_fields
 from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key, made_key
 from anew.runtime.ledger import StartRequest
-from anew.runtime.orders import Request
 from anew.runtime.programs import Document
 from anew.store import RunId
 from anew.surfaces.cli import status
@@ -51,17 +51,8 @@ def start_wish(
     async def here(engine: Engine) -> RunId:
         return (await engine.start(StartRequest(document, workload, key, labels))).run
 
-    there = Request(
-        "start",
-        source=document.source,
-        file=document.file,
-        workload=workload,
-        key=key,
-        labels=labels,
-        dialect=document.dialect,
-        files=dict(document.files),
-    )
-    return Wish(here, there)
+    there = StartRun(workload=workload, key=key, labels=labels, **document_fields(document))
+    return Wish(there, here)
 
 
 def _parser() -> ArgumentParser:

@@ -6,8 +6,8 @@ import json
 import sys
 
 from anew.errors import ConfigError
+from anew.runtime.commands import SendSignal, SignWebhook
 from anew.runtime.keys import made_key
-from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.asking import login
@@ -40,8 +40,7 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
     if asked.url:
         return _print_address(asked.place, asked.run, asked.name, is_json=asked.json)
-    request = Request(
-        "signal",
+    command = SendSignal(
         run=asked.run,
         name=asked.name,
         payload=_payload(asked.payload),
@@ -49,7 +48,7 @@ def run(words: list[str]) -> int:
         by=asked.by or login(),
         is_kept_only=True,
     )
-    answer = order(asked.place, request)
+    answer = order(asked.place, command)
     _print(asked.place, asked.name, answer, is_json=asked.json)
     return status.DONE
 
@@ -66,7 +65,7 @@ def _print(place: str | None, name: str, answer: Object, *, is_json: bool) -> No
 
 
 def _print_address(place: str | None, said: str, name: str, *, is_json: bool) -> int:
-    answer = order(place, Request("webhook", run=said, name=name))
+    answer = order(place, SignWebhook(run=said, name=name))
     path = answer["path"]
     row = {"run": answer["run"], "signal": name, "path": path}
     if is_server(place):

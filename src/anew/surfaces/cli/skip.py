@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from anew.engine.waits import JUMP, SLEEP
+from anew.runtime.commands import SkipWaits
 from anew.runtime.databases import kind_of
-from anew.runtime.orders import Request
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.asking import login
@@ -24,15 +24,14 @@ _NOTHING = "nothing of the run waits for a retry, a jump or a sleep"
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
-    request = Request(
-        "skip",
+    command = SkipWaits(
         run=asked.run,
         step=asked.step,
         visit=asked.visit,
         iteration=asked.iteration,
         by=asked.by or login(),
     )
-    answer = order(asked.place, request)
+    answer = order(asked.place, command)
     ended: list[Object] = answer["skipped"]
     is_paused = answer["status"] == "paused"
     print("\n".join(_lines(ended, is_paused=is_paused)) if ended else _NOTHING)

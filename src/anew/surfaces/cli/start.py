@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from anew.runtime.engine import Engine
+from anew.runtime.commands import StartRun
 from anew.runtime.keys import check_key, made_key
-from anew.runtime.ledger import StartRequest
-from anew.runtime.orders import Request
-from anew.store import RunId
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
 from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
@@ -30,16 +27,11 @@ def run(words: list[str]) -> int:
     workload = workload_overrides(asked.payload, asked.set)
     key, labels = check_key(asked.key) or made_key(), labels_of(asked.label)
 
-    async def here(engine: Engine) -> RunId:
-        document = await engine.programs.find(asked.name, asked.version)
-        return (await engine.start(StartRequest(document, workload, key, labels))).run
-
-    there = Request(
-        "start",
+    command = StartRun(
         name=asked.name,
         version=asked.version,
         workload=workload,
         key=key,
         labels=labels,
     )
-    return carry_out(Wish(here, there), manner_of(asked))
+    return carry_out(Wish(command), manner_of(asked))

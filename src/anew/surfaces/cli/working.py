@@ -17,10 +17,12 @@ from msgspec import Struct
 
 from anew.runtime.blocked_on import BlockedOn
 from anew.runtime.bootstrap import open_engine
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import AdoptRun, Command
+from anew.runtime.control_socket import NoAnswer
 from anew.runtime.databases import kind_of, open_database
 from anew.runtime.engine import SLOTS, Engine
 from anew.runtime.interviewers import AutoApprove
-from anew.runtime.orders import NoAnswer, Request
 from anew.runtime.ownership import Owned
 from anew.runtime.restarts import successor
 from anew.store import Database, RunId, StoreError, StoreGone
@@ -35,6 +37,7 @@ from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.place import add_place_options, is_server
 from anew.surfaces.cli.screen import Screen
 from anew.surfaces.cli.stopping import Stopping
+from anew.values import Object
 
 # A file that is locked, with nobody on its socket, is changing hands. That takes moments.
 HANDOVER_SECONDS_MAX = 20.0
@@ -42,10 +45,22 @@ HANDOVER_POLL_SECONDS = 0.05
 
 
 class Wish(Struct, frozen=True):
-    """What the command wants, said twice: for this process, and for the owner or a server."""
+    """What the command wants of whoever works on the run, and how this process does it itself.
 
-    here: Callable[[Engine], Awaitable[RunId]]
-    there: Request
+    `run` is the run that is followed, where no answer says which it is.
+    """
+
+    there: Command
+    here: Callable[[Engine], Awaitable[RunId]] | None = None
+    run: RunId | None = None
+
+    async def start_here(self, engine: Engine) -> RunId:
+        if self.here is not None:
+            return await self.here(engine)
+        return self.run_of(await execute(engine, self.there))
+
+    def run_of(self, answer: Object) -> RunId:
+        return RunId(int(answer.get("run") or self.run or 0))
 
 
 def add_manner_options(parser: ArgumentParser) -> None:
@@ -141,12 +156,7 @@ async def _carry_out(wish: Wish, manner: Manner, screen: Screen) -> int:
 
 def going_on(run: RunId) -> Wish:
     """Work on a run that is there already, or have the owner do it."""
-
-    async def here(engine: Engine) -> RunId:
-        await engine.adopt([run])
-        return run
-
-    return Wish(here, Request("adopt", run=str(run)))
+    return Wish(AdoptRun(run=str(run)))
 
 
 async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
@@ -155,7 +165,7 @@ async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
 
     answer = await ask(manner.place, wish.there)
     screen.is_guest = True
-    run = screen.run = RunId(int(answer.get("run") or wish.there.run or 0))
+    run = screen.run = wish.run_of(answer)
     async with open_database(manner.place, read_only=True) as database:
         try:
             run = await attend_there(database, run, manner, screen)
@@ -179,7 +189,7 @@ async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: St
         screen.is_guest = False
         with stopping.of(engine):
             engine.listen(lambda of, events: screen.feed(events) if of == screen.run else None)
-            run = await attend(engine, await wish.here(engine), manner, screen)
+            run = await attend(engine, await wish.start_here(engine), manner, screen)
             program = screen.program
             exit_status = await print_ending(engine.database, run, manner, program=program)
             await _let_others_end(engine, run, manner.place)

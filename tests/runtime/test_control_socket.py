@@ -1,4 +1,4 @@
-"""Orders that come as the owner of a file goes: carried out and answered, or left to the next."""
+"""Commands that come as the owner of a file goes: carried out and answered, or left to the next."""
 
 import asyncio
 import json
@@ -6,15 +6,16 @@ import socket
 
 import pytest
 
-from anew.runtime import orders
 from anew.runtime.bootstrap import open_engine
+from anew.runtime.command_executor import execute
+from anew.runtime.commands import ChangeRuns, ResumeAll
+from anew.runtime.control_socket import NoAnswer, send_command
 from anew.runtime.databases import open_database
-from anew.runtime.orders import NoAnswer, Request, ask_owner
 from anew.runtime.ownership import socket_path
 from anew.store import RunFilter
 
 HELLO = "workflow: [{step: greet, tool: {kind: noop}}]"
-# More turns of the loop than pass from a connection to the moment its order is heard.
+# More turns of the loop than pass from a connection to the moment its command is read.
 TURNS = 12
 SECONDS_MAX = 20
 
@@ -42,14 +43,14 @@ async def runs_in(database):
 
 
 @pytest.mark.parametrize("turns", range(TURNS))
-def test_an_order_that_comes_as_the_owner_goes_is_answered_or_left_to_the_next(tmp_path, turns):
+def test_a_command_that_comes_as_the_owner_goes_is_answered_or_left_to_the_next(tmp_path, turns):
     database = tmp_path / "anew.db"
 
     async def play():
         async with open_engine(str(database)):
             client = connected(database)
-            order = {"do": "start", "source": HELLO, "file": str(tmp_path / "hello.yaml")}
-            client.sendall(json.dumps(order).encode() + b"\n")
+            command = {"do": "start", "source": HELLO, "file": str(tmp_path / "hello.yaml")}
+            client.sendall(json.dumps(command).encode() + b"\n")
             for _ in range(turns):
                 await asyncio.sleep(0)
         return client, await runs_in(database)
@@ -74,7 +75,7 @@ def test_an_owner_does_not_wait_for_who_came_and_says_nothing(tmp_path, caplog, 
     assert caplog.text == ""
 
 
-def test_an_order_whose_owner_stops_in_a_hurry_is_left_to_the_next(tmp_path, monkeypatch):
+def test_a_command_whose_owner_stops_in_a_hurry_is_left_to_the_next(tmp_path, monkeypatch):
     database = tmp_path / "anew.db"
     is_heard, goes_on = asyncio.Event(), asyncio.Event()
 
@@ -83,11 +84,11 @@ def test_an_order_whose_owner_stops_in_a_hurry_is_left_to_the_next(tmp_path, mon
         await goes_on.wait()
         return {"runs": len(await engine.database.archive.runs(RunFilter()))}
 
-    monkeypatch.setitem(orders.ORDERS, "slow", slow)
+    monkeypatch.setattr("anew.runtime.control_socket.execute", slow)
 
     async def play():
         async with open_engine(str(database)) as engine:
-            asking = asyncio.create_task(ask_owner(database, Request("slow")))
+            asking = asyncio.create_task(send_command(database, ResumeAll()))
             await is_heard.wait()
             stopping = asyncio.create_task(engine.stop())
             while socket_path(database).exists():
@@ -112,15 +113,15 @@ def test_an_owner_that_dies_over_its_answer_has_given_none(tmp_path):
     async def play():
         async with await asyncio.start_unix_server(dies, path=socket_path(database)):
             with pytest.raises(NoAnswer, match="ended before it answered"):
-                await ask_owner(database, Request("resume_all"))
+                await send_command(database, ResumeAll())
 
     asyncio.run(play())
 
 
-def test_a_bulk_order_tells_which_runs_are_not_there(tmp_path):
+def test_a_bulk_command_reports_which_runs_are_not_there(tmp_path):
     async def play():
         async with open_engine(str(tmp_path / "anew.db")) as engine:
-            return await orders.obey(engine, Request("bulk", name="cancel", runs=["5"]))
+            return await execute(engine, ChangeRuns(name="cancel", runs=["5"]))
 
     refused = [{"run": "5", "detail": "there is no such run", "retried_as": None}]
     assert asyncio.run(play()) == {"changed": [], "refused": refused}
