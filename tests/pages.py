@@ -33,7 +33,8 @@ from anew.engine.state import (
 from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
-from anew.program.kinds import KINDS, Kind
+from anew.program.kind import Kind
+from anew.program.kinds import KINDS
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.problems import KINDS as PROBLEMS
 from anew.surfaces.api.problems import TYPE_PREFIX
@@ -284,7 +285,7 @@ def words(names: Iterable[str]) -> str:
 
 def kind_row(kind: Kind) -> str:
     required = " and ".join(" or ".join(f"`{name}`" for name in group) for group in kind.required)
-    optional = kind.inputs - {name for group in kind.required for name in group}
+    optional = kind.inputs.keys() - {name for group in kind.required for name in group}
     others = ", ".join(f"`{other}` for `{name}`" for other, name in sorted(kind.aliases.items()))
     more = " and any other" if kind.is_open else ""
     timeout = f"{kind.timeout_seconds:g} s" if kind.timeout_seconds else ""

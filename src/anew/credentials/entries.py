@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from anew.credentials.providers import Asked, Provider, provider_of
 from anew.errors import ConfigError
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program, Task
 from anew.values import Object, Value
 
@@ -105,7 +107,7 @@ def named_by_tasks(program: Program) -> Iterator[Asked]:
     """The credentials that tasks of kind `secrets` name outright."""
     for task in _tasks(program):
         said = task.inputs.source
-        if task.kind != "secrets" or not isinstance(said, Mapping):
+        if task.outcome_from is not OutcomeSource.SECRET or not isinstance(said, Mapping):
             continue
         name = said.get("name")
         if isinstance(name, str) and "{" not in name + str(said.get("provider", "")):
@@ -131,7 +133,7 @@ def _alone(auth: Value) -> list[Value]:
 def may_hold_secrets(program: Program) -> bool:
     """Whether anything in a run of it can be a secret, or come from another run that has some."""
     return bool(program.keychain) or any(
-        task.kind in ("secrets", "playbook") for task in _tasks(program)
+        kind_named(task.kind).may_give_secrets for task in _tasks(program)
     )
 
 

@@ -34,6 +34,7 @@ from anew.engine.tokens import is_join
 from anew.engine.visits import end_loop, end_step_run, fail_visit
 from anew.engine.waits import moment_wait
 from anew.expressions import ExpressionError, MappingScope
+from anew.program.kind import OutcomeSource
 from anew.program.program import Program
 from anew.values import Object, Value, merge_deep, put_in
 
@@ -568,7 +569,7 @@ def _withdraw(recorder: Recorder) -> None:
 def _goes_on_elsewhere(program: Program, state: RunState) -> bool:
     """Whether another run has taken the place of this one: its gates are that run's business."""
     ended = (program.steps[name] for name in state.verdicts if name in program.steps)
-    return any(task.kind == "restart" for step in ended for task in step.tasks)
+    return any(task.outcome_from is OutcomeSource.RESTART for step in ended for task in step.tasks)
 
 
 def _end_run(recorder: Recorder) -> None:

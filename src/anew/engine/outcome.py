@@ -46,9 +46,6 @@ RETRYABLE: dict[str, bool | None] = {
     "worker_lost": False,
 }
 
-# The tool's own view of an outcome, beside status, result and error.
-HELPERS = ("http", "pg", "py", "duckdb", "shell")
-
 # The preferred form of RFC 9110 and the two that servers of old still send.
 _HTTP_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 # Asked for with every outcome, and Python 3.11 is slow to find a member in its enum.

@@ -47,7 +47,8 @@ from anew.engine.state import (
 from anew.engine.timeouts import deadline_of
 from anew.errors import EngineBug
 from anew.expressions import MappingScope
-from anew.program.kinds import find_kind
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program, Step, Task
 from anew.values import Object, Value
 
@@ -313,12 +314,12 @@ class Pipeline:
         )
         if not isinstance(rendered, _Rendered):
             return rendered
-        match task.kind:
-            case "relay":
+        match task.outcome_from:
+            case OutcomeSource.RELAY:
                 return relayed(rendered.inputs)
-            case "human":
+            case OutcomeSource.PERSON:
                 return self._ask_person(rendered.inputs)
-            case "wait":
+            case OutcomeSource.SIGNAL:
                 return self._await_signal(rendered.inputs)
             case _:
                 return asked_of(recorder.program, recorder.state, run)
@@ -362,7 +363,8 @@ class Pipeline:
     def _inputs(self, task: Task, move: _Start, visit: int) -> _Rendered | Outcome:
         """The rendered inputs, or the outcome of inputs that do not render."""
         run = self._run
-        if task.kind != "workbook" and is_settled(task.inputs, self._recorder.moment.secrets):
+        is_own = task.outcome_from is not OutcomeSource.WORKBOOK
+        if is_own and is_settled(task.inputs, self._recorder.moment.secrets):
             return _Rendered(task.inputs.value(_NO_NAMES))
         names = task_names(run, move.label, move.attempt)
         names["_prev"] = run.last if move.attempt == 1 else run.prev
@@ -370,7 +372,7 @@ class Pipeline:
         scope = RunScope(self._recorder, task.dialect, run=run, extra=names)
         try:
             inputs = value_of(task.inputs, scope, f"inputs of {task.label}")
-            if task.kind != "workbook":
+            if is_own:
                 return _Rendered(inputs)
             return self._from_workbook(inputs, names)
         except Rejected as failed:
@@ -386,8 +388,7 @@ class Pipeline:
         names = {**names, "args": args, "input": args}
         scope = RunScope(self._recorder, task.dialect, run=self._run, extra=names)
         own = value_of(task.inputs, scope, f"inputs of the workbook's {name}")
-        kind = find_kind(task.kind)
-        if args and kind is not None and kind.knows("args"):
+        if args and kind_named(task.kind).knows("args"):
             own = {**own, "args": {**(own.get("args") or {}), **args}}
         return _Rendered(own, name)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import error_of
 from anew.engine.state import StepRun
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Step
 from anew.values import Object
 
@@ -22,7 +24,8 @@ def deadline_of(step: Step, run: StepRun) -> int | None:
 
 def timed_out(kind: str, step: Step, *, own_seconds: float | None) -> Object:
     """The error of a call that its own limit ended; with None it was the step's deadline."""
-    who = "the child run" if kind == "playbook" else kind
+    is_child = kind_named(kind).outcome_from is OutcomeSource.CHILD
+    who = "the child run" if is_child else kind
     if own_seconds is not None:
         return error_of("timeout", f"{who} gave no answer within {own_seconds:g} s")
     deadline = f"the step's deadline of {step.deadline_seconds:g} s (lifecycle.timeout_s)"

@@ -15,6 +15,7 @@ from anew.engine.moments import LAST_MOMENT, NANOSECONDS, moment_of
 from anew.engine.outcome import wait_seconds
 from anew.engine.state import RunState, StepRun, StepRunStatus
 from anew.engine.timeouts import deadline_of
+from anew.program.kind import OutcomeSource
 from anew.program.program import Program
 from anew.values import Value
 
@@ -63,7 +64,7 @@ def _sleeps(program: Program, run: StepRun) -> bool:
     assert run.task is not None
     task = step.tasks[step.index_of[run.task]]
     tool = task if run.workbook is None else program.workbook[run.workbook]
-    return tool.kind == SLEEP
+    return tool.outcome_from is OutcomeSource.CLOCK
 
 
 def sleep_end(inputs: Mapping[str, Value], asked_at: int) -> int | None:

@@ -15,6 +15,8 @@ from anew.engine.pipeline import Invoke
 from anew.errors import EngineBug
 from anew.lab.log_world import RecordedEntry
 from anew.lab.playing import Asking
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.runtime.sleep_tool import SleepTool
 from anew.tool import Answer, Call, Parked, Place, Timeout
 from anew.tools.noop import NoopTool
@@ -76,7 +78,8 @@ def _given(call: Call) -> tuple[int, Outcome]:
 
 
 def _answer(call: Call, *, at: int) -> Answer:
-    tool = NoopTool() if call.kind == "noop" else SleepTool(_Stopped(at))
+    is_sleep = kind_named(call.kind).outcome_from is OutcomeSource.CLOCK
+    tool = SleepTool(_Stopped(at)) if is_sleep else NoopTool()
     asked = tool.call(call)
     try:
         asked.send(None)

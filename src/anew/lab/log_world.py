@@ -18,6 +18,7 @@ from anew.lab.lags import Lags
 from anew.lab.replay.happening import drawn_by
 from anew.lab.script import ScriptEntry, Sent
 from anew.lab.world import RUN_ID
+from anew.program.kinds import kind_named
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -25,11 +26,6 @@ from anew.values import Object, Value
 # What an outcome that went well and was asked for again counts as, beside the kinds of errors.
 NOT_ACCEPTED = "not accepted"
 ACCEPTED = "ok"
-FOR_OTHERS = ("human", "wait")
-# These ask nothing of the world: their inputs alone say what they give.
-BY_ITSELF = ("noop", "sleep")
-# The engine gives these their outcome itself.
-_SILENT = ("relay", "restart")
 
 
 class TaskPlace(Struct, frozen=True):
@@ -84,7 +80,7 @@ class Execution(Struct):
 
     @property
     def is_call(self) -> bool:
-        return self.kind not in FOR_OTHERS
+        return not kind_named(self.kind).waits_for_others
 
     @property
     def is_success(self) -> bool:
@@ -195,7 +191,7 @@ class _Reading:
 
     def _start(self, event: e.TaskStarted) -> None:
         key, kind = key_of(event), self._kind(event)
-        if event.inputs is None or kind in _SILENT:
+        if event.inputs is None or kind_named(kind).is_of_engine:
             return  # its inputs never reached a tool
         if key in self._open:
             self._start_again(key, event)
@@ -213,9 +209,10 @@ class _Reading:
             gap=None if answered_at is None else event.at - answered_at,
         )
         self._open[key] = begun
-        if kind in FOR_OTHERS and begun.named in self._heard:
+        is_for_others = kind_named(kind).waits_for_others
+        if is_for_others and begun.named in self._heard:
             return  # it has asked once it waits
-        if kind in FOR_OTHERS:
+        if is_for_others:
             self._world.silenced.add(begun.named)
         self._enter(begun)
 
@@ -259,7 +256,7 @@ class _Reading:
         if begun is None:
             return
         begun.has_ended, begun.amounts_to, begun.took = True, amounts, event.at - begun.at
-        if begun.kind not in BY_ITSELF:
+        if not kind_named(begun.kind).is_known_by_inputs:
             self._answered_at[_step(key)] = event.at
         if begun.waited_for is None:
             begun.entry = RecordedEntry({}, 1, begun.took, recorded=event.outcome)

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET, UnsetType
 
-from anew.engine.outcome import HELPERS
 from anew.errors import ConfigError
 from anew.lab import script
 from anew.program.findings import did_you_mean
+from anew.program.kinds import HELPERS
 from anew.values import Object, Value
 
 HTTP_STATUSES = range(100, 600)

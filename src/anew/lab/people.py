@@ -15,6 +15,8 @@ from anew.engine.questions import asked_by, chosen, matching, outcome_of_answer
 from anew.engine.signals import outcome_of_signal
 from anew.engine.state import Question
 from anew.lab.script import BY_SCRIPT, Script, ScriptEntry
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program, Step, Task
 from anew.values import Value
 from anew.views.routing_words import choices_text
@@ -37,10 +39,10 @@ def _played(step: Step, task: Task, script: Script) -> Task:
 
 
 def _gives_outcomes(step: Step, task: Task, script: Script) -> bool:
-    if task.kind not in ("human", "wait"):
+    if not kind_named(task.kind).waits_for_others:
         return False
     entries = script.entries_of(step.name, task.label)
-    if task.kind == "wait":
+    if task.outcome_from is OutcomeSource.SIGNAL:
         return any(not entry.is_signal for entry in entries)
     return any(entry.answer is None for entry in entries)
 
@@ -67,7 +69,7 @@ def misfit_of_person(entry: ScriptEntry, inputs: Value, now: int) -> str | None:
 
 def outcome_of_others(kind: str, entry: ScriptEntry, inputs: Value, now: int) -> Outcome:
     """What the entry gives a task that would have waited for a person or a signal."""
-    if kind == "human":
+    if kind_named(kind).outcome_from is OutcomeSource.PERSON:
         return outcome_of_person(entry, inputs, now)
     return outcome_of_signal(entry.said["signal"]) if entry.is_signal else entry.outcome(now)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.engine.outcome import HELPERS, RETRYABLE
+from anew.engine.outcome import RETRYABLE
 from anew.engine.verdicts import ErrorType
 from anew.lab import script
 from anew.lab.expecting import EXPECT_KEYS, STATUSES
@@ -22,6 +22,8 @@ from anew.languages.schema.forms import (
     word,
 )
 from anew.languages.schema.scalars import MAPPING, scalar_definitions
+from anew.program.kind import Helper
+from anew.program.kinds import HELPERS
 
 _TEXT: Schema = {"type": "string"}
 _FRACTION: Schema = {"type": "number", "minimum": 0, "maximum": 1}
@@ -33,13 +35,6 @@ _TAKES: Schema = {
         {"type": "number", "minimum": 0, "exclusiveMaximum": script.TAKES_SECONDS_MAX},
         ref("duration"),
     ]
-}
-_HELPER_WORDS = {
-    "http": "What `outcome.http` holds: `status` and `headers`.",
-    "pg": "What `outcome.pg` holds: `code` and `sqlstate`.",
-    "py": "What `outcome.py` holds: `exception` and `exception_type`.",
-    "duckdb": "What `outcome.duckdb` holds.",
-    "shell": "What `outcome.shell` holds: `exit_code`.",
 }
 
 
@@ -143,7 +138,7 @@ def _entry() -> Schema:
         "suggested": said("The steps that the outcome suggests.", suggested),
         "notes": said("What an agent notes.", ANYTHING),
         "signal": said("The signal that the task waits for: its payload.", ANYTHING),
-        **{name: said(_HELPER_WORDS[name], ANYTHING) for name in HELPERS},
+        **{name: _helper(one) for name, one in HELPERS.items()},
     }
     for other, name in script._ALIASES.items():
         words[other] = said(f"Another name for `{name}`.", words[name])
@@ -214,3 +209,7 @@ def _delays() -> Schema:
     }
     mapping = {**table(shapes, shapes), "minProperties": 1}
     return {"type": "array", "items": {"anyOf": [{"type": "number"}, mapping]}}
+
+
+def _helper(helper: Helper) -> Schema:
+    return said(f"What `outcome.{helper.name}` holds: {helper.meaning}.", ANYTHING)

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from anew.engine.moments import FIRST_MOMENT, LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import (
-    HELPERS,
     RETRYABLE,
     Advice,
     Outcome,
@@ -31,6 +30,8 @@ from anew.lab.plain_values import fitting
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import HELPERS
 from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object, Value, json_text
@@ -304,7 +305,7 @@ def _waiting(program: Program) -> set[str]:
         key
         for step in program.steps.values()
         for task in step.tasks
-        if task.kind == "wait"
+        if task.outcome_from is OutcomeSource.SIGNAL
         for key in keys_of(step.name, task.label)
     }
 

@@ -33,6 +33,8 @@ from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripte
 from anew.lab.playing import Asking, PlayedEntry, Player
 from anew.lab.script import BY_SCRIPT, SUCCESS, Script, ScriptEntry
 from anew.lab.surroundings import Calm, Crashed, Happening, Missed, PlayedCall, Surroundings
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program
 
 RUN_ID = "1"
@@ -220,7 +222,7 @@ class World:
     def _plan(self, ask: Invoke | Wait) -> None:
         if isinstance(ask, Wait):
             self._plan_wait(ask)
-        elif ask.tool.kind == "restart":
+        elif ask.tool.outcome_from is OutcomeSource.RESTART:
             self._at(self._now, Reported(ask.key, self._restarted(ask), ask.started))
         else:
             self._plan_call(ask)
@@ -229,7 +231,7 @@ class World:
         kind = self._kind(ask.key, ask.task.label)
         asking = Asking(ask.key, ask.task.label, kind, ask.attempt, self._now, ask.inputs)
         played = self._player.next(asking)
-        if played is None and ask.tool.kind == "sleep":
+        if played is None and ask.tool.outcome_from is OutcomeSource.CLOCK:
             self._plan_sleep(ask)
             return
         for at, what in self._around.arrivals(self._call(ask, kind, played)):
@@ -254,7 +256,7 @@ class World:
         if ends > limit:
             late = Reported(ask.key, self._given_up(ask, own_seconds), ask.started)
             return PlayedCall(ask, late, self._now, limit + entry.late, entry.takes)
-        if played is not None and kind == "human":
+        if played is not None and kind_named(kind).outcome_from is OutcomeSource.PERSON:
             self._doubt(played, misfit_of_person(entry, ask.inputs, ends))
         report = Reported(ask.key, self._outcome(kind, entry, ask, ends), ask.started)
         return PlayedCall(ask, report, self._now, ends + entry.late, entry.takes)
@@ -266,7 +268,7 @@ class World:
 
     def _outcome(self, kind: str, entry: ScriptEntry, ask: Invoke, ends: int) -> Outcome:
         shown = ends + self._offset
-        if kind not in ("human", "wait"):
+        if not kind_named(kind).waits_for_others:
             return entry.outcome(shown)
         return outcome_of_others(kind, entry, ask.inputs, shown)
 

@@ -1,166 +1,368 @@
-"""The tool kinds a program may use: their inputs, other names for them, and time limits.
+"""The tool kinds a program may use: one row for each, with all that is true of it.
 
-A table for checks and for the compiler of documents. Tools themselves are elsewhere; kinds that
+To add a kind: its tool in a module of `tools/`, its row here, its page in the reference. Kinds that
 others install are found by their entry points, looked up only when a kind is not in the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
-from msgspec import Struct, field
+from msgspec.structs import replace
+
+from anew.program.kind import (
+    RETRY_AFTER,
+    Helper,
+    Kind,
+    Outage,
+    OutcomeSource,
+    Target,
+    TargetForm,
+)
 
 ENTRY_POINT_GROUP = "anew.tools"
-# Sending one of these twice may do the work twice (RFC 9110, section 9.2.2, and PATCH).
-UNSAFE_METHODS = frozenset({"POST", "PATCH"})
 # The words of an agent's input `fidelity`: how much of the run so far it is told.
 FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
-# Accepted on every kind: what identifies a call, and the names of credentials and arguments.
-_SHARED_INPUTS = frozenset({"auth", "idempotency_key"})
-_SHARED_ALIASES = {"credential": "auth", "with": "args", "input": "args"}
-
-
-class Kind(Struct, frozen=True):
-    """`required` holds groups of canonical inputs of which one each must be given.
-
-    `choices` are groups of which at most one may be given; `texts` are inputs that are one text.
-    """
-
-    name: str
-    required: tuple[tuple[str, ...], ...] = ()
-    inputs: frozenset[str] = frozenset()
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    timeout_seconds: float | None = None
-    is_open: bool = False  # takes any input
-    choices: tuple[tuple[str, ...], ...] = ()
-    texts: frozenset[str] = frozenset()
-    verbatim: frozenset[str] = frozenset()  # inputs that are never rendered
-    sql: frozenset[str] = frozenset()  # inputs that are SQL text
-    shell: frozenset[str] = frozenset()  # inputs that a shell reads
-    words: frozenset[str] = frozenset()  # of those, what is no shell's when it is a list
-
-    def canonical(self, key: str) -> str:
-        return self.aliases.get(key) or _SHARED_ALIASES.get(key, key)
-
-    def knows(self, key: str) -> bool:
-        return self.is_open or key in self.inputs or key in _SHARED_INPUTS
-
-    @property
-    def spellings(self) -> frozenset[str]:
-        """Every word an author may use for an input."""
-        return self.inputs | _SHARED_INPUTS | self.aliases.keys() | _SHARED_ALIASES.keys()
-
-
-_SQL_ALIASES = dict.fromkeys("commands cmd cmds query queries sql".split(), "command")
-_SQL_INPUTS = frozenset({"command", "params", "transaction", "database"})
-
-
-def _sql(name: str, *required: tuple[str, ...]) -> Kind:
-    return Kind(
-        name,
-        required=(("command",), *required),
-        inputs=_SQL_INPUTS,
-        aliases=_SQL_ALIASES,
-        timeout_seconds=60.0,
-        sql=frozenset({"command"}),
-    )
+_ARGS = "Arguments, by name."
+_HTTP = Helper("http", "`status` and `headers`", ("status", "headers"))
+_TOO_MANY_REQUESTS = {"status": 429, "headers": {"retry-after": RETRY_AFTER}}
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_SQL = Kind(
+    "",
+    inputs={
+        "command": "One statement or a list of them. Values belong into `params`.",
+        "params": "Values that are bound, never spliced into the text.",
+        "transaction": "false: every statement commits by itself. Default true.",
+        "database": "A database file, relative to the document; a file of the run unless given.",
+    },
+    aliases=dict.fromkeys("commands cmd cmds query queries sql".split(), "command"),
+    required=(("command",),),
+    timeout_seconds=60.0,
+    sql=_words("command"),
+    save="params",
+    effect=("{command}",),
+)
+
+_FILE = Target(TargetForm.DATABASE, ("auth", "database"), "a file of the run")
+
 _TABLE = (
     Kind(
         "http",
-        required=(("url",),),
-        inputs=_words(
-            "url method params headers json body payload data form follow_redirects verify"
-        ),
+        title="Sends an HTTP request.",
+        inputs={
+            "url": "The address, with http:// or https://.",
+            "method": "GET unless given.",
+            "params": "The query, by name.",
+            "headers": "Header fields, by name.",
+            "json": "The body, sent as JSON.",
+            "body": "The body: a mapping or list as JSON, a text as it is.",
+            "payload": "As `body`.",
+            "data": "As `body`; with GET, HEAD or DELETE a mapping is the query.",
+            "form": "The body, sent as a form.",
+            "follow_redirects": "true unless given; at most 10.",
+            "verify": "Whether certificates are verified. Default true.",
+        },
         aliases={"endpoint": "url", "verify_ssl": "verify"},
-        timeout_seconds=30.0,
+        required=(("url",),),
         choices=(("json", "body", "payload", "data", "form"),),
         texts=_words("url method"),
+        timeout_seconds=30.0,
+        timeout_phases={
+            "connect": "Until the connection stands.",
+            "read": "Between two pieces of the answer.",
+        },
+        tool="anew.tools.http:HttpTool",
+        method="method",
+        effect=("{url}",),
+        target=Target(TargetForm.HOST, ("url",)),
+        helper=_HTTP,
+        outage=Outage(
+            "rate_limit",
+            "Too Many Requests",
+            {
+                "http": _TOO_MANY_REQUESTS,
+                "result": {
+                    "status_code": 429,
+                    "headers": _TOO_MANY_REQUESTS["headers"],
+                    "data": None,
+                },
+            },
+        ),
+        save="json",
+        save_inputs={"method": "POST"},
     ),
     Kind(
         "python",
+        title="Runs Python code in a process of its own.",
+        inputs={
+            "code": "The code. `main(…)` is called with the arguments; what it returns is the "
+            "result.",
+            "script": "A file with the code, beside the document.",
+            "args": _ARGS,
+        },
         required=(("code", "script"),),
-        inputs=_words("code script args"),
-        timeout_seconds=600.0,
-        verbatim=frozenset({"code", "script"}),
         choices=(("code", "script"),),
         texts=_words("code script"),
+        verbatim=_words("code script"),
+        path="script",
+        timeout_seconds=600.0,
+        tool="anew.tools.python.tool:PythonTool",
+        is_sandboxed=True,
+        is_code=True,
+        effect=("script {script}", "code"),
+        helper=Helper("py", "`exception` and `exception_type`"),
+        outage=Outage(
+            says={
+                "py": {
+                    "exception": "the connection was reset",
+                    "exception_type": "ConnectionResetError",
+                }
+            },
+        ),
+        save="args",
     ),
-    _sql("postgres", ("auth",)),
-    _sql("duckdb"),
-    _sql("sqlite"),
+    replace(
+        _SQL,
+        name="postgres",
+        title="Runs SQL statements on PostgreSQL, in one transaction.",
+        required=(*_SQL.required, ("auth",)),
+        tool="anew.tools.postgres:PostgresTool",
+        folds_names=True,
+        target=Target(TargetForm.DATABASE, ("auth", "database"), "unknown"),
+        helper=Helper("pg", "`code` and `sqlstate`"),
+        outage=Outage(
+            "db_connection",
+            "the server closed the connection",
+            {"pg": {"code": "08006", "sqlstate": "08006"}},
+        ),
+    ),
+    replace(
+        _SQL,
+        name="duckdb",
+        title="Runs SQL statements on DuckDB, in one transaction.",
+        path="database",
+        tool="anew.tools.duckdb:DuckdbTool",
+        sql_mark="$",
+        has_own_file=True,
+        target=_FILE,
+        helper=Helper("duckdb", "`exception_type` and `code`"),
+        outage=Outage("db_connection", "the file is locked by another process"),
+    ),
+    replace(
+        _SQL,
+        name="sqlite",
+        title="Runs SQL statements on SQLite, in one transaction.",
+        path="database",
+        tool="anew.tools.sqlite:SqliteTool",
+        has_own_file=True,
+        target=_FILE,
+        outage=Outage("db_timeout", "the database is locked"),
+    ),
     Kind(
         "shell",
+        title="Runs a shell command.",
+        inputs={
+            "command": "One command, or a list that stops at the first that fails. Values belong "
+            "into `env`, or go through the filter `shquote`.",
+            "env": "Variables beside PATH, HOME and LANG; the place for values and secrets.",
+            "cwd": "The folder it runs in.",
+            "stdin": "What it reads from its standard input.",
+        },
+        aliases=dict.fromkeys("cmd cmds commands".split(), "command"),
         required=(("command",),),
-        inputs=_words("command env cwd stdin"),
-        aliases={"cmd": "command", "cmds": "command", "commands": "command"},
+        path="cwd",
         timeout_seconds=600.0,
-        shell=frozenset({"command"}),
+        tool="anew.tools.shell:ShellTool",
+        is_sandboxed=True,
+        shell=_words("command"),
+        is_code=True,
+        effect=("{command}",),
+        target=Target(TargetForm.COMMAND, ("command",)),
+        helper=Helper("shell", "`exit_code`"),
+        outage=Outage(
+            "exit_code",
+            "exit status 75",
+            {
+                "shell": {"exit_code": 75},
+                "result": {"exit_code": 75, "stdout": "", "stderr": ""},
+            },
+        ),
     ),
-    Kind("noop", inputs=_words("result")),
-    # Calls nothing: the outcome is what its inputs describe.
-    Kind("relay", inputs=_words("outcome")),
+    Kind(
+        "noop",
+        title="Calls nothing and gives `result`.",
+        outcome_from=OutcomeSource.INPUTS,
+        inputs={"result": "What the task gives; {} unless given."},
+        tool="anew.tools.noop:NoopTool",
+        effect=(),
+    ),
+    Kind(
+        "relay",
+        title="Calls nothing: the outcome is what its inputs describe.",
+        outcome_from=OutcomeSource.RELAY,
+        inputs={
+            "outcome": "status, verdict, word, label, suggested, result, error, updates.",
+        },
+        effect=(),
+    ),
     Kind(
         "sleep",
+        title="Waits, as durably as a retry.",
+        outcome_from=OutcomeSource.CLOCK,
+        inputs={
+            "seconds": "How long: a number of seconds, a duration (`500ms`, `1m`) or a template.",
+            "until": "Until when: an ISO 8601 moment.",
+        },
         required=(("seconds", "until"),),
-        inputs=_words("seconds until"),
         choices=(("seconds", "until"),),
         texts=_words("seconds until"),
+        effect=(),
     ),
     Kind(
         "playbook",
-        required=(("path", "file"),),
-        inputs=_words("path file args version async return_step"),
+        title="Runs another playbook or graph as a child run.",
+        outcome_from=OutcomeSource.CHILD,
+        inputs={
+            "path": "The name of a registered program.",
+            "file": "Its file, beside the document.",
+            "args": "Laid over its workload.",
+            "version": "The version of a registered program; the newest unless given.",
+            "async": "true: do not wait for it; the result is `{run_id}`.",
+            "return_step": "The step whose result is returned.",
+        },
         aliases={"payload": "args", "result_step": "return_step"},
+        required=(("path", "file"),),
         choices=(("path", "file"),),
         texts=_words("path file"),
+        path="file",
+        effect=("starts a child run of {path}", "starts a child run of {file}"),
+        target=Target(TargetForm.DOCUMENT, ("file", "path")),
     ),
-    # Begins the run anew at a step, as another run in its place.
-    Kind("restart", required=(("entry",),), inputs=_words("entry"), texts=_words("entry")),
+    Kind(
+        "restart",
+        title="Begins the run anew at a step, as another run in its place.",
+        outcome_from=OutcomeSource.RESTART,
+        inputs={"entry": "The step to begin at."},
+        required=(("entry",),),
+        texts=_words("entry"),
+        effect=("begins the run anew at {entry}",),
+    ),
     Kind(
         "workbook",
-        required=(("name",),),
-        inputs=_words("name args"),
+        title="Calls a task of the workbook.",
+        outcome_from=OutcomeSource.WORKBOOK,
+        inputs={"name": "The name of a task of the workbook.", "args": _ARGS},
         aliases={"task": "name"},
+        required=(("name",),),
         texts=_words("name"),
+        effect=(),
     ),
-    Kind("secrets", required=(("name",),), inputs=_words("name provider"), texts=_words("name")),
-    Kind("wait", required=(("signal",),), inputs=_words("signal timeout"), texts=_words("signal")),
+    Kind(
+        "secrets",
+        title="Gives a reference to a secret.",
+        outcome_from=OutcomeSource.SECRET,
+        inputs={"name": "The name of the secret.", "provider": "Where it is kept."},
+        required=(("name",),),
+        texts=_words("name"),
+        effect=(),
+        target=Target(TargetForm.WORDS, ("name",), "unknown"),
+    ),
+    Kind(
+        "wait",
+        title="Waits for a signal.",
+        outcome_from=OutcomeSource.SIGNAL,
+        inputs={
+            "signal": "The signal's name: letters, digits and _ . : @ -",
+            "timeout": "How long to wait; for ever unless given.",
+        },
+        required=(("signal",),),
+        texts=_words("signal"),
+        effect=(),
+    ),
     Kind(
         "human",
+        title="Asks a person.",
+        outcome_from=OutcomeSource.PERSON,
+        inputs={
+            "question": "What is asked.",
+            "choices": "The labels to choose from; without them any text is an answer.",
+            "timeout": "How long to wait; for ever unless given.",
+            "timeout_action": "What follows then: fail (default), first, skip or retry.",
+            "default": "The label that is chosen then.",
+        },
         required=(("question",),),
-        inputs=_words("question choices timeout timeout_action default"),
         texts=_words("question"),
+        effect=("asks a person: {question}",),
     ),
     Kind(
         "agent",
-        required=(("prompt",),),
-        inputs=_words(
-            "prompt backend provider model system preamble goal fidelity thread history "
-            "reasoning_effort max_tokens temperature context "
-            "command cwd env status_file auto_status base_url extra_body settings"
-        ),
+        title="Asks a model or an agent program.",
+        inputs={
+            "prompt": "What the agent is asked.",
+            "backend": "How the agent is reached.",
+            "provider": "Whose model it is.",
+            "model": "Which model.",
+            "system": "Instructions that stand above the conversation.",
+            "preamble": "What happened so far; it stands before the prompt.",
+            "goal": "What the whole run is for.",
+            "fidelity": f"How much of the run so far it is told: {', '.join(FIDELITIES)}.",
+            "thread": "The conversation this belongs to.",
+            "history": "What was said earlier in the thread: a list of `{role, text}`.",
+            "reasoning_effort": "As the model knows it: low, medium, high.",
+            "max_tokens": "How long the answer may be.",
+            "temperature": "As the model knows it.",
+            "context": "Values for backends that want more than the prompt.",
+            "command": "The program to start, for backends that are one.",
+            "cwd": "The folder it works in.",
+            "env": "Variables it gets.",
+            "status_file": "Where it writes how it went.",
+            "auto_status": "true: no status file counts as success.",
+            "base_url": "The address of the server.",
+            "extra_body": "Further fields of the request's body.",
+            "settings": "Inputs of other backends, by name.",
+        },
         aliases={
             "cmd": "command",
             "llm_model": "model",
             "llm_provider": "provider",
             "thread_id": "thread",
         },
+        required=(("prompt",),),
+        texts=_words("prompt backend provider model"),
         # Agents work for long; one that hangs must still end.
         timeout_seconds=3600.0,
-        texts=_words("prompt backend provider model"),
-        shell=frozenset({"command"}),
-        words=frozenset({"command"}),
+        tool="anew.tools.agent:AgentTool",
+        is_sandboxed=True,
+        shell=_words("command"),
+        words=_words("command"),
+        effect=("asks an agent: {prompt}",),
+        target=Target(TargetForm.WORDS, ("backend", "provider", "model"), "the default"),
+        helper=_HTTP,
+        outage=Outage("rate_limit", "Too Many Requests", {"http": _TOO_MANY_REQUESTS}),
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}
+# The helpers that an outcome may have, beside status, result and error.
+HELPERS: Mapping[str, Helper] = {
+    kind.helper.name: kind.helper for kind in _TABLE if kind.helper is not None
+}
+
+
+def kind_named(name: str) -> Kind:
+    """The row of a kind; for one that is not ours, what is true of any."""
+    return KINDS.get(name) or _open_kind(name)
+
+
+@lru_cache(maxsize=256)
+def _open_kind(name: str) -> Kind:
+    return Kind(name, is_open=True)
 
 
 def find_kind(name: str) -> Kind | None:
@@ -168,7 +370,7 @@ def find_kind(name: str) -> Kind | None:
     known = KINDS.get(name)
     if known is not None:
         return known
-    return Kind(name, is_open=True) if name in installed_kinds() else None
+    return _open_kind(name) if name in installed_kinds() else None
 
 
 @cache
@@ -178,8 +380,3 @@ def installed_kinds() -> frozenset[str]:
     from importlib.metadata import entry_points  # noqa: PLC0415
 
     return frozenset(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
-
-
-def is_idempotent(method: str) -> bool:
-    """Whether sending the same request twice is the same as sending it once."""
-    return method.upper() not in UNSAFE_METHODS

@@ -12,6 +12,8 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.expressions import Condition, Template
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.policy import NO_POLICY, Policy, Retry, Verdict
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
@@ -67,6 +69,10 @@ class Task(Struct, frozen=True):
     dialect: Dialect = Dialect.POLICY
     timeout: object = None  # seconds, or {connect, read}; the tool's default when None
     span: Span = NOWHERE
+
+    @property
+    def outcome_from(self) -> OutcomeSource:
+        return kind_named(self.kind).outcome_from
 
 
 class Loop(Struct, frozen=True):
@@ -179,7 +185,7 @@ class Step(Struct, frozen=True, dict=True):
     @cached_property
     def is_relay(self) -> bool:
         """Whether it only passes on how the step before it went."""
-        return len(self.tasks) == 1 and self.tasks[0].kind == "relay"
+        return len(self.tasks) == 1 and self.tasks[0].outcome_from is OutcomeSource.RELAY
 
     @cached_property
     def index_of(self) -> Mapping[str, int]:

@@ -22,17 +22,13 @@ from anew.engine.pipeline import Invoke
 from anew.engine.secrets import Secrets
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError, EngineBug
-from anew.program.kinds import find_kind
+from anew.program.kinds import kind_named
 from anew.program.program import Program
 from anew.runtime.toolbox import Toolbox
 from anew.store import StoreError
 from anew.tool import Answer, Call, Parked, Place, Timeout, Tool
 from anew.values import Object
 
-# Calling these again is how they wait or find what they began: a lost worker costs them nothing.
-CALLED_AGAIN = frozenset({"sleep", "playbook", "restart"})
-# What these are given goes into a log again, so references to secrets stay references.
-KEEPS_REFERENCES = frozenset({"playbook"})
 # What the machine or the worker lacks at the moment, by what helps. It is no fault of the author's,
 # and another worker, or this one a little later, may well have it.
 _SCARCE = {
@@ -154,7 +150,7 @@ class ToolCaller:
 
     async def _inputs(self, ask: Invoke, site: CallSite) -> Object:
         given: Object = ask.inputs if isinstance(ask.inputs, dict) else {}
-        if ask.tool.kind in KEEPS_REFERENCES:
+        if kind_named(ask.tool.kind).keeps_references:
             return given
         if site.secrets is not None:
             given = await self._keychain.open(given, site.program, folder=site.folder)
@@ -169,7 +165,8 @@ class ToolCaller:
         if timeout.seconds is None:
             return ask.deadline
         # A call that is made again and again waits for one thing all the time.
-        begun = ask.asked_at if ask.tool.kind in CALLED_AGAIN else self._clock.now()
+        is_again = kind_named(ask.tool.kind).is_called_again
+        begun = ask.asked_at if is_again else self._clock.now()
         end = begun + int(timeout.seconds * NANOSECONDS)
         return end if ask.deadline is None else min(end, ask.deadline)
 
@@ -192,5 +189,4 @@ def _timeout(ask: Invoke) -> Timeout:
         return Timeout(float(said))
     if said is not None and isinstance(said, Mapping):
         return Timeout(None, said.get("connect"), said.get("read"))
-    kind = find_kind(ask.tool.kind)
-    return Timeout(kind.timeout_seconds if kind else None)
+    return Timeout(kind_named(ask.tool.kind).timeout_seconds)

@@ -12,25 +12,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from anew.errors import ConfigError
-from anew.program.kinds import ENTRY_POINT_GROUP, KINDS
+from anew.program.kinds import ENTRY_POINT_GROUP, KINDS, kind_named
 from anew.tool import Tool
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
 _LOG = logging.getLogger(__name__)
-
-# Where each kind lives; imported on first use, because some of them bring large libraries.
-BUILT_IN: Mapping[str, str] = {
-    "http": "anew.tools.http:HttpTool",
-    "python": "anew.tools.python.tool:PythonTool",
-    "shell": "anew.tools.shell:ShellTool",
-    "postgres": "anew.tools.postgres:PostgresTool",
-    "duckdb": "anew.tools.duckdb:DuckdbTool",
-    "sqlite": "anew.tools.sqlite:SqliteTool",
-    "noop": "anew.tools.noop:NoopTool",
-    "agent": "anew.tools.agent:AgentTool",
-}
-# Kinds that start processes of the author; they are built with the sandbox these run in.
-SANDBOXED = frozenset({"python", "shell", "agent"})
 
 
 class Toolbox:
@@ -49,7 +35,7 @@ class Toolbox:
         """The tool of this kind; ConfigError when there is none, or it cannot be loaded."""
         tool = self._tools.get(kind)
         if tool is None:
-            more = {"sandbox": self.sandbox} if kind in SANDBOXED else {}
+            more = {"sandbox": self.sandbox} if kind_named(kind).is_sandboxed else {}
             tool = self._tools[kind] = _factory(kind)(**more)
         return tool
 
@@ -74,7 +60,8 @@ async def _close(kind: str, tool: Tool, redact: Callable[[str], str]) -> None:
 
 
 def _factory(kind: str) -> Callable[..., Tool]:
-    place = BUILT_IN.get(kind)
+    # Imported on first use, because some of them bring large libraries.
+    place = kind_named(kind).tool
     if place is not None:
         module, _, name = place.partition(":")
         factory: Callable[..., Tool] = getattr(import_module(module), name)

@@ -19,11 +19,12 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of
 from anew.engine.state import StepRunKey, StepRunStatus
+from anew.program.kinds import kind_named
 from anew.runtime.ledger import Ledger
 from anew.runtime.poller import JobPoller
 from anew.runtime.run_folders import RunFolders
 from anew.runtime.slots import Slots
-from anew.runtime.tool_calls import CALLED_AGAIN, ToolCaller
+from anew.runtime.tool_calls import ToolCaller
 from anew.runtime.turns import PARK_SECONDS, Assignment
 from anew.store import (
     JobRef,
@@ -327,7 +328,7 @@ class Worker:
         if run.status is not StepRunStatus.EXECUTING:
             return Due(lease.job.key)
         ask = asked_of(live.program, live.state, run)
-        if lease.was_parked or ask.tool.kind in CALLED_AGAIN:
+        if lease.was_parked or kind_named(ask.tool.kind).is_called_again:
             return await self._do(chain, Assignment(ask, lease))
         return Lost(lease.job.key)
 
@@ -395,7 +396,7 @@ class Worker:
         is_at_work = run is not None and run.status is StepRunStatus.EXECUTING
         if is_at_work and run is not None:
             kind = asked_of(live.program, live.state, run).tool.kind
-            is_at_work = kind not in CALLED_AGAIN
+            is_at_work = not kind_named(kind).is_called_again
         with suppress(StaleLease):
             if is_at_work:
                 await self._ledger.apply(lease.job.run, lost, lease=lease)

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.moments import moment_text
+from anew.program.kind import OutcomeSource
 from anew.program.policy import Verdict
 from anew.program.program import Program, Step
 from anew.values import Object
@@ -120,7 +121,7 @@ def _counts(program: Program, name: str | None) -> bool:
 
 def is_made_up(step: Step) -> bool:
     """A step that no author wrote: it stands for an edge that starts the graph anew."""
-    return any(task.kind == "restart" for task in step.tasks)
+    return any(task.outcome_from is OutcomeSource.RESTART for task in step.tasks)
 
 
 def context_of(program: Program | None, passage: NodePassage, ctx: Object) -> Object:

@@ -1,23 +1,24 @@
 """What a call does to the world, as far as its kind and its inputs tell.
 
 Reading changes nothing and is left out. Of code, commands and agents nobody can tell, so they are
-always named. Knows the inputs of `program/kinds.py`, and no tool.
+always named. What the calls of a kind do is in its row of `program/kinds.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from msgspec import Struct
 
+from anew.program.kind import Kind
+from anew.program.kinds import kind_named
 from anew.values import Object, Value, json_text
 from anew.views.wording import one_line
 
 WHAT_CHARACTERS_MAX = 80
-_HARMLESS = frozenset({"noop", "relay", "sleep", "secrets", "wait", "workbook"})
-_READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_INPUT = re.compile(r"\{(\w+)\}")
 # What looks like a comment inside a text is none, and the other way round: whichever begins first.
 _NO_CODE = re.compile(
     r"""
@@ -56,10 +57,8 @@ class CallEffect(Struct, frozen=True):
 
 def effect_of(kind: str, inputs: Value, runs: Iterable[str]) -> CallEffect | None:
     """What making a call of one of `runs` once more does again; None when that changes nothing."""
-    if kind in _HARMLESS:
-        return None
     given: Object = inputs if isinstance(inputs, dict) else {}
-    told = _TELLERS.get(kind, _unknown)(given)
+    told = _effect(kind_named(kind), given)
     if told is None:
         return None
     return CallEffect(one_line(told, characters_max=WHAT_CHARACTERS_MAX), _key(given, runs))
@@ -74,13 +73,31 @@ def _key(inputs: Object, runs: Iterable[str]) -> CallKey:
     return CallKey.NEW if is_of_run else CallKey.OWN
 
 
-def _http(inputs: Object) -> str | None:
-    method = str(inputs.get("method") or "GET").strip().upper()
-    return None if method in _READING_METHODS else f"{method} {_text(inputs.get('url'))}"
+def _effect(kind: Kind, inputs: Object) -> str | None:
+    """The line of the kind's row, with the inputs put in; of SQL the first statement that writes.
+
+    Where no line has all of its inputs, the last one says so.
+    """
+    if not kind.effect or kind.only_reads(inputs):
+        return None
+    if kind.sql:
+        return next((text for name in kind.sql if (text := _written(inputs.get(name)))), None)
+    lines = [line for line in kind.effect if all(inputs.get(name) for name in _INPUT.findall(line))]
+    line = (*lines, kind.effect[-1])[0]
+    text = _INPUT.sub(
+        lambda found: _shown(inputs.get(found[1]), is_commands=found[1] in kind.shell), line
+    )
+    return f"{kind.method_of(inputs)} {text}" if kind.method else text
 
 
-def _sql(inputs: Object) -> str | None:
-    said = inputs.get("command")
+def _shown(value: Value, *, is_commands: bool) -> str:
+    """A value that was logged; a secret is a reference there, and is shown as one."""
+    if isinstance(value, list) and is_commands:
+        return "; ".join(_shown(one, is_commands=False) for one in value)
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _written(said: Value) -> str | None:
     texts = said if isinstance(said, list) else [said]
     for text in [str(one or "") for one in texts]:
         if len(text) > _SQL_CHARACTERS_MAX:
@@ -108,51 +125,3 @@ def _blank(found: re.Match[str]) -> str:
 def _is_reading(statement: str) -> bool:
     begins = _READING.match(statement) or statement.lstrip().lower().startswith("with")
     return bool(begins) and not _WRITING.search(statement)
-
-
-def _shell(inputs: Object) -> str:
-    command = inputs.get("command")
-    return "; ".join(map(_text, command)) if isinstance(command, list) else _text(command)
-
-
-def _python(inputs: Object) -> str:
-    return f"script {_text(inputs['script'])}" if inputs.get("script") else "code"
-
-
-def _agent(inputs: Object) -> str:
-    return f"asks an agent: {_text(inputs.get('prompt'))}"
-
-
-def _child(inputs: Object) -> str:
-    return f"starts a child run of {_text(inputs.get('path') or inputs.get('file'))}"
-
-
-def _restart(inputs: Object) -> str:
-    return f"begins the run anew at {_text(inputs.get('entry'))}"
-
-
-def _human(inputs: Object) -> str:
-    return f"asks a person: {_text(inputs.get('question'))}"
-
-
-def _unknown(_: Object) -> str:
-    return "a tool of which Anew cannot tell what it does"
-
-
-def _text(value: Value) -> str:
-    """A value that was logged; a secret is a reference there, and is told as one."""
-    return value if isinstance(value, str) else json_text(value)
-
-
-_TELLERS: Mapping[str, Callable[[Object], str | None]] = {
-    "http": _http,
-    "postgres": _sql,
-    "duckdb": _sql,
-    "sqlite": _sql,
-    "shell": _shell,
-    "python": _python,
-    "agent": _agent,
-    "playbook": _child,
-    "restart": _restart,
-    "human": _human,
-}

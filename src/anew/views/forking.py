@@ -18,6 +18,8 @@ from anew.engine import events as e
 from anew.engine.fitting import Misfit
 from anew.engine.shared_logs import sharers_of
 from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunStatus
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.values import Object
@@ -28,7 +30,6 @@ from anew.views.wording import one_line
 EFFECTS_TOLD_MAX = 50
 AGAIN_TOLD_MAX = 50
 NOTES_TOLD_MAX = 50
-_OWN_FILES = ("sqlite", "duckdb")
 _AT_WORK = frozenset({StepRunStatus.EXECUTING, StepRunStatus.READY})
 
 
@@ -296,7 +297,8 @@ def _is_timed(cut: Cut, run: StepRun) -> bool:
     if run.status not in _AT_WORK or not run.started_seq:
         return False
     event = cut.log[run.started_seq - 1]
-    return isinstance(event, e.TaskStarted) and _kind(cut, event) == "sleep"
+    kind = _kind(cut, event) if isinstance(event, e.TaskStarted) else None
+    return kind is not None and kind_named(kind).outcome_from is OutcomeSource.CLOCK
 
 
 def _time_note(cut: Cut) -> str:
@@ -324,8 +326,9 @@ def _file_notes(cut: Cut) -> Iterator[str]:
 
 def _is_own_file(cut: Cut, event: e.TaskStarted) -> bool:
     inputs = event.inputs
+    kind = _kind(cut, event)
     is_nameless = isinstance(inputs, dict) and inputs.get("database") is None
-    return is_nameless and _kind(cut, event) in _OWN_FILES
+    return is_nameless and kind is not None and kind_named(kind).has_own_file
 
 
 def _missed(later: Iterable[e.Event]) -> Iterator[str]:

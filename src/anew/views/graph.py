@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from anew.program.kind import OutcomeSource
 from anew.program.policy import Retry
 from anew.program.program import Arc, Program, RouteMode, Step
 from anew.program.span import NOWHERE, Span
@@ -132,16 +133,16 @@ def graph_of(program: Program, statuses: Mapping[str, StepStatus] | None = None)
 
 
 def _role(step: Step) -> StepRole:
-    kinds = {task.kind for task in step.tasks}
+    sources = {task.outcome_from for task in step.tasks}
     if step.is_exit:
         return StepRole.EXIT
     if step.gather is not None:
         return StepRole.JOIN
     if step.router.mode is RouteMode.FORK:
         return StepRole.FORK
-    if "restart" in kinds:
+    if OutcomeSource.RESTART in sources:
         return StepRole.RESTART
-    if "human" in kinds:
+    if OutcomeSource.PERSON in sources:
         return StepRole.PERSON
     is_choice = step.is_relay and step.router.mode is RouteMode.PREFERRED
     return StepRole.CHOICE if is_choice and len(step.router.arcs) > 1 else StepRole.STEP

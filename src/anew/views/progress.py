@@ -15,6 +15,8 @@ from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import BRANCH_FAILS, FINAL, RunStatus
 from anew.engine.waits import sleep_end
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.context import GRAPHS, NodePassage
@@ -227,7 +229,7 @@ class Progress:
 
     def _note_successor(self, event: e.TaskProcessed) -> None:
         result = event.outcome.result
-        if self.kind_of(event) == "restart" and isinstance(result, dict):
+        if self._source_of(event) is OutcomeSource.RESTART and isinstance(result, dict):
             self.continued_as = str(result.get("run_id"))
 
     def _task_started(self, step: StepProgress, event: e.TaskStarted) -> None:
@@ -242,11 +244,15 @@ class Progress:
         activity.task, activity.attempt = event.task, event.attempt or 1
         if activity.attempt == 1:
             activity.attempts, activity.rule = None, None
-        kind = self.kind_of(event)
-        if kind == "playbook":
+        source = self._source_of(event)
+        if source is OutcomeSource.CHILD:
             activity.doing = Doing.CHILD
-        elif kind == "sleep":
+        elif source is OutcomeSource.CLOCK:
             activity.doing, activity.until = Doing.SLEEP, _sleep_end(event, activity.asked_at)
+
+    def _source_of(self, event: e.Event) -> OutcomeSource | None:
+        kind = self.kind_of(event)
+        return None if kind is None else kind_named(kind).outcome_from
 
     def kind_of(self, event: e.Event) -> str | None:
         """Of the event's task; None when the program is not known."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anew.runtime.toolbox import BUILT_IN
+from anew.program.kinds import KINDS
 from tests.surfaces.cli.terminals import HELLO, Desk, Held, a_desk, a_held_run  # noqa: F401
 
 
@@ -21,7 +21,9 @@ def test_everything_is_well_before_the_first_run_and_nothing_is_made(desk: Desk)
 
 def test_it_names_every_tool(desk: Desk) -> None:
     told = desk.call("doctor").out
-    assert [kind for kind in BUILT_IN if f"tool {kind}" not in told] == []
+    assert [
+        kind.name for kind in KINDS.values() if kind.tool and f"tool {kind.name}" not in told
+    ] == []
 
 
 def test_it_counts_unfinished_runs_and_sees_who_has_the_database(desk: Desk, held: Held) -> None:

@@ -20,6 +20,7 @@ from anew.lab.bounds.calling import Calling
 from anew.lab.bounds.delays import attempts_known, jump_delay, retry_range, seconds_known
 from anew.lab.bounds.given import Given
 from anew.lab.bounds.known import Facts, may_raise, truth_of
+from anew.program.kind import OutcomeSource
 from anew.program.policy import (
     Break,
     Budget,
@@ -67,7 +68,7 @@ class TaskVisit(Struct, frozen=True):
 
 def statuses(task: Task) -> tuple[OutcomeStatus, ...]:
     """What an execution may come to."""
-    if task.kind == "relay" and task.inputs.is_constant:
+    if task.outcome_from is OutcomeSource.RELAY and task.inputs.is_constant:
         return (relayed(task.inputs.value(_Nothing())).status,)
     return (OutcomeStatus.OK, OutcomeStatus.ERROR)
 
@@ -340,7 +341,7 @@ def _verdicts(
     """How a step may have gone that ends here, where the difference leads anywhere."""
     if said is not None:
         return (said,)
-    is_plain = task.kind == "relay" and task.inputs.is_constant
+    is_plain = task.outcome_from is OutcomeSource.RELAY and task.inputs.is_constant
     if status is OutcomeStatus.ERROR or is_plain or not given.verdicts_matter:
         return (Verdict.SUCCESS,)
     return (Verdict.SKIPPED, Verdict.PARTIAL, Verdict.SUCCESS)

@@ -14,14 +14,12 @@ from msgspec.structs import replace
 from anew.engine.retry import DELAY_SECONDS_MAX
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, larger, largest, smaller
 from anew.lab.bounds.delays import plain_seconds
-from anew.lab.bounds.given import ChildCall, Given
+from anew.lab.bounds.given import ChildCall, Given, tools_of
 from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
-from anew.program.kinds import find_kind
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Task
 from anew.values import Object
-
-# Kinds whose work is done in no time worth counting: the engine does it, or starts it.
-_INSTANT = frozenset({"noop", "relay", "restart"})
 
 
 class Calling(Struct, frozen=True):
@@ -41,12 +39,9 @@ class Calling(Struct, frozen=True):
 
 def calling(given: Given, task: Task) -> Calling:
     """The longest one execution of this task can wait and take."""
-    if task.kind != "workbook":
+    if task.outcome_from is not OutcomeSource.WORKBOOK:
         return _tool(given, task, task)
-    name = inputs_known(task.inputs, given.workload).get("name")
-    book = given.program.workbook
-    tools = [book[name]] if isinstance(name, str) and name in book else list(book.values())
-    found = [_tool(given, task, tool) for tool in tools]
+    found = [_tool(given, task, tool) for tool in tools_of(given, task)]
     if not found:
         return Calling(ZERO, ZERO)
     longest = max(found, key=lambda one: one.seconds.at_most)
@@ -59,28 +54,27 @@ def calling(given: Given, task: Task) -> Calling:
 
 def _tool(given: Given, task: Task, tool: Task) -> Calling:
     inputs = inputs_known(tool.inputs, given.workload)
-    match tool.kind:
-        case kind if kind in _INSTANT:
-            return Calling(ZERO, ZERO)
-        case "human" | "wait":
-            waits = _silence(tool, inputs)
-            return Calling(waits, waits)
-        case "sleep":
-            return _timed(task, tool, _slept(tool, inputs), _slept(tool, inputs))
-        case "playbook":
-            return _child(given, task, tool, inputs)
-        case _:
-            return _timed(task, tool, ZERO, None)
+    kind = kind_named(tool.kind)
+    if kind.is_instant:
+        return Calling(ZERO, ZERO)
+    if kind.waits_for_others:
+        waits = _silence(tool, inputs)
+        return Calling(waits, waits)
+    if kind.outcome_from is OutcomeSource.CLOCK:
+        return _timed(task, tool, _slept(tool, inputs), _slept(tool, inputs))
+    if kind.outcome_from is OutcomeSource.CHILD:
+        return _child(given, task, tool, inputs)
+    return _timed(task, tool, ZERO, None)
 
 
 def _timed(task: Task, tool: Task, waits: Bound, seconds: Bound | None) -> Calling:
     """Cut off by the timeout, the author's before the tool's."""
     said = tool.timeout if task.timeout is None else task.timeout
-    kind = find_kind(tool.kind)
+    usual = kind_named(tool.kind).timeout_seconds
     if isinstance(said, (int, float)):
         timeout, is_default = float(said), False
-    elif said is None and kind is not None and kind.timeout_seconds is not None:
-        timeout, is_default = kind.timeout_seconds, True
+    elif said is None and usual is not None:
+        timeout, is_default = usual, True
     else:
         return Calling(waits, _untimed(task, said) if seconds is None else seconds)
     limit = Bound(timeout)
@@ -101,7 +95,7 @@ def _untimed(task: Task, said: object) -> Bound:
 
 def _silence(tool: Task, inputs: Object) -> Bound:
     """How long nobody may answer."""
-    whom = "a person" if tool.kind == "human" else "a signal"
+    whom = f"a {tool.outcome_from}"
     if inputs.get("timeout") is None:
         what = f"{tool.label} waits for {whom} without a timeout"
         return endless(BoundReason("wait", tool.span, what))

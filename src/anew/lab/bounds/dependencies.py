@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
 from anew.lab.bounds.amounts import ZERO, Bound
 from anew.lab.bounds.calling import child_name
-from anew.lab.bounds.given import Given
+from anew.lab.bounds.given import Given, child_of, tools_of
 from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
 from anew.lab.patience import patiently
+from anew.program.kind import OutcomeSource, TargetForm
+from anew.program.kinds import kind_named
 from anew.program.program import Step, Task
 from anew.values import Object, Value
 
@@ -23,9 +25,6 @@ _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 # `host=h password=p`, as PostgreSQL has it.
 _PAIR = re.compile(r"(\w+)\s*=\s*('[^']*'|\S+)")
 _WORD_CHARS_MAX = 60
-# The engine does these itself, or they are waits.
-_NOTHING_OUTSIDE = frozenset({"noop", "relay", "sleep", "restart", "human", "wait", "workbook"})
-_SQL = frozenset({"postgres", "duckdb", "sqlite"})
 
 
 def dependencies_of(
@@ -56,43 +55,33 @@ def _called(
 ) -> Iterator[tuple[str, str, Bound]]:
     """What one execution of a task calls, and how often."""
     for tool in tools_of(given, task):
-        if tool.kind not in _NOTHING_OUTSIDE:
-            for name in _names(given, tool):
-                yield tool.kind, name, Bound(1.0)
-        found = children.get(str(tool.span)) if tool.kind == "playbook" else None
-        if found is not None and not isinstance(found, str):
-            for one in found.dependencies:
-                yield one.kind, one.name, one.executions
-
-
-def tools_of(given: Given, task: Task) -> list[Task]:
-    """The task itself, or those of the workbook that it may name."""
-    if task.kind != "workbook":
-        return [task]
-    book, name = given.program.workbook, inputs_known(task.inputs, given.workload).get("name")
-    return [book[name]] if isinstance(name, str) and name in book else list(book.values())
+        for name in _names(given, tool):
+            yield tool.kind, name, Bound(1.0)
+        child = child_of(children, tool)
+        for one in child.dependencies if child is not None else ():
+            yield one.kind, one.name, one.executions
 
 
 def _names(given: Given, tool: Task) -> list[str]:
-    inputs = inputs_known(tool.inputs, given.workload)
-    match tool.kind:
-        case "http":
-            return [_host(_text(given, tool, inputs, "url"))]
-        case kind if kind in _SQL:
-            default = "a file of the run" if kind != "postgres" else "unknown"
-            said = inputs.get("auth") if inputs.get("auth") is not None else inputs.get("database")
-            return [default if said is None else _database(said)]
-        case "shell":
-            return _commands(given, tool, inputs)
-        case "playbook":
+    """Whom a call of a tool goes to; nobody when it calls nothing outside."""
+    kind, inputs = kind_named(tool.kind), inputs_known(tool.inputs, given.workload)
+    target = kind.target
+    if target is None:
+        return [kind.name] if kind.outcome_from is OutcomeSource.WORLD else []
+    said = [inputs[name] for name in target.inputs if inputs.get(name) is not None]
+    match target.form:
+        case TargetForm.HOST:
+            return [_host(_text(given, tool, inputs, target.inputs[0]))]
+        case TargetForm.DATABASE:
+            return [_database(said[0])] if said else [str(target.default)]
+        case TargetForm.COMMAND:
+            return _commands(given, tool, inputs, target.inputs[0])
+        case TargetForm.DOCUMENT:
             return [child_name(inputs)]
-        case "agent":
-            said = [inputs.get(key) for key in ("backend", "provider", "model")]
-            return [" ".join(_short(one) for one in said if one is not None) or "the default"]
-        case "secrets":
-            return [_short(inputs.get("name"))]
-        case kind:
-            return [kind]
+        case TargetForm.WORDS:
+            return [" ".join(map(_short, said)) or str(target.default)]
+        case _:
+            assert_never(target.form)
 
 
 def _text(given: Given, tool: Task, inputs: Object, key: str) -> str:
@@ -142,10 +131,10 @@ def _database(said: Value) -> str:
     return _short(place)
 
 
-def _commands(given: Given, tool: Task, inputs: Object) -> list[str]:
-    said = inputs.get("command")
+def _commands(given: Given, tool: Task, inputs: Object, name: str) -> list[str]:
+    said = inputs.get(name)
     if said is UNKNOWN:
-        said = _text(given, tool, inputs, "command")
+        said = _text(given, tool, inputs, name)
     listed = said if isinstance(said, list) else [said]
     return list(dict.fromkeys(_first_word(one) for one in listed))
 

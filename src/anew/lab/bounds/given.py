@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from anew.lab.bounds.amounts import Bound
-from anew.lab.bounds.known import Workload
+from anew.lab.bounds.known import Workload, inputs_known
 from anew.lab.patience import Patience, unlimited
-from anew.program.program import Limits, Program
+from anew.program.kind import OutcomeSource
+from anew.program.program import Limits, Program, Task
 from anew.program.span import Span
 from anew.values import Object
 
@@ -76,3 +77,18 @@ class Given(Struct, frozen=True):
     def verdicts_matter(self) -> bool:
         """Whether anything depends on how well a step went, beside whether it failed."""
         return self.program.language == "dot" or bool(self.program.gates)
+
+
+def child_of(children: Mapping[str, Bounds | str], tool: Task) -> Bounds | None:
+    """The bounds of the run that a task starts; None when it starts none, or they are not known."""
+    is_child = tool.outcome_from is OutcomeSource.CHILD
+    found = children.get(str(tool.span)) if is_child else None
+    return None if isinstance(found, str) else found
+
+
+def tools_of(given: Given, task: Task) -> list[Task]:
+    """The task itself, or those of the workbook that it may name."""
+    if task.outcome_from is not OutcomeSource.WORKBOOK:
+        return [task]
+    book, name = given.program.workbook, inputs_known(task.inputs, given.workload).get("name")
+    return [book[name]] if isinstance(name, str) and name in book else list(book.values())

@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ZERO, Bound, larger, largest, smaller, total
-from anew.lab.bounds.dependencies import tools_of
-from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, executions
+from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, child_of, executions, tools_of
 from anew.lab.bounds.longest import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
 from anew.lab.bounds.routing import onward
@@ -161,8 +160,8 @@ class BoundRows(Struct, dict=True):
 
     def _children_of(self, task: Task) -> Iterator[Bounds]:
         for tool in tools_of(self.given, task):
-            found = self.children.get(str(tool.span)) if tool.kind == "playbook" else None
-            if isinstance(found, Bounds):
+            found = child_of(self.children, tool)
+            if found is not None:
                 yield found
 
 

@@ -26,6 +26,7 @@ from anew.lab.bounds.walking import (
     visits_of,
     within,
 )
+from anew.program.kind import OutcomeSource
 from anew.program.program import Limits, Program, Step
 
 
@@ -97,7 +98,7 @@ class Runs(Struct):
             for task in step.tasks:
                 said = task.inputs.source
                 entry = said.get("entry") if isinstance(said, dict) else None
-                if task.kind == "restart" and isinstance(entry, str):
+                if task.outcome_from is OutcomeSource.RESTART and isinstance(entry, str):
                     yield step, entry
 
     def _restart_bound(self, step: Step) -> Bound:

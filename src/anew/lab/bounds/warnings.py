@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from anew.lab.bounds.attempts import EXACT_ATTEMPTS_MAX
 from anew.lab.bounds.delays import attempts_known, retry_range, seconds_known
-from anew.lab.bounds.dependencies import tools_of
-from anew.lab.bounds.given import Given
+from anew.lab.bounds.given import Given, child_of, tools_of
 from anew.lab.bounds.known import inputs_known
 from anew.lab.bounds.wording import amount_text, seconds_text
 from anew.lab.patience import patiently
 from anew.program.findings import Finding, Severity
-from anew.program.kinds import is_idempotent
+from anew.program.kinds import kind_named
 from anew.program.policy import Retry
 from anew.program.program import Step, Task
 from anew.program.span import Span
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from anew.lab.bounds.report import Bounds, StepBounds, TaskBounds
 
 _WRITES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
-_SQL = frozenset({"postgres", "duckdb", "sqlite"})
 
 
 def warnings_of(
@@ -84,18 +82,17 @@ def _unsafe(
         return
     times = amount_text(row.per_visit)
     for tool in tools_of(given, task):
-        inputs = inputs_known(tool.inputs, given.workload)
-        if tool.kind == "http":
-            method = str(inputs.get("method") or "GET").upper()
-            if not is_idempotent(method) and not inputs.get("idempotency_key"):
-                yield _warning(
-                    "retried-write",
-                    task.span,
-                    f"{row.step}.{row.task} sends {method} up to {times} times, without a key by "
-                    "which the server could know it again",
-                    "Add `idempotency_key: true`, if the server honours it.",
-                )
-        is_piecemeal = tool.kind in _SQL and inputs.get("transaction") is False
+        kind, inputs = kind_named(tool.kind), inputs_known(tool.inputs, given.workload)
+        method = kind.unsafe_method_of(inputs)
+        if method is not None and not inputs.get("idempotency_key"):
+            yield _warning(
+                "retried-write",
+                task.span,
+                f"{row.step}.{row.task} sends {method} up to {times} times, without a key by "
+                "which the server could know it again",
+                "Add `idempotency_key: true`, if the server honours it.",
+            )
+        is_piecemeal = bool(kind.sql) and inputs.get("transaction") is False
         if is_piecemeal and _WRITES.search(str(inputs.get("command"))):
             yield _warning(
                 "retried-write",
@@ -104,8 +101,7 @@ def _unsafe(
                 f"{times} times: what was written before a failure is written again",
                 "Leave out `transaction: false`, or make the statements safe to repeat.",
             )
-        if tool.kind == "playbook":
-            yield from _unsafe_inside(tool, row, children)
+        yield from _unsafe_inside(tool, row, children)
 
 
 def _sent_by_visits(task: Task, row: TaskBounds) -> Iterator[Finding]:
@@ -125,8 +121,8 @@ def _unsafe_inside(
     tool: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
 ) -> Iterator[Finding]:
     """Each attempt is a child run of its own, in which `idempotency_key: true` is another key."""
-    found = children.get(str(tool.span))
-    if found is None or isinstance(found, str):
+    found = child_of(children, tool)
+    if found is None:
         return
     sending = [inner for inner in (*found.tasks, *found.nested) if inner.sends_anew]
     for inner in sending:
@@ -143,9 +139,9 @@ def sends_anew(given: Given, task: Task) -> str:
     """The method that a task sends as something new in each run; empty when it does not."""
     for tool in tools_of(given, task):
         inputs = inputs_known(tool.inputs, given.workload)
-        method = str(inputs.get("method") or "GET").upper()
+        method = kind_named(tool.kind).unsafe_method_of(inputs)
         has_own_key = inputs.get("idempotency_key") not in (None, False, True)
-        if tool.kind == "http" and not is_idempotent(method) and not has_own_key:
+        if method is not None and not has_own_key:
             return method
     return ""
 

@@ -31,7 +31,7 @@ from anew.lab.faults.outages import Outages, place_of
 from anew.lab.playing import Asking, PlayedEntry, Player
 from anew.lab.script import SUCCESS
 from anew.lab.surroundings import Crashed, Happening, Missed, PlayedCall
-from anew.program.kinds import find_kind
+from anew.program.kinds import kind_named
 from anew.runtime.turns import moment_after
 
 # As long as `anew serve` and workers keep a lease that nobody renews (ANEW_LEASE_SECONDS).
@@ -76,8 +76,7 @@ class Disturbed:
         return moment_after(last, shown, draw=self._random.randrange)
 
     def seconds_max(self, kind: str) -> float | None:
-        known = find_kind(kind) if self._chance.rate(SLOW) else None
-        return None if known is None else known.timeout_seconds
+        return kind_named(kind).timeout_seconds if self._chance.rate(SLOW) else None
 
     def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
         execution = self._begun(call)
@@ -170,7 +169,7 @@ class DisturbedPlayer:
         played = self._player.next(asking)
         if not self._chance.strikes(SLOW):
             return played
-        if played is None and asking.kind in ("human", "wait", "sleep"):
+        if played is None and kind_named(asking.kind).is_wait:
             return None  # nobody is no slower than that, nor a sleep
         entry = SUCCESS if played is None else played.entry
         usual = entry.takes / NANOSECONDS or CALL_SECONDS

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from anew.engine.outcome import Outcome
 from anew.engine.state import StepRunKey
+from anew.program.kinds import kind_named
 from anew.values import Value, json_text
 
 # How code and commands name the key they are given.
@@ -56,7 +57,7 @@ class BegunCall(Struct):
             return str(given)
         text = json_text(self.inputs)
         is_given = self.idempotency_key in text
-        if self.kind in ("python", "shell"):
+        if kind_named(self.kind).is_code:
             is_given = is_given or _KEY_WORDS.search(text) is not None
         return self.idempotency_key if is_given else None
 

@@ -5,7 +5,7 @@ Refusals come in bursts: a dependency is out for a while, and every task that ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from random import Random
 from urllib.parse import urlsplit
@@ -15,6 +15,8 @@ from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import REFUSE
 from anew.lab.playing import Asking
 from anew.lab.script import ScriptEntry
+from anew.program.kind import RETRY_AFTER, OutcomeSource, TargetForm
+from anew.program.kinds import kind_named
 from anew.values import Object, Value
 
 OUTAGE_SECONDS_MEAN = 30.0
@@ -25,8 +27,6 @@ FORGOTTEN_SECONDS = 86_400
 RETRY_AFTER_SECONDS = 60
 # The share of those that name a date instead of seconds.
 DATES = 0.25
-# Nobody is on the other side of these.
-_OWN = frozenset({"noop", "relay", "sleep", "restart", "human", "wait", "secrets", "playbook"})
 
 
 class Outages:
@@ -38,7 +38,8 @@ class Outages:
 
     def refusal(self, asking: Asking) -> ScriptEntry | None:
         """What a call that begins now is answered instead, if its other side is out."""
-        if asking.kind in _OWN or not self._chance.rate(REFUSE):
+        is_own = kind_named(asking.kind).outcome_from is not OutcomeSource.WORLD
+        if is_own or not self._chance.rate(REFUSE):
             return None
         name = dependency_of(asking)
         if name not in self._known:
@@ -87,13 +88,15 @@ def place_of(asking: Asking) -> str:
 def dependency_of(asking: Asking) -> str:
     """Whom a call goes to: a host, a database, a model; else only the task itself."""
     inputs: Object = asking.inputs if isinstance(asking.inputs, dict) else {}
-    url = inputs.get("url")
-    if asking.kind == "http" and isinstance(url, str):
-        return f"http {_host(url)}"
+    target = kind_named(asking.kind).target
+    if target is not None and target.form is TargetForm.HOST:
+        url = inputs.get(target.inputs[0])
+        if isinstance(url, str):
+            return f"{asking.kind} {_host(url)}"
     for word in ("auth", "database", "provider", "backend", "model"):
         if isinstance(inputs.get(word), str):
             return f"{asking.kind} {inputs[word]}"
-    if asking.kind in ("postgres", "duckdb", "sqlite", "agent"):
+    if target is not None and target.default is not None:
         return asking.kind
     return f"{asking.kind} {asking.key.step}.{asking.label}"
 
@@ -106,9 +109,18 @@ def _host(url: str) -> str:
 
 
 def _said(asking: Asking, left: float, random: Random) -> Object:
-    say = _WORDS.get(asking.kind, _connection)
-    wish = random.randint(1, max(1, min(RETRY_AFTER_SECONDS, round(left))))
-    return say(_retry_after(wish, asking.now, random))
+    outage = kind_named(asking.kind).outage
+    seconds = random.randint(1, max(1, min(RETRY_AFTER_SECONDS, round(left))))
+    retry_after = _retry_after(seconds, asking.now, random)
+    said = {key: _filled(value, retry_after) for key, value in outage.says.items()}
+    return {"error": {"kind": outage.kind, "message": f"{outage.message} (fault)"}, **said}
+
+
+def _filled(value: Value, retry_after: str) -> Value:
+    """The value with the time to wait in the place that is kept for it."""
+    if isinstance(value, Mapping):
+        return {key: _filled(one, retry_after) for key, one in value.items()}
+    return retry_after if value == RETRY_AFTER else value
 
 
 def _retry_after(seconds: int, now: int, random: Random) -> str:
@@ -116,43 +128,3 @@ def _retry_after(seconds: int, now: int, random: Random) -> str:
         return str(seconds)
     date = datetime.fromtimestamp(now // NANOSECONDS + seconds, UTC)
     return date.strftime("%a, %d %b %Y %H:%M:%S GMT")
-
-
-def _error(kind: str, message: str, **helpers: Value) -> Object:
-    return {"error": {"kind": kind, "message": f"{message} (fault)"}, **helpers}
-
-
-def _http(wish: str) -> Object:
-    http = {"status": 429, "headers": {"retry-after": wish}}
-    result = {"status_code": 429, "headers": http["headers"], "data": None}
-    return _error("rate_limit", "Too Many Requests", http=http, result=result)
-
-
-def _connection(_: str) -> Object:
-    return _error("connection", "the connection was reset")
-
-
-_WORDS: Mapping[str, Callable[[str], Object]] = {
-    "http": _http,
-    "agent": lambda wish: _error(
-        "rate_limit", "Too Many Requests", http={"status": 429, "headers": {"retry-after": wish}}
-    ),
-    "postgres": lambda _: _error(
-        "db_connection",
-        "the server closed the connection",
-        pg={"code": "08006", "sqlstate": "08006"},
-    ),
-    "sqlite": lambda _: _error("db_timeout", "the database is locked"),
-    "duckdb": lambda _: _error("db_connection", "the file is locked by another process"),
-    "python": lambda _: _error(
-        "connection",
-        "the connection was reset",
-        py={"exception": "the connection was reset", "exception_type": "ConnectionResetError"},
-    ),
-    "shell": lambda _: _error(
-        "exit_code",
-        "exit status 75",
-        shell={"exit_code": 75},
-        result={"exit_code": 75, "stdout": "", "stderr": ""},
-    ),
-}

@@ -16,8 +16,6 @@ from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import StepRunKey
 from anew.lab.by_itself import entry_by_itself
 from anew.lab.log_world import (
-    BY_ITSELF,
-    FOR_OTHERS,
     NOT_ACCEPTED,
     Execution,
     Executions,
@@ -30,6 +28,7 @@ from anew.lab.log_world import (
 from anew.lab.playing import Asking, PlayedEntry
 from anew.lab.script import Script, ScriptEntry
 from anew.lab.whatif.model import Sample, Wanted
+from anew.program.kinds import kind_named
 
 # A play that needs the model more often goes in circles by it.
 MODELLED_MAX = 1_000
@@ -143,7 +142,7 @@ class PastWorld:
 
     def _is_by_itself(self, asking: Asking, place: TaskPlace, number: int) -> bool:
         """Whether the inputs say what comes, and the log has nothing for these inputs."""
-        if self._known is None or asking.kind not in BY_ITSELF:
+        if self._known is None or not kind_named(asking.kind).is_known_by_inputs:
             return False
         if (place.key.step, place.task) in self._known.scripted:
             return False
@@ -153,9 +152,9 @@ class PastWorld:
     def _missing(self, asking: Asking, place: TaskPlace) -> PlayedEntry | None:
         if place in self._recorded.kept:
             return None  # the signal is on its way to whoever waits for it
-        if asking.kind in FOR_OTHERS:
-            who = "a person" if asking.kind == "human" else "a signal"
-            raise Unanswered(asking, f"the log has no answer of {who}")
+        kind = kind_named(asking.kind)
+        if kind.waits_for_others:
+            raise Unanswered(asking, f"the log has no answer of a {kind.outcome_from}")
         return PlayedEntry(self._modelled(asking, place), is_last=True)
 
     def _modelled(self, asking: Asking, place: TaskPlace) -> ScriptEntry:
@@ -186,4 +185,4 @@ class PastWorld:
 
 def _is_answer(found: Execution, kind: str) -> bool:
     """Whether what came once can come of this: a call's outcome is no answer of a person."""
-    return found.kind == kind or (found.is_call and kind not in FOR_OTHERS)
+    return found.kind == kind or (found.is_call and not kind_named(kind).waits_for_others)

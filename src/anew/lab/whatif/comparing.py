@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
 from anew.lab.log_world import (
-    BY_ITSELF,
-    FOR_OTHERS,
     Execution,
     Executions,
     execution_at,
 )
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.values import Value
 from anew.views.wording import duration
 
@@ -61,7 +61,7 @@ def doubts_of(
 def _compare(
     found: Doubts, was: Execution, now: Execution, longer: Collection[tuple[str, str]]
 ) -> None:
-    is_by_itself = now.kind in BY_ITSELF
+    is_by_itself = kind_named(now.kind).is_known_by_inputs
     if was.kind != now.kind and not is_by_itself:
         found.kind += 1
     elif _question(was) != _question(now) and not is_by_itself:
@@ -69,7 +69,8 @@ def _compare(
     elif was.amounts_to == "timeout" and now.named in longer:
         found.timeout += 1
     # What follows a sleep is asked at another moment when the sleep is another.
-    then, after = (was.took, now.took) if now.kind == "sleep" else (was.gap, now.gap)
+    is_sleep = kind_named(now.kind).outcome_from is OutcomeSource.CLOCK
+    then, after = (was.took, now.took) if is_sleep else (was.gap, now.gap)
     if then is not None and after is not None and are_apart(then, after):
         if after < then:
             found.sooner += 1
@@ -89,10 +90,10 @@ def silence_passed(before: Executions, after: Executions) -> str | None:
     for place, executions in after.items():
         for number, now in enumerate(executions):
             was = execution_at(before, place, number)
-            if was is None or was.kind not in FOR_OTHERS or was.entry is not None:
+            if was is None or was.is_call or was.entry is not None:
                 continue
             if now.took > was.took and are_apart(was.took, now.took):
-                who = "a person" if was.kind == "human" else "a signal"
+                who = f"a {kind_named(was.kind).outcome_from}"
                 waited = duration(was.took / NANOSECONDS)
                 return f"{place.key.step} waits longer for {who} than the {waited} the log has"
     return None

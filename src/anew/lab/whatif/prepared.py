@@ -13,11 +13,13 @@ from msgspec.structs import replace
 
 from anew.engine import events as e
 from anew.lab.decisions import departure
-from anew.lab.log_world import BY_ITSELF, NOT_ACCEPTED, LogWorld, own_part, world_of_log
+from anew.lab.log_world import NOT_ACCEPTED, LogWorld, own_part, world_of_log
 from anew.lab.whatif.answering import KnownExecutions, NeedsModel
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
 from anew.lab.whatif.play import Figures, play
 from anew.lab.whatif.verdict import Left
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import Program
 
 ENDED = {"run.done": "done", "run.failed": "failed"}
@@ -49,7 +51,7 @@ def scripted_tasks(worlds: Iterable[LogWorld]) -> frozenset[tuple[str, str]]:
         one.named
         for world in worlds
         for one in world.executions()
-        if one.kind in BY_ITSELF and one.has_ended
+        if kind_named(one.kind).is_known_by_inputs and one.has_ended
         if not one.is_success and one.amounts_to not in (NOT_ACCEPTED, *_OWN_ERRORS)
     )
 
@@ -107,5 +109,10 @@ def _is_of_a_line(past: PastRun) -> bool:
     if isinstance(first, e.RunRequested) and first.continues is not None:
         return True
     steps = past.program.steps.values()
-    restarts = {step.name for step in steps for task in step.tasks if task.kind == "restart"}
+    restarts = {
+        step.name
+        for step in steps
+        for task in step.tasks
+        if task.outcome_from is OutcomeSource.RESTART
+    }
     return any(isinstance(event, e.TaskStarted) and event.step in restarts for event in past.log)

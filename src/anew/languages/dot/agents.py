@@ -22,6 +22,8 @@ from anew.languages.dot.texts import expanded, goal_of
 from anew.program.policy import Patch
 from anew.values import Object, Value
 
+# The kind of task that such a node becomes.
+AGENT_KIND = "agent"
 RESPONSE_CHARS_MAX = 200
 # What a backend is told, and under which attributes a node says it.
 _PASSED: Mapping[str, tuple[str, ...]] = {
@@ -60,7 +62,7 @@ def build_agent(c: Compilation, node: Node) -> Work:
         return {**told, "history": history(scope, thread)} if fidelity == "full" else told
 
     return Work(
-        "agent",
+        AGENT_KIND,
         computed({"prompt": prompt.source, **static}, inputs, *_NAMES, *prompt.names),
         when_done=_kept(c, node, prompt),
         timeout_seconds=seconds(node, "timeout"),

@@ -15,6 +15,8 @@ from anew.program.policy import Patch
 from anew.program.span import Span
 from anew.values import Object, Value
 
+# The kind of task that such a node becomes.
+COMMAND_KIND = "shell"
 _DOCS_KEYS = ("tool_command", "command", "goal")
 _SPEC_KEYS = ("tool_command", "command")
 
@@ -29,7 +31,7 @@ def build_command(c: Compilation, node: Node) -> Work:
     if found is None:
         return Work("relay", constant({"outcome": _nothing_to_run(node)}), patches=kept)
     inputs, timeout = command_inputs(c, node, found.raw), seconds(node, "timeout")
-    return Work("shell", inputs, patches=kept, timeout_seconds=timeout)
+    return Work(COMMAND_KIND, inputs, patches=kept, timeout_seconds=timeout)
 
 
 def _nothing_to_run(node: Node) -> Object:

@@ -16,6 +16,8 @@ from anew.languages.dot.retries import policy_of, rescuing
 from anew.languages.dot.routes import Route, router_of
 from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import whole
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.policy import Continue, OutcomeStatus, Patch, Policy, Rule
 from anew.program.program import Arc, Join, Program, RouteMode, Router, Step, Task
 from anew.program.span import NOWHERE, Span
@@ -56,7 +58,8 @@ def _mirrored(c: Compilation) -> Object:
 def _step(c: Compilation, node: Node, routes: list[Route]) -> Step:
     kind = c.types[node.id]
     work = kind.build(c, node)
-    is_work = kind.role in (Role.WORK, Role.JOIN) or work.kind != "relay"
+    is_relay = kind_named(work.kind).outcome_from is OutcomeSource.RELAY
+    is_work = kind.role in (Role.WORK, Role.JOIN) or not is_relay
     rescue = rescuing(c, node)
     return Step(
         name=node.id,

@@ -9,7 +9,8 @@ from anew.languages.expanding.annotations import Annotations, Path, default_of
 from anew.languages.expanding.older_policies import OLDER, write_older
 from anew.languages.expanding.origins import Origins
 from anew.languages.expanding.policies import PolicyWriter
-from anew.program.kinds import find_kind
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.program import (
     AdmitRule,
     Arc,
@@ -88,8 +89,7 @@ class StepWriter(Struct, frozen=True):
             self.notes.say((*path, "timeout"), "seconds for one attempt")
             return task.timeout
         called = self._called(task)
-        kind = find_kind(called.kind)
-        usual = kind.timeout_seconds if kind is not None else None
+        usual = kind_named(called.kind).timeout_seconds
         told = f"{usual:g} s for one attempt, the default of {called.kind}" if usual else "none"
         self.notes.absent(path, f"timeout: {told}")
         return None
@@ -98,7 +98,7 @@ class StepWriter(Struct, frozen=True):
         """What is executed: the task of the workbook that a call names."""
         source = task.inputs.source
         name = source.get("name") if isinstance(source, dict) else None
-        if task.kind != "workbook" or not isinstance(name, str):
+        if task.outcome_from is not OutcomeSource.WORKBOOK or not isinstance(name, str):
             return task
         return self.program.workbook.get(name, task)
 

@@ -23,7 +23,7 @@ from anew.languages.playbook.forms import (
 from anew.languages.playbook.inputs import SPEC_KEYS
 from anew.languages.playbook.steps import read_step_forms
 from anew.languages.playbook.translating import CannotTranslate, Words
-from anew.program.kinds import KINDS, Kind
+from anew.program.kinds import kind_named
 from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
@@ -187,7 +187,7 @@ class Writer(Struct, frozen=True):
     def task_keys(self, form: TaskForm, dialect: Dialect, words: Words) -> Iterator[Key]:
         rules, words = words.for_rules(dialect), words.for_inputs(dialect)
         kind_name = form.kind.text if isinstance(form.kind, ScalarNode) else "noop"
-        kind = KINDS.get(kind_name) or Kind(kind_name, is_open=True)
+        kind = kind_named(kind_name)
         yield Key("kind", scalar(kind_name), _kind_origin(form))
         spec = form.fields.get("spec")
         inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None

@@ -12,7 +12,7 @@ from anew.languages.playbook.compilation import Compilation, ShellText, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.forms import TIMEOUT_NAMES, TaskForm
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
-from anew.program.kinds import Kind, is_idempotent
+from anew.program.kind import Kind, OutcomeSource, is_idempotent
 from anew.program.policy import Policy, Retry
 
 SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
@@ -26,8 +26,6 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
 }
 TASK_KEYS = frozenset("spec eval retry set desc description".split())
 ARGS_KEYS = ("args", "with", "input")
-# No call is made that could be timed; how long they wait is an input.
-_CALLS_NOTHING = ("human", "wait")
 _LABEL_FORM = "If it is the task's label, indent the lines below it."
 
 
@@ -43,7 +41,7 @@ def gather_inputs(
     for entry in spec or ():
         if entry.key not in SPEC_KEYS:
             _take_from_spec(c, inputs, entry, kind)
-        elif entry.key == "timeout" and kind.name in _CALLS_NOTHING:
+        elif entry.key == "timeout" and kind.waits_for_others:
             c.ignored(entry, f"on a task of kind {kind.name}", "Write `timeout` beside `kind`.")
     if args is not None and kind.knows("args") and not kind.is_open:
         inputs["args"] = _merged(inputs.get("args"), args)
@@ -52,27 +50,35 @@ def gather_inputs(
     _check_values(c, kind, inputs)
     _warn_sql(c, kind, inputs)
     _note_shell_texts(c, kind, inputs)
-    if kind.name == "workbook":
-        _check_workbook(c, inputs.get("name"))
-    if kind.name == "restart":
-        _check_entry(c, inputs.get("entry"))
-    if kind.name == "wait":
-        from anew.languages.playbook.awaiting import check_wait  # noqa: PLC0415
-
-        check_wait(c, inputs)
-    if kind.name == "human":
-        # Few documents ask anything.
-        from anew.languages.playbook.asking import check_question  # noqa: PLC0415
-
-        check_question(c, inputs)
+    _check_by_source(c, kind, inputs)
     return inputs
 
 
+def _check_by_source(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+    """What the engine itself asks of the inputs of the kinds it serves."""
+    match kind.outcome_from:
+        case OutcomeSource.WORKBOOK:
+            _check_workbook(c, inputs.get("name"))
+        case OutcomeSource.RESTART:
+            _check_entry(c, inputs.get("entry"))
+        case OutcomeSource.SIGNAL:
+            # Few documents wait for one, or ask anything.
+            from anew.languages.playbook.awaiting import check_wait  # noqa: PLC0415
+
+            check_wait(c, inputs)
+        case OutcomeSource.PERSON:
+            from anew.languages.playbook.asking import check_question  # noqa: PLC0415
+
+            check_question(c, inputs)
+        case _:
+            pass
+
+
 def warn_unsafe_retry(
-    c: Compilation, form: TaskForm, inputs: Mapping[str, Entry], policy: Policy
+    c: Compilation, form: TaskForm, kind: Kind, *, inputs: Mapping[str, Entry], policy: Policy
 ) -> None:
     """Warn where an HTTP request that is not idempotent may be sent again."""
-    method = inputs.get("method")
+    method = inputs.get(kind.method) if kind.method is not None else None
     if method is None or not isinstance(method.node, ScalarNode) or _has_key(inputs):
         return
     retries = any(isinstance(rule.then, Retry) and rule.then.attempts != 1 for rule in policy.rules)

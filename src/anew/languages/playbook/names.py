@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from anew.languages.nodes import Node, scalars
 from anew.languages.playbook.compilation import Compilation, Path, Place, Read, place_in
 from anew.languages.playbook.words import check_event_words
-from anew.program.kinds import KINDS
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import HELPERS, KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
 from anew.program.policy import Patch, PatchTarget, Retry
 from anew.program.program import Dialect, Step, Task
@@ -48,15 +49,17 @@ _NOTHING = frozenset({"null", "nil", "undefined"})
 TYPO_LIKENESS_MIN = 0.75
 
 # The keys that outcomes and events have (SEMANTICS 2.3, 2.5).
-_HELPERS = ("http", "pg", "py", "duckdb", "shell")
-_HTTP = ("status", "headers")
 _META = ("attempt", "duration_ms", "started_at", "ended_at", "trace_id")
 _ADVICE = ("verdict", "word", "label", "suggested")
 _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
-    ("outcome",): ("status", "result", "error", "meta", *_ADVICE, *_HELPERS),
-    ("output",): ("status", "data", "error", "meta", *_ADVICE, *_HELPERS),
-    ("outcome", "http"): _HTTP,
-    ("output", "http"): _HTTP,
+    ("outcome",): ("status", "result", "error", "meta", *_ADVICE, *HELPERS),
+    ("output",): ("status", "data", "error", "meta", *_ADVICE, *HELPERS),
+    **{
+        (outcome, helper.name): helper.keys
+        for outcome in ("outcome", "output")
+        for helper in HELPERS.values()
+        if helper.keys
+    },
     ("outcome", "meta"): _META,
     ("output", "meta"): _META,
     ("event",): ("name", "step", "visit", "result", "error", "outcome", "total", "done", "failed"),
@@ -253,7 +256,9 @@ def _may_add(path: Path, step: Step | None) -> bool:
     if len(path) > 1 or path[0] not in _OUTCOME:
         return False
     tasks = step.tasks if step is not None else ()
-    return not tasks or any(task.kind not in KINDS or task.kind == "workbook" for task in tasks)
+    return not tasks or any(
+        task.kind not in KINDS or task.outcome_from is OutcomeSource.WORKBOOK for task in tasks
+    )
 
 
 def _report_key(c: Compilation, read: Read, path: Path, keys: tuple[str, ...]) -> None:

@@ -14,6 +14,7 @@ from anew.languages.nodes import Entry, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.forms import SAVE_NAMES
 from anew.languages.playbook.statements import Mode, statement_for
+from anew.program.kinds import KINDS
 
 # What the block itself says; everything else in it is an input of the storage task.
 SAVE_WORDS = frozenset("storage tool table data args mode key statement".split())
@@ -28,8 +29,9 @@ REFUSED_WORDS: Mapping[str, str] = {
     "eval": _OWN_TASK,
     "set": _OWN_TASK,
 }
-_SQL_KINDS = ("postgres", "duckdb", "sqlite")
-STORAGES = (*_SQL_KINDS, "http", "python", "event")
+_STORING = [kind for kind in KINDS.values() if kind.save is not None]
+# Those that take statements come first, as authors know them.
+STORAGES = (*(kind.name for kind in sorted(_STORING, key=lambda kind: not kind.sql)), "event")
 _LOG_NAMES = frozenset({"event", "event_log"})
 _COMMANDS = ("statement", "command", "commands", "query", "queries", "sql")
 _ALIASES = {
@@ -128,12 +130,12 @@ def _save(
         c.report("tool.input-twice", extra.place, message, "Keep one of them.")
     data = given[0] if given else None
     rest = _inputs(c, fields)
-    if kind in _SQL_KINDS:
+    row = KINDS[kind]
+    if row.sql:
         return _sql_save(c, Save(entry, label, kind, rest, {}), fields, data)
     _report_unused(c, fields, ("table", "mode", "key", "statement"), f"with storage {kind}")
-    made = {"method": "POST"} if kind == "http" and "method" not in rest else {}
-    inputs = _with_data(c, rest, "json" if kind == "http" else "args", data)
-    return Save(entry, label, kind, inputs, made)
+    made = {name: text for name, text in row.save_inputs.items() if name not in rest}
+    return Save(entry, label, kind, _with_data(c, rest, str(row.save), data), made)
 
 
 def _inputs(c: Compilation, fields: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -195,7 +197,7 @@ def _table_save(
     key = _key(c, fields.get("key"))
     if columns is None or data is None or key is None:
         return None
-    made = statement_for(c, save.kind, table=table, columns=columns, mode=mode, key=key)
+    made = statement_for(c, KINDS[save.kind], table=table, columns=columns, mode=mode, key=key)
     if made is None:
         return None
     inputs = _with_data(c, save.inputs, "params", data)

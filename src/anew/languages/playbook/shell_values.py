@@ -18,8 +18,9 @@ from anew.expressions.statements import parse_statements
 from anew.expressions.tokens import scan_template
 from anew.languages.nodes import ScalarNode, scalars
 from anew.languages.playbook.compilation import Compilation, place_in
+from anew.program.kind import OutcomeSource
 from anew.program.names import PUBLIC_CREDENTIAL_FIELDS
-from anew.program.program import Step
+from anew.program.program import Step, Task
 
 _QUOTING = "shquote"
 # What these give has no character that means something to a shell.
@@ -49,12 +50,16 @@ def _secret_names(name: str, steps: Mapping[str, Step]) -> frozenset[str]:
     """The names by which the step reads credentials."""
     giving = {step.name for step in steps.values() if _gives_secret(step)}
     step = steps.get(name)
-    own = {task.label for task in step.tasks if task.kind == "secrets"} if step else set()
+    own = {task.label for task in step.tasks if _is_secret(task)} if step else set()
     return frozenset({_KEYCHAIN, *giving, *own})
 
 
 def _gives_secret(step: Step) -> bool:
-    return bool(step.tasks) and step.tasks[-1].kind == "secrets"
+    return bool(step.tasks) and _is_secret(step.tasks[-1])
+
+
+def _is_secret(task: Task) -> bool:
+    return task.outcome_from is OutcomeSource.SECRET
 
 
 class _Value(Struct, frozen=True):

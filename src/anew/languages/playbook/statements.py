@@ -10,10 +10,9 @@ from enum import StrEnum
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.program.kind import Kind
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-# What begins the name of a bound value, where it is not `:`.
-_MARKS = {"duckdb": "$"}
 # catalog.schema.table
 _TABLE_PARTS_MAX = 3
 
@@ -28,7 +27,7 @@ class Mode(StrEnum):
 
 def statement_for(
     c: Compilation,
-    kind: str,
+    kind: Kind,
     *,
     table: Entry,
     columns: MapNode,
@@ -41,7 +40,7 @@ def statement_for(
         return None
     assert isinstance(table.node, ScalarNode)
     into = ".".join(_quoted(kind, part) for part in table.node.text.split("."))
-    mark = _MARKS.get(kind, ":")
+    mark = kind.sql_mark
     keys = {node.text for node in key}
     columns_of_row = {name: _quoted(kind, name) for name in columns.entries}
     keyed = {name: quoted for name, quoted in columns_of_row.items() if name in keys}
@@ -60,9 +59,9 @@ def _on_conflict(columns: dict[str, str], keyed: dict[str, str]) -> str:
     return f" ON CONFLICT ({', '.join(keyed.values())}) DO {action}"
 
 
-def _quoted(kind: str, name: str) -> str:
-    # Unquoted, as these blocks were always run, PostgreSQL reads a name in lower case.
-    return f'"{name.lower() if kind == "postgres" else name}"'
+def _quoted(kind: Kind, name: str) -> str:
+    # As the name was always read in these blocks, where it stood unquoted.
+    return f'"{name.lower() if kind.folds_names else name}"'
 
 
 def _pairs(names: dict[str, str], mark: str) -> list[str]:

@@ -13,7 +13,8 @@ from anew.languages.playbook.inputs import UNSUPPORTED_KEYS, gather_inputs, warn
 from anew.languages.playbook.patches import has_dotted_keys, read_patches
 from anew.languages.playbook.policies import read_eval, read_policy
 from anew.languages.playbook.retries import read_retry
-from anew.program.kinds import KINDS, Kind, find_kind, installed_kinds
+from anew.program.kind import Kind
+from anew.program.kinds import KINDS, find_kind, installed_kinds, kind_named
 from anew.program.policy import NO_POLICY, Patch, Policy
 from anew.program.program import Dialect, Task
 
@@ -21,7 +22,6 @@ _LOOP_FORM = (
     '`loop: {in: "{{ … }}", iterator: item, spec: {mode: parallel}}` with the task as `tool`'
 )
 _TIMEOUT_FORM = "`spec: {timeout: …}`"
-_PHASES = ("connect", "read")
 
 
 class TaskRead(Struct, frozen=True):
@@ -44,8 +44,8 @@ def read_task(
     given = gather_inputs(c, form, kind, spec=spec, args=args) if kind is not None else {}
     inputs = c.inputs(given, verbatim=kind.verbatim if kind is not None else frozenset())
     policy = _read_policy(c, form, spec, labels)
-    if kind is not None and kind.name == "http":
-        warn_unsafe_retry(c, form, given, policy)
+    if kind is not None:
+        warn_unsafe_retry(c, form, kind, inputs=given, policy=policy)
     policy = replace(policy, patches=_task_patches(c, form)) if "set" in form.fields else policy
     dialect = _dialect(c, form, start)
     if dialect is Dialect.OUTPUT:
@@ -86,7 +86,7 @@ def _read_kind(c: Compilation, form: TaskForm) -> Kind | None:
     if kind is not None:
         return kind
     if node.text in c.kinds:
-        return Kind(node.text, is_open=True)
+        return kind_named(node.text)
     if node.text == "iterator":
         message = "`tool: iterator` is an older form that is not run"
         c.report("dialect.unsupported", node.span, message, f"Write {_LOOP_FORM}.")
@@ -179,8 +179,8 @@ def _read_timeout(
 
 
 def _check_phases(c: Compilation, entry: Entry, node: MapNode, kind: Kind) -> None:
-    if kind.name == "http":
-        c.check_keys(node, _PHASES, "a timeout")
+    if kind.timeout_phases:
+        c.check_keys(node, kind.timeout_phases, "a timeout")
     elif not kind.is_open:
         c.ignored(entry, f"as a mapping on kind {kind.name}", "Write one number of seconds.")
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from anew.program.kind import OutcomeSource
 from anew.program.policy import NO_POLICY, Exhausted, Jump, Policy, Retry, Rule
 from anew.program.program import Step, Task
 
@@ -19,15 +20,19 @@ _Then = TypeVar("_Then")
 
 def with_workbook(step: Step, workbook: Mapping[str, Task]) -> Step:
     """The step, its calls of the workbook completed."""
-    if not workbook or not any(task.kind == "workbook" for task in step.tasks):
+    if not workbook or not any(map(_calls_workbook, step.tasks)):
         return step
     return replace(step, tasks=tuple(_completed(task, workbook) for task in step.tasks))
+
+
+def _calls_workbook(task: Task) -> bool:
+    return task.outcome_from is OutcomeSource.WORKBOOK
 
 
 def _completed(task: Task, workbook: Mapping[str, Task]) -> Task:
     said = task.inputs.source
     name = said.get("name") if isinstance(said, dict) else None
-    called = workbook.get(name) if task.kind == "workbook" and isinstance(name, str) else None
+    called = workbook.get(name) if _calls_workbook(task) and isinstance(name, str) else None
     if called is None:
         return task
     timeout = called.timeout if task.timeout is None else task.timeout

@@ -31,7 +31,8 @@ from anew.languages.schema.scalars import (
     WHOLE_OR_LATER,
 )
 from anew.languages.schema.tasks import input_keys, required
-from anew.program.kinds import KINDS, Kind
+from anew.program.kind import Kind
+from anew.program.kinds import KINDS
 from anew.program.program import LoopMode
 
 

@@ -26,10 +26,11 @@ from anew.languages.schema.forms import (
     when,
     word,
 )
-from anew.languages.schema.inputs import TITLES, input_shapes, timeout_shape
+from anew.languages.schema.inputs import input_shapes, timeout_shape
 from anew.languages.schema.rules import one_policy, set_shape
 from anew.languages.schema.scalars import POOL, TEXT
-from anew.program.kinds import KINDS, Kind
+from anew.program.kind import Kind
+from anew.program.kinds import KINDS
 
 _LABEL = "The task's label: others jump to it and read its result under this name."
 _WRAPPED = "The kind of tool and its inputs."
@@ -97,7 +98,7 @@ def _inputs(kind: Kind) -> Schema:
     if "timeout" not in kind.inputs:
         shapes |= {name: timeout_shape(kind) for name in TIMEOUT_NAMES}
     title = f"A task of kind {kind.name}"
-    meaning = {"title": title, "description": TITLES[kind.name]}
+    meaning = {"title": title, "description": kind.title}
     return {**meaning, "properties": shapes, "allOf": exclusive(kind)}
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.expressions import MappingScope
-from anew.languages.dot.commands import command_of
+from anew.languages.dot.agents import AGENT_KIND
+from anew.languages.dot.commands import COMMAND_KIND, command_of
 from anew.languages.dot.compilation import Compilation
 from anew.languages.dot.fidelity import FIDELITY_DEFAULT, fidelity_of
 from anew.languages.dot.graph import Node
@@ -21,7 +22,8 @@ from anew.languages.translation.graph_texts import (
     literal_value,
     template_of,
 )
-from anew.program.kinds import KINDS
+from anew.program.kind import OutcomeSource
+from anew.program.kinds import kind_named
 from anew.program.policy import (
     Budget,
     Continue,
@@ -81,12 +83,12 @@ class TaskWriter(Struct, frozen=True):
     # --- inputs ----------------------------------------------------------------------------------
 
     def _inputs(self, task: Task, node: Node | None) -> Object:
-        if task.kind == "relay":
+        if task.outcome_from is OutcomeSource.RELAY:
             return self._relayed(task, node)
         if task.inputs.is_constant or node is None:
             return _static(task, _object(task.inputs.value(MappingScope({}))))
         source = task.inputs.source
-        if task.kind == "shell":
+        if task.kind == COMMAND_KIND:
             found = command_of(self.c, node)
             others = {key: value for key, value in _object(source).items() if key != "command"}
             command = command_inputs(self.c, node, found.raw if found else "", self.told)
@@ -104,16 +106,15 @@ class TaskWriter(Struct, frozen=True):
         for key in _TEXTS:
             if isinstance(written := taken.get(key), str):
                 inputs[key] = template_of(self.c, node, written, self.told)
-        if task.kind == "agent":
+        if task.kind == AGENT_KIND:
             inputs |= self._told_agent(node)
-        if task.kind == "playbook":
+        if task.outcome_from is OutcomeSource.CHILD:
             inputs["args"] = "{{ ctx }}"
         return inputs
 
     def _takes(self, task: Task, key: str, node: Node) -> bool:
         """Whether a task of this kind can be told so in a playbook; else it is reported."""
-        kind = KINDS.get(task.kind)
-        if kind is None or kind.knows(key):
+        if kind_named(task.kind).knows(key):
             return True
         if key != _OWN_NAME:
             message = f"`{key}` of node {node.id!r} has no place in a task of kind {task.kind}"
@@ -209,8 +210,7 @@ def _object(value: Value) -> Object:
 
 def _static(task: Task, inputs: Object) -> Object:
     """Inputs that no variable is in: a graph has no templates, so what looks like one is text."""
-    kind = KINDS.get(task.kind)
-    verbatim = kind.verbatim if kind is not None else frozenset()
+    verbatim = kind_named(task.kind).verbatim
     return {
         key: value if key in verbatim else literal_value(value) for key, value in inputs.items()
     }

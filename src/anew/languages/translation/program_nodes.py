@@ -10,11 +10,14 @@ import re
 from msgspec import Struct
 
 from anew.expressions import MappingScope, holds_template
+from anew.languages.dot.agents import AGENT_KIND
+from anew.languages.dot.commands import COMMAND_KIND
 from anew.languages.dot.retries import DELAY_SECONDS_MAX, DOCS_PRESETS, JITTER_DEFAULT, Preset
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.graph_patches import AUTOMATIC
 from anew.languages.translation.graph_tasks import RETRY_CONDITIONS
 from anew.program.check import is_else
+from anew.program.kind import OutcomeSource
 from anew.program.policy import Break, Continue, Fail, Retry, Rule, Verdict
 from anew.program.program import JoinPolicy, RouteMode, Step, Task
 from anew.program.retry import Backoff, JitterKind
@@ -85,21 +88,23 @@ class NodeWriter(Struct, frozen=True):
 
     def _work(self, step: Step, task: Task) -> dict[str, Value]:
         inputs = _inputs(task)
-        match task.kind:
-            case "relay":
+        match task.outcome_from:
+            case OutcomeSource.RELAY:
                 return self._relay(step, inputs)
-            case "noop":
+            case OutcomeSource.INPUTS:
                 if inputs.get("result") is not None:
                     self.lost(step, "its result")
                 return {"shape": "diamond"}
-            case "agent":
-                return self._agent(step, inputs)
-            case "human":
+            case OutcomeSource.PERSON:
                 return self._human(step, inputs)
-            case "shell":
-                return self._shell(step, inputs)
-            case "playbook" if isinstance(inputs.get("file"), str):
+            case OutcomeSource.CHILD if isinstance(inputs.get("file"), str):
                 return self._child(step, inputs)
+            case OutcomeSource.WORLD if task.kind == AGENT_KIND:
+                return self._agent(step, inputs)
+            case OutcomeSource.WORLD if task.kind == COMMAND_KIND:
+                return self._shell(step, inputs)
+            case _:
+                pass
         self.lost(step, f"a task of kind {task.kind}; the box stands for it")
         return {"shape": "box", "label": f"{step.name}: {task.kind}"}
 

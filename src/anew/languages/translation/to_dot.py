@@ -20,6 +20,7 @@ from anew.languages.translation.docs_conditions import CannotSay, docs_condition
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.program_nodes import NodeWriter, join_attributes
 from anew.program.findings import Finding, Severity
+from anew.program.kind import OutcomeSource
 from anew.program.program import Arc, FailureMode, Limits, Program, RouteMode, Step
 from anew.program.span import NOWHERE
 from anew.values import Value
@@ -31,6 +32,8 @@ _LIMITS = {
     "restarts": "max_restarts",
 }
 _MIRRORED = "graph."
+# A task that gives what its inputs say, and with none of them nothing.
+_IDLE = (OutcomeSource.RELAY, OutcomeSource.INPUTS)
 _NOT_FAILED = "status != 'FAILURE'"
 _FAILED = "status == 'FAILURE'"
 
@@ -177,7 +180,7 @@ class _Writer(Struct, frozen=True):
     def _is_bare(self, step: Step) -> bool:
         """Whether a step does nothing at all and always succeeds."""
         (task, *more) = step.tasks
-        is_idle = task.kind in ("relay", "noop") and task.inputs.is_constant
+        is_idle = task.outcome_from in _IDLE and task.inputs.is_constant
         if not is_idle or more or task.policy.rules or task.inputs.value(MappingScope({})):
             return False
         return step.loop is None and not step.admit and step.pool is None
@@ -187,8 +190,7 @@ class _Writer(Struct, frozen=True):
         return is_fork and self._is_bare(step) and step.gather is None
 
     def _is_bare_join(self, step: Step) -> bool:
-        is_relay = step.tasks[0].kind == "relay" and len(step.tasks) == 1
-        return step.gather is not None and is_relay and step.router.mode is not RouteMode.FORK
+        return step.gather is not None and step.is_relay and step.router.mode is not RouteMode.FORK
 
     def _free(self, step: Step, what: str) -> str:
         return self.ends.setdefault(f"{what} {step.name}", self._free_name(f"{step.name}_{what}"))
@@ -228,7 +230,7 @@ class _Writer(Struct, frozen=True):
         """The place of an arc among a person's choices: a graph offers its edges in file order."""
         source = step.tasks[0].inputs.source
         choices = source.get("choices") if isinstance(source, dict) else None
-        if step.tasks[0].kind != "human" or not isinstance(choices, list):
+        if step.tasks[0].outcome_from is not OutcomeSource.PERSON or not isinstance(choices, list):
             return 0
         return choices.index(arc.label) if arc.label in choices else len(choices)
 
@@ -313,7 +315,7 @@ class _Writer(Struct, frozen=True):
 def _restarted(step: Step) -> str | None:
     """The step at which a new run begins, when that is all this step does."""
     (task, *more) = step.tasks
-    if task.kind != "restart" or more or not task.inputs.is_constant:
+    if task.outcome_from is not OutcomeSource.RESTART or more or not task.inputs.is_constant:
         return None
     inputs = task.inputs.value(MappingScope({}))
     return inputs.get("entry") if isinstance(inputs, dict) else None

@@ -172,10 +172,11 @@ def _sandbox() -> Finding:
 
 
 def _tools() -> Iterator[Finding]:
-    from anew.program.kinds import installed_kinds
-    from anew.runtime.toolbox import BUILT_IN, Toolbox
+    from anew.program.kinds import KINDS, installed_kinds
+    from anew.runtime.toolbox import Toolbox
 
-    for kind in (*BUILT_IN, *sorted(installed_kinds())):
+    built_in = [kind.name for kind in KINDS.values() if kind.tool is not None]
+    for kind in (*built_in, *sorted(installed_kinds())):
         try:
             Toolbox().get(kind)
         except Exception as error:

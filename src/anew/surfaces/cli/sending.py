@@ -11,18 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from anew.program.kinds import kind_named
 from anew.program.program import Program, Task
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.place import is_server
 
-# Inputs that are paths, by kind.
-_PATHS = {
-    "python": "script",
-    "playbook": "file",
-    "shell": "cwd",
-    "sqlite": "database",
-    "duckdb": "database",
-}
 SHOWN = 3
 
 
@@ -53,6 +46,6 @@ def _named_files(program: Program) -> Iterator[str]:
 
 
 def _path_of(task: Task) -> str | None:
-    inputs, name = task.inputs.source, _PATHS.get(task.kind)
+    inputs, name = task.inputs.source, kind_named(task.kind).path
     said = inputs.get(name) if name is not None and isinstance(inputs, dict) else None
     return said if isinstance(said, str) and said != ":memory:" else None
