@@ -77,6 +77,19 @@ def text(page: Path) -> str:
 # --- reading pages -------------------------------------------------------------------------------
 
 
+def anchor(heading: str) -> str:
+    """What a link to a section ends with."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def headings(page: Path, marks: str = "#+") -> list[str]:
+    return re.findall(rf"^{marks} (.+)$", BLOCK.sub("", text(page)), re.M)
+
+
+def anchors(page: Path) -> set[str]:
+    return {anchor(heading) for heading in headings(page)}
+
+
 class Block(NamedTuple):
     note: str
     language: str

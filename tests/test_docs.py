@@ -77,6 +77,7 @@ from tests.pages import (
     PROJECT_PAGES,
     ROOT,
     WORD,
+    anchors,
     blocks,
     listed,
     missing,
@@ -214,11 +215,6 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert link["anchor"][1:] in anchors(target), f"{relative(page)}: {link[0]}"
 
 
-def anchors(page: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", text(page)), re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=of)
 def test_every_page_is_reached_from_the_index(page: Path) -> None:
     index = ROOT / "docs/index.md"
@@ -253,8 +249,8 @@ def test_the_columns_of_the_log_are_listed() -> None:
     assert missing(rows_of_log[0], REFERENCE / "events.md", "One row per event") == []
 
 
-def test_the_words_of_s4_are_listed() -> None:
-    page = section(REFERENCE / "events.md", "The words of S4")
+def test_the_action_names_are_listed() -> None:
+    page = section(REFERENCE / "events.md", "Action names")
     source = inspect.getsource(import_module(actions.__module__))
     assert set(re.findall(r'return "(\w+)", \{', source)) <= set(WORD.findall(page))
 
@@ -466,8 +462,8 @@ def test_every_preset_of_graphs_is_listed(dialect: str, presets: Iterable[str]) 
 
 
 def test_the_words_of_graphs_are_listed() -> None:
-    assert missing(NODE_WORDS, REFERENCE / "events.md", "The words of graphs") == []
-    told = section(REFERENCE / "events.md", "The words of graphs")
+    assert missing(NODE_WORDS, REFERENCE / "events.md", "Graph names") == []
+    told = section(REFERENCE / "events.md", "Graph names")
     assert set(NODE_WORDS.values()) <= set(WORD.findall(told))
 
 

@@ -1,4 +1,4 @@
-"""Loops (SEMANTICS 2.8)."""
+"""Loops (playbook.md#loop)."""
 
 import pytest
 

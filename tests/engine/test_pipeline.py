@@ -1,4 +1,4 @@
-"""Pipelines, policies and patches (SEMANTICS 2.4 to 2.6)."""
+"""Pipelines, policies and patches (playbook.md#the-pipeline)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every delay of SEMANTICS 2.7, as a table."""
+"""Every delay of playbook.md#how-long-a-retry-waits, as a table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tokens, arcs, gates and joins (SEMANTICS 2.3)."""
+"""Tokens, arcs, gates and joins (playbook.md#tokens-and-joins)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What templates read, and how values render (SEMANTICS 2.5 and 2.9)."""
+"""What templates read, and how values render (playbook.md#names-a-template-reads)."""
 
 import pytest
 

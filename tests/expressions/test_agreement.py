@@ -1,4 +1,4 @@
-"""Where Jinja2 and SEMANTICS agree, Jinja2 and Anew give the same values.
+"""Where Jinja2 and expressions.md agree, Jinja2 and Anew give the same values.
 
 The data has no floats that overflow and no undefined names: there the two differ on purpose.
 """

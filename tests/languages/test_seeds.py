@@ -1,4 +1,4 @@
-"""Every YAML example of the seed documents is a program."""
+"""Every YAML example that the languages were first described with is a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anew simulate --words actions` tells both timelines of seed S4, in its order and its values."""
+"""`anew simulate --words actions` shows retries in action names (events.md#action-names)."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_a_backoff_of_a_newer_engine_is_told_by_its_own_name() -> None:
 
 
 def recomputed(parts: DelayParts) -> float:
-    """SEMANTICS 2.7, written down once more."""
+    """playbook.md#how-long-a-retry-waits, written down once more."""
     base, cap = parts.base, float("inf") if parts.cap is None else parts.cap
     draw = parts.draw or 0.0
     if parts.first is not None:

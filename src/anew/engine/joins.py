@@ -1,4 +1,4 @@
-"""Decide which waiting tokens may start a visit of their step (SEMANTICS 2.3).
+"""Decide which waiting tokens may start a visit of their step (playbook.md#tokens-and-joins).
 
 Static reachability over arcs says whether another live token could still arrive. Tokens of
 different parallel branches never meet here: where those meet is `engine.branches`' business.

@@ -1,6 +1,6 @@
 """Decide whether a matched retry rule executes again, and after how long.
 
-The order is SEMANTICS 2.7: backoff, cap, jitter, then the other side's wish, then the cap again.
+Backoff, cap, jitter, then Retry-After, then the cap again (playbook.md#how-long-a-retry-waits).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a template may read, and where each name leads (SEMANTICS 2.9).
+"""What a template may read, and where each name leads (playbook.md#names-a-template-reads).
 
 Order: reserved words, labels of this pipeline, steps, ctx, workload. Everything read is data.
 """

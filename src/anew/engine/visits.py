@@ -176,7 +176,7 @@ def _emit_failed(
 
 
 def end_loop(recorder: Recorder, key: StepRunKey) -> None:
-    """Arcs are asked on `loop.done`; failures nobody counts make the step fail (SEMANTICS 2.8)."""
+    """Arcs are asked on `loop.done`; failures nobody counts fail the step (playbook.md#loop)."""
     visit = recorder.state.active[key.step, key.visit]
     assert isinstance(visit, LoopVisit)
     counts = close_loop(recorder, visit)

@@ -1,4 +1,7 @@
-"""The words templates reserve (SEMANTICS 2.9); the checker and the engine read them here."""
+"""The words templates reserve (playbook.md#names-a-template-reads).
+
+The checker and the engine read them here.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from anew.values import Object
 
 
 class Dialect(StrEnum):
-    """Which vocabulary a task's templates speak (SEMANTICS 2.1)."""
+    """Which vocabulary a task's templates speak (playbook.md#the-four-dialects)."""
 
     RETRY = "retry"
     EVAL = "eval"

@@ -1,6 +1,6 @@
-"""The log in the words of seed S4: actions, retries and how the execution ended.
+"""The log in action names: actions, retries and how the execution ended.
 
-A view, in the order of the log. Events S4 has no word for are left out.
+A view, in the order of the log. Events without such a name are left out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from anew.values import Object
 
 
 def actions(log: Iterable[e.Event]) -> list[Object]:
-    """One row per event S4 knows, in the shape of `events.to_row`."""
+    """One row per event that has an action name, in the shape of `events.to_row`."""
     rows = []
     for event in log:
         named = _named(event)

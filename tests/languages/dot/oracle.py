@@ -1,4 +1,4 @@
-"""A second opinion on what a DOT graph does: the traversal loop of the digest, word by word.
+"""A second opinion on what a DOT graph does: its traversal loop, written once more from graphs.md.
 
 Single-threaded, without parallel nodes, from the normative text alone; it shares nothing with the
 engine but the structure of the graph as it is written. Where the text does not decide, it says so
@@ -28,14 +28,14 @@ CAP_SECONDS = 60.0
 MAX_VISITS_DEFAULT = 100
 SAME_FAILURES = 3
 
-# First delay, factor, whether chance lengthens it unless told otherwise (digest 3.3).
+# First delay, factor, whether chance lengthens it unless told otherwise (graphs.md#retries).
 DOCS_PRESETS = {
     "none": (0.0, 1, False),
     "linear": (5.0, 1, False),
     "exponential": (1.0, 2, True),
     "aggressive": (0.5, 3, True),
 }
-# First delay, factor, executions (digest 2.1, rows 16 to 19).
+# First delay, factor, executions (graphs.md#retries).
 SPEC_PRESETS = {
     "standard": (0.2, 2, 5),
     "aggressive": (0.5, 2, 5),
@@ -195,7 +195,7 @@ class Run:
         return redirect or self._leave(name)
 
     def _reset_counter(self, name: str, via: str) -> None:
-        """SEMANTICS 3.2; row 47 has the spec dialect reset it at the success itself."""
+        """graphs.md#retries; the spec dialect resets it at the success itself."""
         status, spent = self._last_status(name), self.counters.get(name, 0)
         if status == "SUCCESS" and via == "edge":
             self.counters[name] = 0

@@ -1,4 +1,4 @@
-"""What a condition is worth, read from the text of the digest alone (rows 23 to 26, AMB 6 and 14).
+"""What a condition is worth, read from the text of the reference alone (graphs.md#conditions).
 
 A second opinion on the conditions of both dialects: it shares no code with the engine's own.
 """

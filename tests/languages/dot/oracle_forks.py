@@ -114,7 +114,7 @@ class ForkRun(Run):
 
     def _docs_rescue(self, name: str) -> tuple[str, str]:
         if self.parent is not None:
-            # AMB 10: no fallback inside a branch.
+            # graphs.md#where-the-texts-are-silent 10: no fallback inside a branch.
             return self._end("failed")
         return super()._docs_rescue(name)
 

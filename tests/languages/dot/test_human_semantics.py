@@ -1,4 +1,4 @@
-"""Human gates and tool nodes, sentence by sentence of section 3.9 of the digest."""
+"""Human gates and tool nodes, sentence by sentence (graphs.md#people)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def late(attributes: str, *, more: str = "", takes: float = 60, then: str = "y")
     return play_docs(f"h [shape=house {attributes}]; {CHOICES} {more}", h=entries)
 
 
-# 3.9 "Match order: accelerator, full label, label without accelerator, prefix, 1-based index;
+# graphs.md#people "Match order: accelerator, full label, label without accelerator, prefix, 1-based
+# index;
 # case-insensitive"
 @pytest.mark.parametrize(
     ("answer", "node"),
@@ -60,7 +61,7 @@ def test_an_answer_finds_its_choice(answer: str, node: str):
     assert asked("", answer).way == f"s h {node} x"
 
 
-# 3.9 "accelerator" comes before "full label"
+# graphs.md#people "accelerator" comes before "full label"
 def test_an_accelerator_beats_a_label():
     run = play_docs(
         'h [shape=house]; a; b; s->h; h->a [label="B"]; h->b [label="[B] Other"]; a->x; b->x;',
@@ -69,7 +70,7 @@ def test_an_accelerator_beats_a_label():
     assert run.way == "s h b x"
 
 
-# 3.9 "prefix" comes before "1-based index"
+# graphs.md#people "prefix" comes before "1-based index"
 def test_a_prefix_beats_a_number():
     run = play_docs(
         'h [shape=house]; a; b; s->h; h->a [label="Two"]; h->b [label="1st"]; a->x; b->x;',
@@ -78,7 +79,7 @@ def test_a_prefix_beats_a_number():
     assert run.way == "s h b x"
 
 
-# 3.9 "otherwise reject and ask again, never choose the first"
+# graphs.md#people "otherwise reject and ask again, never choose the first"
 def test_an_answer_that_fits_nothing_is_asked_for_again():
     assert asked("", "perhaps", "0", "5", "n").way == "s h b x"
 
@@ -87,13 +88,13 @@ def test_without_a_fitting_answer_the_run_waits():
     assert asked("", "perhaps").status == "waiting"
 
 
-# 3.9 "choices = out-edges in declaration order, label or target id"
+# graphs.md#people "choices = out-edges in declaration order, label or target id"
 def test_an_edge_without_a_label_is_called_by_its_target():
     run = play_docs("h [shape=house]; a; b; s->h; h->a; h->b; a->x; b->x;", h=[{"answer": "b"}])
     assert run.way == "s h b x"
 
 
-# 3.9 "Outcome SUCCESS, preferred_label = label, `_human_response` raw"
+# graphs.md#people "Outcome SUCCESS, preferred_label = label, `_human_response` raw"
 def test_the_raw_answer_and_the_label_are_kept():
     run = play_docs(
         'h [shape=house]; k [shape=diamond]; y; n; s->h; h->k [label="[Y] Yes"];'
@@ -104,13 +105,13 @@ def test_the_raw_answer_and_the_label_are_kept():
     assert run.ctx["_human_response"] == "y"
 
 
-# 3.9 "timeout_action first"
+# graphs.md#people "timeout_action first"
 def test_a_timeout_can_take_the_first_choice():
     run = late("timeout=10 timeout_action=first")
     assert (run.way, run.elapsed) == ("s h a x", 10)
 
 
-# 3.9 "fail (FAILURE, type TIMEOUT)"; 1.3 "none given -> fail"
+# graphs.md#people "fail (FAILURE, type TIMEOUT)"; graphs.md#node-attributes "none given -> fail"
 @pytest.mark.parametrize("action", ["timeout_action=fail", ""])
 def test_a_timeout_fails_unless_it_says_otherwise(action: str):
     edge = "t; t->x; h->t [condition=\"status == 'FAILURE' AND error.type == 'TIMEOUT'\"];"
@@ -118,19 +119,19 @@ def test_a_timeout_fails_unless_it_says_otherwise(action: str):
     assert (run.way, run.elapsed) == ("s h t x", 10)
 
 
-# 3.2 TIMEOUT is retryable by default: the question is asked again
+# graphs.md#retries TIMEOUT is retryable by default: the question is asked again
 def test_a_timeout_is_retried_like_any_failure():
     run = late("timeout=10 max_retries=1 retry_jitter=0")
     assert (run.way, run.delays, run.elapsed) == ("s h h a x", [1], 11)
 
 
-# 3.2 `retry_on_timeout`
+# graphs.md#retries `retry_on_timeout`
 def test_a_timeout_is_not_retried_where_the_node_says_so():
     run = late("timeout=10 max_retries=1 retry_on_timeout=false")
     assert (run.way, run.status) == ("s h", "failed")
 
 
-# 3.9 "skip (SKIPPED, then steps 4-5)"
+# graphs.md#people "skip (SKIPPED, then steps 4-5)"
 def test_a_skipped_question_goes_by_weight():
     run = play_docs(
         'h [shape=house timeout=10 timeout_action=skip]; a; b; s->h; h->a [label="A"];'
@@ -147,13 +148,13 @@ def test_a_timeout_may_be_a_duration(timeout: str, seconds: float):
     assert run.elapsed == seconds
 
 
-# 3.9 an answer in time is an answer
+# graphs.md#people an answer in time is an answer
 def test_an_answer_in_time_beats_the_deadline():
     run = late("timeout=10 timeout_action=first", takes=9)
     assert (run.way, run.elapsed) == ("s h b x", 9)
 
 
-# 3.9 "SPEC keys too": `human.gate.selected/label` (row 40)
+# graphs.md#people "SPEC keys too": `human.gate.selected/label` (graphs.md#people)
 def test_spec_keeps_the_chosen_label():
     run = play_spec(
         'h [shape=hexagon]; a; b; s->h; h->a [label="[A] Approve"]; h->b [label="[F] Fix"];'
@@ -165,7 +166,7 @@ def test_spec_keeps_the_chosen_label():
     assert run.ctx["human.gate.selected"] == "F"
 
 
-# row 41 "human.default_choice, else RETRY"
+# graphs.md#people "human.default_choice, else RETRY"
 def test_spec_takes_the_default_choice_on_a_timeout():
     run = play_spec(
         'h [shape=hexagon timeout=10 human.default_choice=b]; a; b; s->h; h->a [label="A"];'
@@ -184,7 +185,7 @@ def test_spec_retries_a_question_without_a_default_choice():
     assert (run.way, run.delays) == ("s h h a x", [0.2])
 
 
-# 3.9 Tool: "exit 0 SUCCESS with `tool.output` = stdout", "De facto keys"
+# graphs.md#people Tool: "exit 0 SUCCESS with `tool.output` = stdout", "De facto keys"
 def test_a_tool_leaves_its_output_in_the_context():
     run = play_docs(
         't [shape=component tool_command="make"]; s->t->x;',
@@ -196,7 +197,7 @@ def test_a_tool_leaves_its_output_in_the_context():
     assert run.ctx["tool_stdout"] == "one\ntwo"
 
 
-# 3.9 "non-zero FAILURE (type UNKNOWN, so retryable)"
+# graphs.md#people "non-zero FAILURE (type UNKNOWN, so retryable)"
 def test_a_command_that_fails_is_retried():
     bad = {"error": {"kind": "exit_code"}, "result": {"exit_code": 2, "stdout": "", "stderr": ""}}
     good = {"result": {"exit_code": 0, "stdout": "", "stderr": ""}}
@@ -217,7 +218,7 @@ def test_a_command_that_fails_is_of_unknown_type():
     assert run.way == "s t u x"
 
 
-# 3.9 "timeout TIMEOUT"
+# graphs.md#people "timeout TIMEOUT"
 def test_a_command_that_takes_too_long_is_a_timeout():
     run = play_docs(
         't [shape=component tool_command="make" timeout=10]; u; s->t->x; u->x;'
@@ -227,7 +228,7 @@ def test_a_command_that_takes_too_long_is_a_timeout():
     assert (run.way, run.elapsed) == ("s t u x", 10)
 
 
-# 3.9 "Clear them before each run of the node"
+# graphs.md#people "Clear them before each run of the node"
 def test_the_keys_of_an_earlier_command_do_not_match_a_later_edge():
     done = {"result": {"exit_code": 0, "stdout": "pass\n", "stderr": ""}}
     run = play_docs(
@@ -238,7 +239,7 @@ def test_the_keys_of_an_earlier_command_do_not_match_a_later_edge():
     assert run.way == "s t a t x"
 
 
-# 3.9 routing on the last line of the output
+# graphs.md#people routing on the last line of the output
 def test_a_spec_file_routes_on_the_last_line():
     run = play_spec(
         't [shape=parallelogram tool_command="make"]; a; b; s->t; a->x; b->x;'
@@ -248,7 +249,7 @@ def test_a_spec_file_routes_on_the_last_line():
     assert run.way == "s t b x"
 
 
-# AMB 15 "accept tool_command, command, then goal"
+# graphs.md#where-the-texts-are-silent 15 "accept tool_command, command, then goal"
 @pytest.mark.parametrize(
     ("attributes", "command"),
     [
@@ -271,7 +272,8 @@ def really_run(text: str, folder: Path, capsys: Any, *options: str) -> dict[str,
     return found
 
 
-# 3.9 "missing command TERMINAL"; row 1.3 SPEC `tool_command` "" -> FAIL
+# graphs.md#people "missing command TERMINAL"; graphs.md#node-attributes SPEC `tool_command` "" ->
+# FAIL
 def test_a_spec_tool_without_a_command_fails_for_good(tmp_path: Path, capsys: Any):
     body = (
         't [shape=parallelogram max_retries=2]; a; s->t->x; a->x; t->a [condition="outcome=fail"];'
@@ -281,7 +283,8 @@ def test_a_spec_tool_without_a_command_fails_for_good(tmp_path: Path, capsys: An
     assert run["steps"]["a"]["visits"] == 1
 
 
-# 1.5 "In tool commands pass values as environment variables or shell-quoted, never spliced raw"
+# graphs.md#variables "In tool commands pass values as environment variables or shell-quoted, never
+# spliced raw"
 def test_a_value_is_never_spliced_into_a_command(tmp_path: Path, capsys: Any):
     body = 't [shape=component tool_command="echo got $name"]; s->t->x;'
     text = f"digraph p {{ {DOCS_ENDS} {body} }}"
@@ -289,7 +292,7 @@ def test_a_value_is_never_spliced_into_a_command(tmp_path: Path, capsys: Any):
     assert run["ctx"]["tool_stdout"] == "got a; echo $(echo b)"
 
 
-# 3.9 "non-zero FAILURE", "`tool.exit_code`, `tool.last_line`", for real
+# graphs.md#people "non-zero FAILURE", "`tool.exit_code`, `tool.last_line`", for real
 def test_a_real_command_leaves_its_keys(tmp_path: Path, capsys: Any):
     body = (
         "t [shape=component tool_command=\"printf 'one\\\\ntwo\\\\n'; exit 3\"]; u; s->t->x; u->x;"
@@ -300,7 +303,7 @@ def test_a_real_command_leaves_its_keys(tmp_path: Path, capsys: Any):
     assert run["ctx"]["tool.exit_code"] == 3
 
 
-# 3.9 a failed attempt keeps nothing from being asked again later by a normal edge
+# graphs.md#people a failed attempt keeps nothing from being asked again later by a normal edge
 def test_a_person_can_send_the_work_back():
     run = play_docs(
         'a; h [shape=house]; s->a->h; h->x [label="[Y] Yes"]; h->a [label="[N] No"];',
@@ -309,7 +312,7 @@ def test_a_person_can_send_the_work_back():
     assert run.way == "s a h a h x"
 
 
-# 3.9 the label of a person's answer is matched against plain edges of that node only
+# graphs.md#people the label of a person's answer is matched against plain edges of that node only
 def test_a_failed_question_takes_no_plain_edge():
     run = play_docs(
         'h [shape=house timeout=10]; s->h; h->x [label="[Y] Yes"];',

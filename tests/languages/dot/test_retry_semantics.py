@@ -1,4 +1,4 @@
-"""Retry and failure in the docs dialect, sentence by sentence of the seed and the digest."""
+"""Retry and failure in the docs dialect, sentence by sentence (graphs.md#retries)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from tests.languages.dot.scenario import (
 FAIL_EDGE = "f; a->f [condition=\"status == 'FAILURE'\"];"
 
 
-# AMB 1 "seed: retries first"
+# graphs.md#where-the-texts-are-silent 1 "retries first"
 def test_amb_1_retries_come_before_the_fail_edge():
     run = play_docs(f"a [max_retries=2 retry_jitter=0]; s->a->x; {FAIL_EDGE} f->x;", a=[FAIL])
     assert (run.way, run.delays) == ("s a a a f x", [1, 2])
 
 
-# AMB 2 "every counted retry goes to the target with backoff; after exhaustion fail edge"
+# graphs.md#where-the-texts-are-silent 2 "every counted retry goes to the target with backoff; after
+# exhaustion fail edge"
 def test_amb_2_counted_retries_go_to_the_target_then_the_fail_edge():
     run = play_docs(
         f"a [max_retries=1 retry_target=r retry_jitter=0]; r; s->a->x; r->a; {FAIL_EDGE} f->x;",
@@ -35,7 +36,7 @@ def test_amb_2_counted_retries_go_to_the_target_then_the_fail_edge():
     assert (run.way, run.delays) == ("s a r a f x", [1])
 
 
-# AMB 2 "then target again uncounted (bounded by 3.11)"
+# graphs.md#where-the-texts-are-silent 2 "then target again uncounted, bounded"
 def test_amb_2_a_spent_target_is_gone_to_again_uncounted():
     run = play_docs(
         "a [max_retries=1 retry_target=r retry_jitter=0]; r; s->a->x; r->a;",
@@ -44,14 +45,15 @@ def test_amb_2_a_spent_target_is_gone_to_again_uncounted():
     assert (run.way, run.delays) == ("s a r a r a r a x", [1])
 
 
-# AMB 2 "Switch `retry_target_mode=redirect|after`"
+# graphs.md#where-the-texts-are-silent 2 "Switch `retry_target_mode=redirect|after`"
 def test_amb_2_the_mode_after_retries_in_place_first():
     body = "a [max_retries=1 retry_target=r retry_jitter=0]; r; s->a->x; r->a;"
     run = play_docs(f"graph [retry_target_mode=after]; {body}", a=[FAIL, FAIL, OK])
     assert (run.way, run.delays) == ("s a a r a x", [1])
 
 
-# AMB 3 "additive; linear stays fixed unless set"; SEMANTICS 3.2 docs backoff
+# graphs.md#where-the-texts-are-silent 3 "additive; linear stays fixed unless set";
+# graphs.md#retries docs backoff
 @pytest.mark.parametrize(
     ("attributes", "delays"),
     [
@@ -69,13 +71,14 @@ def test_amb_3_chance_only_lengthens_a_delay(attributes: str, delays: list[float
     assert run.delays == pytest.approx(delays)
 
 
-# 3.3 cap 60, "at most 10 % longer"
+# graphs.md#retries cap 60, "at most 10 % longer"
 def test_a_delay_is_capped_before_chance_lengthens_it():
     run = play_docs("a [max_retries=8]; s->a->x;", a=[FAIL], random=1.0)
     assert run.delays == pytest.approx([1.1, 2.2, 4.4, 8.8, 17.6, 35.2, 66, 66])
 
 
-# AMB 4 "`retry_on_timeout`, default true"; 3.2 "on node, then graph"
+# graphs.md#where-the-texts-are-silent 4 "`retry_on_timeout`, default true"; graphs.md#retries "on
+# node, then graph"
 @pytest.mark.parametrize(
     ("graph", "node", "is_retried"),
     [("", "", True), ("", "false", False), ("false", "", False), ("false", "true", True)],
@@ -90,7 +93,7 @@ def test_amb_4_whether_a_timeout_is_retried_can_be_told(graph: str, node: str, i
     assert run.way == ("s a a x" if is_retried else "s a")
 
 
-# 3.2 "as stated" beats the type
+# graphs.md#retries "as stated" beats the type
 @pytest.mark.parametrize(
     ("error", "is_retried"),
     [
@@ -110,13 +113,13 @@ def test_what_is_retried(error: dict[str, Any], is_retried: bool):
     assert run.way == ("s a a x" if is_retried else "s a")
 
 
-# 3.2 "Only FAILURE is retried; PARTIAL and SKIPPED never"
+# graphs.md#retries "Only FAILURE is retried; PARTIAL and SKIPPED never"
 @pytest.mark.parametrize("outcome", [PARTIAL, SKIPPED])
 def test_only_a_failure_is_retried(outcome: dict[str, Any]):
     assert play_docs("a [max_retries=3]; s->a->x;", a=[outcome]).way == "s a x"
 
 
-# AMB 5 "number of retries, 0 first"
+# graphs.md#where-the-texts-are-silent 5 "number of retries, 0 first"
 @pytest.mark.parametrize(("failures", "node"), [(0, "n0"), (1, "n1"), (2, "n2")])
 def test_amb_5_the_retry_count_is_the_number_of_retries(failures: int, node: str):
     edges = "".join(f'n{n}; a->n{n} [condition="_retry_count == {n}"]; n{n}->x;' for n in range(3))
@@ -124,7 +127,7 @@ def test_amb_5_the_retry_count_is_the_number_of_retries(failures: int, node: str
     assert run.way.split()[-2] == node
 
 
-# AMB 6 "if not in context, alias to `_retry_count` / error.*"
+# graphs.md#where-the-texts-are-silent 6 "if not in context, alias to `_retry_count` / error.*"
 @pytest.mark.parametrize(
     "condition",
     [
@@ -151,7 +154,8 @@ def test_amb_6_a_key_of_the_context_beats_the_short_name():
     assert run.way == "s a y x"
 
 
-# AMB 7 "any later entry by a normal edge after SUCCESS; not gate or retry jumps"
+# graphs.md#where-the-texts-are-silent 7 "any later entry by a normal edge after SUCCESS; not gate
+# or retry jumps"
 def test_amb_7_a_retry_jump_does_not_give_retries_back():
     run = play_docs(
         "a [max_retries=1 retry_jitter=0]; b [retry_target=a]; s->a->b->x;",
@@ -161,7 +165,7 @@ def test_amb_7_a_retry_jump_does_not_give_retries_back():
     assert (run.way, run.delays) == ("s a a b a", [1])
 
 
-# AMB 8 "ellipse with no incoming = start, no outgoing = exit"
+# graphs.md#where-the-texts-are-silent 8 "ellipse with no incoming = start, no outgoing = exit"
 def test_amb_8_the_ends_are_told_by_their_edges():
     from_name = "digraph p { first [shape=ellipse] a last [shape=ellipse] first->a->last }"
     assert "error" not in findings(from_name).values()
@@ -169,7 +173,7 @@ def test_amb_8_the_ends_are_told_by_their_edges():
     assert findings(lonely)["single-start"] == "error"
 
 
-# AMB 12 docs: "failure routing steps 2-4"
+# graphs.md#where-the-texts-are-silent 12 docs: "failure routing steps 2-4"
 def test_amb_12_a_success_without_an_edge_goes_the_way_of_failures():
     edge = "a->x [condition=\"status == 'SKIPPED'\"];"
     assert play_docs(f"a [retry_target=r]; r; s->a; r->x; {edge}").way == "s a r x"
@@ -185,7 +189,7 @@ def test_amb_12_a_success_without_an_edge_still_satisfies_its_gate():
     assert (run.way, run.status) == ("s a fb x", "done")
 
 
-# AMB 13 "cap on how often that edge may be taken"
+# graphs.md#where-the-texts-are-silent 13 "cap on how often that edge may be taken"
 def test_amb_13_an_edge_can_be_taken_a_limited_number_of_times():
     run = play_docs(
         "a; s->a; a->a [condition=\"status == 'PARTIAL'\" max_retries=3]; a->x;", a=[PARTIAL]
@@ -195,7 +199,7 @@ def test_amb_13_an_edge_can_be_taken_a_limited_number_of_times():
     assert "info" in findings(text).values()
 
 
-# AMB 14 "grammar reading NOT (a == 1)"
+# graphs.md#where-the-texts-are-silent 14 "grammar reading NOT (a == 1)"
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -224,26 +228,27 @@ def test_amb_14_what_a_condition_is_worth(condition: str, holds: bool):
     assert run.way == f"s a {'y' if holds else 'n'} x"
 
 
-# AMB 16 "Do failed attempts' updates survive: yes"
+# graphs.md#where-the-texts-are-silent 16 "Do failed attempts' updates survive: yes"
 def test_amb_16_what_a_failed_attempt_wrote_is_kept():
     run = play_docs("a [max_retries=1]; s->a->x;", a=[{**FAIL, "context": {"p": 1}}, OK])
     assert run.ctx["p"] == 1
 
 
-# AMB 17 "SUCCESS if exit reached and gates hold; report handled failures"
+# graphs.md#where-the-texts-are-silent 17 "SUCCESS if exit reached and gates hold; report handled
+# failures"
 def test_amb_17_a_handled_failure_does_not_fail_the_run_but_is_reported():
     run = play_docs(f"a; s->a->x; {FAIL_EDGE} f->x;", a=[FAIL])
     assert run.status == "done"
     assert "a" in str(run.report["handled"])
 
 
-# AMB 18 "null literal: lint error with `use NOT key`"
+# graphs.md#where-the-texts-are-silent 18 "null literal: lint error with `use NOT key`"
 def test_amb_18_null_is_an_error_that_names_the_remedy():
     text = f'digraph p {{ {DOCS_ENDS} a; s->a; a->x [condition="k == null"] }}'
     assert findings(text)["valid-conditions"] == "error"
 
 
-# Seed, "Failure Routing Priority"
+# graphs.md#failure, in this order
 @pytest.mark.parametrize(
     ("graph", "node", "edge", "way"),
     [
@@ -261,7 +266,7 @@ def test_a_failure_has_four_ways(graph: str, node: str, edge: bool, way: str):
     assert run.way == way
 
 
-# 3.5 step 1 "a conditional edge true for FAILURE (not only the literal text)"
+# graphs.md#failure step 1 "a conditional edge true for FAILURE (not only the literal text)"
 def test_any_true_condition_is_a_fail_edge():
     run = play_docs(
         'a; f; s->a->x; f->x; a->f [condition="k == 1"];', a=[{**FAIL, "context": {"k": 1}}]
@@ -269,32 +274,34 @@ def test_any_true_condition_is_a_fail_edge():
     assert run.way == "s a f x"
 
 
-# Seed, "unsatisfied gates are reported in the terminal status"; row 33 PENDING blocks
+# graphs.md#failure "unsatisfied gates are reported in the terminal status"; graphs.md#goal-gates
+# PENDING blocks
 def test_a_run_that_terminates_reports_its_gates():
     run = play_docs("a; g [goal_gate=true]; s->a->g->x;", a=[FAIL])
     assert (run.status, run.unsatisfied) == ("failed", ["g"])
 
 
-# 3.5 guards "fallback not taken from the fallback node itself"
+# graphs.md#failure guards "fallback not taken from the fallback node itself"
 def test_a_fallback_that_fails_is_not_rescued_by_itself():
     run = play_docs("graph [fallback=fb]; a; fb; s->a->x; fb->x;", a=[FAIL], fb=[FAIL])
     assert (run.way, run.status) == ("s a fb", "failed")
 
 
-# 3.5 guards "fallback without out-edges ends the run FAILURE with the original error"
+# graphs.md#failure guards "fallback without out-edges ends the run FAILURE with the original error"
 def test_a_fallback_without_edges_ends_the_run_with_the_first_error():
     original = {**FAIL, "error": {"type": "TERMINAL", "message": "the first"}}
     run = play_docs("graph [fallback=fb]; a; fb; s->a->x;", a=[original])
     assert (run.way, run.status, run.error["message"]) == ("s a fb", "failed", "the first")
 
 
-# 3.5 guards "A target that does not exist is a lint ERROR in docs"
+# graphs.md#failure guards "A target that does not exist is a lint ERROR in docs"
 @pytest.mark.parametrize("body", ["a [retry_target=zz];", "graph [fallback=zz]; a;"])
 def test_a_target_that_does_not_exist_is_an_error(body: str):
     assert "error" in findings(f"digraph p {{ {DOCS_ENDS} {body} s->a->x }}").values()
 
 
-# 3.5 guards "error signature repeated at the same node N times (default 3) with a deterministic
+# graphs.md#failure guards "error signature repeated at the same node N times (default 3) with a
+# deterministic
 # type stops the run even if an edge exists"
 def test_the_same_deterministic_failure_stops_the_run():
     run = play_docs(f"a; s->a->x; {FAIL_EDGE} f->a;", a=[TERMINAL])
@@ -324,7 +331,8 @@ def test_a_diamond_that_is_passed_by_several_failures_does_not_stop_the_run():
     assert run.way == "s a d b d c d e x"
 
 
-# SEMANTICS 3.2 "`max_visits` 100 per node by default ... ending FAILURE with the cycle named"
+# graphs.md#graph-attributes "`max_visits` 100 per node by default ... ending FAILURE with the cycle
+# named"
 def test_a_cycle_ends_at_the_visits_of_a_node():
     run = play_docs(f"a; s->a->x; {FAIL_EDGE} f->a;", a=[FAIL])
     assert (run.way.split().count("a"), run.status) == (100, "failed")
@@ -337,7 +345,7 @@ def test_the_visits_of_a_node_can_be_set():
     assert (run.way, run.status) == ("s a f a f a f", "failed")
 
 
-# SEMANTICS 3.2 "`max_steps` max(1000, 10 × nodes) per run"
+# graphs.md#graph-attributes "`max_steps` max(1000, 10 × nodes) per run"
 def test_a_run_ends_at_its_steps():
     run = play_docs(f"graph [max_steps=5]; a; s->a->x; {FAIL_EDGE} f->a;", a=[FAIL])
     assert (run.way, run.status) == ("s a f a f", "failed")
@@ -465,7 +473,7 @@ def test_the_smallest_target_is_the_last_resort():
     assert (run.way, run.reasons()[1]) == ("s a p x", "lexical")
 
 
-# row 30 chained attributes "last hop"
+# graphs.md#grammar chained attributes "last hop"
 def test_the_attributes_of_a_chain_are_those_of_its_last_hop():
     run = play_docs("a; b; s->a; a->b->x [condition=\"status == 'PARTIAL'\"]; b->x;")
     assert run.way == "s a b x"
@@ -481,7 +489,8 @@ def test_a_graph_may_take_failures_for_successes():
     assert (run.way, run.status) == ("s a y x", "done")
 
 
-# 1.5 "one pass", "longest identifier match", "`$$` = `$`", "unknown left as is"; row 44
+# graphs.md#variables "one pass", "longest identifier match", "`$$` = `$`", "unknown left as is";
+# graphs.md#variables
 @pytest.mark.parametrize(
     ("goal", "prompt"),
     [
@@ -497,7 +506,8 @@ def test_variables_are_expanded_once(goal: str, prompt: str):
     assert run.inputs("a")[0]["prompt"] == prompt
 
 
-# 1.5 "Source: context at execution time"; AMB 5 in a text
+# graphs.md#variables "Source: context at execution time"; graphs.md#where-the-texts-are-silent 5 in
+# a text
 def test_variables_are_those_of_the_moment():
     run = play_docs(
         'a; b [goal="$k try $_retry_count" max_retries=1]; s->a->b->x;',
@@ -507,7 +517,7 @@ def test_variables_are_those_of_the_moment():
     assert [given["prompt"] for given in run.inputs("b")] == ["late try 0", "late try 1"]
 
 
-# row 43: the reserved keys, at the time a condition asks
+# graphs.md#keys: the reserved keys, at the time a condition asks
 def test_a_condition_knows_where_it_is():
     run = play_docs(
         "a; b; y; s->a->b; b->x; y->x;"
@@ -516,13 +526,14 @@ def test_a_condition_knows_where_it_is():
     assert run.way == "s a b y x"
 
 
-# Seed "Checkpoints are saved before each retry attempt": the attempt is in the log before the wait
+# graphs.md#retries "Checkpoints are saved before each retry attempt": the attempt is in the log
+# before the wait
 def test_a_retry_is_recorded_with_its_due_time():
     run = play_docs("a [max_retries=1]; s->a->x;", a=[FAIL, OK])
     (row,) = run.rows("task.retry_scheduled")
     assert row["data"]["not_before"] > row["at"]
 
 
-# 3.9 text of a backend: `last_stage`, `last_response`
+# graphs.md#branches text of a backend: `last_stage`, `last_response`
 def test_an_agent_leaves_its_last_stage():
     assert play_docs("a; s->a->x;").ctx["last_stage"] == "a"

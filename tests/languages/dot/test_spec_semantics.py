@@ -1,4 +1,4 @@
-"""What the spec dialect does differently, sentence by sentence of the digest."""
+"""What the spec dialect does differently, sentence by sentence (graphs.md)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.languages.dot.scenario import (
 EVEN = 0.5
 
 
-# AMB 19 "RETRY always"
+# graphs.md#where-the-texts-are-silent 19 "RETRY always"
 def test_amb_19_retry_is_retried_whatever_the_error():
     run = play_spec("a [max_retries=1]; s->a->x;", a=[{**RETRY, "error": {"type": "TERMINAL"}}, OK])
     assert (run.way, run.status) == ("s a a x", "done")
 
 
-# AMB 19 "FAIL retried by max_retries? yes unless terminal"
+# graphs.md#where-the-texts-are-silent 19 "FAIL retried by max_retries? yes unless terminal"
 def test_amb_19_fail_is_retried_unless_it_is_terminal():
     assert play_spec("a [max_retries=1]; s->a->x;", a=[FAIL, OK]).way == "s a a x"
     assert play_spec("a [max_retries=1]; s->a->x;", a=[TERMINAL, OK]).way == "s a"
@@ -48,7 +48,7 @@ def test_nothing_is_retried_by_default():
     assert play_spec("a; s->a->x;", a=[RETRY]).way == "s a"
 
 
-# SEMANTICS 3.2 spec backoff, digest 3.3
+# graphs.md#retries spec backoff
 @pytest.mark.parametrize(
     ("preset", "delays"),
     [
@@ -65,13 +65,14 @@ def test_the_presets_have_their_delays(preset: str, delays: list[float]):
     assert run.delays == pytest.approx(delays)
 
 
-# 3.3 cap 60, then ×U(0.5, 1.5)
+# graphs.md#retries cap 60, then ×U(0.5, 1.5)
 def test_a_delay_is_capped_before_chance_spreads_it():
     run = play_spec("a [max_retries=5 retry_policy=patient]; s->a->x;", a=[RETRY], random=1.0)
     assert run.delays == pytest.approx([3, 9, 27, 81, 90])
 
 
-# AMB 20 "attempts count executions, so one delay fewer is used"; row 22
+# graphs.md#where-the-texts-are-silent 20 "attempts count executions, so one delay fewer is used";
+# graphs.md#retries
 @pytest.mark.parametrize(
     ("preset", "executions"), [("standard", 5), ("aggressive", 5), ("linear", 3), ("patient", 3)]
 )
@@ -81,18 +82,18 @@ def test_amb_20_a_preset_brings_its_own_attempts(preset: str, executions: int):
     assert len(run.delays) == executions - 1
 
 
-# row 15 "none: max attempts 1, no retries"
+# graphs.md#retries "none: max attempts 1, no retries"
 def test_the_preset_none_retries_nothing():
     assert play_spec("a [retry_policy=none]; s->a->x;", a=[RETRY]).way == "s a"
 
 
-# row 22 "max_retries wins"
+# graphs.md#retries "max_retries wins"
 def test_max_retries_beats_the_attempts_of_a_preset():
     run = play_spec("a [max_retries=1 retry_policy=aggressive]; s->a->x;", a=[RETRY])
     assert run.way == "s a a"
 
 
-# 1.3 allow_partial "exhausted RETRY becomes partial_success"
+# graphs.md#node-attributes allow_partial "exhausted RETRY becomes partial_success"
 def test_allow_partial_turns_a_spent_retry_into_a_partial_success():
     run = play_spec(
         'a [max_retries=1 allow_partial=true]; p; s->a; a->p [condition="outcome=partial_success"];'
@@ -113,7 +114,7 @@ def test_allow_partial_does_not_excuse_a_failure():
     assert (run.way, run.status) == ("s a a", "failed")
 
 
-# 3.9 "compare `outcome` with the raw word the handler gave"
+# graphs.md#branches "compare `outcome` with the raw word the handler gave"
 def test_a_custom_word_is_routed_on():
     run = play_spec(
         'a; y; n; s->a; y->x; n->x; a->y [condition="outcome=needs_dod"]; a->n;',
@@ -122,7 +123,7 @@ def test_a_custom_word_is_routed_on():
     assert run.way == "s a y x"
 
 
-# 3.9 "treat an unknown word as success for retry and gates"
+# graphs.md#branches "treat an unknown word as success for retry and gates"
 def test_a_custom_word_satisfies_a_gate_and_is_not_retried():
     run = play_spec("a [goal_gate=true max_retries=3]; s->a->x;", a=[{"status": "yes"}])
     assert (run.way, run.status) == ("s a x", "done")
@@ -141,7 +142,7 @@ def test_a_restart_begins_a_fresh_run_at_the_target():
     assert [way for way in run.way.split() if way in "sabx"] == "s a b a b x".split()
 
 
-# rows 25 and 26: a missing key is empty; everything is compared as text
+# graphs.md#keys: a missing key is empty; everything is compared as text
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -169,7 +170,7 @@ def test_what_a_condition_is_worth(condition: str, holds: bool):
     assert run.way == f"s a {'y' if holds else 'n'} x"
 
 
-# row 27 "weight, then target id order"
+# graphs.md#edge-selection "weight, then target id order"
 @pytest.mark.parametrize(("weight", "node"), [(0, "m"), (1, "z")])
 def test_several_true_conditions_go_by_weight_then_name(weight: int, node: str):
     run = play_spec(
@@ -180,7 +181,7 @@ def test_several_true_conditions_go_by_weight_then_name(weight: int, node: str):
     assert run.way == f"s a {node} x"
 
 
-# row 28 "label and suggestion only among unconditional edges"
+# graphs.md#edge-selection "label and suggestion only among unconditional edges"
 def test_a_label_does_not_reach_an_edge_with_a_condition():
     run = play_spec(
         'a; y; n; s->a; y->x; n->x; a->y [label="Go" condition="outcome=fail"]; a->n;',
@@ -201,7 +202,7 @@ def test_a_gate_that_was_never_visited_does_not_block():
     assert (run.way, run.status) == ("s a x", "done")
 
 
-# row 34 "gate retry_target, gate fallback, graph retry_target, graph fallback"
+# graphs.md#goal-gates "gate retry_target, gate fallback, graph retry_target, graph fallback"
 @pytest.mark.parametrize(
     ("gate", "graph", "target"),
     [
@@ -220,7 +221,7 @@ def test_an_unsatisfied_gate_has_four_targets(gate: str, graph: str, target: str
     assert run.way == f"s g x {target} g x"
 
 
-# row 34 "none = FAIL"
+# graphs.md#goal-gates "none = FAIL"
 def test_an_unsatisfied_gate_without_a_target_ends_the_run():
     run = play_spec("g [goal_gate=true max_retries=3]; s->g->x;", g=[{"status": "skipped"}])
     assert (run.way, run.status, run.unsatisfied) == ("s g x", "failed", ["g"])
@@ -249,13 +250,14 @@ def test_a_gate_and_its_retries_share_one_counter():
     assert run.status == "failed"
 
 
-# 3.5 spec: node retry_target after in-place retries (row 12), then fallback_retry_target
+# graphs.md#failure spec: node retry_target after in-place retries (graphs.md#failure), then
+# fallback_retry_target
 def test_a_retry_target_is_for_when_the_retries_are_spent():
     run = play_spec("a [max_retries=1 retry_target=r]; r; s->a->x; r->a;", a=[FAIL, FAIL, OK])
     assert run.way == "s a a r a x"
 
 
-# AMB 2 "Switch `retry_target_mode=redirect|after`"
+# graphs.md#where-the-texts-are-silent 2 "Switch `retry_target_mode=redirect|after`"
 def test_amb_2_the_mode_redirect_sends_each_retry_to_the_target():
     run = play_spec(
         "graph [retry_target_mode=redirect]; a [max_retries=1 retry_target=r]; r; s->a->x; r->a;",
@@ -274,7 +276,7 @@ def test_a_fallback_retry_target_comes_after_the_retry_target():
     assert run.way == "s a r x"
 
 
-# 3.5 spec step 1: a conditional edge true for the failure
+# graphs.md#failure spec step 1: a conditional edge true for the failure
 def test_a_fail_edge_beats_the_targets():
     run = play_spec(
         'a [retry_target=r]; r; f; s->a->x; r->x; f->x; a->f [condition="outcome=fail"];', a=[FAIL]
@@ -282,19 +284,20 @@ def test_a_fail_edge_beats_the_targets():
     assert run.way == "s a f x"
 
 
-# row 13: the graph's targets are "only for gates"
+# graphs.md#graph-attributes: the graph's targets are "only for gates"
 def test_the_targets_of_the_graph_are_for_gates_only():
     run = play_spec("graph [retry_target=r]; a; r; s->a->x; r->x;", a=[FAIL])
     assert (run.way, run.status) == ("s a", "failed")
 
 
-# row 30 chained attributes "every hop"
+# graphs.md#grammar chained attributes "every hop"
 def test_the_attributes_of_a_chain_are_those_of_every_hop():
     run = play_spec('a; b; c; s->a; a->b->c [condition="outcome=success"]; a->c [weight=5]; c->x;')
     assert run.way == "s a b c x"
 
 
-# AMB 12 spec: "end FAIL if edges exist and none matched, success only with no out-edges"
+# graphs.md#where-the-texts-are-silent 12 spec: "end FAIL if edges exist and none matched, success
+# only with no out-edges"
 def test_amb_12_no_edge_that_fits_ends_the_run():
     run = play_spec('a; s->a; a->x [condition="outcome=never"];')
     assert (run.way, run.status) == ("s a", "failed")
@@ -332,7 +335,7 @@ def test_a_failure_takes_no_plain_edge():
     assert (run.way, run.status) == ("s a", "failed")
 
 
-# row 44 "`$goal`: graph goal"; 1.3 prompt "falls back to label"
+# graphs.md#variables "`$goal`: graph goal"; graphs.md#node-attributes prompt "falls back to label"
 def test_goal_is_the_goal_of_the_graph():
     run = play_spec(
         'graph [goal="Ship it"]; a [prompt="Now: $goal"]; b [label="Then $goal"]; s->a->b->x;'
@@ -342,7 +345,7 @@ def test_goal_is_the_goal_of_the_graph():
     assert run.ctx["graph.goal"] == "Ship it"
 
 
-# row 43: `outcome`, `last_stage`, `last_response`, `internal.retry_count.<id>`
+# graphs.md#keys: `outcome`, `last_stage`, `last_response`, `internal.retry_count.<id>`
 def test_the_reserved_keys_of_the_dialect_are_kept():
     run = play_spec("a [max_retries=1]; s->a->x;", a=[FAIL, OK])
     assert run.ctx["last_stage"] == "a"
@@ -350,7 +353,7 @@ def test_the_reserved_keys_of_the_dialect_are_kept():
     assert run.ctx["internal.retry_count.a"] == 1
 
 
-# row 1: "or ids start/Start and exit/end"
+# graphs.md#detection: "or ids start/Start and exit/end"
 def test_start_and_exit_may_be_told_by_their_names():
     assert play("digraph p { start; a; exit; start->a->exit }").way == "start a exit"
 

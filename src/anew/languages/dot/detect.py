@@ -1,4 +1,4 @@
-"""Decide in which dialect a graph is written (SEMANTICS 3.1).
+"""Decide in which dialect a graph is written (graphs.md#detection).
 
 An explicit word is obeyed, then shapes speak, then conditions. Knows nothing of what the dialects
 mean.

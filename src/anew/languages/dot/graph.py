@@ -15,7 +15,7 @@ from anew.program.span import Span
 
 
 class DotDialect(StrEnum):
-    """Whose words a graph uses (SEMANTICS 3.1)."""
+    """Whose words a graph uses (graphs.md#detection)."""
 
     DOCS = "docs"
     SPEC = "spec"

@@ -10,7 +10,7 @@ from anew.expressions import UNDEFINED, ExpressionError
 from anew.program.policy import OutcomeStatus, Rule
 from anew.values import Object, Value
 
-# Kind, whether it may be retried, and the helpers the tool adds (SEMANTICS 2.5).
+# Kind, whether it may be retried, and the helpers the tool adds (tools.md#error-kinds).
 _ERRORS: tuple[tuple[str, bool | None, Object], ...] = (
     ("server_error", True, {"http": {"status": 503, "headers": {}}}),
     ("rate_limit", True, {"http": {"status": 429, "headers": {}}}),

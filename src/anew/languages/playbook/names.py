@@ -21,7 +21,7 @@ from anew.program.span import Span
 # Nobody reads more findings, and looking for the place of each goes through the whole value again.
 _PLACED_FINDINGS = 500
 _OUTCOME = frozenset({"outcome", "output"})
-# Names that exist in some places only (SEMANTICS 2.9).
+# Names that exist in some places only (playbook.md#names-a-template-reads).
 _ABSENT: Mapping[Place, frozenset[str]] = {
     Place.INPUTS: _OUTCOME | {"event"},
     Place.POLICY: frozenset({"event"}),
@@ -48,7 +48,7 @@ _NOTHING = frozenset({"null", "nil", "undefined"})
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
 TYPO_LIKENESS_MIN = 0.75
 
-# The keys that outcomes and events have (SEMANTICS 2.3, 2.5).
+# The keys that outcomes and events have (playbook.md#an-arc, events.md#the-outcome).
 _META = ("attempt", "duration_ms", "started_at", "ended_at", "trace_id")
 _ADVICE = ("verdict", "word", "label", "suggested")
 _VOCABULARY: Mapping[Path, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Turn a `retry` block (S3, S4) into rules.
+"""Turn a `retry` block (playbook.md#the-retry-block) into rules.
 
 `stop_when` is asked first and wins; without `retry_when` every error is retried. An ok result
 that merely kept matching `retry_when` is returned when the attempts are spent.

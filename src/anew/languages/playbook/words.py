@@ -22,7 +22,7 @@ _OK_WORDS: Mapping[Dialect, str] = {Dialect.POLICY: "ok", Dialect.EVAL: "success
 _OK_SYNONYMS = frozenset({"ok", "success", "successful", "succeeded", "done", "completed"})
 _ERROR_SYNONYMS = frozenset({"failed", "failure", "fail", "err"})
 
-# The words of `event.name` (SEMANTICS 2.3).
+# The words of `event.name` (playbook.md#an-arc).
 _EVENT_WORDS = ["step.done", "call.done", "step.exit", "step.failed", "call.error", "loop.done"]
 _EVENT_SYNONYMS: Mapping[str, str] = {
     "done": "step.done",

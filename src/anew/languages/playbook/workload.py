@@ -12,7 +12,7 @@ from anew.languages.playbook.tasks import read_task
 from anew.program.program import Task
 from anew.values import Object
 
-# Only what a run itself is may be rendered into its workload (SEMANTICS 2.9).
+# Only what a run itself is may be rendered into its workload (playbook.md#the-document).
 _RUN_CONSTANTS = frozenset({"run_id", "execution_id", "job"})
 _WORKBOOK_FORM = "`{name: …, tool: {kind: …}}`"
 
