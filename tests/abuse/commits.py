@@ -14,7 +14,6 @@ from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.store import (
     Blob,
-    EventRow,
     JobRef,
     Lease,
     NewJob,
@@ -23,6 +22,7 @@ from anew.store import (
     Park,
     RunId,
     Snapshot,
+    StoredEvent,
     WaitReason,
 )
 from anew.stores.codec import encode_snapshot, snapshot_format
@@ -38,7 +38,7 @@ def right(lease: Lease, at: int) -> PackedCommit:
     """What a worker says that begins the first task of a run, and goes on with it."""
     started = '{"step":"first","visit":1}'
     task = '{"step":"first","visit":1,"task":"first","attempt":1,"task_visit":1,"inputs":{}}'
-    rows = [EventRow(4, at, "step.started", started), EventRow(5, at, "task.started", task)]
+    rows = [StoredEvent(4, at, "step.started", started), StoredEvent(5, at, "task.started", task)]
     return PackedCommit(
         lease.job.run, 3, at, rows, RunStatus.RUNNING, lease=lease, keeps_lease=True
     )
@@ -47,7 +47,7 @@ def right(lease: Lease, at: int) -> PackedCommit:
 def beginning(run: RunId, at: int, *, of: str | None = None, digest: str = "d") -> PackedCommit:
     """The first commit of a run; its request may be `of` another."""
     said = {"run": of or str(run), "program": "p", "digest": digest, "workload": {}}
-    row = EventRow(1, at, "run.requested", msgspec.json.encode(said).decode())
+    row = StoredEvent(1, at, "run.requested", msgspec.json.encode(said).decode())
     return PackedCommit(run, 0, at, [row], RunStatus.QUEUED, new=NewRun("p", "d"))
 
 
@@ -79,7 +79,7 @@ def _rows(*names: str) -> Change:
     """Other events in the place of the right ones, with nothing in them."""
 
     def change(commit: PackedCommit) -> PackedCommit:
-        rows = [EventRow(4 + n, commit.at, name, DATA[name]) for n, name in enumerate(names)]
+        rows = [StoredEvent(4 + n, commit.at, name, DATA[name]) for n, name in enumerate(names)]
         return replace(commit, rows=rows)
 
     return change
@@ -272,8 +272,8 @@ def under_way(run: RunId, at: int, *, visit: int = 1) -> PackedCommit:
     """The first commit of a run that hands out its first step."""
     rows = [
         *beginning(run, at).rows,
-        EventRow(2, at, "run.started", '{"entry":"first"}'),
-        EventRow(
+        StoredEvent(2, at, "run.started", '{"entry":"first"}'),
+        StoredEvent(
             3, at, "step.scheduled", f'{{"step":"first","visit":{visit},"tokens":[1],"args":{{}}}}'
         ),
     ]
@@ -297,12 +297,12 @@ def wrong_beginnings(at: int) -> Iterator[tuple[str, PackedCommit]]:
     yield "no event and an end", replace(one, rows=[], status=RunStatus.DONE)
     yield "another status", replace(one, status=RunStatus.RUNNING)
     yield "a status of one that is paused", replace(one, status=RunStatus.PAUSED)
-    late = EventRow(6, at, "run.paused", "{}")
+    late = StoredEvent(6, at, "run.paused", "{}")
     yield "a log from its middle on", replace(one, expected=5, rows=[late], status=RunStatus.PAUSED)
     yield "a log from the far end on", replace(one, expected=2**62, rows=[])
     yield "a log from before its first event", replace(one, expected=-1, rows=[])
     for name in sorted(set(e.EVENTS) - {"run.started", "run.cancelled"}):
-        rows = [*one.rows, EventRow(2, at, name, DATA[name])]
+        rows = [*one.rows, StoredEvent(2, at, name, DATA[name])]
         status = ENDED.get(name, RunStatus.QUEUED)
         yield f"{name} after the request", replace(one, rows=rows, status=status)
     yield from _wrong_jobs(run, at)

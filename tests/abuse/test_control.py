@@ -11,7 +11,7 @@ import pytest
 
 from anew.engine.decide import ORDERED
 from anew.engine.events import EVENTS
-from anew.store import Batch, Lease, PackedCommit, RunId, StoredProgram
+from anew.store import Lease, LeaseResult, PackedCommit, RunId, StoredProgram
 from anew.stores.remote import wire
 from tests.abuse.commits import (
     WRONG,
@@ -46,9 +46,9 @@ def lease(target: Target) -> Lease:
 
 def leased(target: Target, run: str) -> Lease:
     until = NOW * 2
-    asked = wire.LeaseAsked(until, until, 1, f"ticket {run}", runs=[RunId(int(run))])
+    asked = wire.LeaseRequest(until, until, 1, f"ticket {run}", runs=[RunId(int(run))])
     answer = told(target, "store.lease", asked)
-    batch = msgspec.msgpack.decode(answer.content, type=Batch)
+    batch = msgspec.msgpack.decode(answer.content, type=LeaseResult)
     return batch.leases[0]
 
 
@@ -114,7 +114,7 @@ def test_one_bad_commit_does_not_spoil_those_beside_it(target: Target, lease: Le
     bad, good = WRONG["no JSON"](right(lease, NOW)), beginning(RunId(5_000), NOW)
     answer = told(target, "store.commit", [bad, good])
     refusal, done = msgspec.msgpack.decode(answer.content, type=wire.COMMIT_ANSWERS)
-    assert isinstance(refusal, wire.Refusal)
+    assert isinstance(refusal, wire.ErrorReply)
     assert "event 5" in refusal.message
     assert done is None
     assert target.client.get("/api/v1/runs/5000").json()["events"] == 1
@@ -162,7 +162,7 @@ OTHERS = {
 def test_a_program_has_its_own_digest(target: Target, operation: str, name: str) -> None:
     program = StoredProgram(OTHERS[name], "stolen", 0, CHAIN, "flow.yaml", NOW)
     assert told(target, operation, program).status_code == 400
-    assert told(target, "catalog.get", wire.TextAsked(OTHERS[name])).content == b"\xc0"
+    assert told(target, "catalog.get", wire.TextRequest(OTHERS[name])).content == b"\xc0"
     assert target.client.get("/api/v1/programs/stolen").status_code == 404
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from anew import environment as own
 from anew.errors import ConfigError
-from anew.stores.postgres.connection import connect, place_of
+from anew.stores.postgres.connection import connect, connection_info
 from anew.surfaces.cli.main import COMMANDS
 from anew.tools.task_process import command_environment, python_environment
 from tests.abuse.unprivileged import folder_for_nobody, run_as_nobody
@@ -196,7 +196,7 @@ def test_our_own_connection_still_gets_its_password(
     monkeypatch.delenv("PGPASSWORD", raising=False)
     monkeypatch.setattr(psycopg.AsyncConnection, "connect", caught)
     with pytest.raises(psycopg.OperationalError, match="as asked"):
-        asyncio.run(connect(place_of(url, is_pooled=False)))
+        asyncio.run(connect(connection_info(url, is_pooled=False)))
     assert given["password"] == password
 
 

@@ -16,7 +16,7 @@ from anew.store import Notice, RunId, StoreError
 from anew.stores.contract.making import RUN, first, follows, job, paused
 from anew.stores.memory import MemoryDatabase, MemoryStore
 from anew.stores.notices import LocalNotices
-from anew.stores.remote.wire import LeaseAsked
+from anew.stores.remote.wire import LeaseRequest
 
 LEASE = 30 * NANOSECONDS
 tickets = count()
@@ -49,7 +49,7 @@ async def never() -> None:
 def asks(dispatcher: LeaseDispatcher, gone=never, **more) -> asyncio.Task:
     now = dispatcher._database.clock.now()
     asked = {"limit": 1, "ticket": f"t{next(tickets)}", "wait_seconds": 20.0, **more}
-    return asyncio.create_task(dispatcher.lease(LeaseAsked(now, now + LEASE, **asked), gone))
+    return asyncio.create_task(dispatcher.lease(LeaseRequest(now, now + LEASE, **asked), gone))
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -146,7 +146,7 @@ def test_a_request_that_was_long_under_way_gets_a_lease_of_the_whole_time(wait_s
         dispatcher = LeaseDispatcher(database)
         await store.commit(first(jobs=[job()]))
         now = database.clock.now()
-        asked = LeaseAsked(
+        asked = LeaseRequest(
             now - 2 * LEASE, now - LEASE, limit=1, ticket="t", wait_seconds=wait_seconds
         )
         for _ in range(2):

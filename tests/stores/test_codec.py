@@ -15,7 +15,7 @@ from anew.errors import ConfigError, EngineBug
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.store import EventRow, RunId
+from anew.store import RunId, StoredEvent
 from anew.stores import codec
 from anew.stores.codec import (
     INLINE_BYTES_MAX,
@@ -140,9 +140,9 @@ def test_a_lost_blob_names_run_and_event(found, word):
 @pytest.mark.parametrize(
     "row",
     [
-        EventRow(4, 0, "task.vanished", "{}"),
-        EventRow(4, 0, "run.done", "{"),
-        EventRow(4, 0, "run.failed", "{}"),
+        StoredEvent(4, 0, "task.vanished", "{}"),
+        StoredEvent(4, 0, "run.done", "{"),
+        StoredEvent(4, 0, "run.failed", "{}"),
     ],
 )
 def test_an_event_that_cannot_be_read_names_run_and_event(row):

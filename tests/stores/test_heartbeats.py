@@ -13,7 +13,7 @@ from anew.stores.contract.making import RUN, first, job, only_lease
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.memory import MemoryDatabase
 from anew.stores.postgres import PostgresDatabase
-from anew.stores.postgres.link import Patience
+from anew.stores.postgres.pool import Patience
 from anew.stores.remote import RemoteDatabase, connection
 from tests.cluster.proxy import Address, Proxy
 from tests.postgres_server import Database, a_module_database  # noqa: F401

@@ -42,7 +42,7 @@ from anew.stores.contract.making import (
     requested,
 )
 from anew.stores.postgres import PostgresDatabase, migrations
-from anew.stores.postgres.settings import Settings, settings_of
+from anew.stores.postgres.settings import PostgresSettings, settings_in
 from tests.postgres_server import (
     LOCKED_PASSWORD,
     LOCKED_ROLE,
@@ -386,7 +386,7 @@ def test_very_many_old_failures_are_marked_after_opening(
     module_database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     module_database.empty()
-    monkeypatch.setattr("anew.stores.postgres.marking.MARKED_AT_ONCE", 3)
+    monkeypatch.setattr("anew.stores.postgres.backfill.MARKED_AT_ONCE", 3)
 
     async def play() -> None:
         db = await opened(module_database)
@@ -396,7 +396,7 @@ def test_very_many_old_failures_are_marked_after_opening(
         module_database.execute(FORGET)
         db = await opened(module_database)
         await db.maintain()
-        [group] = await db.survey.failures(FailureFilter())
+        [group] = await db.statistics.failures(FailureFilter())
         assert group.count == 8
         await db.close()
 
@@ -409,7 +409,7 @@ def test_it_can_be_closed_before_all_old_failures_are_marked(
     module_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module_database.empty()
-    monkeypatch.setattr("anew.stores.postgres.marking.MARKED_AT_ONCE", 1)
+    monkeypatch.setattr("anew.stores.postgres.backfill.MARKED_AT_ONCE", 1)
 
     async def play() -> None:
         db = await opened(module_database)
@@ -444,7 +444,7 @@ def test_what_an_older_server_writes_meanwhile_is_caught_up_with(
         if way == "maintain":
             await db.maintain()
         else:
-            [group] = await db.survey.failures(FailureFilter())
+            [group] = await db.statistics.failures(FailureFilter())
             assert group.count == 2
         assert await db.archive.run(RunId(3)) == known
         await db.close()
@@ -461,7 +461,7 @@ def test_who_only_reads_marks_nothing(module_database: Database) -> None:
         await db.close()
         module_database.execute(FORGET)
         reader = await PostgresDatabase.open(module_database.dsn, read_only=True)
-        assert await reader.survey.failures(FailureFilter()) == []
+        assert await reader.statistics.failures(FailureFilter()) == []
         await reader.close()
 
     asyncio.run(play())
@@ -675,23 +675,23 @@ def refusal(dsn: str) -> str:
     return str(caught.value)
 
 
-# Settings
+# PostgresSettings
 
 
 @pytest.mark.parametrize(
     ("said", "settings"),
     [
-        ({}, Settings()),
-        ({"ANEW_POSTGRES_POOLER": "transaction"}, Settings(is_pooled=True)),
-        ({"ANEW_POSTGRES_POOLER": "session"}, Settings()),
-        ({"ANEW_POSTGRES_CONNECTIONS": "9"}, Settings(connections=9)),
-        ({"ANEW_POSTGRES_HASH_PARTITIONS": "8"}, Settings(hash_partitions=8)),
-        ({"ANEW_SYNCHRONOUS": "full"}, Settings()),
-        ({"ANEW_SYNCHRONOUS": "normal"}, Settings(is_durable=False)),
+        ({}, PostgresSettings()),
+        ({"ANEW_POSTGRES_POOLER": "transaction"}, PostgresSettings(is_pooled=True)),
+        ({"ANEW_POSTGRES_POOLER": "session"}, PostgresSettings()),
+        ({"ANEW_POSTGRES_CONNECTIONS": "9"}, PostgresSettings(connections=9)),
+        ({"ANEW_POSTGRES_HASH_PARTITIONS": "8"}, PostgresSettings(hash_partitions=8)),
+        ({"ANEW_SYNCHRONOUS": "full"}, PostgresSettings()),
+        ({"ANEW_SYNCHRONOUS": "normal"}, PostgresSettings(is_durable=False)),
     ],
 )
 def test_settings_come_from_the_environment(said, settings) -> None:
-    assert settings_of(said) == settings
+    assert settings_in(said) == settings
 
 
 @pytest.mark.parametrize(
@@ -706,12 +706,12 @@ def test_settings_come_from_the_environment(said, settings) -> None:
 )
 def test_a_setting_that_cannot_be_used_is_named(said) -> None:
     with pytest.raises(ConfigError, match=next(iter(said))):
-        settings_of(said)
+        settings_in(said)
 
 
 def test_behind_a_pooler_nothing_is_prepared_and_nobody_listens(database: Database) -> None:
     async def play() -> None:
-        db = await PostgresDatabase.open(database.dsn, settings=Settings(is_pooled=True))
+        db = await PostgresDatabase.open(database.dsn, settings=PostgresSettings(is_pooled=True))
         for version in range(12):
             commit = follows(version, paused(version + 1)) if version else first(jobs=[job()])
             await db.store.commit(commit)

@@ -12,7 +12,7 @@ from anew.store import Lease, RunId, StoreError
 from anew.stores.contract.making import RUN, first, follows, job, lease, paused
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.postgres import database as database_module
-from anew.stores.postgres.link import Patience
+from anew.stores.postgres.pool import Patience
 from tests.postgres_server import Database, a_module_database  # noqa: F401
 from tests.stores.test_postgres_failures import Wire
 

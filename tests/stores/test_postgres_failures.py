@@ -25,8 +25,8 @@ from anew.stores.contract.making import (
     requested,
 )
 from anew.stores.postgres import PostgresDatabase
-from anew.stores.postgres.link import Patience
-from anew.stores.postgres.settings import Settings
+from anew.stores.postgres.pool import Patience
+from anew.stores.postgres.settings import PostgresSettings
 from tests.postgres_server import (
     Database,
     OwnServer,
@@ -249,7 +249,7 @@ def test_what_was_committed_is_on_disk_whatever_the_default_of_the_server(
         without_waiting(own, dsn)
 
         async def play() -> None:
-            db = await PostgresDatabase.open(dsn, settings=Settings(is_pooled=is_pooled))
+            db = await PostgresDatabase.open(dsn, settings=PostgresSettings(is_pooled=is_pooled))
             runs = [RunId(number) for number in range(8, 20)]
             await asyncio.gather(*(db.store.commit(first(run, [job()])) for run in runs))
             # As if its power was cut, at once.
@@ -270,15 +270,15 @@ def test_what_was_committed_is_on_disk_whatever_the_default_of_the_server(
 @pytest.mark.parametrize(
     ("settings", "options", "synchronous"),
     [
-        (Settings(), "", "on"),
-        (Settings(is_pooled=True), "", "on"),
-        (Settings(), "-c synchronous_commit=off", "off"),
-        (Settings(), "-c synchronous_commit=remote_apply", "remote_apply"),
-        (Settings(is_durable=False), "", "off"),
+        (PostgresSettings(), "", "on"),
+        (PostgresSettings(is_pooled=True), "", "on"),
+        (PostgresSettings(), "-c synchronous_commit=off", "off"),
+        (PostgresSettings(), "-c synchronous_commit=remote_apply", "remote_apply"),
+        (PostgresSettings(is_durable=False), "", "off"),
     ],
 )
 def test_how_durable_a_commit_is_can_be_said(
-    lasting: OwnServer, settings: Settings, options: str, synchronous: str
+    lasting: OwnServer, settings: PostgresSettings, options: str, synchronous: str
 ) -> None:
     own = lasting
 

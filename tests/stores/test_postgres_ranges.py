@@ -13,7 +13,7 @@ from anew.store import RunFilter, RunHead, RunId
 from anew.stores.contract.making import NOW, RUN, first, follows, log_of, processed
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.postgres.ranges import WEEKS_AHEAD
-from anew.stores.postgres.settings import Settings
+from anew.stores.postgres.settings import PostgresSettings
 from tests.postgres_server import Database, a_database  # noqa: F401
 
 WEEK_MILLISECONDS = 7 * 24 * 3600 * 1000
@@ -101,7 +101,7 @@ def test_a_week_whose_runs_came_before_its_partition_stays_where_it_is(database:
 
 def test_a_range_may_be_cut_by_hash(database: Database) -> None:
     async def play() -> None:
-        settings = Settings(hash_partitions=4)
+        settings = PostgresSettings(hash_partitions=4)
         db = await PostgresDatabase.open(database.dsn, notify=False, settings=settings)
         week = this_week(database)
         assert weeks_of(database)[week] == "p"

@@ -9,7 +9,7 @@ import pytest
 import uvloop
 
 from anew.stores.remote import http
-from anew.stores.remote.http import Client, NotAnswered, NotHttp, TooLarge
+from anew.stores.remote.http import Client, NotAnswered, NotHttp, ReplyTooLarge
 from anew.stores.remote.route import NotSent, find_route
 
 LOOPS = [asyncio.new_event_loop, uvloop.new_event_loop]
@@ -220,10 +220,10 @@ def test_a_connection_nobody_used_for_a_while_is_closed(run, monkeypatch):
     [
         (b"SSH-2.0-x\r\n", NotHttp, "Expected HTTP"),
         (None, NotAnswered, "without an answer"),
-        (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200, TooLarge, "its headers are over 100 bytes"),
+        (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200, ReplyTooLarge, "its headers are over 100 bytes"),
         (
             b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n" + b"z" * 900,
-            TooLarge,
+            ReplyTooLarge,
             "over 500 bytes",
         ),
     ],

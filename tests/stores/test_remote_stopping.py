@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from anew.errors import ConfigError
-from anew.runtime import lease_desk
+from anew.runtime import lease_dispatcher
 from anew.store import StoreError
 from anew.stores.contract.making import RUN, first, follows, job, log_of, paused, requested
 from anew.stores.memory import MemoryDatabase
@@ -66,7 +66,7 @@ def test_a_request_that_is_cut_off_by_a_stop_is_told_to_come_again(tmp_path, cap
             assert answer.status_code == 503
             assert answer.headers["content-type"] == wire.MEDIA_TYPE
             assert int(answer.headers["retry-after"]) > 0
-            refusal = msgspec.msgpack.decode(answer.content, type=wire.Refusal)
+            refusal = msgspec.msgpack.decode(answer.content, type=wire.ErrorReply)
             assert refusal.kind == "StoreError"
             assert "the server is stopping" in refusal.message
 
@@ -140,7 +140,7 @@ def test_whoever_asks_again_is_told_when_the_connection_was_closed(tmp_path):
 
 
 def test_a_desk_closes_though_its_database_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease_desk, "CLOSE_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(lease_dispatcher, "CLOSE_SECONDS_MAX", 0.05)
 
     async def go():
         database = MemoryDatabase()

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from anew.engine.moments import NANOSECONDS
-from anew.runtime import lease_desk
+from anew.runtime import lease_dispatcher
 from anew.store import Notice, RunId, StoreError
 from anew.stores.contract.making import RUN, first, follows, job, log_of, paused
 from anew.stores.memory import MemoryDatabase
-from anew.stores.remote import hearing, wire
+from anew.stores.remote import notices, wire
 from anew.stores.sqlite import SqliteDatabase
 from tests.stores.control_server import served
 
@@ -20,7 +20,7 @@ from tests.stores.control_server import served
 @pytest.fixture(autouse=True)
 def _no_net(monkeypatch):
     """Nothing is found because of the slow poll."""
-    monkeypatch.setattr(lease_desk, "POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(lease_dispatcher, "POLL_SECONDS", 3600.0)
 
 
 async def until(is_so) -> None:
@@ -210,7 +210,7 @@ def test_who_listens_hears_its_own_commits_at_once(tmp_path):
 
 
 def test_who_listens_goes_on_after_the_server_was_away(tmp_path, monkeypatch):
-    monkeypatch.setattr(hearing, "SERVER_PAUSE_SECONDS_MAX", 0.01)
+    monkeypatch.setattr(notices, "SERVER_PAUSE_SECONDS_MAX", 0.01)
 
     async def go():
         database, heard = MemoryDatabase(), []
@@ -235,7 +235,7 @@ def test_nothing_is_leased_for_a_worker_that_died_while_waiting(tmp_path):
     async def go():
         async with served(MemoryDatabase(), tmp_path) as server:
             remote = await server.open()
-            asked = wire.LeaseAsked(0, NANOSECONDS, 1, "t", wait_seconds=20.0)
+            asked = wire.LeaseRequest(0, NANOSECONDS, 1, "t", wait_seconds=20.0)
             host, _, port = server.url.removeprefix("http://").rpartition(":")
             body = msgspec.msgpack.encode(asked)
             head = f"POST {wire.PATH}store.lease HTTP/1.1\r\nhost: {host}\r\n"

@@ -304,7 +304,7 @@ def test_runs_that_failed_before_fingerprints_get_theirs(tmp_path):
         row = await database.archive.run(RUN)
         assert (row.error_kind, row.fingerprint) == ("auth", fingerprint_of(error))
         [found] = await database.archive.runs(RunFilter(text="NOT known"))
-        [group] = await database.survey.failures(FailureFilter())
+        [group] = await database.statistics.failures(FailureFilter())
         assert (found.run, group.newest) == (RUN, RUN)
         await database.close()
 
@@ -323,7 +323,7 @@ def put_failed(path, run):
 
 def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, monkeypatch, caplog):
     path = of_the_first_version(tmp_path / "runs.db")
-    monkeypatch.setattr("anew.stores.sqlite.marking.MARKED_AT_ONCE", 2)
+    monkeypatch.setattr("anew.stores.sqlite.backfill.MARKED_AT_ONCE", 2)
     for run in range(100, 105):
         put_failed(path, run)
 
@@ -331,7 +331,7 @@ def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, mo
         database = SqliteDatabase.open(path)
         await database.store.commit(first(RunId(99)))  # nobody has to wait for it
         await database.maintain()
-        [group] = await database.survey.failures(FailureFilter())
+        [group] = await database.statistics.failures(FailureFilter())
         await database.close()
         return group.count
 
@@ -342,7 +342,7 @@ def test_very_many_runs_that_failed_long_ago_get_their_fingerprints(tmp_path, mo
 
 def test_a_file_can_be_closed_before_all_old_failures_are_marked(tmp_path, monkeypatch):
     path = of_the_first_version(tmp_path / "runs.db")
-    monkeypatch.setattr("anew.stores.sqlite.marking.MARKED_AT_ONCE", 2)
+    monkeypatch.setattr("anew.stores.sqlite.backfill.MARKED_AT_ONCE", 2)
     for run in range(100, 200):
         put_failed(path, run)
     for _ in range(2):

@@ -14,7 +14,7 @@ from anew.engine.state import RunStatus
 from anew.engine.statuses import DetailedStatus
 from anew.store import RunFilter, RunId
 from anew.stores.contract.making import LATER, NOW, lease
-from anew.stores.sqlite import SqliteDatabase, archive, commits, leasing, marking, survey
+from anew.stores.sqlite import SqliteDatabase, archive, backfill, commits, leasing, statistics
 
 PARKED = 100_000
 PARK = """
@@ -109,12 +109,12 @@ def test_what_a_list_shows_is_looked_up_for_the_runs_on_it(crowded):
 
 
 def test_what_failed_before_fingerprints_is_found_without_a_look_at_the_rest(crowded):
-    found = plan(crowded, marking.UNMARKED, (1,))
+    found = plan(crowded, backfill.UNMARKED, (1,))
     assert found == ["SCAN runs USING INDEX runs_unmarked"]
 
 
 def test_groups_of_failures_are_made_from_an_index(crowded):
-    statement = survey.GROUPS.format(condition="fingerprint IS NOT NULL", left="NOT is_retried")
+    statement = statistics.GROUPS.format(condition="fingerprint IS NOT NULL", left="NOT is_retried")
     found = plan(crowded, statement, (10,))
     assert any("COVERING INDEX runs_fingerprint" in line for line in found)
     assert any("INDEX runs_retry_of" in line for line in found)

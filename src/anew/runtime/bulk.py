@@ -16,7 +16,7 @@ from anew.engine.statuses import DetailedStatus
 from anew.errors import AnewError, ConfigError
 from anew.runtime.engine import Engine
 from anew.runtime.keys import ASKED
-from anew.store import RunFilter, RunId, RunRow, Survey
+from anew.store import RunFilter, RunId, RunRow, Statistics
 
 # What one request or order does; whoever wants more asks again with the cursor it was given.
 BULK_RUNS_MAX = 100
@@ -91,15 +91,15 @@ class BulkPreview(Struct, frozen=True):
     able: int
 
 
-async def preview_of(survey: Survey, action: BulkAction, meant: RunFilter) -> BulkPreview:
+async def preview_of(statistics: Statistics, action: BulkAction, meant: RunFilter) -> BulkPreview:
     """What the action would find."""
-    counts = able = await survey.counts(meant)
+    counts = able = await statistics.counts(meant)
     if action == "retry" and meant.is_retried is None:
-        able = await survey.counts(replace(meant, is_retried=False))
+        able = await statistics.counts(replace(meant, is_retried=False))
     elif action == "retry" and meant.is_retried:
         able = {}
     elif action == "skip":
-        able = await survey.counts(replace(meant, is_delayed=True))
+        able = await statistics.counts(replace(meant, is_delayed=True))
     some = sum(count for state, count in able.items() if state in ABLE[action])
     return BulkPreview(sum(counts.values()), some)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from anew.engine.events import Event
 from anew.engine.fold import evolve
 from anew.engine.state import RunState
-from anew.store import Archive, EventRow, RunId, RunRow
+from anew.store import Archive, RunId, RunRow, StoredEvent
 from anew.stores.damage import DamagedRun
 from anew.values import Object
 
@@ -69,9 +69,9 @@ async def readable_log(archive: Archive, row: RunRow) -> Readable:
     return Readable(log, DamagedRun(row.run, len(log) + 1, "it is missing") if is_short else None)
 
 
-async def raw_rows(archive: Archive, run: RunId, *, after: int) -> list[EventRow]:
+async def raw_rows(archive: Archive, run: RunId, *, after: int) -> list[StoredEvent]:
     """What lies in the database behind an event, whatever it is."""
-    rows: list[EventRow] = []
+    rows: list[StoredEvent] = []
     while True:
         seen = rows[-1].seq if rows else after
         page = await archive.rows(run, after=seen, limit=PAGE_EVENTS)

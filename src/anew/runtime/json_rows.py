@@ -147,7 +147,7 @@ def more_of(first: Event, still: BlockedOn | None) -> Object:
 
 async def listed_rows(database: Database, rows: Sequence[RunRow]) -> list[Object]:
     """Runs as a list shows them: with the versions of their documents, and what they ask."""
-    versions = await database.survey.versions({row.digest for row in rows})
+    versions = await database.statistics.versions({row.digest for row in rows})
     asking = await asking_in_rows(database, rows)
     return [run_row(row, versions.get(row.digest)) | asking.get(row.run, {}) for row in rows]
 

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.runtime.notice_buffer import NoticeBuffer
-from anew.store import ANY_POOL, Batch, Database, Lease, Notice, RunId, StoreError
-from anew.stores.remote.wire import LeaseAsked
+from anew.store import ANY_POOL, Database, Lease, LeaseResult, Notice, RunId, StoreError
+from anew.stores.remote.wire import LeaseRequest
 
 # Notices may get lost: a line that waits is looked at so often in any case, whatever else goes on.
 POLL_SECONDS = 1.0
@@ -33,7 +33,7 @@ CONTENDED_SECONDS = 0.05
 LEASES_KEPT_MAX = 10_000
 # What is asked of a database that does not answer is left to end when the database is closed.
 CLOSE_SECONDS_MAX = 2.0
-NOTHING = Batch([], None)
+NOTHING = LeaseResult([], None)
 
 # Returns when a caller cannot be answered any more.
 Gone: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
@@ -41,9 +41,9 @@ _Wish: TypeAlias = tuple[tuple[str, ...] | None, tuple[RunId, ...] | None]
 
 
 class _Caller(Struct, eq=False):
-    asked: LeaseAsked
+    asked: LeaseRequest
     number: int
-    answer: asyncio.Future[Batch]
+    answer: asyncio.Future[LeaseResult]
 
 
 class _Line(Struct, eq=False):
@@ -85,7 +85,7 @@ class LeaseDispatcher:
         self._database = database
         self._lines: dict[_Wish, _Line] = {}
         self._waiting: dict[str, _Caller] = {}
-        self._given: OrderedDict[str, Batch] = OrderedDict()
+        self._given: OrderedDict[str, LeaseResult] = OrderedDict()
         self._numbers = count()
         self._stir = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
@@ -97,7 +97,7 @@ class LeaseDispatcher:
     def is_closed(self) -> bool:
         return self._is_closed
 
-    async def lease(self, asked: LeaseAsked, gone: Gone) -> Batch:
+    async def lease(self, asked: LeaseRequest, gone: Gone) -> LeaseResult:
         """Jobs to do, as soon as there are any; nothing once `wait_seconds` are over.
 
         Once the caller is `gone`, nothing that it waited for stays leased.
@@ -137,7 +137,7 @@ class LeaseDispatcher:
 
     # --- who waits -----------------------------------------------------------------------------
 
-    async def _wait(self, asked: LeaseAsked, gone: Gone) -> Batch:
+    async def _wait(self, asked: LeaseRequest, gone: Gone) -> LeaseResult:
         line = self._line(asked)
         caller = _Caller(asked, next(self._numbers), asyncio.get_running_loop().create_future())
         line.callers[caller.number] = caller
@@ -160,7 +160,7 @@ class LeaseDispatcher:
             self._step_out(line, caller)
         return batch
 
-    def _line(self, asked: LeaseAsked) -> _Line:
+    def _line(self, asked: LeaseRequest) -> _Line:
         pools = None if asked.pools is None else tuple(sorted(set(asked.pools)))
         runs = None if asked.runs is None else tuple(sorted(set(asked.runs)))
         wish = pools, runs
@@ -259,7 +259,7 @@ class LeaseDispatcher:
         else:
             caller.answer.set_result(batch)
 
-    def _as_of_now(self, asked: LeaseAsked) -> LeaseAsked:
+    def _as_of_now(self, asked: LeaseRequest) -> LeaseRequest:
         """As if it was asked at this moment: what is leased is kept for the whole time."""
         now = self._database.clock.now()
         late_seconds = abs(now - asked.now) / NANOSECONDS
@@ -267,7 +267,7 @@ class LeaseDispatcher:
             return asked
         return replace(asked, now=now, until=min(now + asked.until - asked.now, LAST_MOMENT))
 
-    async def _take(self, asked: LeaseAsked) -> Batch:
+    async def _take(self, asked: LeaseRequest) -> LeaseResult:
         return await self._database.store.lease(
             now=asked.now,
             until=asked.until,
@@ -278,12 +278,12 @@ class LeaseDispatcher:
 
     # --- answers that may not arrive -----------------------------------------------------------
 
-    def _remember(self, ticket: str, batch: Batch) -> None:
+    def _remember(self, ticket: str, batch: LeaseResult) -> None:
         self._given[ticket] = batch
         while len(self._given) > LEASES_KEPT_MAX:
             self._given.popitem(last=False)
 
-    async def _once_more(self, asked: LeaseAsked) -> Batch:
+    async def _once_more(self, asked: LeaseRequest) -> LeaseResult:
         """What a ticket was given, as far as that is still its own."""
         batch = self._given[asked.ticket]
         if not batch.leases:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from secrets import token_hex
 
 from anew.store import Notice, Notices, RunId
-from anew.stores.notices import Wish
+from anew.stores.notices import NoticeFilter
 
 # About a second of the busiest server. Whoever is away longer looks for itself.
 NOTICES_KEPT_MAX = 10_000
@@ -21,7 +21,7 @@ CURSOR_DIGITS_MAX = 20
 # Who was just answered is told no sooner of what others commit, and then of all of it at once. A
 # turn is told at once: somebody waits for it.
 GATHER_SECONDS = 0.05
-ALL = Wish()
+ALL = NoticeFilter()
 
 
 class NoticeBuffer:
@@ -42,11 +42,11 @@ class NoticeBuffer:
         return f"{self.boot}-{self._count}"
 
     async def after(
-        self, cursor: str, wait_seconds: float, wish: Wish = ALL
+        self, cursor: str, wait_seconds: float, chosen: NoticeFilter = ALL
     ) -> tuple[str, list[Notice]]:
         """The notices after a cursor, one for each run, and the cursor to ask with next.
 
-        With none that is wished for it waits for the first, `wait_seconds` at the longest. A cursor
+        With none that matches it waits for the first, `wait_seconds` at the longest. A cursor
         of another life, or of nobody, is taken for the newest.
         """
         clock = asyncio.get_running_loop().time
@@ -54,14 +54,14 @@ class NoticeBuffer:
         ends_at = clock() + wait_seconds
         count, told = self._count_of(cursor), list[Notice]()
         while True:
-            told += [notice for notice in self._since(count) if wish.is_met_by(notice)]
+            told += [notice for notice in self._since(count) if chosen.matches(notice)]
             count = self._count
             left = (gathered_at if told else ends_at) - clock()
             has_turned = any(notice.has_turned for notice in told)
             if self._is_closed or has_turned or left <= 0:
                 return self.cursor, merged(told)
             # Nothing else would be told any sooner.
-            await _wait(self._turned if told or wish.turns_only else self._came, left)
+            await _wait(self._turned if told or chosen.turns_only else self._came, left)
 
     def close(self) -> None:
         """Let those who wait go."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from anew.clock import Clock
 from anew.runtime.slots import Slots
-from anew.store import Batch, Lease, RunId, Store, StoreError, StoreGone
+from anew.store import Lease, LeaseResult, RunId, Store, StoreError, StoreGone
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -172,7 +172,7 @@ class JobPoller:
         except TimeoutError:
             await self.give_back()
 
-    async def _take_in(self, batch: Batch) -> None:
+    async def _take_in(self, batch: LeaseResult) -> None:
         """Begin with what came; what there is no room for any more is for others."""
         self._ahead.extend((lease, batch.versions.get(lease.job.run, 0)) for lease in batch.leases)
         self._fill()
@@ -180,7 +180,7 @@ class JobPoller:
             lease, _ = self._ahead.pop()
             await self._release(lease)
 
-    async def _lease(self, limit: int) -> Batch:
+    async def _lease(self, limit: int) -> LeaseResult:
         """What there is to do; nothing once this is to stop."""
         attempt = 0
         while not self._is_stopping:
@@ -196,9 +196,9 @@ class JobPoller:
                 if attempt > 1 and self._is_lasting:
                     _LOG.warning("no jobs can be had (%s); trying again in %g s", error, pause)
                 await self._unless_stopped(asyncio.sleep(pause * (0.5 + random() / 2)))
-        return Batch([], None)
+        return LeaseResult([], None)
 
-    async def _lease_once(self, limit: int) -> Batch:
+    async def _lease_once(self, limit: int) -> LeaseResult:
         now, self._looked_at = self._clock.now(), asyncio.get_running_loop().time()
         asked = self._store.lease(
             now=now,
@@ -211,7 +211,7 @@ class JobPoller:
         if not self._is_lasting:
             return await asked
         grace = 0.0 if self._store.waits else STOP_SECONDS
-        return await self._unless_stopped(asked, grace) or Batch([], None)
+        return await self._unless_stopped(asked, grace) or LeaseResult([], None)
 
     async def _unless_stopped(
         self, work: Coroutine[Any, Any, T], grace_seconds: float = 0.0

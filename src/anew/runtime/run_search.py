@@ -30,7 +30,7 @@ async def digests_of(
 
 async def failure_rows(database: Database, asked: FailureFilter) -> list[Object]:
     """Failed runs in groups, as JSON."""
-    groups = await database.survey.failures(asked)
+    groups = await database.statistics.failures(asked)
     return [failure_row(one, await _failed_step(database, one)) for one in groups]
 
 

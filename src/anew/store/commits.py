@@ -66,7 +66,7 @@ class Commit(Struct, frozen=True, gc=False):
     snapshot: RunState | None = None
 
 
-class Stored(Struct, frozen=True):
+class StoredRun(Struct, frozen=True):
     """A run as it lies in the store: the newest snapshot, and the events after it.
 
     `last_at` is the moment of its newest event, snapshot or not.
@@ -87,7 +87,7 @@ class Blob(Struct, frozen=True):
     data: bytes
 
 
-class EventRow(Struct, frozen=True, gc=False):
+class StoredEvent(Struct, frozen=True, gc=False):
     """An event as stores keep it. `replaced` is JSON, None for an event that has all its values."""
 
     seq: int
@@ -119,7 +119,7 @@ class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
     run: RunId
     expected: int
     at: int
-    rows: list[EventRow]
+    rows: list[StoredEvent]
     status: RunStatus
     ended_at: int | None = None
     error: str | None = None
@@ -144,12 +144,12 @@ class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
 class PackedEvents(Struct, frozen=True):
     """Events as they were written, with the blobs they need."""
 
-    rows: list[EventRow]
+    rows: list[StoredEvent]
     blobs: list[Blob] = []
 
 
 class PackedRun(Struct, frozen=True):
-    """A `Stored`, encoded."""
+    """A `StoredRun`, encoded."""
 
     digest: str
     parent: JobRef | None

@@ -79,7 +79,7 @@ class Park(Struct, frozen=True, gc=False):
     calls_again: bool = False
 
 
-class Batch(Struct, frozen=True):
+class LeaseResult(Struct, frozen=True):
     """What `lease` found: jobs to do now, and when the next one is due (None: none is).
 
     `versions` tells how far the runs of the leases had come: who has an older state in memory reads

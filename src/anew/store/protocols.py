@@ -12,8 +12,8 @@ from anew.engine.events import Event
 from anew.engine.statuses import DetailedStatus
 from anew.errors import StoreGone
 from anew.store.catalog import SealedCredential, StoredProgram
-from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, Stored
-from anew.store.jobs import Batch, JobRef, JobRow, Lease, PoolLoad, Presence, RunId
+from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, StoredRun
+from anew.store.jobs import JobRef, JobRow, Lease, LeaseResult, PoolLoad, Presence, RunId
 from anew.store.runs import FailureFilter, FailureGroup, RunFilter, RunPoint, RunRow
 
 # In a notice: the job may be of any pool.
@@ -28,7 +28,7 @@ class RunLog(Protocol):
 
     async def commit(self, commit: Commit) -> None: ...
 
-    async def load(self, run: RunId) -> Stored | None: ...
+    async def load(self, run: RunId) -> StoredRun | None: ...
 
     async def write(self, commit: PackedCommit) -> None:
         """As `commit` does."""
@@ -55,7 +55,7 @@ class JobQueue(Protocol):
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
         wait_seconds: float = 0.0,
-    ) -> Batch:
+    ) -> LeaseResult:
         """Take up to `limit` due jobs, those due longest first.
 
         Of `pools` and of `runs` only, where they are given. A store that `waits` and finds nothing
@@ -107,7 +107,7 @@ class Archive(Protocol):
         """Remove one run, however it stands, with its jobs; False when there is none."""
 
 
-class Survey(Protocol):
+class Statistics(Protocol):
     """Very many runs at a glance."""
 
     async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
@@ -202,14 +202,18 @@ class Notice(Struct, frozen=True):
     has_turned: bool = False
 
 
-Hear = Callable[[Notice], None]
+NoticeListener = Callable[[Notice], None]
 
 
 class Notices(Protocol):
     """Tells of every change made in this process, and of those of others that matter here."""
 
     def listen(
-        self, hear: Hear, *, turns_only: bool = False, runs: Collection[RunId] | None = None
+        self,
+        hear: NoticeListener,
+        *,
+        turns_only: bool = False,
+        runs: Collection[RunId] | None = None,
     ) -> Callable[[], None]:
         """Be told, in the event loop; the answer ends it. A listener must not raise.
 
@@ -240,7 +244,7 @@ class Database(Protocol):
     def archive(self) -> Archive: ...
 
     @property
-    def survey(self) -> Survey: ...
+    def statistics(self) -> Statistics: ...
 
     @property
     def catalog(self) -> Catalog: ...

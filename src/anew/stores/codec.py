@@ -37,7 +37,7 @@ from anew.engine.state import (
     Token,
 )
 from anew.errors import EngineBug
-from anew.store import Blob, EventRow, RunId
+from anew.store import Blob, RunId, StoredEvent
 from anew.stores.damage import DamagedRun
 from anew.values import Object, Value
 
@@ -77,9 +77,9 @@ _encode = msgspec.json.Encoder().encode
 _replaced_in = msgspec.json.Decoder(list[Replaced]).decode
 
 
-def encode_events(events: Sequence[Event], *, after: int) -> tuple[list[EventRow], list[Blob]]:
+def encode_events(events: Sequence[Event], *, after: int) -> tuple[list[StoredEvent], list[Blob]]:
     """Rows and blobs of events that follow version `after` without a gap."""
-    rows: list[EventRow] = []
+    rows: list[StoredEvent] = []
     blobs: list[Blob] = []
     for number, event in enumerate(events, after + 1):
         if event.seq != number:
@@ -89,7 +89,7 @@ def encode_events(events: Sequence[Event], *, after: int) -> tuple[list[EventRow
             row, apart = _lightened(event, len(data))
             blobs += apart
         else:
-            row = EventRow(event.seq, event.at, event.name, data.decode())
+            row = StoredEvent(event.seq, event.at, event.name, data.decode())
         rows.append(row)
     return rows, blobs
 
@@ -104,7 +104,7 @@ def _data(event: Event) -> bytes:
         event.seq, event.at = seq, at
 
 
-def checksums_in(rows: Iterable[EventRow]) -> set[str]:
+def checksums_in(rows: Iterable[StoredEvent]) -> set[str]:
     """The blobs that decoding these rows will ask for; what cannot be read asks for none."""
     found: set[str] = set()
     for row in rows:
@@ -114,7 +114,7 @@ def checksums_in(rows: Iterable[EventRow]) -> set[str]:
     return found
 
 
-def decode_event(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
+def decode_event(run: RunId, row: StoredEvent, blobs: Mapping[str, bytes]) -> Event:
     """The event as it was before it was encoded; DamagedRun when that cannot be had."""
     try:
         if row.replaced is None:
@@ -127,7 +127,7 @@ def decode_event(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event
     return event
 
 
-def _why(row: EventRow, error: Exception) -> str:
+def _why(row: StoredEvent, error: Exception) -> str:
     if row.name not in EVENTS:
         return f"{row.name[:80]!r} is no event that this version of Anew knows"
     return f"its {row.name} cannot be read ({error})"
@@ -166,7 +166,7 @@ def _decoder(name: str) -> Any:
     return msgspec.json.Decoder(EVENTS[name]).decode
 
 
-def _lightened(event: Event, size: int) -> tuple[EventRow, list[Blob]]:
+def _lightened(event: Event, size: int) -> tuple[StoredEvent, list[Blob]]:
     """`event` with its largest values taken out, one after the other, until the rest is small."""
     fields = _shallow(event)
     replaced: list[Replaced] = []
@@ -180,7 +180,7 @@ def _lightened(event: Event, size: int) -> tuple[EventRow, list[Blob]]:
         blobs.append(blob)
         size -= len(text)
     kept = _encode(replaced).decode() if replaced else None
-    return EventRow(event.seq, event.at, event.name, _encode(fields).decode(), kept), blobs
+    return StoredEvent(event.seq, event.at, event.name, _encode(fields).decode(), kept), blobs
 
 
 def _shallow(event: Event) -> Object:
@@ -218,7 +218,7 @@ def _put(fields: Object, path: Path, value: Value) -> None:
     fields[last] = value
 
 
-def _restored(run: RunId, row: EventRow, blobs: Mapping[str, bytes]) -> Event:
+def _restored(run: RunId, row: StoredEvent, blobs: Mapping[str, bytes]) -> Event:
     fields: Object = msgspec.json.decode(row.data)
     for part in _replaced_in(row.replaced or "[]"):
         data = blobs.get(part.checksum)

@@ -75,7 +75,7 @@ def _saying(job: JobRow) -> tuple[int, int, str, int, int]:
 
 
 def groups(rows: Iterable[RunRow], asked: FailureFilter) -> list[FailureGroup]:
-    """Of failed runs, as `Survey.failures` has them."""
+    """Of failed runs, as `Statistics.failures` has them."""
     members: dict[str, list[RunRow]] = {}
     for row in rows:
         if row.fingerprint is not None and _is_meant(row, asked):

@@ -18,14 +18,13 @@ from anew.clock import WallClock
 from anew.engine.events import Event
 from anew.engine.state import StepRunKey
 from anew.store import (
-    Batch,
     Blob,
     Commit,
-    EventRow,
     JobRef,
     JobRow,
     KeyTaken,
     Lease,
+    LeaseResult,
     NewJob,
     NewRun,
     PackedCommit,
@@ -36,15 +35,16 @@ from anew.store import (
     RunRow,
     SealedCredential,
     Snapshot,
-    Stored,
+    StoredEvent,
     StoredProgram,
+    StoredRun,
     StoreGone,
     WaitReason,
 )
 from anew.stores.codec import checksums_in
 from anew.stores.matching import fits, says_most
 from anew.stores.memory_roster import MemoryRoster
-from anew.stores.memory_survey import MemorySurvey
+from anew.stores.memory_statistics import MemoryStatistics
 from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.refusals import lost_lease, unexpected_version
@@ -72,7 +72,7 @@ class _Job(Struct):
 class _Run(Struct):
     row: RunRow
     retry_of: RunId | None = None
-    events: list[EventRow] = field(default_factory=list)
+    events: list[StoredEvent] = field(default_factory=list)
     blobs: dict[str, Blob] = field(default_factory=dict)
     snapshot: Snapshot | None = None
     jobs: dict[StepRunKey, _Job] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class MemoryStore:
         for ref in commit.wakes:
             self._wake(ref)
 
-    async def load(self, run: RunId) -> Stored | None:
+    async def load(self, run: RunId) -> StoredRun | None:
         return await load_packed(self, run)
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
@@ -138,7 +138,7 @@ class MemoryStore:
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
         wait_seconds: float = 0.0,
-    ) -> Batch:
+    ) -> LeaseResult:
         del wait_seconds
         waiting = [
             (job.due_at, ref.run, _in_order(ref.key), ref, job)
@@ -152,7 +152,7 @@ class MemoryStore:
         left = [entry[0] for entry in waiting if entry[-1].leased_until is None]
         leases = [_lease_of(ref, job) for *_, ref, job in due]
         versions = {lease.job.run: self._runs[lease.job.run].row.version for lease in leases}
-        return Batch(leases, min(left, default=None), versions)
+        return LeaseResult(leases, min(left, default=None), versions)
 
     async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
         held = []
@@ -362,7 +362,7 @@ class MemoryDatabase:
         self.store = MemoryStore(runs, self.notices)
         self.archive = MemoryArchive(runs)
         self.catalog = MemoryCatalog()
-        self.survey = MemorySurvey(self.archive.choose, self.catalog.registered)
+        self.statistics = MemoryStatistics(self.archive.choose, self.catalog.registered)
         self.vault = MemoryVault()
         self.roster = MemoryRoster(self.store.open_jobs)
 
@@ -448,7 +448,7 @@ def _lease_of(ref: JobRef, job: _Job) -> Lease:
     return Lease(ref, job.token, job.leased_until or 0, job.calls_again)
 
 
-def _packed(run: _Run, rows: list[EventRow]) -> PackedEvents:
+def _packed(run: _Run, rows: list[StoredEvent]) -> PackedEvents:
     return PackedEvents(rows, [run.blobs[name] for name in checksums_in(rows)])
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.state import RunStatus
-from anew.store import ANY_POOL, Hear, JobRef, Notice, PackedCommit, RunId
+from anew.store import ANY_POOL, JobRef, Notice, NoticeListener, PackedCommit, RunId
 
 # Those who wait for a run, or for what it waits for, want to know at once.
 _TURNS = frozenset(
@@ -28,32 +28,36 @@ _TURNS = frozenset(
 )
 
 
-class Wish(Struct, frozen=True):
+class NoticeFilter(Struct, frozen=True):
     """Which notices somebody has a use for."""
 
     turns_only: bool = False
     runs: frozenset[RunId] | None = None
 
-    def is_met_by(self, notice: Notice) -> bool:
+    def matches(self, notice: Notice) -> bool:
         if self.turns_only and not notice.has_turned:
             return False
         return self.runs is None or notice.run in self.runs
 
 
-def wish_of(*, turns_only: bool, runs: Collection[RunId] | None) -> Wish:
-    return Wish(turns_only, None if runs is None else frozenset(runs))
+def notice_filter(*, turns_only: bool, runs: Collection[RunId] | None) -> NoticeFilter:
+    return NoticeFilter(turns_only, None if runs is None else frozenset(runs))
 
 
 class LocalNotices:
     """Tells the tasks of one event loop."""
 
     def __init__(self) -> None:
-        self._listeners: list[tuple[Hear, Wish]] = []
+        self._listeners: list[tuple[NoticeListener, NoticeFilter]] = []
 
     def listen(
-        self, hear: Hear, *, turns_only: bool = False, runs: Collection[RunId] | None = None
+        self,
+        hear: NoticeListener,
+        *,
+        turns_only: bool = False,
+        runs: Collection[RunId] | None = None,
     ) -> Callable[[], None]:
-        listener = hear, wish_of(turns_only=turns_only, runs=runs)
+        listener = hear, notice_filter(turns_only=turns_only, runs=runs)
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -69,8 +73,8 @@ class LocalNotices:
 
     def tell(self, notices: Sequence[Notice]) -> None:
         for notice in notices:
-            for hear, wish in list(self._listeners):
-                if wish.is_met_by(notice):
+            for hear, chosen in list(self._listeners):
+                if chosen.matches(notice):
                     hear(notice)
 
 

@@ -15,7 +15,6 @@ from anew.errors import EngineBug
 from anew.store import (
     Blob,
     Commit,
-    EventRow,
     Failure,
     PackedCommit,
     PackedEvents,
@@ -23,7 +22,8 @@ from anew.store import (
     RunId,
     RunLog,
     Snapshot,
-    Stored,
+    StoredEvent,
+    StoredRun,
 )
 from anew.stores.codec import (
     checksums_in,
@@ -89,7 +89,7 @@ def _snapshot(commit: Commit) -> Snapshot | None:
     return Snapshot(version, snapshot_format(), encode_snapshot(commit.snapshot))
 
 
-async def load_packed(store: RunLog, run: RunId) -> Stored | None:
+async def load_packed(store: RunLog, run: RunId) -> StoredRun | None:
     """What `load` answers, of a store that reads packed runs."""
     packed = await store.read(run, knows=snapshot_format())
     if packed is None:
@@ -101,7 +101,7 @@ async def load_packed(store: RunLog, run: RunId) -> Stored | None:
     return stored
 
 
-def unpack_run(run: RunId, packed: PackedRun) -> Stored | None:
+def unpack_run(run: RunId, packed: PackedRun) -> StoredRun | None:
     """None when the snapshot cannot be read: then the run has to be read without one."""
     state = None
     if packed.snapshot is not None:
@@ -110,7 +110,7 @@ def unpack_run(run: RunId, packed: PackedRun) -> Stored | None:
             return None
     after = packed.snapshot.version if packed.snapshot is not None else 0
     events = unpack_events(run, packed.events, after=after)
-    return Stored(packed.digest, packed.parent, packed.depth, state, events, packed.last_at)
+    return StoredRun(packed.digest, packed.parent, packed.depth, state, events, packed.last_at)
 
 
 def unpack_events(run: RunId, packed: PackedEvents, *, after: int) -> list[Event]:
@@ -127,7 +127,7 @@ def unpack_events(run: RunId, packed: PackedEvents, *, after: int) -> list[Event
 def cut(packed: PackedEvents, bytes_max: int) -> PackedEvents:
     """The first of these events, as many as have about so many bytes; one at least."""
     blobs = {blob.checksum: blob for blob in packed.blobs}
-    rows: list[EventRow] = []
+    rows: list[StoredEvent] = []
     needed: dict[str, Blob] = {}
     size = 0
     for row in packed.rows:

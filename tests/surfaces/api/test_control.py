@@ -14,7 +14,7 @@ from anew.surfaces.api.one_piece import OnePiece
 from tests.surfaces.api.served import TOKEN, WAITS, Site, play
 
 PROTOCOL = {wire.PROTOCOL_HEADER: str(wire.PROTOCOL)}
-NOTHING = msgspec.msgpack.encode(wire.Nothing())
+NOTHING = msgspec.msgpack.encode(wire.EmptyRequest())
 
 
 def test_an_operation_is_answered_with_what_every_answer_says(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_body_that_says_how_large_it_is_is_not_read_when_it_is_too_large(tmp_p
         url, size = f"{wire.PATH}time", wire.REQUEST_BYTES_MAX + 1
         answer = await site.client.post(url, content=b"x" * size, headers=PROTOCOL)
         assert answer.status_code == 413
-        refusal = msgspec.msgpack.decode(answer.content, type=wire.Refusal)
+        refusal = msgspec.msgpack.decode(answer.content, type=wire.ErrorReply)
         assert "time has more than 16,777,216 bytes" in refusal.message
 
     play(tmp_path, act)

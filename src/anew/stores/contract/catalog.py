@@ -126,5 +126,5 @@ async def case_the_newest_version_of_a_document_is_told(factory: Factory) -> Non
         for digest in ("d1", "d2", "d1"):
             await db.catalog.register(program(digest))
         await db.catalog.keep(program("d3"))
-        assert await db.survey.versions(["d1", "d2", "d3", "none"]) == {"d1": 3, "d2": 2}
-        assert await db.survey.versions([]) == {}
+        assert await db.statistics.versions(["d1", "d2", "d3", "none"]) == {"d1": 3, "d2": 2}
+        assert await db.statistics.versions([]) == {}

@@ -13,12 +13,12 @@ from anew.engine.outcome import Outcome
 from anew.engine.state import RunStatus, StepRunKey
 from anew.program.policy import OutcomeStatus
 from anew.store import (
-    Batch,
     Commit,
     Database,
     JobRef,
     JobRow,
     Lease,
+    LeaseResult,
     NewJob,
     NewRun,
     RunHead,
@@ -105,7 +105,7 @@ def ref(step: str = "a", iteration: int | None = None, run: RunId = RUN) -> JobR
     return JobRef(run, StepRunKey(step, 1, iteration))
 
 
-async def lease(database: Database, **asked: Any) -> Batch:
+async def lease(database: Database, **asked: Any) -> LeaseResult:
     return await database.store.lease(**{"now": NOW, "until": LATER, "limit": 100, **asked})
 
 

@@ -61,7 +61,7 @@ async def _retried_as(db: Database) -> dict[int, int]:
 
 
 async def _groups(db: Database, **asked: Any) -> list[FailureGroup]:
-    return await db.survey.failures(FailureFilter(**asked))
+    return await db.statistics.failures(FailureFilter(**asked))
 
 
 async def case_a_run_knows_the_newest_that_takes_it_up(factory: Factory) -> None:
@@ -84,7 +84,7 @@ async def case_runs_are_found_by_whether_they_were_retried(factory: Factory) -> 
         assert await listed(db, is_retried=True) == [1]
         assert await listed(db, is_retried=False) == [3, 2]
         assert await listed(db, is_retried=False, statuses=[RunStatus.FAILED]) == [2]
-        counts = await db.survey.counts(RunFilter(is_retried=True))
+        counts = await db.statistics.counts(RunFilter(is_retried=True))
         assert sum(counts.values()) == 1
 
 

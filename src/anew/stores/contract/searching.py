@@ -69,7 +69,7 @@ async def case_a_run_that_goes_on_has_no_fingerprint(factory: Factory) -> None:
         row = await db.archive.run(RUN)
         assert row is not None
         assert (row.fingerprint, row.error_kind) == (None, None)
-        assert await db.survey.failures(FailureFilter()) == []
+        assert await db.statistics.failures(FailureFilter()) == []
 
 
 async def case_runs_can_be_asked_for_by_id_and_document(factory: Factory) -> None:
@@ -151,7 +151,7 @@ async def case_failures_are_grouped(factory: Factory) -> None:
         await _fail(db, 4, _ALSO_REFUSED, at=LATER + 4)
         await _fail(db, 5, _LOST, at=LATER + 9)
         await db.store.commit(first(RunId(6)))
-        found = {one.fingerprint: one for one in await db.survey.failures(FailureFilter())}
+        found = {one.fingerprint: one for one in await db.statistics.failures(FailureFilter())}
         one = found[fingerprint_of(_REFUSED)]
         assert (one.kind, one.message) == ("auth", "user 5 is not known")
         assert (one.count, one.dead, one.newest) == (3, 0, 2)
@@ -169,7 +169,7 @@ async def case_groups_of_failures_can_be_chosen(factory: Factory) -> None:
         await _fail(db, 3, _LOST, at=LATER + 9)
 
         async def counted(**asked: Any) -> list[tuple[str, int, int]]:
-            groups = await db.survey.failures(FailureFilter(**asked))
+            groups = await db.statistics.failures(FailureFilter(**asked))
             return [(one.kind, one.count, one.newest) for one in groups]
 
         assert await counted() == [("worker_lost", 1, 3), ("auth", 2, 2)]
@@ -184,17 +184,17 @@ async def case_few_programs_of_a_failure_are_named(factory: Factory) -> None:
     async with opened(factory) as db:
         for run in range(PROGRAMS_OF_FAILURE_MAX + 2):
             await _fail(db, run + 1, _LOST, program=f"p{run:02}")
-        [group] = await db.survey.failures(FailureFilter())
+        [group] = await db.statistics.failures(FailureFilter())
         assert list(group.programs) == [f"p{n:02}" for n in range(PROGRAMS_OF_FAILURE_MAX)]
 
 
 async def case_programs_of_runs_are_named_once(factory: Factory) -> None:
     async with opened(factory) as db:
-        assert await db.survey.programs() == []
+        assert await db.statistics.programs() == []
         for run, program in enumerate(("b", "a\0", "b", "B"), 1):
             await db.store.commit(replace(first(RunId(run)), new=NewRun(program, "d")))
-        assert await db.survey.programs() == ["B", "a\0", "b"]
-        assert await db.survey.programs(2) == ["B", "a\0"]
+        assert await db.statistics.programs() == ["B", "a\0", "b"]
+        assert await db.statistics.programs(2) == ["B", "a\0"]
 
 
 async def case_the_commit_that_fails_a_run_can_be_repeated(factory: Factory) -> None:

@@ -50,9 +50,9 @@ async def case_a_run_stands_the_same_wherever_it_is_told(factory: Factory) -> No
         rows = await _one_of_each(db)
         assert {row.state for row in rows} == set(DetailedStatus)
         everything = RunFilter(limit=10_000)
-        assert await db.survey.counts(everything) == Counter(row.state for row in rows)
+        assert await db.statistics.counts(everything) == Counter(row.state for row in rows)
         told = [RunPoint(row.run, row.created_at, row.ended_at, row.state) for row in rows]
-        assert await db.survey.points(everything) == told
+        assert await db.statistics.points(everything) == told
         for state in DetailedStatus:
             found = await db.archive.runs(replace(everything, states=[state]))
             assert found == [row for row in rows if row.state is state], state
@@ -67,7 +67,7 @@ async def case_several_states_can_be_asked_for(factory: Factory) -> None:
         ):
             found = await db.archive.runs(RunFilter(states=asked, limit=10_000))
             assert found == [row for row in rows if row.state in asked], asked
-            counted = await db.survey.counts(RunFilter(states=asked))
+            counted = await db.statistics.counts(RunFilter(states=asked))
             assert counted == Counter(row.state for row in found)
 
 

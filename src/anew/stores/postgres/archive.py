@@ -9,7 +9,6 @@ from typing import Any
 
 from anew.store import (
     Blob,
-    EventRow,
     JobRef,
     JobRow,
     PackedEvents,
@@ -18,6 +17,7 @@ from anew.store import (
     RunId,
     RunRow,
     Snapshot,
+    StoredEvent,
     WaitReason,
 )
 from anew.stores.codec import checksums_in
@@ -107,7 +107,7 @@ async def read_runs(
 def _whole(found: list[tuple[Any, ...]]) -> PackedRun | None:
     """A run of its rows, one for each event; None when there is more to read, or something odd."""
     _, digest, *parent, depth, has_snapshot = found[0][:8]
-    rows = [EventRow(*row[8:]) for row in found if row[8] is not None]
+    rows = [StoredEvent(*row[8:]) for row in found if row[8] is not None]
     is_plain = all(row.seq == n and row.replaced is None for n, row in enumerate(rows, 1))
     if has_snapshot or not rows or not is_plain:
         return None
@@ -143,7 +143,7 @@ async def read_rows(
 ) -> PackedEvents:
     """Runs that are removed meanwhile have no events."""
     cursor = await connection.execute(EVENTS, (run, after, limit), binary=True)
-    rows = [EventRow(*row) for row in await cursor.fetchall()]
+    rows = [StoredEvent(*row) for row in await cursor.fetchall()]
     needed = checksums_in(rows)
     blobs = await _blobs(connection, run, needed)
     is_cut = any(row.seq != number for number, row in enumerate(rows, after + 1))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from anew.stores.following_clock import FollowingClock
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.link import Links
+from anew.stores.postgres.pool import ConnectionPool
 
 # PostgreSQL knows microseconds.
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000"
 
 
-def server_clock(links: Links) -> FollowingClock:
+def server_clock(links: ConnectionPool) -> FollowingClock:
     async def ask() -> int:
         return await links.run(_now)
 

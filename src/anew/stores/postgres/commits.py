@@ -9,7 +9,7 @@ from anew.errors import EngineBug
 from anew.store import JobRef, KeyTaken, PackedCommit, RunId
 from anew.stores.postgres.batches import batch
 from anew.stores.postgres.values import integers_of, job_values
-from anew.stores.postgres.writer import Call, Kind, single
+from anew.stores.postgres.writer import GroupStatement, WriteCall, single
 from anew.stores.refusals import lost_lease, unexpected_version
 
 _WAKE = b"""
@@ -25,12 +25,12 @@ _WORDS = 3
 _NOT_THERE = -1
 
 
-def commit_call(commit: PackedCommit) -> Call:
-    return Call(commit.run, _COMMITS, commit, _size(commit))
+def commit_call(commit: PackedCommit) -> WriteCall:
+    return WriteCall(commit.run, _COMMITS, commit, _size(commit))
 
 
-def wake_call(job: JobRef) -> Call:
-    return Call(job.run, _WAKES, job_values(job))
+def wake_call(job: JobRef) -> WriteCall:
+    return WriteCall(job.run, _WAKES, job_values(job))
 
 
 def check_answer(commit: PackedCommit, answer: Sequence[int] | None) -> None:
@@ -62,5 +62,5 @@ def _size(commit: PackedCommit) -> int:
     return kept + texts + sum(len(blob.data) for blob in commit.blobs)
 
 
-_COMMITS = Kind(batch, _answers)
+_COMMITS = GroupStatement(batch, _answers)
 _WAKES = single(_WAKE)

@@ -69,15 +69,15 @@ _SESSION = {
 _PORT = re.compile(r"\d*(,\d*)*")
 
 
-class Verdict(Enum):
+class Recovery(Enum):
     """What can be done about an error."""
 
-    LOST = auto()  # make another connection, and do it again
-    AGAIN = auto()  # do it again
-    FINAL = auto()  # tell somebody
+    RECONNECT = auto()  # make another connection, and do it again
+    RETRY = auto()  # do it again
+    RAISE = auto()  # it will not pass
 
 
-class Place(Struct, frozen=True):
+class ConnectionInfo(Struct, frozen=True):
     """Where the database is. `text` has no secrets; `parts`, those of its URL, may have."""
 
     text: str
@@ -90,7 +90,7 @@ class Place(Struct, frozen=True):
         return str(self.parts.get("password") or "")
 
     def __repr__(self) -> str:
-        return f"Place({self.text})"
+        return f"ConnectionInfo({self.text})"
 
 
 # Others are doing the same: their turn first.
@@ -153,7 +153,7 @@ _ADVICE = {
 }
 
 
-def place_of(url: str, *, is_pooled: bool, is_durable: bool = True) -> Place:
+def connection_info(url: str, *, is_pooled: bool, is_durable: bool = True) -> ConnectionInfo:
     """ConfigError if it cannot be read; what libpq says about that could repeat the password.
 
     `is_durable`: a commit is on disk when it returns, unless the URL says otherwise.
@@ -168,7 +168,7 @@ def place_of(url: str, *, is_pooled: bool, is_durable: bool = True) -> Place:
     if not _PORT.fullmatch(port) or "@" in name:
         # A password with a / or @ in it has made libpq take its rest for something else.
         raise _unreadable()
-    return Place(f"{host}:{port}/{name}", parts, is_pooled, is_durable)
+    return ConnectionInfo(f"{host}:{port}/{name}", parts, is_pooled, is_durable)
 
 
 def _unreadable() -> ConfigError:
@@ -179,7 +179,7 @@ def _unreadable() -> ConfigError:
     )
 
 
-async def connect(place: Place, *, is_reader: bool = False) -> Connection:
+async def connect(place: ConnectionInfo, *, is_reader: bool = False) -> Connection:
     """One that commits each statement by itself. Errors are psycopg's, but for an old server."""
     # What is sent by hand is UTF-8, whatever the environment says.
     settings: dict[str, Any] = {**_NETWORK, **_password(), **place.parts, "client_encoding": "UTF8"}
@@ -220,27 +220,27 @@ def _options(*, is_reader: bool, is_durable: bool) -> str:
     return " ".join(f"-c {one}" for one in chosen)
 
 
-def judge(error: BaseException) -> Verdict:
+def recovery_of(error: BaseException) -> Recovery:
     """Whether to do again what raised this. All that we do is safe to do again."""
     if isinstance(error, psycopg.Error):
         code = error.sqlstate
         if code in _AGAIN:
-            return Verdict.AGAIN
+            return Recovery.RETRY
         if code is not None:
-            return Verdict.LOST if code in _LOST or code.startswith("08") else Verdict.FINAL
+            return Recovery.RECONNECT if code in _LOST or code.startswith("08") else Recovery.RAISE
         if not isinstance(error, psycopg.OperationalError) or _refusal(str(error)):
-            return Verdict.FINAL
-    return Verdict.LOST
+            return Recovery.RAISE
+    return Recovery.RECONNECT
 
 
-def store_error(place: Place, error: BaseException) -> StoreError:
+def store_error(place: ConnectionInfo, error: BaseException) -> StoreError:
     """The error a person gets: what, where, what to do, and PostgreSQL's own words."""
     detail = _detail(place, error)
     code = error.sqlstate if isinstance(error, psycopg.Error) else None
     known = _ADVICE.get(code or "") or _refusal(detail)
     if known is not None:
         return StoreError(f"PostgreSQL at {place.text}: {known[0]} ({detail}). {known[1]}.")
-    if judge(error) is Verdict.FINAL:
+    if recovery_of(error) is Recovery.RAISE:
         return StoreError(f"PostgreSQL at {place.text}: {type(error).__name__}: {detail}.")
     return StoreError(
         f"PostgreSQL at {place.text} cannot be reached ({detail}). "
@@ -261,7 +261,7 @@ def _refusal(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _detail(place: Place, error: BaseException) -> str:
+def _detail(place: ConnectionInfo, error: BaseException) -> str:
     """On one line, and never with the password."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = lines[0].strip().rstrip(".")[:DETAIL_CHARS_MAX]

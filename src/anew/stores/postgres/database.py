@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from anew.clock import Clock
 from anew.engine.events import Event
 from anew.store import (
-    Batch,
     Commit,
     JobRef,
     JobRow,
     Lease,
+    LeaseResult,
     PackedCommit,
     PackedEvents,
     PackedRun,
@@ -30,27 +30,21 @@ from anew.store import (
     RunId,
     RunRow,
     SealedCredential,
-    Stored,
     StoredProgram,
+    StoredRun,
     StoreError,
     StoreGone,
 )
+from anew.stores.batching import Batcher
 from anew.stores.following_clock import FollowingClock
-from anew.stores.gathering import Gathering
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.postgres import archive, catalog, leasing, ranges
+from anew.stores.postgres.backfill import FailureBackfill
 from anew.stores.postgres.clock import server_clock
 from anew.stores.postgres.commits import check_answer, commit_call, wake_call
-from anew.stores.postgres.connection import Place, place_of
-from anew.stores.postgres.link import (
-    CLOSING_SECONDS_MAX,
-    OPEN_PATIENCE_SECONDS,
-    Links,
-    Patience,
-)
-from anew.stores.postgres.marking import Marking
+from anew.stores.postgres.connection import ConnectionInfo, connection_info
 from anew.stores.postgres.migrations import (
     MIGRATION_SECONDS_MAX,
     check_schema,
@@ -58,10 +52,16 @@ from anew.stores.postgres.migrations import (
     migrations,
 )
 from anew.stores.postgres.notices import PostgresNotices
+from anew.stores.postgres.pool import (
+    CLOSING_SECONDS_MAX,
+    OPEN_PATIENCE_SECONDS,
+    ConnectionPool,
+    Patience,
+)
 from anew.stores.postgres.roster import PostgresRoster
-from anew.stores.postgres.settings import Settings, settings_of
-from anew.stores.postgres.survey import PostgresSurvey
-from anew.stores.postgres.writer import Call, Writer
+from anew.stores.postgres.settings import PostgresSettings, settings_in
+from anew.stores.postgres.statistics import PostgresStatistics
+from anew.stores.postgres.writer import PostgresWriter, WriteCall
 
 # Of their own, so that a lease is not lost because all the others are reading long logs.
 LEASING_CONNECTIONS = 1
@@ -77,7 +77,7 @@ EXTEND_SECONDS_MIN = 0.1
 class Writes(Protocol):
     """Does statements that change runs."""
 
-    async def do(self, call: Call) -> Any: ...
+    async def do(self, call: WriteCall) -> Any: ...
 
     def end_by(self, moment: float) -> None: ...
 
@@ -87,10 +87,10 @@ class Writes(Protocol):
 class NoWriter:
     """What a database opened for reading has instead."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ConnectionInfo) -> None:
         self._place = place
 
-    async def do(self, call: Call) -> NoReturn:
+    async def do(self, call: WriteCall) -> NoReturn:
         del call
         raise StoreError(f"PostgreSQL at {self._place.text} is open for reading only.")
 
@@ -109,10 +109,10 @@ class PostgresStore:
     def __init__(
         self,
         writer: Writes,
-        links: Links,
+        links: ConnectionPool,
         *,
-        leasing_links: Links,
-        heartbeat_links: Links,
+        leasing_links: ConnectionPool,
+        heartbeat_links: ConnectionPool,
         notices: PostgresNotices,
         clock: Clock,
     ) -> None:
@@ -122,7 +122,7 @@ class PostgresStore:
         self._heartbeats = heartbeat_links
         self._notices = notices
         self._clock = clock
-        self._loads = Gathering(self._read_all, most=LOADS_MAX, at_once=LOADS_AT_ONCE)
+        self._loads = Batcher(self._read_all, most=LOADS_MAX, at_once=LOADS_AT_ONCE)
 
     async def commit(self, commit: Commit) -> None:
         # Encoded before anyone waits: the caller goes on to change its state.
@@ -132,7 +132,7 @@ class PostgresStore:
         check_answer(commit, await self._writer.do(commit_call(commit)))
         self._notices.tell(notices_of(commit))
 
-    async def load(self, run: RunId) -> Stored | None:
+    async def load(self, run: RunId) -> StoredRun | None:
         return await load_packed(self, run)
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
@@ -150,7 +150,7 @@ class PostgresStore:
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
         wait_seconds: float = 0.0,
-    ) -> Batch:
+    ) -> LeaseResult:
         del wait_seconds
         return await self._leasing.run(
             partial(leasing.take, now=now, until=until, limit=limit, pools=pools, runs=runs)
@@ -190,7 +190,7 @@ class PostgresStore:
 class PostgresArchive:
     """The readers' side."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: ConnectionPool) -> None:
         self._links = links
 
     async def run(self, run: RunId) -> RunRow | None:
@@ -221,7 +221,7 @@ class PostgresArchive:
 class PostgresCatalog:
     """Programs."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: ConnectionPool) -> None:
         self._links = links
 
     async def keep(self, program: StoredProgram) -> None:
@@ -243,7 +243,7 @@ class PostgresCatalog:
 class PostgresVault:
     """Credentials."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: ConnectionPool) -> None:
         self._links = links
 
     async def seal(self, credential: SealedCredential) -> None:
@@ -265,26 +265,31 @@ class PostgresDatabase:
     is_shared = True
 
     def __init__(
-        self, place: Place, settings: Settings, *, patience: Patience, read_only: bool
+        self,
+        place: ConnectionInfo,
+        settings: PostgresSettings,
+        *,
+        patience: Patience,
+        read_only: bool,
     ) -> None:
         self.place = place.text
         self._settings = settings
-        links = self._links = Links(place, patience, size=settings.connections)
-        writer: Writes = NoWriter(place) if read_only else Writer(place, patience)
+        links = self._links = ConnectionPool(place, patience, size=settings.connections)
+        writer: Writes = NoWriter(place) if read_only else PostgresWriter(place, patience)
         self._writer = writer
         self.notices = PostgresNotices(place, links)
         self.clock: FollowingClock = server_clock(links)
         self.store = PostgresStore(
             writer,
             links,
-            leasing_links=Links(place, patience, size=LEASING_CONNECTIONS),
-            heartbeat_links=Links(place, patience, size=HEARTBEAT_CONNECTIONS),
+            leasing_links=ConnectionPool(place, patience, size=LEASING_CONNECTIONS),
+            heartbeat_links=ConnectionPool(place, patience, size=HEARTBEAT_CONNECTIONS),
             notices=self.notices,
             clock=self.clock,
         )
         self.archive = PostgresArchive(links)
-        self._marking = None if read_only else Marking(links)
-        self.survey = PostgresSurvey(links, self._marking)
+        self._marking = None if read_only else FailureBackfill(links)
+        self.statistics = PostgresStatistics(links, self._marking)
         self.catalog = PostgresCatalog(links)
         self.vault = PostgresVault(links)
         self.roster = PostgresRoster(links)
@@ -296,7 +301,7 @@ class PostgresDatabase:
         *,
         read_only: bool = False,
         notify: bool | None = None,
-        settings: Settings | None = None,
+        settings: PostgresSettings | None = None,
         patience: Patience | None = None,
     ) -> PostgresDatabase:
         """The schema is created, or brought to the newest, unless it is `read_only`.
@@ -304,8 +309,8 @@ class PostgresDatabase:
         `notify` None: hear and tell other processes, unless it is only read or behind a pooler.
         StoreError when it cannot be used, ConfigError for a URL or setting that cannot be read.
         """
-        chosen = settings if settings is not None else settings_of()
-        place = place_of(url, is_pooled=chosen.is_pooled, is_durable=chosen.is_durable)
+        chosen = settings if settings is not None else settings_in()
+        place = connection_info(url, is_pooled=chosen.is_pooled, is_durable=chosen.is_durable)
         database = cls(place, chosen, patience=patience or Patience(), read_only=read_only)
         is_notified = not read_only if notify is None else notify
         try:
@@ -317,7 +322,7 @@ class PostgresDatabase:
             raise
         return database
 
-    async def _prepare(self, place: Place, *, read_only: bool) -> None:
+    async def _prepare(self, place: ConnectionInfo, *, read_only: bool) -> None:
         bring = check_schema if read_only else migrate
         await self._links.run(
             partial(bring, place=place, known=migrations()),
@@ -353,7 +358,7 @@ class PostgresDatabase:
     @property
     def transactions(self) -> int:
         """How many write transactions this process has made durable."""
-        return self._writer.transactions if isinstance(self._writer, Writer) else 0
+        return self._writer.transactions if isinstance(self._writer, PostgresWriter) else 0
 
     def hurry(self) -> None:
         """Let nobody wait for an answer for longer than a few seconds from now on."""

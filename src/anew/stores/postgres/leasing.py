@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS
-from anew.store import Batch, Lease, RunId
+from anew.store import Lease, LeaseResult, RunId
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.values import (
     integer,
@@ -18,7 +18,7 @@ from anew.stores.postgres.values import (
     text_array,
     to_text,
 )
-from anew.stores.postgres.writer import Call, single
+from anew.stores.postgres.writer import WriteCall, single
 
 # When others are about to take what is due, whoever asked looks again after this.
 CONTENDED_NANOSECONDS = NANOSECONDS // 50
@@ -52,7 +52,7 @@ async def take(
     limit: int,
     pools: Sequence[str] | None,
     runs: Sequence[RunId] | None,
-) -> Batch:
+) -> LeaseResult:
     """Lease what is due, and say when the next job is."""
     asked = (
         *(now, until, limit),
@@ -71,7 +71,7 @@ async def take(
         job = job_ref(run, step, visit=visit, iteration=iteration)
         leases.append(Lease(job, token, until, calls_again))
         versions[job.run] = version
-    return Batch(leases, next_due, versions)
+    return LeaseResult(leases, next_due, versions)
 
 
 async def extend(connection: Connection, leases: Sequence[Lease], until: int) -> list[Lease]:
@@ -97,9 +97,9 @@ async def expired(connection: Connection, now: int, *, runs: Sequence[RunId] | N
     ]
 
 
-def release_call(lease: Lease, due_at: int) -> Call:
+def release_call(lease: Lease, due_at: int) -> WriteCall:
     values = (*job_values(lease.job), integer(lease.token), integer(due_at))
-    return Call(lease.job.run, _RELEASES, values)
+    return WriteCall(lease.job.run, _RELEASES, values)
 
 
 def _integers(runs: Sequence[RunId] | None) -> bytes | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.store import StoreError
-from anew.stores.postgres.connection import Connection, Place
+from anew.stores.postgres.connection import Connection, ConnectionInfo
 
 SCRIPTS = Path(__file__).parent.parent / "sql" / "postgres"
 # To wait for another process that does it, and for an index over all there is.
@@ -61,7 +61,7 @@ def migrations(folder: Path = SCRIPTS) -> list[Migration]:
     ]
 
 
-async def migrate(connection: Connection, place: Place, known: list[Migration]) -> None:
+async def migrate(connection: Connection, place: ConnectionInfo, known: list[Migration]) -> None:
     """Apply what is missing, each script in a transaction of its own."""
     while await _applied(connection, place, known=known) < len(known):
         async with connection.transaction():
@@ -77,7 +77,9 @@ async def migrate(connection: Connection, place: Place, known: list[Migration]) 
                 await _apply(connection, known[number])
 
 
-async def check_schema(connection: Connection, place: Place, known: list[Migration]) -> None:
+async def check_schema(
+    connection: Connection, place: ConnectionInfo, known: list[Migration]
+) -> None:
     """Refuse a database whose schema is not exactly the newest: a reader cannot bring it there."""
     applied = await _applied(connection, place, known=known)
     if applied == 0:
@@ -92,7 +94,7 @@ async def check_schema(connection: Connection, place: Place, known: list[Migrati
         )
 
 
-async def _applied(connection: Connection, place: Place, *, known: list[Migration]) -> int:
+async def _applied(connection: Connection, place: ConnectionInfo, *, known: list[Migration]) -> int:
     """How many of the known scripts the database has; StoreError when it has others."""
     found = await (await connection.execute(_IS_THERE)).fetchone()
     if found is None or not found[0]:

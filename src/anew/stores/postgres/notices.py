@@ -18,12 +18,12 @@ from msgspec import Struct
 
 from anew.store import ANY_POOL, Notice, RunId, StoreError
 from anew.stores.notices import LocalNotices, is_for_others
-from anew.stores.postgres.connection import Connection, Place, connect, hang_up
-from anew.stores.postgres.link import (
+from anew.stores.postgres.connection import Connection, ConnectionInfo, connect, hang_up
+from anew.stores.postgres.pool import (
     BACKOFF_FIRST_SECONDS,
     BACKOFF_SECONDS_MAX,
     TROUBLE,
-    Links,
+    ConnectionPool,
     Patience,
 )
 from anew.stores.postgres.values import text_array
@@ -63,7 +63,7 @@ _payload = msgspec.json.Decoder(_Payload).decode
 class PostgresNotices(LocalNotices):
     """Tells the tasks of this process, and those of others."""
 
-    def __init__(self, place: Place, links: Links) -> None:
+    def __init__(self, place: ConnectionInfo, links: ConnectionPool) -> None:
         super().__init__()
         self._place = place
         self._links = links

@@ -10,7 +10,7 @@ from typing import Any
 
 from anew.store import RunId, StoreError
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.link import Links, Patience
+from anew.stores.postgres.pool import ConnectionPool, Patience
 from anew.stores.postgres.values import integer_array
 
 # So many weeks may pass without `maintain` before events go to the default partition.
@@ -51,7 +51,7 @@ async def _weeks(connection: Connection) -> list[int]:
     return [row[0] for row in await cursor.fetchall()]
 
 
-async def prune(links: Links, *, before: int, limit: int) -> int:
+async def prune(links: ConnectionPool, *, before: int, limit: int) -> int:
     """How many runs went."""
     weeks: list[int] = await _ask(links, "SELECT anew.old_weeks_v1(%s)", before)
     gone, few, removed = 0, 0, 0
@@ -68,7 +68,7 @@ async def prune(links: Links, *, before: int, limit: int) -> int:
     return gone
 
 
-async def remove(links: Links, run: RunId) -> bool:
+async def remove(links: ConnectionPool, run: RunId) -> bool:
     """Whether it was there."""
 
     async def take(connection: Connection) -> bool:
@@ -82,7 +82,7 @@ async def remove(links: Links, run: RunId) -> bool:
     return await links.run(take, PATIENCE)
 
 
-async def _ask(links: Links, statement: str, *values: object) -> Any:
+async def _ask(links: ConnectionPool, statement: str, *values: object) -> Any:
     """What one statement answers that may take long, in a transaction of its own."""
 
     async def ask(connection: Connection) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 from anew.engine.moments import NANOSECONDS
 from anew.store import WORKERS_KEPT_SECONDS_MAX, HeldJob, JobRow, PoolLoad, Presence, WaitReason
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.link import Links
+from anew.stores.postgres.pool import ConnectionPool
 from anew.stores.postgres.values import from_text, job_ref, to_text
 
 _COLUMNS = (
@@ -55,7 +55,7 @@ ASKING_FOR_EVER = f"{_ASKING_COLUMNS} AND due_at IS NULL ORDER BY {_ORDER}"
 class PostgresRoster:
     """Over the connections that read: what it writes changes no run."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: ConnectionPool) -> None:
         self._links = links
 
     async def beat(self, presence: Presence) -> None:

@@ -21,7 +21,7 @@ CONNECTIONS_DEFAULT = 3
 CONNECTIONS_MAX = 100
 
 
-class Settings(Struct, frozen=True):
+class PostgresSettings(Struct, frozen=True):
     """`is_pooled`: a pooler gives each transaction any of its connections.
 
     `is_durable`: commits wait for the disk, whatever the server's own setting. Behind a pooler that
@@ -34,7 +34,7 @@ class Settings(Struct, frozen=True):
     hash_partitions: int = 1
 
 
-def settings_of(environment: Mapping[str, str] = os.environ) -> Settings:
+def settings_in(environment: Mapping[str, str] = os.environ) -> PostgresSettings:
     """ConfigError for what cannot be used."""
     pooler = environment.get(POOLER, "")
     if pooler not in ("", "session", "transaction"):
@@ -48,7 +48,7 @@ def settings_of(environment: Mapping[str, str] = os.environ) -> Settings:
             f"{SYNCHRONOUS} is {synchronous}; it can be FULL (the default: a commit that returned "
             "is on disk) or NORMAL (PostgreSQL's own synchronous_commit counts)."
         )
-    return Settings(
+    return PostgresSettings(
         is_pooled=pooler == "transaction",
         is_durable=synchronous != "NORMAL",
         connections=_number(

@@ -17,12 +17,12 @@ from msgspec import Struct
 from anew.store import RunId, StoreError
 from anew.stores.postgres.connection import (
     Connection,
-    Place,
-    Verdict,
-    judge,
+    ConnectionInfo,
+    Recovery,
+    recovery_of,
     store_error,
 )
-from anew.stores.postgres.link import CLOSING_SECONDS_MAX, TROUBLE, Link, Patience
+from anew.stores.postgres.pool import CLOSING_SECONDS_MAX, TROUBLE, Patience, ReconnectingConnection
 from anew.stores.postgres.sending import value_of
 
 # One transaction holds no more than this, so that the first in it does not wait for ever, nor do
@@ -32,7 +32,7 @@ GROUP_MAX = 200
 GROUP_BYTES_MAX = 4 * 1024 * 1024
 
 
-class Kind(Struct, frozen=True):
+class GroupStatement(Struct, frozen=True):
     """A statement that does up to `most` calls at once and is a transaction by itself.
 
     `bind` makes it and its values of what the calls ask, and `read` tells for each of them what
@@ -44,44 +44,46 @@ class Kind(Struct, frozen=True):
     most: int = GROUP_MAX
 
 
-def single(statement: bytes) -> Kind:
+def single(statement: bytes) -> GroupStatement:
     """Of a statement that does one call, which asks with its values, and tells nothing."""
-    return Kind(lambda asked: (statement, asked[0]), lambda _, count: [None] * count, most=1)
+    return GroupStatement(
+        lambda asked: (statement, asked[0]), lambda _, count: [None] * count, most=1
+    )
 
 
-class Call(Struct, frozen=True):
+class WriteCall(Struct, frozen=True):
     """Something that changes a run, safe to do again. `size` is about how many bytes it has."""
 
     run: RunId
-    kind: Kind
+    kind: GroupStatement
     asked: Any
     size: int = 0
 
 
-class _Asked(Struct):
-    call: Call
+class _PendingWrite(Struct):
+    call: WriteCall
     future: asyncio.Future[Any]
 
 
-class Writer:
+class PostgresWriter:
     """Owns one connection.
 
     The list of those who wait needs no bound of its own: every entry has a caller behind it.
     """
 
-    def __init__(self, place: Place, patience: Patience) -> None:
-        self._link = Link(place, patience)
+    def __init__(self, place: ConnectionInfo, patience: Patience) -> None:
+        self._link = ReconnectingConnection(place, patience)
         self._place = place
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_PendingWrite] = []
         self._serving: asyncio.Task[None] | None = None
         self._is_closed = False
         self.transactions = 0
 
-    async def do(self, call: Call) -> Any:
+    async def do(self, call: WriteCall) -> Any:
         """What the statement answers, once everything it wrote is durable."""
         if self._is_closed:
             raise StoreError(f"the database at {self._place.text} is closed.")
-        asked = _Asked(call, asyncio.get_running_loop().create_future())
+        asked = _PendingWrite(call, asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         if self._serving is None:
             self._serving = asyncio.create_task(self._serve(), name="anew-postgres-writer")
@@ -110,7 +112,7 @@ class Writer:
         finally:
             self._serving = None
 
-    def _next_group(self) -> list[_Asked]:
+    def _next_group(self) -> list[_PendingWrite]:
         """Those who have waited longest, one at least, and who still wait; all of one kind."""
         count, size, kind = 0, 0, self._waiting[0].call.kind
         for asked in self._waiting[: kind.most]:
@@ -122,7 +124,7 @@ class Writer:
         del self._waiting[:count]
         return group
 
-    async def _results(self, group: list[_Asked]) -> list[Any]:
+    async def _results(self, group: list[_PendingWrite]) -> list[Any]:
         """What each statement answers, or its error."""
         if len(group) > 1:
             try:
@@ -130,7 +132,7 @@ class Writer:
                     partial(_send_wanted, group=group), gives_way=True
                 )
             except TROUBLE as error:
-                if judge(error) is Verdict.LOST:
+                if recovery_of(error) is Recovery.RECONNECT:
                     # Nobody of the group would fare better alone.
                     return [store_error(self._place, error) for _ in group]
             except Exception:
@@ -141,7 +143,7 @@ class Writer:
                 return results
         return [await self._alone(asked) for asked in group]
 
-    async def _alone(self, asked: _Asked) -> Any:
+    async def _alone(self, asked: _PendingWrite) -> Any:
         try:
             [result] = await self._link.run(partial(_send_wanted, group=[asked]))
         except Exception as error:
@@ -150,7 +152,7 @@ class Writer:
         return result
 
 
-async def _send_wanted(connection: Connection, group: list[_Asked]) -> list[Any]:
+async def _send_wanted(connection: Connection, group: list[_PendingWrite]) -> list[Any]:
     """Each time it is tried, without those whom nobody waits for any more."""
     wanted = [asked for asked in group if not asked.future.cancelled()]
     if not wanted:

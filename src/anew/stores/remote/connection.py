@@ -19,7 +19,7 @@ import msgspec
 
 from anew.errors import ConfigError
 from anew.store import StoreError
-from anew.stores.remote.http import Client, NotAnswered, NotHttp, Reply, TooLarge
+from anew.stores.remote.http import Client, HttpReply, NotAnswered, NotHttp, ReplyTooLarge
 from anew.stores.remote.route import NotSent, find_route
 from anew.stores.remote.wire import (
     CURSOR_HEADER,
@@ -28,7 +28,7 @@ from anew.stores.remote.wire import (
     PROTOCOL,
     PROTOCOL_HEADER,
     REPEATED_HEADER,
-    Refusal,
+    ErrorReply,
     bytes_max,
     error_of,
 )
@@ -67,7 +67,7 @@ class _Trouble(NamedTuple):
     may_be_heard: bool
 
 
-class Connection:
+class ServerConnection:
     """Make one inside a running event loop; close it there."""
 
     def __init__(self, url: str, token: str | None, *, patience_seconds: float) -> None:
@@ -126,7 +126,7 @@ class Connection:
         wait_seconds: float = 0.0,
         patience_seconds: float | None = None,
         urgent_seconds: float | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         body = msgspec.msgpack.encode(asked)
         _check_size(operation, len(body))
         patience = self.patience_seconds if patience_seconds is None else patience_seconds
@@ -136,7 +136,7 @@ class Connection:
             if self._client.is_closed:
                 raise StoreError(f"the connection to {self.url} is closed.")
             got = await self._try(operation, body, headers=headers, way=way)
-            if isinstance(got, Reply):
+            if isinstance(got, HttpReply):
                 return got
             now = time.monotonic()
             gives_up_at = now + patience if gives_up_at is None else gives_up_at
@@ -167,13 +167,13 @@ class Connection:
 
     async def _try(
         self, operation: str, body: bytes, *, headers: bytes, way: _Way
-    ) -> Reply | _Trouble:
+    ) -> HttpReply | _Trouble:
         """One request. What may pass is trouble; what will not is raised."""
         try:
             reply = await way.client.post(
                 PATH + operation, body, headers=headers, answer_seconds=way.answer_seconds
             )
-        except TooLarge as error:
+        except ReplyTooLarge as error:
             raise self._not_a_server(str(error)) from error
         except (NotSent, NotAnswered) as error:
             if operation == "hello" and isinstance(error, NotHttp):
@@ -194,7 +194,7 @@ class Connection:
         said = refusal.message if refusal is not None else f"HTTP {reply.status}"
         return _Trouble(StoreError(f"the server {self.url} cannot do it now: {said}"), True)
 
-    def _understood(self, operation: str, reply: Reply, answer: type[T]) -> T:
+    def _understood(self, operation: str, reply: HttpReply, answer: type[T]) -> T:
         if reply.status == 200 and _media_type(reply) == _MEDIA_TYPE:
             try:
                 found: T = _decoder(cast(Hashable, answer)).decode(reply.body)
@@ -280,14 +280,14 @@ def _decoder(answer: Hashable) -> msgspec.msgpack.Decoder[Any]:
     return decoder
 
 
-def _media_type(reply: Reply) -> bytes:
+def _media_type(reply: HttpReply) -> bytes:
     return reply.headers.get(b"content-type", b"")
 
 
-def _refusal(reply: Reply) -> Refusal | None:
+def _refusal(reply: HttpReply) -> ErrorReply | None:
     if reply.status == 200 or _media_type(reply) != _MEDIA_TYPE:
         return None
     try:
-        return msgspec.msgpack.decode(reply.body, type=Refusal)
+        return msgspec.msgpack.decode(reply.body, type=ErrorReply)
     except msgspec.DecodeError:
         return None

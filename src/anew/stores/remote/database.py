@@ -1,6 +1,6 @@
 """The protocols of `anew.store`, spoken to a server.
 
-Nothing is kept here: every question is asked, every commit is durable at the server when it
+EmptyRequest is kept here: every question is asked, every commit is durable at the server when it
 returns. Moments are those of the server's clock.
 """
 
@@ -19,13 +19,12 @@ from anew.clock import Clock
 from anew.engine.events import Event
 from anew.errors import AnewError, ConfigError
 from anew.store import (
-    Batch,
     Blob,
     Commit,
-    EventRow,
     JobRef,
     JobRow,
     Lease,
+    LeaseResult,
     PackedCommit,
     PackedEvents,
     PackedRun,
@@ -33,19 +32,20 @@ from anew.store import (
     RunId,
     RunRow,
     SealedCredential,
-    Stored,
+    StoredEvent,
     StoredProgram,
+    StoredRun,
     StoreGone,
 )
 from anew.stores.following_clock import FollowingClock
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
-from anew.stores.remote.connection import PATIENCE_SECONDS, Connection
-from anew.stores.remote.hearing import RemoteNotices
+from anew.stores.remote.connection import PATIENCE_SECONDS, ServerConnection
+from anew.stores.remote.notices import RemoteNotices
+from anew.stores.remote.request_batching import RequestBatcher
 from anew.stores.remote.roster import RemoteRoster
-from anew.stores.remote.survey import RemoteSurvey
-from anew.stores.remote.together import Together
+from anew.stores.remote.statistics import RemoteStatistics
 from anew.stores.remote.wire import (
     COMMIT_ANSWERS,
     LIST_BYTES,
@@ -53,22 +53,22 @@ from anew.stores.remote.wire import (
     PROTOCOL,
     ROWS_MAX,
     WAIT_SECONDS_MAX,
-    EventPage,
-    EventsAsked,
-    ExpiredAsked,
-    ExtendAsked,
+    EmptyRequest,
+    EventsRequest,
+    ExpiredRequest,
+    ExtendRequest,
     Hello,
-    LeaseAsked,
-    LoadAsked,
-    Loaded,
-    Nothing,
-    OrderAsked,
-    ProgramAsked,
-    PruneAsked,
-    ReleaseAsked,
-    RunAsked,
-    TextAsked,
-    TicketAsked,
+    LeaseRequest,
+    LoadedRun,
+    LoadRequest,
+    OrderRequest,
+    PackedPage,
+    ProgramRequest,
+    PruneRequest,
+    ReleaseRequest,
+    RunRequest,
+    TextRequest,
+    TicketRequest,
     bytes_max,
 )
 from anew.values import Object
@@ -84,13 +84,15 @@ class RemoteStore:
 
     waits = True
 
-    def __init__(self, connection: Connection, notices: RemoteNotices, clock: Clock) -> None:
+    def __init__(self, connection: ServerConnection, notices: RemoteNotices, clock: Clock) -> None:
         self._connection = connection
         self._notices = notices
         self._clock = clock
         self._archive = RemoteArchive(connection)
-        self._commits: Together[None] = Together(connection, "store.commit", COMMIT_ANSWERS)
-        self._loads: Together[Loaded] = Together(
+        self._commits: RequestBatcher[None] = RequestBatcher(
+            connection, "store.commit", COMMIT_ANSWERS
+        )
+        self._loads: RequestBatcher[LoadedRun] = RequestBatcher(
             connection, "store.load", LOAD_ANSWERS, most=LOADED_MAX
         )
         self._leaving: set[asyncio.Task[None]] = set()
@@ -102,11 +104,11 @@ class RemoteStore:
         await self._commits.ask(commit.run, _encoded(commit))
         self._notices.tell(notices_of(commit))
 
-    async def load(self, run: RunId) -> Stored | None:
+    async def load(self, run: RunId) -> StoredRun | None:
         return await load_packed(self, run)
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
-        asked = msgspec.msgpack.encode(LoadAsked(run, knows))
+        asked = msgspec.msgpack.encode(LoadRequest(run, knows))
         loaded = await self._loads.ask(run, asked)
         if loaded is None:
             return None
@@ -128,13 +130,13 @@ class RemoteStore:
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
         wait_seconds: float = 0.0,
-    ) -> Batch:
+    ) -> LeaseResult:
         ticket = token_hex(8)
         wait_seconds = min(wait_seconds, WAIT_SECONDS_MAX)
-        asked = LeaseAsked(now, until, limit, ticket, pools, runs, wait_seconds)
+        asked = LeaseRequest(now, until, limit, ticket, pools, runs, wait_seconds)
         try:
             return await self._connection.ask(
-                "store.lease", asked, Batch, wait_seconds=wait_seconds
+                "store.lease", asked, LeaseResult, wait_seconds=wait_seconds
             )
         except asyncio.CancelledError:
             # The answer may be on its way: whatever was leased is handed back.
@@ -146,20 +148,20 @@ class RemoteStore:
     async def _leave(self, ticket: str) -> None:
         with suppress(AnewError, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS_MAX):
-                await self._connection.tell("store.leave", TicketAsked(ticket))
+                await self._connection.tell("store.leave", TicketRequest(ticket))
 
     async def extend(self, leases: Sequence[Lease], until: int) -> list[Lease]:
-        asked = ExtendAsked(leases, until)
+        asked = ExtendRequest(leases, until)
         urgent_seconds = extend_seconds(until, self._clock.now())
         return await self._connection.ask(
             "store.extend", asked, list[Lease], urgent_seconds=urgent_seconds
         )
 
     async def expired(self, now: int, *, runs: Sequence[RunId] | None = None) -> list[Lease]:
-        return await self._connection.ask("store.expired", ExpiredAsked(now, runs), list[Lease])
+        return await self._connection.ask("store.expired", ExpiredRequest(now, runs), list[Lease])
 
     async def release(self, lease: Lease, *, due_at: int) -> None:
-        await self._connection.tell("store.release", ReleaseAsked(lease, due_at))
+        await self._connection.tell("store.release", ReleaseRequest(lease, due_at))
         self._notices.tell([woken(lease.job, due_at)])
 
     async def wake(self, job: JobRef) -> None:
@@ -188,48 +190,48 @@ def _encoded(commit: PackedCommit) -> bytes:
 class RemoteArchive:
     """The readers' side."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
 
     async def run(self, run: RunId) -> RunRow | None:
-        return await self._connection.ask_maybe("archive.run", RunAsked(run), RunRow)
+        return await self._connection.ask_maybe("archive.run", RunRequest(run), RunRow)
 
     async def runs(self, asked: RunFilter) -> list[RunRow]:
         return await self._connection.ask("archive.runs", asked, list[RunRow])
 
     async def run_of_key(self, key: str) -> RunId | None:
-        return await self._connection.ask_maybe("archive.run_of_key", TextAsked(key), RunId)
+        return await self._connection.ask_maybe("archive.run_of_key", TextRequest(key), RunId)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
         return unpack_events(run, await self.rows(run, after=after, limit=limit), after=after)
 
     async def rows(self, run: RunId, *, after: int = 0, limit: int = 1000) -> PackedEvents:
-        rows: list[EventRow] = []
+        rows: list[StoredEvent] = []
         blobs: list[Blob] = []
         is_cut = True
         while is_cut and len(rows) < limit:
             wanted = min(limit - len(rows), ROWS_MAX)
-            asked = EventsAsked(run, rows[-1].seq if rows else after, wanted)
-            page = await self._connection.ask("archive.events", asked, EventPage)
+            asked = EventsRequest(run, rows[-1].seq if rows else after, wanted)
+            page = await self._connection.ask("archive.events", asked, PackedPage)
             rows += page.events.rows
             blobs += page.events.blobs
             is_cut = page.is_cut or len(page.events.rows) == wanted
         return PackedEvents(rows, blobs)
 
     async def jobs(self, run: RunId) -> list[JobRow]:
-        return await self._connection.ask("archive.jobs", RunAsked(run), list[JobRow])
+        return await self._connection.ask("archive.jobs", RunRequest(run), list[JobRow])
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
-        return await self._connection.ask("archive.prune", PruneAsked(ended_before, limit), int)
+        return await self._connection.ask("archive.prune", PruneRequest(ended_before, limit), int)
 
     async def remove(self, run: RunId) -> bool:
-        return await self._connection.ask("archive.remove", RunAsked(run), bool)
+        return await self._connection.ask("archive.remove", RunRequest(run), bool)
 
 
 class RemoteCatalog:
     """Programs."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
 
     async def keep(self, program: StoredProgram) -> None:
@@ -239,34 +241,34 @@ class RemoteCatalog:
         return await self._connection.ask("catalog.register", program, StoredProgram)
 
     async def get(self, digest: str) -> StoredProgram | None:
-        return await self._connection.ask_maybe("catalog.get", TextAsked(digest), StoredProgram)
+        return await self._connection.ask_maybe("catalog.get", TextRequest(digest), StoredProgram)
 
     async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
-        asked = ProgramAsked(name, version)
+        asked = ProgramRequest(name, version)
         return await self._connection.ask_maybe("catalog.find", asked, StoredProgram)
 
     async def programs(self) -> list[StoredProgram]:
-        return await self._connection.ask("catalog.programs", Nothing(), list[StoredProgram])
+        return await self._connection.ask("catalog.programs", EmptyRequest(), list[StoredProgram])
 
 
 class RemoteVault:
     """Credentials, as encrypted as they are at rest."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
 
     async def seal(self, credential: SealedCredential) -> None:
         await self._connection.tell("vault.seal", credential)
 
     async def sealed(self, name: str) -> SealedCredential | None:
-        asked = TextAsked(name)
+        asked = TextRequest(name)
         return await self._connection.ask_maybe("vault.sealed", asked, SealedCredential)
 
     async def names(self) -> list[SealedCredential]:
-        return await self._connection.ask("vault.names", Nothing(), list[SealedCredential])
+        return await self._connection.ask("vault.names", EmptyRequest(), list[SealedCredential])
 
     async def forget(self, name: str) -> bool:
-        return await self._connection.ask("vault.forget", TextAsked(name), bool)
+        return await self._connection.ask("vault.forget", TextRequest(name), bool)
 
 
 class RemoteDatabase:
@@ -274,14 +276,14 @@ class RemoteDatabase:
 
     is_shared = True
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
         self.url = connection.url
         self.clock = FollowingClock(self._time)
         self.notices = RemoteNotices(connection)
         self.store = RemoteStore(connection, self.notices, self.clock)
         self.archive = RemoteArchive(connection)
-        self.survey = RemoteSurvey(connection)
+        self.statistics = RemoteStatistics(connection)
         self.catalog = RemoteCatalog(connection)
         self.vault = RemoteVault(connection)
         self.roster = RemoteRoster(connection)
@@ -300,7 +302,7 @@ class RemoteDatabase:
         StoreError when it cannot be reached, for `reach_seconds` at first and later for
         `patience_seconds`. ConfigError for anything else.
         """
-        database = cls(Connection(url, token, patience_seconds=patience_seconds))
+        database = cls(ServerConnection(url, token, patience_seconds=patience_seconds))
         try:
             await database._greet(reach_seconds)
             await database.clock.measure()
@@ -312,7 +314,7 @@ class RemoteDatabase:
 
     async def order(self, request: Object) -> Object:
         """Have the server execute a command of `runtime.commands`; what it answers."""
-        asked = OrderAsked(token_hex(16), msgspec.json.encode(request))
+        asked = OrderRequest(token_hex(16), msgspec.json.encode(request))
         answer = await self._connection.ask("order", asked, bytes)
         done: Object = msgspec.json.decode(answer)
         return done
@@ -332,7 +334,7 @@ class RemoteDatabase:
 
     async def _greet(self, reach_seconds: float) -> None:
         hello = await self._connection.ask(
-            "hello", Nothing(), Hello, patience_seconds=reach_seconds
+            "hello", EmptyRequest(), Hello, patience_seconds=reach_seconds
         )
         if hello.protocol != PROTOCOL:
             raise ConfigError(
@@ -342,4 +344,4 @@ class RemoteDatabase:
             )
 
     async def _time(self) -> int:
-        return await self._connection.ask("time", Nothing(), int, patience_seconds=0)
+        return await self._connection.ask("time", EmptyRequest(), int, patience_seconds=0)

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 from httptools import HttpParserError, HttpResponseParser
 
-from anew.stores.remote.route import NotSent, Route, open_line
+from anew.stores.remote.route import NetworkRoute, NotSent, open_line
 from anew.stores.remote.wire import ANSWER_BYTES_MAX
 
 SERVER_CONNECT_SECONDS_MAX = 5.0
@@ -30,11 +30,11 @@ class NotHttp(NotAnswered):
     """Something else than HTTP is spoken there."""
 
 
-class TooLarge(NotAnswered):
+class ReplyTooLarge(NotAnswered):
     """The answer goes on and on."""
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """The names of headers are in small letters."""
 
     status: int
@@ -50,7 +50,7 @@ class Line(asyncio.Protocol):
         self._parser = HttpResponseParser(self)
         # Behind a proxy a connection can be lost before it was made.
         self._transport: asyncio.Transport | None = None
-        self._asked: asyncio.Future[Reply] | None = None
+        self._asked: asyncio.Future[HttpReply] | None = None
         self._seconds = 0.0
         self._deadline = 0.0
         self._watch: asyncio.TimerHandle | None = None
@@ -66,9 +66,9 @@ class Line(asyncio.Protocol):
         self._received = 0
         self._has_headers = False
 
-    async def ask(self, pieces: list[bytes], *, answer_seconds: float) -> Reply:
+    async def ask(self, pieces: list[bytes], *, answer_seconds: float) -> HttpReply:
         """So many seconds may pass until something comes, and from then on until more does."""
-        asked: asyncio.Future[Reply] = self._loop.create_future()
+        asked: asyncio.Future[HttpReply] = self._loop.create_future()
         self._asked = asked
         self._begin()
         self._seconds = answer_seconds
@@ -122,14 +122,14 @@ class Line(asyncio.Protocol):
         self._received += len(data)
         self._deadline = self._loop.time() + self._seconds
         if self._received > ANSWER_BYTES_MAX + ANSWER_HEADER_BYTES_MAX:
-            self._fail(TooLarge(f"its answer is over {ANSWER_BYTES_MAX:,} bytes"))
+            self._fail(ReplyTooLarge(f"its answer is over {ANSWER_BYTES_MAX:,} bytes"))
             return
         try:
             self._parser.feed_data(data)
         except HttpParserError as error:
             self._fail(NotHttp(str(error)))
         if not self._has_headers and self._received > ANSWER_HEADER_BYTES_MAX:
-            self._fail(TooLarge(f"its headers are over {ANSWER_HEADER_BYTES_MAX:,} bytes"))
+            self._fail(ReplyTooLarge(f"its headers are over {ANSWER_HEADER_BYTES_MAX:,} bytes"))
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._asked is not None and error is None and self._ends_with_the_connection:
@@ -163,7 +163,7 @@ class Line(asyncio.Protocol):
             return
         asked, self._asked = self._asked, None
         if asked is not None and not asked.done():
-            asked.set_result(Reply(status, self._headers, b"".join(self._pieces)))
+            asked.set_result(HttpReply(status, self._headers, b"".join(self._pieces)))
         # What is left of the request would be taken for the beginning of the next one.
         if self._unsent_bytes() or not self._parser.should_keep_alive():
             self.abort()
@@ -206,7 +206,9 @@ class Line(asyncio.Protocol):
 class Client:
     """To one server. `headers` go with every request."""
 
-    def __init__(self, route: Route, headers: dict[str, str], *, connections_max: int) -> None:
+    def __init__(
+        self, route: NetworkRoute, headers: dict[str, str], *, connections_max: int
+    ) -> None:
         self.is_closed = False
         self._route = route
         self._target = f"POST {route.target}".encode()
@@ -220,7 +222,7 @@ class Client:
 
     async def post(
         self, path: str, body: bytes, *, headers: bytes = b"", answer_seconds: float
-    ) -> Reply:
+    ) -> HttpReply:
         """`headers` are whole lines. NotSent or NotAnswered when there is no answer."""
         size = b"content-length: %d\r\n\r\n" % len(body)
         head = b"".join([self._target, path.encode(), self._headers, headers, size])

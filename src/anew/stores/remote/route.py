@@ -36,7 +36,7 @@ class Hop(Struct, frozen=True):
     tls: SSLContext | None
 
 
-class Route(Struct, frozen=True):
+class NetworkRoute(Struct, frozen=True):
     """`target` stands before the path of every request, `headers` go with it.
 
     `through` is a proxy that is to connect us with the server, and `tunnel` what to tell it.
@@ -49,24 +49,24 @@ class Route(Struct, frozen=True):
     tunnel: bytes = b""
 
 
-def find_route(url: str) -> Route:
+def find_route(url: str) -> NetworkRoute:
     """ConfigError when the environment names a proxy that cannot be used."""
     parts = urlsplit(url)
     host = {"host": parts.netloc}
     proxy = _proxy_for(parts)
     if proxy is None:
-        return Route(_hop(parts), parts.path, host)
+        return NetworkRoute(_hop(parts), parts.path, host)
     if parts.scheme == "http":
         # It is the proxy that is asked, for the whole address.
-        return Route(_hop(proxy), url, host | _authorization(proxy))
+        return NetworkRoute(_hop(proxy), url, host | _authorization(proxy))
     there = f"{_bracketed(parts.hostname or '')}:{_port(parts)}"
     said = {"host": there} | _authorization(proxy)
     lines = [f"CONNECT {there} HTTP/1.1", *(f"{name}: {value}" for name, value in said.items())]
     tunnel = "\r\n".join([*lines, "", ""]).encode()
-    return Route(_hop(parts), parts.path, host, through=_hop(proxy), tunnel=tunnel)
+    return NetworkRoute(_hop(parts), parts.path, host, through=_hop(proxy), tunnel=tunnel)
 
 
-async def open_line(route: Route, line_of: Callable[[], P]) -> P:
+async def open_line(route: NetworkRoute, line_of: Callable[[], P]) -> P:
     """A connection to the server. OSError or NotSent when there is none."""
     if route.through is None:
         return await _connected(route.server, line_of)

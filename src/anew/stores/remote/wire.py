@@ -72,7 +72,7 @@ Pools = Annotated[Sequence[str], Meta(max_length=POOLS_ASKED_MAX)]
 Runs = Annotated[Sequence[RunId], Meta(max_length=RUNS_ASKED_MAX)]
 
 
-class Nothing(Struct, frozen=True):
+class EmptyRequest(Struct, frozen=True):
     """For operations that need not be told anything."""
 
 
@@ -86,7 +86,7 @@ class Hello(Struct, frozen=True):
     now: int
 
 
-class Refusal(Struct, frozen=True, omit_defaults=True, tag=True):
+class ErrorReply(Struct, frozen=True, omit_defaults=True, tag="Refusal"):
     """An error, instead of an answer. In a list of answers it is that of one."""
 
     kind: str
@@ -94,23 +94,23 @@ class Refusal(Struct, frozen=True, omit_defaults=True, tag=True):
     run: RunId | None = None
 
 
-class RunAsked(Struct, frozen=True):
+class RunRequest(Struct, frozen=True):
     run: RunId
 
 
-class LoadAsked(Struct, frozen=True):
+class LoadRequest(Struct, frozen=True):
     run: RunId
     knows: str
 
 
-class Loaded(Struct, frozen=True, tag=True):
+class LoadedRun(Struct, frozen=True, tag="Loaded"):
     """A run up to `version`. Events that did not fit have to be asked for."""
 
     run: PackedRun
     version: int
 
 
-class LeaseAsked(Struct, frozen=True):
+class LeaseRequest(Struct, frozen=True):
     """`ticket` is the same when it is asked again: then it gets the same leases."""
 
     now: int
@@ -122,67 +122,67 @@ class LeaseAsked(Struct, frozen=True):
     wait_seconds: Seconds = 0.0
 
 
-class TicketAsked(Struct, frozen=True):
+class TicketRequest(Struct, frozen=True):
     ticket: str
 
 
-class ExtendAsked(Struct, frozen=True):
+class ExtendRequest(Struct, frozen=True):
     leases: Annotated[Sequence[Lease], Meta(max_length=RUNS_ASKED_MAX)]
     until: int
 
 
-class ExpiredAsked(Struct, frozen=True):
+class ExpiredRequest(Struct, frozen=True):
     now: int
     runs: Runs | None = None
 
 
-class ReleaseAsked(Struct, frozen=True):
+class ReleaseRequest(Struct, frozen=True):
     lease: Lease
     due_at: int
 
 
-class EventsAsked(Struct, frozen=True):
+class EventsRequest(Struct, frozen=True):
     run: RunId
     after: int
     limit: Limit
 
 
-class EventPage(Struct, frozen=True):
+class PackedPage(Struct, frozen=True):
     """`is_cut`: there are more of those that were asked for."""
 
     events: PackedEvents
     is_cut: bool
 
 
-class PruneAsked(Struct, frozen=True):
+class PruneRequest(Struct, frozen=True):
     ended_before: int
     limit: Limit
 
 
-class TextAsked(Struct, frozen=True):
+class TextRequest(Struct, frozen=True):
     """A key, a digest or a name."""
 
     text: str
 
 
-class LimitAsked(Struct, frozen=True):
+class LimitRequest(Struct, frozen=True):
     limit: Limit
 
 
-class DigestsAsked(Struct, frozen=True):
+class DigestsRequest(Struct, frozen=True):
     digests: Annotated[list[str], Meta(max_length=ROWS_MAX)]
 
 
-class LoadsAsked(Struct, frozen=True):
+class LoadsRequest(Struct, frozen=True):
     now: int
 
 
-class ProgramAsked(Struct, frozen=True):
+class ProgramRequest(Struct, frozen=True):
     name: str
     version: int | None = None
 
 
-class NoticesAsked(Struct, frozen=True):
+class NoticesRequest(Struct, frozen=True):
     """`after` is a cursor; those from before are not told.
 
     `turns_only`: only of what `has_turned`. `runs`: only of these; None is all of them.
@@ -199,7 +199,7 @@ class NoticePage(Struct, frozen=True):
     notices: list[Notice]
 
 
-class OrderAsked(Struct, frozen=True):
+class OrderRequest(Struct, frozen=True):
     """`request` is JSON, and so is the answer. One `id` is obeyed once."""
 
     id: str
@@ -209,49 +209,49 @@ class OrderAsked(Struct, frozen=True):
 # What each operation takes. What takes a list answers with one, in which there is an answer or a
 # refusal for each; where all would be more than PAGE_BYTES_MAX, for the first of them.
 OPERATIONS: dict[str, Any] = {
-    "hello": Nothing,
-    "time": Nothing,
-    "order": OrderAsked,
-    "notices": NoticesAsked,
+    "hello": EmptyRequest,
+    "time": EmptyRequest,
+    "order": OrderRequest,
+    "notices": NoticesRequest,
     "store.commit": Annotated[list[PackedCommit], Meta(min_length=1, max_length=TOGETHER_MAX)],
-    "store.load": Annotated[list[LoadAsked], Meta(min_length=1, max_length=TOGETHER_MAX)],
-    "store.lease": LeaseAsked,
-    "store.leave": TicketAsked,
-    "store.extend": ExtendAsked,
-    "store.expired": ExpiredAsked,
-    "store.release": ReleaseAsked,
+    "store.load": Annotated[list[LoadRequest], Meta(min_length=1, max_length=TOGETHER_MAX)],
+    "store.lease": LeaseRequest,
+    "store.leave": TicketRequest,
+    "store.extend": ExtendRequest,
+    "store.expired": ExpiredRequest,
+    "store.release": ReleaseRequest,
     "store.wake": JobRef,
-    "archive.run": RunAsked,
+    "archive.run": RunRequest,
     "archive.runs": RunFilter,
-    "archive.run_of_key": TextAsked,
-    "archive.events": EventsAsked,
-    "archive.jobs": RunAsked,
-    "archive.prune": PruneAsked,
-    "archive.remove": RunAsked,
+    "archive.run_of_key": TextRequest,
+    "archive.events": EventsRequest,
+    "archive.jobs": RunRequest,
+    "archive.prune": PruneRequest,
+    "archive.remove": RunRequest,
     "survey.counts": RunFilter,
     "survey.points": RunFilter,
     "survey.failures": FailureFilter,
-    "survey.programs": LimitAsked,
-    "survey.versions": DigestsAsked,
+    "survey.programs": LimitRequest,
+    "survey.versions": DigestsRequest,
     "catalog.keep": StoredProgram,
     "catalog.register": StoredProgram,
-    "catalog.get": TextAsked,
-    "catalog.find": ProgramAsked,
-    "catalog.programs": Nothing,
+    "catalog.get": TextRequest,
+    "catalog.find": ProgramRequest,
+    "catalog.programs": EmptyRequest,
     "vault.seal": SealedCredential,
-    "vault.sealed": TextAsked,
-    "vault.names": Nothing,
-    "vault.forget": TextAsked,
+    "vault.sealed": TextRequest,
+    "vault.names": EmptyRequest,
+    "vault.forget": TextRequest,
     "roster.beat": Presence,
-    "roster.leave": TextAsked,
-    "roster.workers": LimitAsked,
-    "roster.loads": LoadsAsked,
-    "roster.asking": LimitAsked,
+    "roster.leave": TextRequest,
+    "roster.workers": LimitRequest,
+    "roster.loads": LoadsRequest,
+    "roster.asking": LimitRequest,
 }
 
 # What those that take a list answer with.
-COMMIT_ANSWERS = Annotated[list[Refusal | None], Meta(min_length=1)]
-LOAD_ANSWERS = Annotated[list[Loaded | Refusal | None], Meta(min_length=1)]
+COMMIT_ANSWERS = Annotated[list[ErrorReply | None], Meta(min_length=1)]
+LOAD_ANSWERS = Annotated[list[LoadedRun | ErrorReply | None], Meta(min_length=1)]
 
 # The first that fits says how an error travels. One that is asked again in vain has no 503.
 STATUSES: tuple[tuple[type[AnewError], int], ...] = (
@@ -302,14 +302,14 @@ def _check_seconds(number: float) -> None:
         raise ConfigError(f"{number} is no number of seconds.")
 
 
-def refusal_of(error: AnewError) -> tuple[int, Refusal]:
+def refusal_of(error: AnewError) -> tuple[int, ErrorReply]:
     """The status of an error, and what to say."""
     kind, status = next(entry for entry in STATUSES if isinstance(error, entry[0]))
     run = error.run if isinstance(error, KeyTaken) else None
-    return status, Refusal(kind.__name__, str(error), run)
+    return status, ErrorReply(kind.__name__, str(error), run)
 
 
-def error_of(refusal: Refusal) -> AnewError:
+def error_of(refusal: ErrorReply) -> AnewError:
     """The error again. What a server does not tell apart is for whoever asked to change."""
     if refusal.kind == KeyTaken.__name__ and refusal.run is not None:
         return KeyTaken(refusal.run)

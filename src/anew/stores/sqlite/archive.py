@@ -11,7 +11,6 @@ import msgspec
 from anew.engine.events import Event
 from anew.store import (
     Blob,
-    EventRow,
     JobRow,
     PackedEvents,
     PackedRun,
@@ -19,7 +18,8 @@ from anew.store import (
     RunId,
     RunRow,
     Snapshot,
-    Stored,
+    StoredEvent,
+    StoredRun,
     WaitReason,
 )
 from anew.stores.codec import checksums_in, snapshot_format
@@ -70,7 +70,7 @@ _REMOVE = (
 _NO_LIMIT = -1
 
 
-def load(connection: apsw.Connection, run: RunId) -> Stored | None:
+def load(connection: apsw.Connection, run: RunId) -> StoredRun | None:
     for knows in (snapshot_format(), NO_FORMAT):
         packed = read_run(connection, run, knows=knows)
         stored = unpack_run(run, packed) if packed is not None else None
@@ -127,14 +127,16 @@ def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: i
 
 def read_rows(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> PackedEvents:
     try:
-        rows = [EventRow(*row) for row in connection.execute(EVENTS, (after, run, limit))]
+        rows = [StoredEvent(*row) for row in connection.execute(EVENTS, (after, run, limit))]
     except UnicodeDecodeError:
         found = connection.execute(_EVENTS_AS_BYTES, (after, run, limit))
         rows = [_row_of_bytes(*row) for row in found]
     return PackedEvents(rows, _blobs(connection, run, checksums_in(rows)))
 
 
-def _row_of_bytes(seq: int, at: int, name: bytes, data: bytes, replaced: bytes | None) -> EventRow:
+def _row_of_bytes(
+    seq: int, at: int, name: bytes, data: bytes, replaced: bytes | None
+) -> StoredEvent:
     """What is no text is shown as the bytes it is, which is no JSON."""
 
     def text(found: bytes) -> str:
@@ -143,7 +145,9 @@ def _row_of_bytes(seq: int, at: int, name: bytes, data: bytes, replaced: bytes |
         except UnicodeDecodeError:
             return repr(found)
 
-    return EventRow(seq, at, text(name), text(data), None if replaced is None else text(replaced))
+    return StoredEvent(
+        seq, at, text(name), text(data), None if replaced is None else text(replaced)
+    )
 
 
 def list_jobs(connection: apsw.Connection, run: RunId) -> list[JobRow]:

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from anew.engine.state import StepRunKey
 from anew.store import (
-    EventRow,
     JobRef,
     KeyTaken,
     Lease,
@@ -23,6 +22,7 @@ from anew.store import (
     PackedCommit,
     Park,
     RunId,
+    StoredEvent,
     StoreError,
 )
 from anew.stores.refusals import lost_lease, unexpected_version
@@ -204,7 +204,7 @@ def _known(db: apsw.Cursor, commit: PackedCommit, *, checks_lease: bool) -> _Kno
 def _is_written(db: apsw.Cursor, commit: PackedCommit, log: int) -> bool:
     """Whether the run has these very events already."""
     found = db.execute(_WRITTEN, (log, log + commit.expected + 1, log + commit.version))
-    return bool(commit.rows) and [EventRow(*row) for row in found] == commit.rows
+    return bool(commit.rows) and [StoredEvent(*row) for row in found] == commit.rows
 
 
 def _check_key(db: apsw.Cursor, commit: PackedCommit) -> None:

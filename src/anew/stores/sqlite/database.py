@@ -13,11 +13,11 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from anew.clock import WallClock
 from anew.engine.events import Event
 from anew.store import (
-    Batch,
     Commit,
     JobRef,
     JobRow,
     Lease,
+    LeaseResult,
     PackedCommit,
     PackedEvents,
     PackedRun,
@@ -25,23 +25,23 @@ from anew.store import (
     RunId,
     RunRow,
     SealedCredential,
-    Stored,
     StoredProgram,
+    StoredRun,
     StoreError,
     StoreGone,
 )
 from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import pack
 from anew.stores.sqlite import archive, catalog, leasing
+from anew.stores.sqlite.backfill import FailureBackfill, mark_some
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
 from anew.stores.sqlite.files import Loss, OpenFiles, Owns, ReadFiles
-from anew.stores.sqlite.marking import Marking, mark_some
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
 from anew.stores.sqlite.roster import SqliteRoster
-from anew.stores.sqlite.survey import SqliteSurvey
-from anew.stores.sqlite.writer import Work, Writer
+from anew.stores.sqlite.statistics import SqliteStatistics
+from anew.stores.sqlite.writer import SqliteWriter, Work
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class SqliteStore:
         if self._notices.are_heard:
             self._notices.tell(notices_of(commit))
 
-    async def load(self, run: RunId) -> Stored | None:
+    async def load(self, run: RunId) -> StoredRun | None:
         return await self._reader.ask(lambda db: archive.load(db, run))
 
     async def read(self, run: RunId, *, knows: str) -> PackedRun | None:
@@ -92,10 +92,10 @@ class SqliteStore:
         pools: Sequence[str] | None = None,
         runs: Sequence[RunId] | None = None,
         wait_seconds: float = 0.0,
-    ) -> Batch:
+    ) -> LeaseResult:
         del wait_seconds
 
-        def take(db: Any) -> Batch:
+        def take(db: Any) -> LeaseResult:
             return leasing.take(db, now=now, until=until, limit=limit, pools=pools, runs=runs)
 
         return await self._writer.do(take)
@@ -216,12 +216,12 @@ class SqliteDatabase:
         self.notices = LocalNotices()
         self.store = SqliteStore(writer, reader, self.notices)
         self.archive = SqliteArchive(writer, reader)
-        self.survey = SqliteSurvey(reader)
+        self.statistics = SqliteStatistics(reader)
         self.catalog = SqliteCatalog(writer, reader)
         self.vault = SqliteVault(writer, reader)
         self.roster = SqliteRoster(writer, reader)
         self._writer = writer
-        self._marking: Marking | None = None
+        self._marking: FailureBackfill | None = None
 
     @classmethod
     def open(
@@ -246,13 +246,13 @@ class SqliteDatabase:
         with telling(where):
             has_more = mark_some(connection)
         loss = Loss()
-        writer = Writer(connection, where, files=OpenFiles(where, owns), loss=loss)
+        writer = SqliteWriter(connection, where, files=OpenFiles(where, owns), loss=loss)
         files = ReadFiles(where, is_own=True)
         database = cls(
             where, writer, Reader(open_reader(where), where, files=files, loss=loss), loss
         )
         if has_more:
-            database._marking = Marking(writer, where)
+            database._marking = FailureBackfill(writer, where)
             database._marking.begin()
         return database
 
@@ -269,7 +269,7 @@ class SqliteDatabase:
     @property
     def transactions(self) -> int:
         """How many write transactions this process has made durable."""
-        return self._writer.transactions if isinstance(self._writer, Writer) else 0
+        return self._writer.transactions if isinstance(self._writer, SqliteWriter) else 0
 
     def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
         self.loss.listen(hear)

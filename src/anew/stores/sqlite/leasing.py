@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 from msgspec.structs import replace
 
-from anew.store import Batch, JobRef, Lease, RunId
+from anew.store import JobRef, Lease, LeaseResult, RunId
 from anew.stores.sqlite.commits import VERSION, JobKey, job_key, job_ref
 
 # More runs than this are not asked for one by one: the jobs of all are looked through instead.
@@ -80,7 +80,7 @@ def take(
     limit: int,
     pools: Sequence[str] | None,
     runs: Sequence[RunId] | None,
-) -> Batch:
+) -> LeaseResult:
     """Lease what is due, and say when the next job is."""
     if pools is None:
         pools = [row[0] for row in connection.execute(POOLS)]
@@ -93,7 +93,7 @@ def take(
         for row in due
     ]
     versions = _versions(connection, {lease.job.run for lease in leases})
-    return Batch(leases, _next_due(connection, pools, runs), versions)
+    return LeaseResult(leases, _next_due(connection, pools, runs), versions)
 
 
 def _versions(connection: apsw.Connection, runs: set[RunId]) -> dict[RunId, int]:

@@ -45,14 +45,14 @@ RESTART_PAGES = 16_000
 RESTART_MILLISECONDS = 1_000
 
 
-class _Sign(Enum):
+class _Signal(Enum):
     """What the thread may be told beside work."""
 
     CHECKPOINT = auto()
     STOP = auto()
 
 
-class _Asked(Struct):
+class _PendingWrite(Struct):
     work: Work[Any]
     future: asyncio.Future[Any]
 
@@ -63,7 +63,7 @@ class _Answer(Struct):
     error: Exception | None = None
 
 
-class Writer:
+class SqliteWriter:
     """Owns the writing connection. Whoever holds `_lock` uses it: the thread, or a lone caller.
 
     Another thread is one, too.
@@ -83,7 +83,7 @@ class Writer:
         self._path = path
         self._crash_point = crash_point()
         self._lock = Lock()
-        self._queue: SimpleQueue[_Asked | _Sign] = SimpleQueue()
+        self._queue: SimpleQueue[_PendingWrite | _Signal] = SimpleQueue()
         self._flush_seconds = 1.0
         self._lone_caller: asyncio.Task[Any] | None = None
         self._turn_ends = 0.0
@@ -107,13 +107,13 @@ class Writer:
             finally:
                 self._lock.release()
             if self._log_pages >= self._checkpoint_at:
-                self._queue.put(_Sign.CHECKPOINT)
+                self._queue.put(_Signal.CHECKPOINT)
             if time.perf_counter() > self._turn_ends:
                 await asyncio.sleep(0)
             return result
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._unsettled += 1
-        self._queue.put(_Asked(work, future))
+        self._queue.put(_PendingWrite(work, future))
         try:
             return await future
         finally:
@@ -125,7 +125,7 @@ class Writer:
             self._refuse_the_end()
             result = self._alone(work)
         if self._log_pages >= self._checkpoint_at:
-            self._queue.put(_Sign.CHECKPOINT)
+            self._queue.put(_Signal.CHECKPOINT)
         return result
 
     async def close(self) -> None:
@@ -137,7 +137,7 @@ class Writer:
             return
         was_lost = self._loss.error is not None
         self._is_closed = True
-        self._queue.put(_Sign.STOP)
+        self._queue.put(_Signal.STOP)
         await asyncio.to_thread(self._thread.join)
         if not was_lost:
             self._loss.refuse()
@@ -255,19 +255,19 @@ class Writer:
                 self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._connection.close()
 
-    def _next_group(self) -> tuple[list[_Asked], bool]:
+    def _next_group(self) -> tuple[list[_PendingWrite], bool]:
         """What waits by now, after waiting for the first; False once there will be no more."""
-        group: list[_Asked] = []
+        group: list[_PendingWrite] = []
         asked = self._queue.get()
-        while asked is not _Sign.STOP:
-            if isinstance(asked, _Asked):
+        while asked is not _Signal.STOP:
+            if isinstance(asked, _PendingWrite):
                 group.append(asked)
             if len(group) == GROUP_MAX or self._queue.empty():
                 return group, True
             asked = self._queue.get()
         return group, False
 
-    def _together(self, group: list[_Asked]) -> list[_Answer]:
+    def _together(self, group: list[_PendingWrite]) -> list[_Answer]:
         """All of the group in one transaction; StoreError for each when it cannot be flushed."""
         wanted = [asked for asked in group if not asked.future.cancelled()]
         try:
@@ -286,19 +286,19 @@ class Writer:
             return self._refused(wanted, error)
         return answers
 
-    def _refused(self, group: list[_Asked], error: apsw.Error | StoreGone) -> list[_Answer]:
+    def _refused(self, group: list[_PendingWrite], error: apsw.Error | StoreGone) -> list[_Answer]:
         self._roll_back()
         failure = self._failure(error)
         return [_Answer(asked.future, error=failure) for asked in group]
 
-    def _answer(self, asked: _Asked) -> _Answer:
+    def _answer(self, asked: _PendingWrite) -> _Answer:
         """A refusal is an answer, because nothing was written; anything else is for the group."""
         try:
             return _Answer(asked.future, asked.work(self._connection))
         except AnewError as refusal:
             return _Answer(asked.future, error=refusal)
 
-    def _answer_alone(self, asked: _Asked) -> _Answer:
+    def _answer_alone(self, asked: _PendingWrite) -> _Answer:
         try:
             return _Answer(asked.future, self._alone(asked.work))
         except Exception as error:

@@ -108,7 +108,7 @@ def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
 
 async def _foreseen(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     async with asked.service.reading:
-        found = await preview_of(asked.engine.database.survey, wanted.action, meant)
+        found = await preview_of(asked.engine.database.statistics, wanted.action, meant)
         refused = await _missing(asked, meant)
     return BulkDone(found.count, found.able, [], refused, None)
 
@@ -117,7 +117,7 @@ async def _missing(asked: Asked, meant: RunFilter) -> list[BulkRefused]:
     """Named runs that are not there; told once, before the first page."""
     if meant.runs is None or meant.before is not None:
         return []
-    found = await asked.engine.database.survey.points(replace(meant, limit=BULK_NAMED_RUNS_MAX))
+    found = await asked.engine.database.statistics.points(replace(meant, limit=BULK_NAMED_RUNS_MAX))
     missing = unknown(meant.runs, {one.run for one in found})
     return [_refused(asked, run, error) for run, error in missing]
 

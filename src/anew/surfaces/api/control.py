@@ -169,18 +169,18 @@ async def _outcome(control: Control, operation: str, work: Coroutine[Any, Any, o
     try:
         return 200, await work
     except ClientDisconnect:
-        return 400, wire.Refusal("ConfigError", "the request was cut off")
+        return 400, wire.ErrorReply("ConfigError", "the request was cut off")
     except TooLarge as error:
-        return 413, wire.Refusal("ConfigError", str(error))
+        return 413, wire.ErrorReply("ConfigError", str(error))
     except Unknown as error:
-        return 409, wire.Refusal("StoreError", str(error))
+        return 409, wire.ErrorReply("StoreError", str(error))
     except AnewError as error:
         return wire.refusal_of(error)
     except Exception as error:  # a bug of ours must be an answer too, or it is asked again
         redact = control.engine.keychain.redactor.redact_text
         _log.error("%s failed:\n%s", operation, redact(traceback.format_exc()))
         said = f"the server failed at {operation} ({type(error).__name__}). Its log says more."
-        return 500, wire.Refusal("StoreError", said)
+        return 500, wire.ErrorReply("StoreError", said)
 
 
 def _uncancel() -> None:

@@ -199,8 +199,8 @@ async def facets(asked: Asked) -> Reply:
     database = asked.engine.database
     wanted = replace(await run_filter(asked, asked.query(RunsSought)), states=())
     async with asked.service.reading:
-        counts = await database.survey.counts(wanted)
-        programs = await database.survey.programs(FACET_PROGRAMS_MAX)
+        counts = await database.statistics.counts(wanted)
+        programs = await database.statistics.programs(FACET_PROGRAMS_MAX)
     return Reply(
         {
             "now": moment_text(database.clock.now()),
@@ -216,7 +216,7 @@ async def points(asked: Asked) -> Reply:
     database = asked.engine.database
     wanted = await run_filter(asked, asked.query(RunsSought))
     async with asked.service.reading:
-        found = await database.survey.points(replace(wanted, limit=POINTS_MAX + 1))
+        found = await database.statistics.points(replace(wanted, limit=POINTS_MAX + 1))
     now = database.clock.now()
     rows = [
         (

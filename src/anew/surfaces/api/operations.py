@@ -22,10 +22,10 @@ from anew.runtime.commands import Command, SealCredential, is_repeatable, read_c
 from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.store import (
-    Batch,
     Database,
     FailureFilter,
     JobRef,
+    LeaseResult,
     PackedCommit,
     Presence,
     RunFilter,
@@ -34,7 +34,7 @@ from anew.store import (
     StoreError,
 )
 from anew.stores.codec import snapshot_format
-from anew.stores.notices import wish_of
+from anew.stores.notices import notice_filter
 from anew.stores.packing import cut
 from anew.stores.remote import wire
 from anew.surfaces.api.receiving import check_commit, checked_program, is_checked_at_once
@@ -78,23 +78,23 @@ class Caller(Protocol):
 # --- the server itself -------------------------------------------------------------------------
 
 
-async def _hello(control: Control, _: wire.Nothing, __: Caller) -> wire.Hello:
+async def _hello(control: Control, _: wire.EmptyRequest, __: Caller) -> wire.Hello:
     now = control.database.clock.now()
     boot = control.dispatcher.board.boot
     return wire.Hello(wire.PROTOCOL, __version__, snapshot_format(), boot, now)
 
 
-async def _time(control: Control, _: wire.Nothing, __: Caller) -> int:
+async def _time(control: Control, _: wire.EmptyRequest, __: Caller) -> int:
     return control.database.clock.now()
 
 
-async def _notices(control: Control, asked: wire.NoticesAsked, _: Caller) -> wire.NoticePage:
+async def _notices(control: Control, asked: wire.NoticesRequest, _: Caller) -> wire.NoticePage:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
-    wish = wish_of(turns_only=asked.turns_only, runs=asked.runs)
-    return wire.NoticePage(*await control.dispatcher.board.after(asked.after, wait_seconds, wish))
+    chosen = notice_filter(turns_only=asked.turns_only, runs=asked.runs)
+    return wire.NoticePage(*await control.dispatcher.board.after(asked.after, wait_seconds, chosen))
 
 
-async def _order(control: Control, asked: wire.OrderAsked, caller: Caller) -> bytes:
+async def _order(control: Control, asked: wire.OrderRequest, caller: Caller) -> bytes:
     """Executed once, however often it is asked; to the end, whoever goes away."""
     task = control.orders.get(asked.id)
     if task is None:
@@ -141,17 +141,17 @@ async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
     await control.database.store.write(asked)
 
 
-async def _load(control: Control, asked: wire.LoadAsked, _: Caller) -> wire.Loaded | None:
+async def _load(control: Control, asked: wire.LoadRequest, _: Caller) -> wire.LoadedRun | None:
     found = await control.database.store.read(asked.run, knows=asked.knows)
     if found is None:
         return None
     rows = found.events.rows
     version = rows[-1].seq if rows else 0
     page = cut(found.events, wire.PAGE_BYTES_MAX)
-    return wire.Loaded(msgspec.structs.replace(found, events=page), version)
+    return wire.LoadedRun(msgspec.structs.replace(found, events=page), version)
 
 
-async def _lease(control: Control, asked: wire.LeaseAsked, caller: Caller) -> Batch:
+async def _lease(control: Control, asked: wire.LeaseRequest, caller: Caller) -> LeaseResult:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
     asked = msgspec.structs.replace(asked, wait_seconds=wait_seconds)
     batch = await control.dispatcher.lease(asked, caller.gone)
@@ -160,19 +160,19 @@ async def _lease(control: Control, asked: wire.LeaseAsked, caller: Caller) -> Ba
     return batch
 
 
-async def _leave(control: Control, asked: wire.TicketAsked, _: Caller) -> None:
+async def _leave(control: Control, asked: wire.TicketRequest, _: Caller) -> None:
     await control.dispatcher.leave(asked.ticket)
 
 
-async def _extend(control: Control, asked: wire.ExtendAsked, _: Caller) -> object:
+async def _extend(control: Control, asked: wire.ExtendRequest, _: Caller) -> object:
     return await control.database.store.extend(asked.leases, asked.until)
 
 
-async def _expired(control: Control, asked: wire.ExpiredAsked, _: Caller) -> object:
+async def _expired(control: Control, asked: wire.ExpiredRequest, _: Caller) -> object:
     return await control.database.store.expired(asked.now, runs=asked.runs)
 
 
-async def _release(control: Control, asked: wire.ReleaseAsked, _: Caller) -> None:
+async def _release(control: Control, asked: wire.ReleaseRequest, _: Caller) -> None:
     await control.database.store.release(asked.lease, due_at=asked.due_at)
 
 
@@ -183,7 +183,7 @@ async def _wake(control: Control, asked: JobRef, _: Caller) -> None:
 # --- the archive -------------------------------------------------------------------------------
 
 
-async def _run(control: Control, asked: wire.RunAsked, _: Caller) -> object:
+async def _run(control: Control, asked: wire.RunRequest, _: Caller) -> object:
     return await control.database.archive.run(asked.run)
 
 
@@ -199,50 +199,50 @@ def _bounded(asked: Bounded) -> Bounded:
     return asked
 
 
-async def _run_of_key(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+async def _run_of_key(control: Control, asked: wire.TextRequest, _: Caller) -> object:
     return await control.database.archive.run_of_key(asked.text)
 
 
-async def _events(control: Control, asked: wire.EventsAsked, _: Caller) -> wire.EventPage:
+async def _events(control: Control, asked: wire.EventsRequest, _: Caller) -> wire.PackedPage:
     found = await control.database.archive.rows(asked.run, after=asked.after, limit=asked.limit)
     page = cut(found, wire.PAGE_BYTES_MAX)
-    return wire.EventPage(page, is_cut=len(page.rows) < len(found.rows))
+    return wire.PackedPage(page, is_cut=len(page.rows) < len(found.rows))
 
 
-async def _jobs(control: Control, asked: wire.RunAsked, _: Caller) -> object:
+async def _jobs(control: Control, asked: wire.RunRequest, _: Caller) -> object:
     return await control.database.archive.jobs(asked.run)
 
 
-async def _prune(control: Control, asked: wire.PruneAsked, _: Caller) -> int:
+async def _prune(control: Control, asked: wire.PruneRequest, _: Caller) -> int:
     archive = control.database.archive
     return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
 
 
-async def _remove(control: Control, asked: wire.RunAsked, _: Caller) -> bool:
+async def _remove(control: Control, asked: wire.RunRequest, _: Caller) -> bool:
     return await control.database.archive.remove(asked.run)
 
 
-# --- the survey --------------------------------------------------------------------------------
+# --- statistics ---------------------------------------------------------------------------------
 
 
 async def _counts(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.database.survey.counts(_bounded(asked))
+    return await control.database.statistics.counts(_bounded(asked))
 
 
 async def _points(control: Control, asked: RunFilter, _: Caller) -> object:
-    return await control.database.survey.points(_bounded(asked))
+    return await control.database.statistics.points(_bounded(asked))
 
 
 async def _failures(control: Control, asked: FailureFilter, _: Caller) -> object:
-    return await control.database.survey.failures(_bounded(asked))
+    return await control.database.statistics.failures(_bounded(asked))
 
 
-async def _names_of_programs(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
-    return await control.database.survey.programs(asked.limit)
+async def _names_of_programs(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
+    return await control.database.statistics.programs(asked.limit)
 
 
-async def _versions(control: Control, asked: wire.DigestsAsked, _: Caller) -> object:
-    return await control.database.survey.versions(asked.digests)
+async def _versions(control: Control, asked: wire.DigestsRequest, _: Caller) -> object:
+    return await control.database.statistics.versions(asked.digests)
 
 
 # --- programs and credentials ------------------------------------------------------------------
@@ -258,15 +258,15 @@ async def _register(control: Control, asked: StoredProgram, _: Caller) -> object
     return await control.database.catalog.register(program)
 
 
-async def _get(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+async def _get(control: Control, asked: wire.TextRequest, _: Caller) -> object:
     return await control.database.catalog.get(asked.text)
 
 
-async def _find(control: Control, asked: wire.ProgramAsked, _: Caller) -> object:
+async def _find(control: Control, asked: wire.ProgramRequest, _: Caller) -> object:
     return await control.database.catalog.find(asked.name, asked.version)
 
 
-async def _programs(control: Control, _: wire.Nothing, __: Caller) -> object:
+async def _programs(control: Control, _: wire.EmptyRequest, __: Caller) -> object:
     return await control.database.catalog.programs()
 
 
@@ -275,15 +275,15 @@ async def _seal(control: Control, asked: SealedCredential, _: Caller) -> None:
     await control.database.vault.seal(asked)
 
 
-async def _sealed(control: Control, asked: wire.TextAsked, _: Caller) -> object:
+async def _sealed(control: Control, asked: wire.TextRequest, _: Caller) -> object:
     return await control.database.vault.sealed(asked.text)
 
 
-async def _names(control: Control, _: wire.Nothing, __: Caller) -> object:
+async def _names(control: Control, _: wire.EmptyRequest, __: Caller) -> object:
     return await control.database.vault.names()
 
 
-async def _forget(control: Control, asked: wire.TextAsked, _: Caller) -> bool:
+async def _forget(control: Control, asked: wire.TextRequest, _: Caller) -> bool:
     return await control.database.vault.forget(asked.text)
 
 
@@ -295,19 +295,19 @@ async def _beat(control: Control, asked: Presence, _: Caller) -> None:
     await database.roster.beat(checked_presence(asked, database.clock.now()))
 
 
-async def _part(control: Control, asked: wire.TextAsked, _: Caller) -> None:
+async def _part(control: Control, asked: wire.TextRequest, _: Caller) -> None:
     await control.database.roster.leave(asked.text)
 
 
-async def _workers(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
+async def _workers(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
     return await control.database.roster.workers(asked.limit)
 
 
-async def _loads(control: Control, asked: wire.LoadsAsked, _: Caller) -> object:
+async def _loads(control: Control, asked: wire.LoadsRequest, _: Caller) -> object:
     return await control.database.roster.loads(asked.now)
 
 
-async def _asking(control: Control, asked: wire.LimitAsked, _: Caller) -> object:
+async def _asking(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
     return await control.database.roster.asking(asked.limit)
 
 

@@ -61,7 +61,7 @@ async def picture(asked: Asked) -> Reply:
     program = await program_of(asked.engine, row)
     children = await _children(asked, row)
     stored = await asked.engine.database.catalog.get(row.digest)
-    versions = await asked.engine.database.survey.versions({row.digest})
+    versions = await asked.engine.database.statistics.versions({row.digest})
     async with asked.service.traces.following(row, program, at=at) as trace:
         jobs = [] if at is not None else await asked.engine.database.archive.jobs(row.run)
         beside = PictureContext(

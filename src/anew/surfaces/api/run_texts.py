@@ -109,7 +109,7 @@ async def show_document(asked: Asked) -> Reply:
     stored = await _stored(asked, row)
     database = asked.engine.database
     newest = await database.catalog.find(row.program)
-    versions = await database.survey.versions({row.digest})
+    versions = await database.statistics.versions({row.digest})
     found = RunDocument(
         name=stored.name,
         digest=stored.digest,

@@ -91,9 +91,9 @@ def _actions() -> str:
 async def _meant(asked: Namespace) -> Meant:
     async with open_database(asked.place, read_only=True) as database:
         wanted, refused = await _filter(asked, database)
-        found = await preview_of(database.survey, asked.action, wanted)
+        found = await preview_of(database.statistics, asked.action, wanted)
         most = replace(wanted, limit=BULK_COMMAND_RUNS_MAX)
-        points = await database.survey.points(most)
+        points = await database.statistics.points(most)
     return Meant([one.run for one in points], found.count, found.able, refused)
 
 

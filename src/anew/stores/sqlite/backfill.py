@@ -19,7 +19,7 @@ import msgspec
 
 from anew.store import StoreError
 from anew.stores.packing import failure_of
-from anew.stores.sqlite.writer import Writer
+from anew.stores.sqlite.writer import SqliteWriter
 
 # Others wait for one batch: about 30 ms.
 MARKED_AT_ONCE = 500
@@ -42,10 +42,10 @@ def mark_some(connection: apsw.Connection) -> bool:
     return len(found) == MARKED_AT_ONCE
 
 
-class Marking:
+class FailureBackfill:
     """Of one file; `writer` is its own."""
 
-    def __init__(self, writer: Writer, path: str) -> None:
+    def __init__(self, writer: SqliteWriter, path: str) -> None:
         self._writer = writer
         self._path = path
         self._thread: Thread | None = None

@@ -20,11 +20,11 @@ from msgspec import Struct
 from anew.store import StoreError
 from anew.stores.postgres.connection import (
     Connection,
-    Place,
-    Verdict,
+    ConnectionInfo,
+    Recovery,
     connect,
     hang_up,
-    judge,
+    recovery_of,
     store_error,
 )
 
@@ -57,10 +57,12 @@ class Patience(Struct, frozen=True):
     answer_seconds: float = ANSWER_SECONDS_MAX
 
 
-class Link:
+class ReconnectingConnection:
     """Used by one at a time. The connection is made when it is first needed."""
 
-    def __init__(self, place: Place, patience: Patience, *, is_reader: bool = False) -> None:
+    def __init__(
+        self, place: ConnectionInfo, patience: Patience, *, is_reader: bool = False
+    ) -> None:
         self.place = place
         self._patience = patience
         self._is_reader = is_reader
@@ -105,8 +107,8 @@ class Link:
                     raise asyncio.CancelledError from error
                 if self._is_over():
                     raise self._unanswered() from error
-                verdict = judge(error)
-                is_over = verdict is Verdict.FINAL or (verdict is Verdict.AGAIN and gives_way)
+                recovery = recovery_of(error)
+                is_over = recovery is Recovery.RAISE or (recovery is Recovery.RETRY and gives_way)
                 if is_over or time.monotonic() + pause > ends:
                     raise
             await asyncio.sleep(uniform(0.5, 1.0) * pause)
@@ -149,7 +151,7 @@ class Link:
         if connection is None:
             return
         is_idle = connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        is_lost = isinstance(error, TROUBLE) and judge(error) is Verdict.LOST
+        is_lost = isinstance(error, TROUBLE) and recovery_of(error) is Recovery.RECONNECT
         if connection.closed or is_lost or not is_idle:
             self._connection = None
             await connection.close()
@@ -192,14 +194,14 @@ class Link:
             await connection.close()
 
 
-class Links:
+class ConnectionPool:
     """At most so many links; the one used last is used next, so that few are opened."""
 
-    def __init__(self, place: Place, patience: Patience, *, size: int) -> None:
+    def __init__(self, place: ConnectionInfo, patience: Patience, *, size: int) -> None:
         self.place = place
         self.patience = patience
-        self._links = [Link(place, patience, is_reader=True) for _ in range(size)]
-        self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
+        self._links = [ReconnectingConnection(place, patience, is_reader=True) for _ in range(size)]
+        self._free: asyncio.LifoQueue[ReconnectingConnection] = asyncio.LifoQueue()
         for link in self._links:
             self._free.put_nowait(link)
 

@@ -6,14 +6,14 @@ from collections.abc import Collection
 
 from anew.engine.statuses import DetailedStatus
 from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint
-from anew.stores.remote.connection import Connection
-from anew.stores.remote.wire import DigestsAsked, LimitAsked
+from anew.stores.remote.connection import ServerConnection
+from anew.stores.remote.wire import DigestsRequest, LimitRequest
 
 
-class RemoteSurvey:
-    """What `anew.store.Survey` says."""
+class RemoteStatistics:
+    """What `anew.store.Statistics` says."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
 
     async def counts(self, asked: RunFilter) -> dict[DetailedStatus, int]:
@@ -26,8 +26,8 @@ class RemoteSurvey:
         return await self._connection.ask("survey.failures", asked, list[FailureGroup])
 
     async def programs(self, limit: int = 1000) -> list[str]:
-        return await self._connection.ask("survey.programs", LimitAsked(limit), list[str])
+        return await self._connection.ask("survey.programs", LimitRequest(limit), list[str])
 
     async def versions(self, digests: Collection[str]) -> dict[str, int]:
-        asked = DigestsAsked(list(digests))
+        asked = DigestsRequest(list(digests))
         return await self._connection.ask("survey.versions", asked, dict[str, int])

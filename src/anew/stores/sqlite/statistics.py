@@ -54,8 +54,8 @@ _VERSIONS = "SELECT digest, max(version) FROM versions WHERE digest IN ({marks})
 ASKED_DIGESTS_MAX = 10_000
 
 
-class SqliteSurvey:
-    """What `anew.store.Survey` says."""
+class SqliteStatistics:
+    """What `anew.store.Statistics` says."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader

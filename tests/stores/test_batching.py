@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from anew.stores.gathering import Gathering
+from anew.stores.batching import Batcher
 
 
 def test_what_comes_while_a_question_is_under_way_shares_the_next() -> None:
@@ -19,7 +19,7 @@ def test_what_comes_while_a_question_is_under_way_shares_the_next() -> None:
         return [-number for number in numbers]
 
     async def play() -> list[int]:
-        gathering = Gathering(ask, most=3)
+        gathering = Batcher(ask, most=3)
         return await asyncio.gather(*(gathering.ask(number) for number in range(1, 8)))
 
     assert asyncio.run(play()) == [-1, -2, -3, -4, -5, -6, -7]
@@ -33,7 +33,7 @@ def test_a_question_that_fails_does_not_fail_the_others() -> None:
         return list(numbers)
 
     async def play() -> list[int | BaseException]:
-        gathering = Gathering(ask, most=9)
+        gathering = Batcher(ask, most=9)
         asked = (gathering.ask(number) for number in (1, 2, 3))
         return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -47,7 +47,7 @@ def test_who_asks_at_the_moment_an_answer_comes_is_answered_too() -> None:
         return list(numbers)
 
     async def play() -> list[int]:
-        gathering = Gathering(ask, most=9)
+        gathering = Batcher(ask, most=9)
         async with asyncio.timeout(10):
             return [await gathering.ask(number) for number in range(100)]
 
@@ -66,7 +66,7 @@ def test_whom_nobody_waits_for_is_not_asked() -> None:
             await may_end.wait()
             return list(numbers)
 
-        gathering = Gathering(ask, most=9)
+        gathering = Batcher(ask, most=9)
         one = asyncio.create_task(gathering.ask(1))
         await first.wait()
         two = asyncio.create_task(gathering.ask(2))

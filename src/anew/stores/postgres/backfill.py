@@ -17,7 +17,7 @@ import msgspec
 from anew.store import Failure, StoreError
 from anew.stores.packing import failure_of
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.link import Links
+from anew.stores.postgres.pool import ConnectionPool
 from anew.stores.postgres.ranges import PATIENCE
 from anew.stores.postgres.values import integer_array, text_array
 
@@ -36,10 +36,10 @@ _MARK_RETRIES = "SELECT anew.mark_retries_v1()"
 _LOG = logging.getLogger(__name__)
 
 
-class Marking:
+class FailureBackfill:
     """Of one database, by a process that may write to it."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: ConnectionPool) -> None:
         self._links = links
         self._task: asyncio.Task[None] | None = None
 

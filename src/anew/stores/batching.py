@@ -17,12 +17,12 @@ Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
 
-class _Waiting(Struct, Generic[Question, Answer]):
+class _PendingQuestion(Struct, Generic[Question, Answer]):
     question: Question
     future: asyncio.Future[Answer]
 
 
-class Gathering(Generic[Question, Answer]):
+class Batcher(Generic[Question, Answer]):
     """`ask` answers several questions in their order, or fails; then each is asked alone.
 
     At most `most` are asked together, and at most `at_once` such groups are under way. The list of
@@ -39,14 +39,14 @@ class Gathering(Generic[Question, Answer]):
         self._ask = ask
         self._most = most
         self._at_once = at_once
-        self._waiting: list[_Waiting[Question, Answer]] = []
+        self._waiting: list[_PendingQuestion[Question, Answer]] = []
         self._under_way = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, question: Question) -> Answer:
         """The answer to one."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(question, future))
+        self._waiting.append(_PendingQuestion(question, future))
         if self._under_way < self._at_once:
             self._under_way += 1
             task = asyncio.create_task(self._serve())
@@ -65,7 +65,7 @@ class Gathering(Generic[Question, Answer]):
             # Here, and not when the task is seen to be done: whoever asks in between would wait.
             self._under_way -= 1
 
-    async def _answer(self, group: Sequence[_Waiting[Question, Answer]]) -> None:
+    async def _answer(self, group: Sequence[_PendingQuestion[Question, Answer]]) -> None:
         try:
             answers = await self._ask([one.question for one in group])
         except Exception as error:

@@ -12,7 +12,7 @@ from anew.stores.matching import groups
 Choose = Callable[[RunFilter], list[RunRow]]
 
 
-class MemorySurvey:
+class MemoryStatistics:
     """`choose` gives every run that a filter means, without regard to its limit."""
 
     def __init__(self, choose: Choose, registered: Callable[[], Iterable[StoredProgram]]) -> None:

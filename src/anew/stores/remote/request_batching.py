@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 from msgspec import Raw, Struct
 
 from anew.store import RunId, StoreError
-from anew.stores.remote.connection import Connection
-from anew.stores.remote.wire import TOGETHER_MAX, Refusal, error_of
+from anew.stores.remote.connection import ServerConnection
+from anew.stores.remote.wire import TOGETHER_MAX, ErrorReply, error_of
 
 # Proxies often take a request of a million bytes and none that is larger. A question that has more
 # is asked alone.
@@ -29,13 +29,13 @@ UNDER_WAY_MAX = 8
 T = TypeVar("T")
 
 
-class _Asked(Struct, eq=False):
+class _PendingRequest(Struct, eq=False):
     run: RunId
     question: Raw
     future: asyncio.Future[Any]
 
 
-class Together(Generic[T]):
+class RequestBatcher(Generic[T]):
     """Asks one operation, of which `answers` is the type of the answers; `most` in a request.
 
     Questions about one run are asked one after the other.
@@ -43,13 +43,13 @@ class Together(Generic[T]):
     """
 
     def __init__(
-        self, connection: Connection, operation: str, answers: Any, *, most: int | None = None
+        self, connection: ServerConnection, operation: str, answers: Any, *, most: int | None = None
     ) -> None:
         self._connection = connection
         self._operation = operation
         self._answers = answers
         self._most = most or TOGETHER_MAX
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_PendingRequest] = []
         self._asked_about: set[RunId] = set()
         self._under_way = 0
         self._late = 0
@@ -57,7 +57,7 @@ class Together(Generic[T]):
 
     async def ask(self, run: RunId, question: bytes) -> T | None:
         """What the server answers, or the error it refuses with."""
-        asked = _Asked(run, Raw(question), asyncio.get_running_loop().create_future())
+        asked = _PendingRequest(run, Raw(question), asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         self._serve_on()
         answer: T | None = await asked.future
@@ -105,10 +105,10 @@ class Together(Generic[T]):
             timer.cancel()
             self._late -= is_late
 
-    def _next_group(self) -> list[_Asked]:
+    def _next_group(self) -> list[_PendingRequest]:
         """Those who have waited longest and still wait, one at least if one can be asked."""
-        group: list[_Asked] = []
-        left: list[_Asked] = []
+        group: list[_PendingRequest] = []
+        left: list[_PendingRequest] = []
         size = 0
         for asked in self._waiting:
             size += len(asked.question)
@@ -121,7 +121,7 @@ class Together(Generic[T]):
         self._waiting = left
         return group
 
-    async def _settle(self, group: list[_Asked]) -> None:
+    async def _settle(self, group: list[_PendingRequest]) -> None:
         answers = await self._answers_to(group)
         for asked, answer in zip(group, answers, strict=False):
             if len(group) > 1 and _fares_better_alone(answer):
@@ -134,12 +134,12 @@ class Together(Generic[T]):
         self._asked_about.difference_update([asked.run for asked in left])
         self._waiting[:0] = left
 
-    async def _settle_alone(self, asked: _Asked) -> None:
+    async def _settle_alone(self, asked: _PendingRequest) -> None:
         await self._settle([asked])
         if self._waiting:
             self._serve_on()
 
-    async def _answers_to(self, group: list[_Asked]) -> list[Any]:
+    async def _answers_to(self, group: list[_PendingRequest]) -> list[Any]:
         """One for each of the first of them at least, or the error of all."""
         questions = [asked.question for asked in group]
         try:
@@ -153,7 +153,7 @@ class Together(Generic[T]):
 
 def _fares_better_alone(answer: object) -> bool:
     """Who is meant by an error of all is told alone; so is how long to ask again in vain."""
-    if isinstance(answer, Refusal):
+    if isinstance(answer, ErrorReply):
         return answer.kind == StoreError.__name__
     # A server that has been away for as long as there is patience is so for everyone.
     return isinstance(answer, Exception) and type(answer) is not StoreError
@@ -162,7 +162,7 @@ def _fares_better_alone(answer: object) -> bool:
 def _answer(future: asyncio.Future[Any], answer: object) -> None:
     if future.done():
         return
-    if isinstance(answer, Refusal):
+    if isinstance(answer, ErrorReply):
         future.set_exception(error_of(answer))
     elif isinstance(answer, Exception):
         future.set_exception(answer)

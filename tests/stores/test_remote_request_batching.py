@@ -14,7 +14,7 @@ from anew.store import RunId, StaleVersion, StoreError
 from anew.stores.contract.making import first, follows, log_of, paused, processed
 from anew.stores.memory import MemoryDatabase
 from anew.stores.packing import pack
-from anew.stores.remote import connection, together, wire
+from anew.stores.remote import connection, request_batching, wire
 from anew.stores.sqlite import SqliteDatabase
 from anew.surfaces.api import control
 from tests.stores.control_server import served
@@ -173,7 +173,7 @@ def test_a_proxy_that_finds_many_too_large_gets_them_one_by_one(tmp_path):
 
 
 def test_a_request_holds_no_more_than_it_may(tmp_path, monkeypatch):
-    monkeypatch.setattr(together, "TOGETHER_MAX", 8)
+    monkeypatch.setattr(request_batching, "TOGETHER_MAX", 8)
 
     async def go():
         counting = Counting()
@@ -183,7 +183,7 @@ def test_a_request_holds_no_more_than_it_may(tmp_path, monkeypatch):
             remote = await server.open()
             assert await commit_all(remote, [first(run) for run in RUNS]) == [None] * 20
             assert sorted(counting.sizes.pop("store.commit")) == [4, 8, 8]
-            monkeypatch.setattr(together, "TOGETHER_BYTES_MAX", 5_000)
+            monkeypatch.setattr(request_batching, "TOGETHER_BYTES_MAX", 5_000)
             large = [follows(1, processed(2, "x" * 2_000), run=run) for run in RUNS[:6]]
             assert await commit_all(remote, large) == [None] * 6
             assert counting.sizes["store.commit"] == [2, 2, 2]

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable
 
 from anew.errors import AnewError
-from anew.store import Hear, RunId
-from anew.stores.notices import LocalNotices, Wish, wish_of
-from anew.stores.remote.connection import SERVER_PAUSE_SECONDS_MAX, Connection
-from anew.stores.remote.wire import WAIT_SECONDS_MAX, NoticePage, NoticesAsked
+from anew.store import NoticeListener, RunId
+from anew.stores.notices import LocalNotices, NoticeFilter, notice_filter
+from anew.stores.remote.connection import SERVER_PAUSE_SECONDS_MAX, ServerConnection
+from anew.stores.remote.wire import WAIT_SECONDS_MAX, NoticePage, NoticesRequest
 
 # Who wants to hear of more runs than this hears of all.
 RUNS_NAMED_MAX = 1_000
@@ -26,31 +26,35 @@ class RemoteNotices(LocalNotices):
     What happens after the newest answer was asked for is told, whenever the listening began.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         super().__init__()
         self._connection = connection
         self._hearing: asyncio.Task[None] | None = None
-        self._wishes: dict[Callable[[], None], Wish] = {}
-        self._asked = Wish()
+        self._filters: dict[Callable[[], None], NoticeFilter] = {}
+        self._asked = NoticeFilter()
         self._cursor = ""
 
     def listen(
-        self, hear: Hear, *, turns_only: bool = False, runs: Collection[RunId] | None = None
+        self,
+        hear: NoticeListener,
+        *,
+        turns_only: bool = False,
+        runs: Collection[RunId] | None = None,
     ) -> Callable[[], None]:
         stop = super().listen(hear, turns_only=turns_only, runs=runs)
-        self._wishes[stop] = wish_of(turns_only=turns_only, runs=runs)
+        self._filters[stop] = notice_filter(turns_only=turns_only, runs=runs)
         if self._hearing is None:
             self._cursor = self._connection.cursor
             self._begin()
-        elif _joined([self._asked, *self._wishes.values()]) != self._asked:
+        elif _joined([self._asked, *self._filters.values()]) != self._asked:
             # The server waits with less in mind.
             self._hearing.cancel()
             self._begin()
 
         def end() -> None:
             stop()
-            self._wishes.pop(stop, None)
-            if not self._wishes and self._hearing is not None:
+            self._filters.pop(stop, None)
+            if not self._filters and self._hearing is not None:
                 self._hearing.cancel()
                 self._hearing = None
 
@@ -63,14 +67,14 @@ class RemoteNotices(LocalNotices):
             self._hearing = None
 
     def _begin(self) -> None:
-        self._asked = _joined(self._wishes.values())
+        self._asked = _joined(self._filters.values())
         self._hearing = asyncio.create_task(self._hear_on())
 
     async def _hear_on(self) -> None:
         while True:
-            wish = self._asked = _joined(self._wishes.values())
-            runs = None if wish.runs is None else sorted(wish.runs)
-            asked = NoticesAsked(self._cursor, WAIT_SECONDS_MAX, wish.turns_only, runs)
+            chosen = self._asked = _joined(self._filters.values())
+            runs = None if chosen.runs is None else sorted(chosen.runs)
+            asked = NoticesRequest(self._cursor, WAIT_SECONDS_MAX, chosen.turns_only, runs)
             try:
                 page = await self._connection.ask(
                     "notices", asked, NoticePage, wait_seconds=WAIT_SECONDS_MAX
@@ -84,12 +88,12 @@ class RemoteNotices(LocalNotices):
             await asyncio.sleep(GATHER_SECONDS)
 
 
-def _joined(wishes: Iterable[Wish]) -> Wish:
+def _joined(filters: Iterable[NoticeFilter]) -> NoticeFilter:
     """What meets all of them."""
-    every = list(wishes)
+    every = list(filters)
     named: set[RunId] | None = set()
-    for wish in every:
-        named = None if named is None or wish.runs is None else named | wish.runs
+    for one in every:
+        named = None if named is None or one.runs is None else named | one.runs
     if named is not None and len(named) > RUNS_NAMED_MAX:
         named = None
-    return wish_of(turns_only=all(wish.turns_only for wish in every), runs=named)
+    return notice_filter(turns_only=all(one.turns_only for one in every), runs=named)

@@ -15,10 +15,10 @@ from anew.store import (
     RunId,
     RunPoint,
 )
+from anew.stores.postgres.backfill import FailureBackfill
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.filters import RETRIED, where
-from anew.stores.postgres.link import Links
-from anew.stores.postgres.marking import Marking
+from anew.stores.postgres.pool import ConnectionPool
 from anew.stores.postgres.values import from_text, text_array, to_text
 
 # One name after the other out of the index: never all of the runs.
@@ -66,10 +66,10 @@ SELECT digest, max(version) FROM anew.versions WHERE digest = ANY (%s::text[]) G
 """
 
 
-class PostgresSurvey:
-    """What `anew.store.Survey` says. `marking` is None for a process that may not write."""
+class PostgresStatistics:
+    """What `anew.store.Statistics` says. `marking` is None for a process that may not write."""
 
-    def __init__(self, links: Links, marking: Marking | None) -> None:
+    def __init__(self, links: ConnectionPool, marking: FailureBackfill | None) -> None:
         self._links = links
         self._marking = marking
 
