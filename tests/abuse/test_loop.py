@@ -77,7 +77,7 @@ def test_health_is_answered_while_a_document_is_compiled(
     async def act(site: Site) -> None:
         held, compile_ = Held(), documents._compile
 
-        def slowly(source: documents.Source) -> documents.Compiled:
+        def slowly(source: documents.DocumentSource) -> documents.CompiledDocument:
             held.wait()
             return compile_(source)
 

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from anew.errors import ConfigError
-from anew.surfaces.api.settings import TOKEN_CHARS_MIN, ApiSettings
-from anew.surfaces.api.slowing import (
+from anew.surfaces.api.failure_throttle import (
     ADDRESSES_MAX,
     FAILURE_PAUSE_SECONDS_MAX,
     FORGOTTEN_SECONDS,
     FREE_FAILURES,
     HELD_MAX,
     HELD_PER_ADDRESS_MAX,
-    Slowdown,
+    FailureThrottle,
     site_of,
 )
+from anew.surfaces.api.settings import TOKEN_CHARS_MIN, ApiSettings
 from anew.surfaces.cli.main import main
 from anew.surfaces.cli.tokens import (
     TOKEN_BYTES_MAX,
@@ -179,7 +179,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 def test_the_first_mistakes_cost_nothing_and_later_ones_more_and_more() -> None:
     clock = Clock()
-    slowdown = Slowdown(clock=clock, sleep=clock.sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=clock.sleep)
 
     async def fail() -> None:
         for _ in range(FREE_FAILURES + 8):
@@ -192,7 +192,7 @@ def test_the_first_mistakes_cost_nothing_and_later_ones_more_and_more() -> None:
 
 def test_ten_thousand_mistakes_overflow_nothing() -> None:
     clock = Clock()
-    slowdown = Slowdown(clock=clock, sleep=clock.sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=clock.sleep)
 
     async def fail() -> None:
         for _ in range(10_000):
@@ -205,7 +205,7 @@ def test_ten_thousand_mistakes_overflow_nothing() -> None:
 @pytest.mark.parametrize("other", ["192.0.2.2", "2001:db8::1", "", "not an address"])
 def test_the_mistakes_of_one_are_not_those_of_another(other: str) -> None:
     clock = Clock()
-    slowdown = Slowdown(clock=clock, sleep=clock.sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=clock.sleep)
 
     async def fail() -> None:
         for _ in range(FREE_FAILURES + 3):
@@ -219,7 +219,7 @@ def test_the_mistakes_of_one_are_not_those_of_another(other: str) -> None:
 
 def test_who_makes_no_mistake_for_a_while_has_made_none() -> None:
     clock = Clock()
-    slowdown = Slowdown(clock=clock, sleep=clock.sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=clock.sleep)
 
     async def fail() -> None:
         for _ in range(FREE_FAILURES + 3):
@@ -234,7 +234,7 @@ def test_who_makes_no_mistake_for_a_while_has_made_none() -> None:
 
 def test_a_million_addresses_do_not_fill_the_memory() -> None:
     clock = Clock()
-    slowdown = Slowdown(clock=clock, sleep=clock.sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=clock.sleep)
 
     async def fail() -> None:
         for number in range(5 * ADDRESSES_MAX):
@@ -253,7 +253,7 @@ def test_answers_that_are_held_back_are_few(addresses: int, most: int) -> None:
     async def sleep(_: float) -> None:
         await release.wait()
 
-    slowdown = Slowdown(clock=clock, sleep=sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=sleep)
 
     async def fail() -> list[bool]:
         names = [f"192.0.2.{number}" for number in range(addresses)]
@@ -277,7 +277,7 @@ def test_who_hangs_up_holds_no_place() -> None:
     async def sleep(_: float) -> None:
         await forever.wait()
 
-    slowdown = Slowdown(clock=clock, sleep=sleep)
+    slowdown = FailureThrottle(clock=clock, sleep=sleep)
 
     async def leave() -> None:
         for _ in range(FREE_FAILURES):

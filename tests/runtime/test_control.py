@@ -20,7 +20,7 @@ from anew.runtime.programs import read_document
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
 from anew.stores.packing import pack
-from anew.surfaces.api.receiving import check_commit
+from anew.surfaces.api.commit_checks import check_commit
 from tests.virtual import CountedDatabase, VirtualClock
 
 ONE = """

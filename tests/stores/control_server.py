@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.stores.remote import RemoteDatabase
-from anew.surfaces.api import operations, receiving
+from anew.surfaces.api import commit_checks, operations
 from anew.surfaces.api.control import control_routes
 
 
@@ -66,7 +66,7 @@ def unchecked() -> Iterator[None]:
 @contextmanager
 def unfolded() -> Iterator[None]:
     """Servers of this process let runs begin that make no sense, as those of the contract do."""
-    with patch.object(receiving, "check_new_run", lambda *_: None):
+    with patch.object(commit_checks, "check_new_run", lambda *_: None):
         yield
 
 

@@ -17,7 +17,7 @@ TEXTS = {"string", "Instant", "RunText"}
 # What only a stream has, which the description does not look into.
 NOT_DESCRIBED = {"RunChanges"}
 # What the page sends: it leaves out what it does not mean, and never sends null.
-REQUESTS = {"BulkAsked", "WhatifAsked"}
+REQUESTS = {"BulkRequest", "WhatifRequest"}
 
 
 def page_types() -> dict[str, dict[str, tuple[str, bool]]]:

@@ -9,7 +9,7 @@ from anew.lab.patience import OutOfTime
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
-from anew.surfaces.api import analyses, past, studying
+from anew.surfaces.api import analyses, background_analyses, past_runs
 from tests.surfaces.api.served import SLEEPS, Site, play
 
 FLAKY = """\
@@ -135,7 +135,7 @@ def test_what_cannot_be_tried_is_refused_with_the_reason(tmp_path: Path) -> None
 
 
 def test_logs_that_do_not_fit_into_memory_are_left_out(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(past, "ANALYSED_EVENTS_MAX", 3)
+    monkeypatch.setattr(past_runs, "ANALYSED_EVENTS_MAX", 3)
 
     async def act(site: Site) -> None:
         await site.post("/api/v1/programs", {"document": FLAKY}, 201)
@@ -189,13 +189,13 @@ def test_all_runs_of_a_coverage_share_one_time(tmp_path: Path, monkeypatch) -> N
         await site.post("/api/v1/programs", {"document": FLAKY}, 201)
         for _ in range(3):
             await ran(site, 0, "done")
-        real = site.service.studies.made
+        real = site.service.analyses.run
 
         async def counted(study: Any, *, seconds: float) -> Any:
             made.append(seconds)
             return await real(study, seconds=seconds)
 
-        monkeypatch.setattr(site.service.studies, "made", counted)
+        monkeypatch.setattr(site.service.analyses, "run", counted)
         assert (await site.get(COVERAGE))["runs"] == 3
         assert made == [analyses.STUDY_SECONDS_MAX]
         monkeypatch.setattr(analyses, "STUDY_SECONDS_MAX", 0.0)
@@ -214,17 +214,17 @@ def test_counting_asks_before_each_event_whether_to_go_on() -> None:
 
 
 def test_where_all_places_are_taken_it_is_no_fault_of_the_runs(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(studying, "PLACE_SECONDS_MAX", 0.02)
+    monkeypatch.setattr(background_analyses, "PLACE_SECONDS_MAX", 0.02)
 
     async def act(site: Site) -> None:
         await site.post("/api/v1/programs", {"document": FLAKY}, 201)
         run = await ran(site, 0, "done")
-        for _ in range(studying.STUDIES_AT_ONCE_MAX):
-            await site.service.studies._places.acquire()
+        for _ in range(background_analyses.STUDIES_AT_ONCE_MAX):
+            await site.service.analyses._places.acquire()
         for path in (COVERAGE, f"/api/v1/runs/{run}/scenario"):
             answer = await site.client.get(path)
             assert answer.status_code == 503
-            assert answer.headers["retry-after"] == str(studying.AGAIN_SECONDS)
+            assert answer.headers["retry-after"] == str(background_analyses.AGAIN_SECONDS)
             assert "other analyses" in answer.json()["detail"]
         told = await site.post("/api/v1/inspect", {"document": FLAKY})
         assert (told["name"], told["bounds"]) == ("team/flaky", None)

@@ -10,7 +10,7 @@ import pytest
 from anew.runtime import bulk as runtime_bulk
 from anew.surfaces.api import bulk
 from tests.surfaces.api.served import FAILS, NOOP, SLEEPS, WAITS, Site, play
-from tests.surfaces.api.test_listing import RETRIES, stands
+from tests.surfaces.api.test_run_list import RETRIES, stands
 
 BULK = "/api/v1/runs/bulk"
 

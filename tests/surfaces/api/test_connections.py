@@ -15,7 +15,7 @@ import pytest
 from anew.runtime.bootstrap import open_server_engine
 from anew.surfaces.api import serving as serving_module
 from anew.surfaces.api.connections import CLIENT_CONNECTIONS_MAX, ConnectionLimits, own_limits
-from anew.surfaces.api.endpoint import Asked
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.serving import address_of, bind
 from anew.surfaces.api.settings import ApiSettings
 from tests.surfaces.api.served import NOOP, TOKEN, Site, answered, play, served_app
@@ -150,13 +150,13 @@ def test_a_server_that_takes_its_time_is_no_reader_that_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def act(site: Site) -> None:
-        read = Asked.data
+        read = ApiRequest.data
 
-        async def slow(asked: Asked) -> bytes:
+        async def slow(asked: ApiRequest) -> bytes:
             await asyncio.sleep(QUICK.body_pause_seconds_max * 3)
             return await read(asked)
 
-        monkeypatch.setattr(Asked, "data", slow)
+        monkeypatch.setattr(ApiRequest, "data", slow)
         await site.started(NOOP, workload={"word": "x" * 5_000_000})
         body = json.dumps({"document": NOOP}).encode()
         start = b"POST /api/v1/runs HTTP/1.1\r\nConnection: close\r\nExpect: 100-continue\r\n"

@@ -10,7 +10,7 @@ import pytest
 
 from anew.stores.remote import wire
 from anew.surfaces.api.guards import HEADERS
-from anew.surfaces.api.one_piece import OnePiece
+from anew.surfaces.api.write_coalescing import CoalescedWrites
 from tests.surfaces.api.served import TOKEN, WAITS, Site, play
 
 PROTOCOL = {wire.PROTOCOL_HEADER: str(wire.PROTOCOL)}
@@ -100,7 +100,7 @@ def written(*acts: str | bytes | None) -> list[object]:
 
     async def go() -> list[object]:
         transport = Written()
-        answer = OnePiece(transport, asyncio.get_running_loop())  # type: ignore[arg-type]
+        answer = CoalescedWrites(transport, asyncio.get_running_loop())  # type: ignore[arg-type]
         for act in acts:
             if act is None:
                 await asyncio.sleep(0)

@@ -10,7 +10,7 @@ import pytest
 
 from anew.store import RunId
 from anew.surfaces.api import events as module
-from anew.surfaces.api.pages import EVENTS_PAGE_BYTES_MAX
+from anew.surfaces.api.event_pages import EVENTS_PAGE_BYTES_MAX
 from anew.surfaces.api.settings import ApiSettings
 from anew.views.words import event_rows
 from tests.surfaces.api.served import (
@@ -112,9 +112,9 @@ def test_a_reader_that_does_not_read_holds_a_small_part_of_the_log(tmp_path: Pat
         pieces: list[bytes] = []
         row = await site.engine.database.archive.run(RunId(int(run)))
         assert row is not None
-        teller = module.LogTeller(site.service, row.run, event_rows, seen=0, after=0)
+        stream = module.EventLogStream(site.service, row.run, event_rows, seen=0, after=0)
         told: list[int] = []
-        async for piece in teller.chunks():
+        async for piece in stream.chunks():
             pieces.append(piece)
             told += [int(line[4:]) for line in piece.split(b"\n") if line.startswith(b"id: ")]
         assert max(map(len, pieces)) < 4_000_000

@@ -9,7 +9,7 @@ import pytest
 
 from anew.errors import ConfigError, EngineBug, ProgramError
 from anew.store import KeyTaken, RunId, StaleLease, StaleVersion, StoreError
-from anew.surfaces.api.problems import refusal_of
+from anew.surfaces.api.problems import api_error_of
 from tests.surfaces.api.served import NOOP, Site, answered, play
 
 
@@ -26,7 +26,7 @@ from tests.surfaces.api.served import NOOP, Site, answered, play
     ],
 )
 def test_each_error_has_its_status(error: Any, status: int) -> None:
-    assert refusal_of(error).status == status
+    assert api_error_of(error).status == status
 
 
 def test_the_inside_of_a_bug_stays_inside(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.surfaces.api.served import FAILS, GRAPH, NOOP, Site, play
-from tests.surfaces.api.test_listing import found
+from tests.surfaces.api.test_run_list import found
 
 BULK = "/api/v1/runs/bulk"
 FAILS_AS_GRAPH = GRAPH.replace('shape=box, prompt="do it"', 'type=tool, tool_command="exit 3"')

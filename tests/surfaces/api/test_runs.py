@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from anew.store import RunId, StoreError
-from anew.surfaces.api import endpoint
+from anew.surfaces.api import request
 from anew.surfaces.api.settings import ApiSettings
 from tests.surfaces.api.served import (
     ASKS,
@@ -215,7 +215,7 @@ def test_a_body_of_unknown_length_is_kept_no_further_than_the_limit(tmp_path: Pa
 
 
 def test_a_body_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "DISCARDED_BYTES_MAX", 500_000)
+    monkeypatch.setattr(request, "DISCARDED_BYTES_MAX", 500_000)
     most, sent = 50_000_000, 0
 
     async def endless() -> Any:

@@ -93,7 +93,7 @@ def test_a_server_without_workers_leaves_the_work_to_the_other(
 def test_a_request_the_database_does_not_answer_is_refused_in_time(
     tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anew.surfaces.api.endpoint.STORE_SECONDS_MAX", 0.5)
+    monkeypatch.setattr("anew.surfaces.api.request.STORE_SECONDS_MAX", 0.5)
 
     async def act(one: Site, other: Site) -> None:
         held = await psycopg.AsyncConnection.connect(database.dsn)

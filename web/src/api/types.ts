@@ -147,7 +147,7 @@ export interface RunChanges {
 
 export type BulkAction = "cancel" | "pause" | "resume" | "retry" | "skip";
 
-export interface BulkAsked {
+export interface BulkRequest {
   action: BulkAction;
   /** These runs, or those of a filter (the words of the query of GET /api/v1/runs). */
   runs?: RunText[];
@@ -625,7 +625,7 @@ export interface CoverageShown {
   points: CoveragePoint[];
 }
 
-export interface WhatifAsked {
+export interface WhatifRequest {
   runs: RunText[];
   document: string;
   file?: string;

@@ -20,11 +20,12 @@ from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import RunFilter
 from anew.surfaces.api import shapes
-from anew.surfaces.api.documents import Source
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.past import ANALYSED_EVENTS_MAX, Past, read_past
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.documents import DocumentSource
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.past_runs import ANALYSED_EVENTS_MAX, Past, read_past
+from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.programs import stored
+from anew.surfaces.api.request import ApiRequest
 from anew.values import Object
 
 COVERAGE_RUNS_MAX = 200
@@ -37,9 +38,10 @@ REASONS_SHOWN = 3
 _SEED_MAX = 2**53
 
 T = TypeVar("T")
+ENDPOINTS = Endpoints("programs")
 
 
-class CoverageAsked(Struct, forbid_unknown_fields=True):
+class CoverageQuery(Struct, forbid_unknown_fields=True):
     """How many of the newest `runs` of a `version` are looked at."""
 
     version: shapes.Version | None = None
@@ -67,14 +69,10 @@ class CoverageShown(Struct):
     points: list[CoveragePoint]
 
 
-class WhatifAsked(Struct, forbid_unknown_fields=True):
+class WhatifRequest(DocumentSource, forbid_unknown_fields=True, kw_only=True):
     """Runs that ended, and a document that they might have had."""
 
     runs: Annotated[list[shapes.RunText], Meta(min_length=1, max_length=WHATIF_RUNS_MAX)]
-    document: str
-    file: shapes.Name | None = None
-    dialect: shapes.Dialect | None = None
-    files: dict[str, str] = {}
     samples: Annotated[int, Meta(ge=1, le=WHATIF_SAMPLES_MAX)] = SAMPLES_DEFAULT
     seed: Annotated[int, Meta(ge=0, le=_SEED_MAX)] = 0
 
@@ -86,34 +84,43 @@ class WhatifShown(Struct):
     lines: list[str]
 
 
-async def _in_time(asked: Asked, study: Callable[[Patience], T], what: str, remedy: str) -> T:
+async def _in_time(
+    request: ApiRequest, study: Callable[[Patience], T], what: str, remedy: str
+) -> T:
     try:
-        return await asked.service.studies.made(study, seconds=STUDY_SECONDS_MAX)
+        return await request.service.analyses.run(study, seconds=STUDY_SECONDS_MAX)
     except TimeoutError:
         detail = f"{what} takes longer than {STUDY_SECONDS_MAX:g} s here. {remedy}"
-        raise Refusal("unavailable", detail) from None
+        raise ApiError("unavailable", detail) from None
 
 
 # --- coverage ----------------------------------------------------------------------------------
 
 
-async def show_coverage(asked: Asked) -> Reply:
+@ENDPOINTS.get(
+    "/programs/{name:path}/coverage",
+    "Show which decisions of a program its newest runs have exercised",
+    CoverageShown,
+    query=CoverageQuery,
+    problems=("unavailable",),
+)
+async def show_coverage(request: ApiRequest) -> JsonResponse:
     """Which rules, arcs and gates of a version its newest runs have exercised."""
-    wanted = asked.query(CoverageAsked)
-    program = await stored(asked, asked.path("name"), wanted.version)
-    document = await asked.engine.programs.of(program)
-    async with asked.service.reading:
-        logs = await _newest(asked, program.name, program.digest, wanted.runs)
+    wanted = request.query(CoverageQuery)
+    program = await stored(request, request.path("name"), wanted.version)
+    document = await request.engine.programs.of(program)
+    async with request.service.reading:
+        logs = await _newest(request, program.name, program.digest, wanted.runs)
         study = partial(_exercised, document.program, logs)
         what = "counting what these runs exercised"
-        coverage = await _in_time(asked, study, what, "Ask for fewer runs.")
+        coverage = await _in_time(request, study, what, "Ask for fewer runs.")
     head = {"name": program.name, "version": program.version, "runs": len(logs)}
-    return Reply({**head, **_covered(coverage)})
+    return JsonResponse({**head, **_covered(coverage)})
 
 
-async def _newest(asked: Asked, name: str, digest: str, limit: int) -> list[list[Event]]:
+async def _newest(request: ApiRequest, name: str, digest: str, limit: int) -> list[list[Event]]:
     """The logs of the newest runs of this very document, as many as fit into memory."""
-    archive = asked.engine.database.archive
+    archive = request.engine.database.archive
     logs: list[list[Event]] = []
     events = 0
     for row in await archive.runs(RunFilter(program=name, digests=[digest], limit=limit)):
@@ -140,24 +147,29 @@ def _covered(coverage: Coverage) -> Object:
 # --- what if -----------------------------------------------------------------------------------
 
 
-async def show_whatif(asked: Asked) -> Reply:
-    """What another document would have made of runs that ended, as `anew whatif` tells it."""
-    wanted = await asked.json(WhatifAsked)
-    source = Source(wanted.document, wanted.file, wanted.dialect, wanted.files)
-    compiled = await asked.service.compiler.document(source)
-    assert compiled.document is not None
-    rows = [await asked.run_row(run) for run in dict.fromkeys(wanted.runs)]
-    async with asked.service.reading:
-        past = await read_past(asked.engine, rows)
+@ENDPOINTS.post(
+    "/whatif",
+    "Say what another document would have made of past runs",
+    WhatifShown,
+    body=WhatifRequest,
+    problems=("not-found", "conflict", "bad-document", "unavailable"),
+)
+async def show_whatif(request: ApiRequest) -> JsonResponse:
+    """What another document would have made of runs that ended, as `anew whatif` prints it."""
+    wanted = await request.json(WhatifRequest)
+    document = await request.service.compiler.document(wanted)
+    rows = [await request.find_run(run) for run in dict.fromkeys(wanted.runs)]
+    async with request.service.reading:
+        past = await read_past(request.engine, rows)
         if not past.runs:
             why = "; ".join(f"{one.run}: {one.why}" for one in past.left[:REASONS_SHOWN])
-            raise Refusal("conflict", f"none of these runs can be played: {why}")
-        study = partial(
-            _played, past, compiled.document.program, samples=wanted.samples, seed=wanted.seed
-        )
+            raise ApiError("conflict", f"none of these runs can be played: {why}")
+        study = partial(_played, past, document.program, samples=wanted.samples, seed=wanted.seed)
         remedy = "Name fewer runs, or fewer samples."
-        answer = await _in_time(asked, study, "playing these runs", remedy)
-    return Reply({"report": answer.report(), "lines": list(answer_lines(answer, source.name))})
+        answer = await _in_time(request, study, "playing these runs", remedy)
+    return JsonResponse(
+        {"report": answer.report(), "lines": list(answer_lines(answer, wanted.name))}
+    )
 
 
 def _played(past: Past, program: Program, patience: Patience, *, samples: int, seed: int) -> Whatif:
@@ -171,28 +183,3 @@ def _played(past: Past, program: Program, patience: Patience, *, samples: int, s
     )
     answer.left.extend(past.left)
     return answer
-
-
-_TAG = "programs"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/programs/{name:path}/coverage",
-        show_coverage,
-        "Show which decisions of a program its newest runs have exercised",
-        _TAG,
-        {200: CoverageShown},
-        query=CoverageAsked,
-        refusals=("not-found", "unavailable"),
-    ),
-    Endpoint(
-        "POST",
-        "/api/v1/whatif",
-        show_whatif,
-        "Say what another document would have made of past runs",
-        _TAG,
-        {200: WhatifShown},
-        body=WhatifAsked,
-        refusals=("not-found", "conflict", "too-large", "not-json", "bad-document", "unavailable"),
-    ),
-)

@@ -11,35 +11,35 @@ from starlette.routing import compile_path
 from starlette.types import Scope
 
 from anew.runtime.engine import Engine
+from anew.surfaces.aliases import attractor, noetl, noetl_catalog
 from anew.surfaces.api import (
     actions,
-    aliases_attractor,
-    aliases_noetl,
-    aliases_noetl_catalog,
     analyses,
     attempts,
     bulk,
-    changes,
     credentials,
     events,
     failures,
+    forks,
     health,
-    inspecting,
-    listing,
+    inspection,
     picture,
     programs,
     questions,
+    run_changes,
+    run_list,
     run_texts,
     runs,
     signals,
     workers,
 )
+from anew.surfaces.api.access_log import AccessLog
 from anew.surfaces.api.control import ControlFirst, control_routes
-from anew.surfaces.api.counting import Counting
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, routes_of
+from anew.surfaces.api.endpoint import Endpoint, Endpoints, JsonResponse, routes_of
 from anew.surfaces.api.guards import Guard
 from anew.surfaces.api.openapi import description
-from anew.surfaces.api.problems import Refusal, broken, problem_response
+from anew.surfaces.api.problems import ApiError, internal_error, problem_response
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.settings import ApiSettings
 from anew.surfaces.web.pages import Pages
@@ -47,14 +47,18 @@ from anew.surfaces.web.pages import Pages
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed", 406: "not-acceptable"}
 
 
-async def _describe(_: Asked) -> Reply:
-    return Reply(description(ENDPOINTS))
+_DESCRIPTION = Endpoints("server", base="")
+
+
+@_DESCRIPTION.get("/openapi.json", "This description", dict)
+async def _describe(_: ApiRequest) -> JsonResponse:
+    return JsonResponse(description(ENDPOINTS))
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     # What ends in a fixed word comes before what takes any: it could be the id of a run.
-    *listing.ENDPOINTS,
-    *changes.ENDPOINTS,
+    *run_list.ENDPOINTS,
+    *run_changes.ENDPOINTS,
     *bulk.ENDPOINTS,
     *failures.ENDPOINTS,
     *runs.ENDPOINTS,
@@ -63,26 +67,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *run_texts.ENDPOINTS,
     *events.ENDPOINTS,
     *actions.ENDPOINTS,
+    *forks.ENDPOINTS,
     *signals.ENDPOINTS,
     # Names may have slashes in them: what ends in a fixed word comes first.
     *analyses.ENDPOINTS,
-    *inspecting.ENDPOINTS,
+    *inspection.ENDPOINTS,
     *programs.ENDPOINTS,
     *questions.ENDPOINTS,
     *workers.ENDPOINTS,
     *credentials.ENDPOINTS,
     *health.ENDPOINTS,
-    *aliases_noetl.ENDPOINTS,
-    *aliases_noetl_catalog.ENDPOINTS,
-    *aliases_attractor.ENDPOINTS,
-    Endpoint(
-        "GET",
-        "/openapi.json",
-        _describe,
-        "This description",
-        "server",
-        {200: dict},
-    ),
+    # The paths of other engines, for the same runs and programs.
+    *noetl.ENDPOINTS,
+    *noetl_catalog.ENDPOINTS,
+    *attractor.ENDPOINTS,
+    *_DESCRIPTION,
 )
 _PATHS = [compile_path(row.path)[0] for row in ENDPOINTS]
 _OPEN_PATHS = [compile_path(row.path)[0] for row in ENDPOINTS if row.is_open]
@@ -101,8 +100,8 @@ def create_app(engine: Engine, settings: ApiSettings) -> Starlette:
     app = Starlette(
         routes=[control, pages, *routes_of(ENDPOINTS, service)],
         middleware=[
-            Middleware(Counting, metrics=service.metrics, logs=settings.logs),
-            Middleware(Guard, settings=settings, slowdown=service.slowdown, is_open=is_open),
+            Middleware(AccessLog, metrics=service.metrics, logs=settings.logs),
+            Middleware(Guard, settings=settings, throttle=service.throttle, is_open=is_open),
             Middleware(ControlFirst, route=control),
         ],
         exception_handlers={HTTPException: _refused, Exception: _broken},
@@ -126,9 +125,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind = _BY_STATUS.get(error.status_code, "bad-request")
     detail = f"{request.method} {request.url.path[:200]}: {error.detail}"
-    return problem_response(Refusal(kind, detail, headers=error.headers))
+    return problem_response(ApiError(kind, detail, headers=error.headers))
 
 
 async def _broken(_: Request, error: Exception) -> Response:
     del error
-    return problem_response(broken())
+    return problem_response(internal_error())

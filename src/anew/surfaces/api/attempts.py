@@ -11,16 +11,18 @@ from msgspec.structs import asdict
 from anew.engine.events import Event, TaskProcessed, TaskRetryExhausted, TaskStarted
 from anew.store import RunRow
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.runs import program_of
 from anew.values import Object, merge_deep
 from anew.views.attempt_rows import Attempt, AttemptBook, AttemptShown, AttemptStatus
 
 ATTEMPTS_PAGE_MAX = 1_000
+ENDPOINTS = Endpoints("runs")
 
 
-class AttemptsAsked(Struct, forbid_unknown_fields=True):
+class AttemptsQuery(Struct, forbid_unknown_fields=True):
     """Which attempts; `after` is the `next` of the page before."""
 
     step: shapes.Name | None = None
@@ -50,15 +52,21 @@ class AttemptWhole(AttemptShown, frozen=True, kw_only=True):
     logs: Object
 
 
-async def list_attempts(asked: Asked) -> Reply:
-    wanted = asked.query(AttemptsAsked)
-    row = await asked.row()
-    program = await program_of(asked.engine, row)
-    async with asked.service.traces.following(row, program) as trace:
-        return Reply(_page(trace.book, wanted))
+@ENDPOINTS.get(
+    "/runs/{run}/attempts",
+    "List the attempts of a run, with the decision about each",
+    AttemptPage,
+    query=AttemptsQuery,
+)
+async def list_attempts(request: ApiRequest) -> JsonResponse:
+    wanted = request.query(AttemptsQuery)
+    row = await request.run()
+    program = await program_of(request.engine, row)
+    async with request.service.traces.following(row, program) as trace:
+        return JsonResponse(_page(trace.book, wanted))
 
 
-def _page(book: AttemptBook, wanted: AttemptsAsked) -> AttemptPage:
+def _page(book: AttemptBook, wanted: AttemptsQuery) -> AttemptPage:
     first = bisect_right(book.attempts, wanted.after, key=lambda attempt: attempt.seq)
     found: list[Attempt] = []
     for index in range(first, len(book.attempts)):
@@ -69,7 +77,7 @@ def _page(book: AttemptBook, wanted: AttemptsAsked) -> AttemptPage:
     return AttemptPage([book.row(one) for one in found], None)
 
 
-def _is_wanted(attempt: Attempt, wanted: AttemptsAsked) -> bool:
+def _is_wanted(attempt: Attempt, wanted: AttemptsQuery) -> bool:
     return (
         wanted.step in (None, attempt.step)
         and wanted.task in (None, attempt.task)
@@ -77,32 +85,37 @@ def _is_wanted(attempt: Attempt, wanted: AttemptsAsked) -> bool:
     )
 
 
-async def show_attempt(asked: Asked) -> Reply:
-    row = await asked.row()
-    seq = _sequence(asked.path("seq"))
-    program = await program_of(asked.engine, row)
-    async with asked.service.traces.following(row, program) as trace:
+@ENDPOINTS.get(
+    "/runs/{run}/attempts/{seq}",
+    "Show one attempt with its inputs, its outcome and its logs",
+    AttemptWhole,
+)
+async def show_attempt(request: ApiRequest) -> JsonResponse:
+    row = await request.run()
+    seq = _sequence(request.path("seq"))
+    program = await program_of(request.engine, row)
+    async with request.service.traces.following(row, program) as trace:
         place = bisect_right(trace.book.attempts, seq, key=lambda one: one.seq) - 1
         attempt = trace.book.attempts[place] if place >= 0 else None
         if attempt is None or attempt.seq != seq:
             detail = f"run {row.run} has no attempt that event {seq} started"
-            raise Refusal("not-found", detail)
+            raise ApiError("not-found", detail)
         shown, decided = trace.book.row(attempt), attempt.decided_seq
-    events = [await _event(asked, row, number) for number in (seq, shown.ended_seq, decided)]
-    return Reply(_whole(shown, *events))
+    events = [await _event(request, row, number) for number in (seq, shown.ended_seq, decided)]
+    return JsonResponse(_whole(shown, *events))
 
 
 def _sequence(text: str) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(shapes.SEQUENCE_MAX))
     if not is_number or int(text) > shapes.SEQUENCE_MAX:
-        raise Refusal("bad-request", f"{text[:40]!r} is no number of an event")
+        raise ApiError("bad-request", f"{text[:40]!r} is no number of an event")
     return int(text)
 
 
-async def _event(asked: Asked, row: RunRow, seq: int | None) -> Event | None:
+async def _event(request: ApiRequest, row: RunRow, seq: int | None) -> Event | None:
     if seq is None:
         return None
-    page = await asked.engine.database.archive.events(row.run, after=seq - 1, limit=1)
+    page = await request.engine.database.archive.events(row.run, after=seq - 1, limit=1)
     return page[0] if page and page[0].seq == seq else None
 
 
@@ -121,27 +134,3 @@ def _whole(
         patches=patches,
         logs={} if outcome is None else outcome.logs,
     )
-
-
-_TAG = "runs"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/attempts",
-        list_attempts,
-        "List the attempts of a run, with the decision about each",
-        _TAG,
-        {200: AttemptPage},
-        query=AttemptsAsked,
-        refusals=("not-found",),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/attempts/{seq}",
-        show_attempt,
-        "Show one attempt with its inputs, its outcome and its logs",
-        _TAG,
-        {200: AttemptWhole},
-        refusals=("not-found",),
-    ),
-)

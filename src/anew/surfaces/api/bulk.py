@@ -21,26 +21,20 @@ from anew.runtime.bulk import (
     unknown,
 )
 from anew.store import RunFilter, RunId, StoreError
-from anew.surfaces.api.endpoint import (
-    Asked,
-    Endpoint,
-    Reply,
-    log_failure,
-    log_refusal,
-    read_query,
-    run_asked,
-)
-from anew.surfaces.api.listing import RunsSought, run_filter
-from anew.surfaces.api.problems import Refusal, refusal_of
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse, log_failure, log_unavailable
+from anew.surfaces.api.problems import ApiError, api_error_of
+from anew.surfaces.api.request import ApiRequest, read_query, run_in_query
+from anew.surfaces.api.run_list import RunSearch, run_filter
 from anew.surfaces.api.shapes import LabelText, RunText
 
 # Runs that one request may name.
 BULK_NAMED_RUNS_MAX = 1_000
 _WHAT = "an action on many runs"
 FilterValue: TypeAlias = str | int | float | bool | list[str]
+ENDPOINTS = Endpoints("actions")
 
 
-class BulkAsked(Struct, forbid_unknown_fields=True):
+class BulkRequest(Struct, forbid_unknown_fields=True):
     """These `runs`, or those of a `filter` in the words of the query of GET /api/v1/runs.
 
     `before` is the cursor `next` of the answer before. `dry_run` only counts. A `reason` is for
@@ -78,25 +72,31 @@ class BulkDone(Struct):
     next: RunText | None
 
 
-async def bulk(asked: Asked) -> Reply:
-    wanted = await asked.json(BulkAsked)
+@ENDPOINTS.post(
+    "/runs/bulk",
+    "Do one thing to many runs, or count how many it would change",
+    BulkDone,
+    body=BulkRequest,
+)
+async def bulk(request: ApiRequest) -> JsonResponse:
+    wanted = await request.json(BulkRequest)
     BulkOperation(wanted.action, wanted.reason, wanted.by).check()
-    meant = await _meant(asked, wanted)
+    meant = await _meant(request, wanted)
     if wanted.dry_run:
-        return Reply(await _foreseen(asked, wanted, meant))
-    return Reply(await _done(asked, wanted, meant))
+        return JsonResponse(await _foreseen(request, wanted, meant))
+    return JsonResponse(await _done(request, wanted, meant))
 
 
-async def _meant(asked: Asked, wanted: BulkAsked) -> RunFilter:
+async def _meant(request: ApiRequest, wanted: BulkRequest) -> RunFilter:
     if (wanted.runs is None) == (wanted.filter is None):
-        raise Refusal("bad-request", "say which runs: name `runs`, or give a `filter`")
+        raise ApiError("bad-request", "say which runs: name `runs`, or give a `filter`")
     if wanted.filter is not None:
-        said = read_query(_words(wanted.filter), RunsSought)
-        meant = await run_filter(asked, said)
+        said = read_query(_words(wanted.filter), RunSearch)
+        meant = await run_filter(request, said)
     else:
-        found = [run_asked(run) for run in dict.fromkeys(wanted.runs or [])]
+        found = [run_in_query(run) for run in dict.fromkeys(wanted.runs or [])]
         meant = RunFilter(runs=[run for run in found if run is not None])
-    return replace(meant, before=run_asked(wanted.before))
+    return replace(meant, before=run_in_query(wanted.before))
 
 
 def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
@@ -106,30 +106,32 @@ def _words(said: Mapping[str, FilterValue]) -> Iterator[tuple[str, str]]:
             yield name, str(one).lower() if isinstance(one, bool) else f"{one}"
 
 
-async def _foreseen(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
-    async with asked.service.reading:
-        found = await preview_of(asked.engine.database.statistics, wanted.action, meant)
-        refused = await _missing(asked, meant)
+async def _foreseen(request: ApiRequest, wanted: BulkRequest, meant: RunFilter) -> BulkDone:
+    async with request.service.reading:
+        found = await preview_of(request.engine.database.statistics, wanted.action, meant)
+        refused = await _missing(request, meant)
     return BulkDone(found.count, found.able, [], refused, None)
 
 
-async def _missing(asked: Asked, meant: RunFilter) -> list[BulkRefused]:
+async def _missing(request: ApiRequest, meant: RunFilter) -> list[BulkRefused]:
     """Named runs that are not there; told once, before the first page."""
     if meant.runs is None or meant.before is not None:
         return []
-    found = await asked.engine.database.statistics.points(replace(meant, limit=BULK_NAMED_RUNS_MAX))
+    found = await request.engine.database.statistics.points(
+        replace(meant, limit=BULK_NAMED_RUNS_MAX)
+    )
     missing = unknown(meant.runs, {one.run for one in found})
-    return [_refused(asked, run, error) for run, error in missing]
+    return [_refused(request, run, error) for run, error in missing]
 
 
-async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
-    rows = await asked.engine.database.archive.runs(replace(meant, limit=BULK_RUNS_MAX))
+async def _done(request: ApiRequest, wanted: BulkRequest, meant: RunFilter) -> BulkDone:
+    rows = await request.engine.database.archive.runs(replace(meant, limit=BULK_RUNS_MAX))
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + BULK_SECONDS_MAX
     deed = BulkOperation(wanted.action, wanted.reason, wanted.by)
-    refused = await _missing(asked, meant)
-    result = await act_on_all(asked.engine, deed, rows, is_over=lambda: loop.time() > ends_at)
-    refused += [_refused(asked, run, error) for run, error in result.refused]
+    refused = await _missing(request, meant)
+    result = await act_on_all(request.engine, deed, rows, is_over=lambda: loop.time() > ends_at)
+    refused += [_refused(request, run, error) for run, error in result.refused]
     is_cut = len(rows) == BULK_RUNS_MAX or result.looked_at < len(rows)
     return BulkDone(
         result.looked_at,
@@ -140,30 +142,16 @@ async def _done(asked: Asked, wanted: BulkAsked, meant: RunFilter) -> BulkDone:
     )
 
 
-def _refused(asked: Asked, run: RunId, error: AnewError) -> BulkRefused:
+def _refused(request: ApiRequest, run: RunId, error: AnewError) -> BulkRefused:
     retried_as = error.retried_as if isinstance(error, ActionRefused) else None
-    told = _told(asked, error)
+    told = _told(request, error)
     return BulkRefused(str(run), told, None if retried_as is None else str(retried_as))
 
 
-def _told(asked: Asked, error: AnewError) -> str:
+def _told(request: ApiRequest, error: AnewError) -> str:
     """What may be told of it; the rest is in the log of the server."""
     if isinstance(error, EngineBug):
-        log_failure(error, _WHAT, asked.service)
+        log_failure(error, _WHAT, request.service)
     elif isinstance(error, StoreError):
-        log_refusal(error, _WHAT, asked.service)
-    return refusal_of(error).detail
-
-
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/api/v1/runs/bulk",
-        bulk,
-        "Do one thing to many runs, or count how many it would change",
-        "actions",
-        {200: BulkDone},
-        body=BulkAsked,
-        refusals=("too-large", "not-json"),
-    ),
-)
+        log_unavailable(error, _WHAT, request.service)
+    return api_error_of(error).detail

@@ -20,8 +20,8 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from anew.surfaces.api.guards import HEADERS
-from anew.surfaces.api.one_piece import OnePiece
-from anew.surfaces.api.problems import Refusal, problem_response, stopping
+from anew.surfaces.api.problems import ApiError, problem_response, stopping
+from anew.surfaces.api.write_coalescing import CoalescedWrites
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -77,7 +77,7 @@ class _Refused(Exception):
     """Ends the parsing of a request."""
 
 
-class Connection(HttpToolsProtocol):
+class LimitedConnection(HttpToolsProtocol):
     """uvicorn's, with limits. `_deadline` is when the part that is being sent has to be there."""
 
     def __init__(
@@ -97,9 +97,9 @@ class Connection(HttpToolsProtocol):
         self._header_bytes = 0
         self._unused_bytes = 0
         self._has_moved = False
-        self._why: Refusal | None = None
+        self._why: ApiError | None = None
         self._lingers_for: int | None = None
-        self._answer: OnePiece | None = None
+        self._answer: CoalescedWrites | None = None
 
     # --- what the transport says
 
@@ -110,7 +110,7 @@ class Connection(HttpToolsProtocol):
             transport.abort()  # too many even to be told so
         elif count > most:
             detail = f"{most:,} connections are open here; there can be no more"
-            self._refuse(Refusal("unavailable", detail, headers={"Retry-After": "1"}))
+            self._refuse(ApiError("unavailable", detail, headers={"Retry-After": "1"}))
         else:
             self._expect(_Part.HEADER, self._limits.header_seconds_max)
 
@@ -181,7 +181,7 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What cannot be parsed, or was refused while it was."""
         del msg
-        self._refuse(self._why or Refusal("bad-request", "this is not HTTP as it should be"))
+        self._refuse(self._why or ApiError("bad-request", "this is not HTTP as it should be"))
 
     def _check_target(self) -> None:
         """A target with a host must not say another than the header that is looked at."""
@@ -190,7 +190,7 @@ class Connection(HttpToolsProtocol):
             return
         host = _AUTHORITY_END.split(rest, maxsplit=1)[0].lower()
         if any(name == b"host" and value.lower() != host for name, value in self.headers):
-            self._why = Refusal("bad-request", "the target has another host than the Host header")
+            self._why = ApiError("bad-request", "the target has another host than the Host header")
             raise _Refused
 
     def _check_framing(self) -> None:
@@ -198,7 +198,7 @@ class Connection(HttpToolsProtocol):
         encodings = [value for name, value in self.headers if name == b"transfer-encoding"]
         if encodings and [value.strip().lower() for value in encodings] != [b"chunked"]:
             detail = "the Transfer-Encoding of a request can be `chunked`, once, and nothing else"
-            self._why = Refusal("bad-request", detail)
+            self._why = ApiError("bad-request", detail)
             raise _Refused
 
     def _count(self, more: int) -> None:
@@ -207,14 +207,14 @@ class Connection(HttpToolsProtocol):
             self._why = self._too_much()
             raise _Refused
 
-    def _too_much(self) -> Refusal:
+    def _too_much(self) -> ApiError:
         limits = self._limits
         detail = (
             "the target and the headers have more than "
             f"{limits.header_bytes_max:,} bytes (HEADER_BYTES_MAX), or there are more than "
             f"{limits.headers_max:,} headers (HEADERS_MAX)"
         )
-        return Refusal("headers-too-large", detail)
+        return ApiError("headers-too-large", detail)
 
     # --- deadlines
 
@@ -237,7 +237,7 @@ class Connection(HttpToolsProtocol):
         elif self.loop.time() < self._deadline:
             self._watch = self.loop.call_at(self._deadline, self._look)
         else:
-            self._refuse(Refusal("too-slow", "the rest of the request did not come in time"))
+            self._refuse(ApiError("too-slow", "the rest of the request did not come in time"))
 
     @property
     def _waits_for_us(self) -> bool:
@@ -258,7 +258,7 @@ class Connection(HttpToolsProtocol):
         """No request is at work."""
         return self._request is None or (not self.pipeline and self._request.response_complete)
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: ApiError) -> None:
         """Say why, unless an answer is under way, and close."""
         if self.transport.is_closing() or self._lingers_for is not None:
             return
@@ -298,7 +298,7 @@ class Connection(HttpToolsProtocol):
     # --- the answer
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._answer = OnePiece(self.transport, self.loop)
+        self._answer = CoalescedWrites(self.transport, self.loop)
         cycle.transport = cast(asyncio.Transport, self._answer)
         super()._start_asgi_task(cycle, partial(_answer, app, cycle))
 
@@ -332,6 +332,6 @@ def _on_the_wire(answer: Response) -> bytes:
     return b"\r\n".join([*lines, b"", bytes(answer.body)])
 
 
-def connections(limits: ConnectionLimits) -> Callable[..., Connection]:
+def connections(limits: ConnectionLimits) -> Callable[..., LimitedConnection]:
     """What uvicorn makes its connections with."""
-    return partial(Connection, limits=limits)
+    return partial(LimitedConnection, limits=limits)

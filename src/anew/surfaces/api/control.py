@@ -25,7 +25,7 @@ from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher, stopping
 from anew.store import StoreError
 from anew.stores.remote import wire
-from anew.surfaces.api.operations import OPERATIONS, WAITING, Control, Unknown
+from anew.surfaces.api.operations import OPERATIONS, WAITING, Control, OutcomeUnknown
 from anew.surfaces.api.settings import STORE_SECONDS_MAX
 
 # What a proxy may go by; our own clients have a pause of their own.
@@ -42,7 +42,7 @@ _log = logging.getLogger("anew.control")
 Outcome: TypeAlias = tuple[int, object]
 
 
-class TooLarge(ConfigError):
+class RequestTooLarge(ConfigError):
     """A request over its limit."""
 
 
@@ -170,9 +170,9 @@ async def _outcome(control: Control, operation: str, work: Coroutine[Any, Any, o
         return 200, await work
     except ClientDisconnect:
         return 400, wire.ErrorReply("ConfigError", "the request was cut off")
-    except TooLarge as error:
+    except RequestTooLarge as error:
         return 413, wire.ErrorReply("ConfigError", str(error))
-    except Unknown as error:
+    except OutcomeUnknown as error:
         return 409, wire.ErrorReply("StoreError", str(error))
     except AnewError as error:
         return wire.refusal_of(error)
@@ -222,5 +222,5 @@ async def _body(operation: str, told: bytes, receive: Receive) -> bytes:
         has_more = message.get("more_body", False)
         size = sum(map(len, pieces))
     if size > limit:
-        raise TooLarge(f"{operation} has more than {limit:,} bytes, which is the limit here.")
+        raise RequestTooLarge(f"{operation} has more than {limit:,} bytes, the limit here.")
     return b"".join(pieces)

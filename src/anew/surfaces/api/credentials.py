@@ -2,74 +2,87 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import msgspec
+from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
+from anew.surfaces.api.shapes import Name
+
+ENDPOINTS = Endpoints("credentials")
 
 
-async def add(asked: Asked) -> Reply:
+class CredentialRequest(Struct, forbid_unknown_fields=True):
+    name: Name
+    type: Annotated[str, Meta(min_length=1)]
+    data: Any
+    description: str | None = None
+    tags: Any = None
+
+
+class CredentialRow(Struct, rename={"origin": "from"}):
+    """Never a value."""
+
+    name: str
+    type: str
+    origin: str
+
+
+class CredentialList(Struct):
+    credentials: list[CredentialRow]
+
+
+class CredentialTaken(Struct):
+    """`short` names the secrets that are too short to be hidden everywhere."""
+
+    name: str
+    type: str
+    short: list[str]
+
+
+@ENDPOINTS.post(
+    "/credentials",
+    "Seal a credential with the server's key",
+    CredentialTaken,
+    status=201,
+    body=CredentialRequest,
+)
+async def add(request: ApiRequest) -> JsonResponse:
     """Seal a credential, in place of one of the same name."""
     from anew.credentials.credential import check_name, read_credential
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import next_version, seal_credential
 
-    sent = await asked.json(shapes.CredentialSent)
+    sent = await request.json(CredentialRequest)
     name = check_name(sent.name)
     text = msgspec.json.encode({"type": sent.type, "data": sent.data})
     credential = read_credential(text, "the body", ref=name)
-    key = asked.service.need_key()
-    database, seen = asked.engine.database, asked.engine.keychain.seen
+    key = request.service.need_key()
+    database, seen = request.engine.database, request.engine.keychain.seen
     now = await next_version(database.vault, name, key, seen=seen, now=database.clock.now())
     await database.vault.seal(seal_credential(name, credential, key, now=now))
     seen.note(name, now)
     short = list(short_fields(credential))
-    return Reply({"name": name, "type": credential.type, "short": short}, 201)
+    return JsonResponse({"name": name, "type": credential.type, "short": short}, 201)
 
 
-async def list_credentials(asked: Asked) -> Reply:
-    stored = await asked.engine.database.vault.names()
+@ENDPOINTS.get("/credentials", "List names and types", CredentialList)
+async def list_credentials(request: ApiRequest) -> JsonResponse:
+    stored = await request.engine.database.vault.names()
     rows = [{"name": row.name, "type": row.kind, "from": "store"} for row in stored]
-    return Reply({"credentials": sorted(rows, key=lambda row: row["name"])})
+    return JsonResponse({"credentials": sorted(rows, key=lambda row: row["name"])})
 
 
-async def remove(asked: Asked) -> Response:
-    name, engine = asked.path("name"), asked.engine
+@ENDPOINTS.delete("/credentials/{name:path}", "Forget a credential", status=204)
+async def remove(request: ApiRequest) -> Response:
+    name, engine = request.path("name"), request.engine
     if not await engine.database.vault.forget(name):
-        raise Refusal("not-found", f"there is no credential {name[:128]!r} in the credential store")
+        raise ApiError(
+            "not-found", f"there is no credential {name[:128]!r} in the credential store"
+        )
     engine.keychain.seen.note_removed(name, engine.database.clock.now())
     return Response(status_code=204)
-
-
-_TAG = "credentials"
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/api/v1/credentials",
-        add,
-        "Seal a credential with the server's key",
-        _TAG,
-        {201: shapes.CredentialTaken},
-        body=shapes.CredentialSent,
-        refusals=("too-large", "not-json"),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/credentials",
-        list_credentials,
-        "List names and types",
-        _TAG,
-        {200: shapes.CredentialList},
-    ),
-    Endpoint(
-        "DELETE",
-        "/api/v1/credentials/{name:path}",
-        remove,
-        "Forget a credential",
-        _TAG,
-        {204: None},
-        refusals=("not-found",),
-    ),
-)

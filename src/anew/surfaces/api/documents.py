@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -15,7 +14,8 @@ from anew.languages import Loaded, load_text
 from anew.languages.limits import document_bytes_max
 from anew.program.findings import Finding
 from anew.runtime.programs import Document, compiled_beside
-from anew.surfaces.api.problems import Refusal, too_large
+from anew.surfaces.api.problems import ApiError, too_large
+from anew.surfaces.api.shapes import Dialect, Name
 from anew.views.findings import has_error
 
 # What a document is called whose sender names no file; its language is told by how it begins.
@@ -26,46 +26,50 @@ DOCUMENTS_KEPT_MAX = 32
 COMPILING_SECONDS_MAX = 8.0
 
 
-class Source(Struct, frozen=True):
-    """A document as a request brings it, with the texts of the files it names."""
+class DocumentSource(Struct, forbid_unknown_fields=True):
+    """A document as a request brings it: its text, its file name, the texts of files it names."""
 
-    text: str
-    file: str | None = None
-    dialect: str | None = None
-    files: Mapping[str, str] = {}
+    document: str
+    file: Name | None = None
+    dialect: Dialect | None = None
+    files: dict[str, str] = {}
 
     @property
     def name(self) -> str:
         return self.file or UNNAMED
 
 
-class Compiled(Struct, frozen=True):
+class CompiledDocument(Struct, frozen=True):
     """`document` is None when one of the findings is an error."""
 
     document: Document | None
     findings: list[Finding]
     strict: list[Finding]
 
+    def checked(self) -> Document:
+        """The document; ProgramError when it has errors."""
+        if self.document is None:
+            raise ProgramError([found for found in self.findings if has_error([found])])
+        return self.document
 
-class Compiler:
+
+class DocumentCompiler:
     """Remembers what it compiled last."""
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, Compiled] = {}
+        self._kept: dict[bytes, CompiledDocument] = {}
 
-    async def document(self, source: Source) -> Compiled:
-        """A compiled document with its findings; ProgramError when it has errors."""
-        compiled = await self.look_into(source)
-        if compiled.document is None:
-            raise ProgramError([found for found in compiled.findings if _is_error(found)])
-        return compiled
+    async def document(self, source: DocumentSource) -> Document:
+        """The compiled document; ProgramError when it has errors."""
+        return (await self.inspect(source)).checked()
 
-    async def look_into(self, source: Source) -> Compiled:
+    async def inspect(self, source: DocumentSource) -> CompiledDocument:
         """What is in a document, errors or not."""
-        size, limit = len(source.text.encode()), document_bytes_max()
+        size, limit = len(source.document.encode()), document_bytes_max()
         if size > limit:
             raise too_large("the document", size, limit=limit, name="ANEW_DOCUMENT_BYTES_MAX")
-        digest = hashlib.sha256(msgspec.json.encode(source)).digest()
+        parts = (source.document, source.file, source.dialect, source.files)
+        digest = hashlib.sha256(msgspec.json.encode(parts)).digest()
         known = self._kept.pop(digest, None)
         if known is None:
             known = await _compiled(source, size)
@@ -75,7 +79,7 @@ class Compiler:
         return known
 
 
-async def _compiled(source: Source, size: int) -> Compiled:
+async def _compiled(source: DocumentSource, size: int) -> CompiledDocument:
     try:
         async with asyncio.timeout(COMPILING_SECONDS_MAX):
             return await compiled_beside(partial(_compile, source), size)
@@ -84,21 +88,17 @@ async def _compiled(source: Source, size: int) -> Compiled:
             f"the document was not compiled within {COMPILING_SECONDS_MAX:g} s: it is long, or "
             "others are compiled before it. Try again, or split it"
         )
-        raise Refusal("unavailable", detail, headers={"Retry-After": "1"}) from None
+        raise ApiError("unavailable", detail, headers={"Retry-After": "1"}) from None
 
 
-def _compile(source: Source) -> Compiled:
-    loaded = load_text(source.text, source.name, dialect=source.dialect, files=dict(source.files))
+def _compile(source: DocumentSource) -> CompiledDocument:
+    loaded = load_text(source.document, source.name, dialect=source.dialect, files=source.files)
     findings, strict = list(loaded.findings), list(loaded.strict)
-    return Compiled(_document(source, loaded), findings, strict)
+    return CompiledDocument(_document(source, loaded), findings, strict)
 
 
-def _document(source: Source, loaded: Loaded) -> Document | None:
+def _document(source: DocumentSource, loaded: Loaded) -> Document | None:
     if loaded.program is None or has_error(loaded.findings):
         return None
     # As its sender says it: where this server was started is nobody's concern.
-    return Document(loaded.program, source.text, source.name, loaded.dialect, loaded.files)
-
-
-def _is_error(found: Finding) -> bool:
-    return has_error([found])
+    return Document(loaded.program, source.document, source.name, loaded.dialect, loaded.files)

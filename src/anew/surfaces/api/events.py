@@ -18,9 +18,10 @@ from anew.engine.events import Event, RunCancelled, RunDone, RunFailed
 from anew.engine.state import FINAL
 from anew.store import Notice, RunId, RunRow
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import JSON, Asked, Endpoint, Reply
-from anew.surfaces.api.pages import Page, read_page
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.event_pages import Page, read_page
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import JSON, ApiRequest
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
 from anew.values import Object
@@ -33,48 +34,64 @@ STREAM_PAGE_BYTES = 256 * 1024
 STREAM_PIECE_BYTES = 16 * 1024
 Words = Callable[[list[Event]], list[Object]]
 _ENDS = (RunDone, RunFailed, RunCancelled)
+ENDPOINTS = Endpoints("events")
 
 
-async def list_events(asked: Asked) -> Reply | Response:
+@ENDPOINTS.get(
+    "/runs/{run}/events",
+    "Read the log of a run; with `Accept: text/event-stream` as a stream",
+    shapes.EventPage,
+    query=shapes.EventsAsked,
+    forms=(JSON, STREAM),
+)
+async def list_events(request: ApiRequest) -> Response:
     """A page of the log; a stream where the Accept header asks for one no less."""
-    if asked.accepts(STREAM) and asked.wish_for(STREAM) >= asked.wish_for(JSON):
-        return await stream(asked)
-    wanted = asked.query(shapes.EventsAsked)
-    row = await asked.row()
-    archive = asked.engine.database.archive
+    if request.accepts(STREAM) and request.quality_of(STREAM) >= request.quality_of(JSON):
+        return await stream(request)
+    wanted = request.query(shapes.EventsAsked)
+    row = await request.run()
+    archive = request.engine.database.archive
     page = await read_page(archive, row.run, after=wanted.after, limit=wanted.limit)
-    return Reply({"events": told_rows(page.events), "next": page.next})
+    return JsonResponse({"events": told_rows(page.events), "next": page.next})
 
 
-async def stream(asked: Asked) -> Response:
+@ENDPOINTS.get(
+    "/runs/{run}/events/stream",
+    "Follow the log of a run; 204 when all of it was seen",
+    answers={200: None, 204: None},
+    query=shapes.StreamQuery,
+    headers={"last-event-id": "the last event that was seen; wins over `after`"},
+    forms=(STREAM,),
+)
+async def stream(request: ApiRequest) -> Response:
     """Every event after the one that the reader saw last, up to the last of the run."""
-    _after(asked)
-    return await stream_in(asked, await asked.row(), told_rows)
+    _after(request)
+    return await stream_in(request, await request.run(), told_rows)
 
 
 async def stream_in(
-    asked: Asked, row: RunRow, words: Words, *, reads_all: bool = False
+    request: ApiRequest, row: RunRow, words: Words, *, reads_all: bool = False
 ) -> Response:
     """A stream in these words. `reads_all`: they lean on the events before, which are read too."""
-    after = _after(asked)
+    after = _after(request)
     if row.status in FINAL and after >= row.version:
         return Response(status_code=204)  # tells a browser not to come back
     begins = 0 if reads_all else after
-    make = partial(LogTeller, asked.service, row.run, words, seen=after, after=begins)
-    return stream_of(asked, make, "a stream of events")
+    make = partial(EventLogStream, request.service, row.run, words, seen=after, after=begins)
+    return stream_of(request, make, "a stream of events")
 
 
-def _after(asked: Asked) -> int:
-    seen = asked.header("last-event-id")
+def _after(request: ApiRequest) -> int:
+    seen = request.header("last-event-id")
     if not seen:
-        return asked.query(shapes.StreamAsked).after
+        return request.query(shapes.StreamQuery).after
     is_number = seen.isascii() and seen.isdigit() and len(seen) <= len(str(shapes.SEQUENCE_MAX))
     if not (is_number and int(seen) <= shapes.SEQUENCE_MAX):
-        raise Refusal("bad-request", f"Last-Event-ID {seen[:40]!r} is no number of an event")
+        raise ApiError("bad-request", f"Last-Event-ID {seen[:40]!r} is no number of an event")
     return int(seen)
 
 
-class LogTeller:
+class EventLogStream:
     """Tells the log of a run until the run has ended."""
 
     def __init__(
@@ -87,7 +104,7 @@ class LogTeller:
         self._after = after
         self._is_news = asyncio.Event()
 
-    def hear(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         if notice.run == self._run:
             self._is_news.set()
 
@@ -151,31 +168,3 @@ class LogTeller:
 
 def _has_end(page: list[Event]) -> bool:
     return any(isinstance(event, _ENDS) for event in page)
-
-
-_TAG = "events"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/events",
-        list_events,
-        "Read the log of a run; with `Accept: text/event-stream` as a stream",
-        _TAG,
-        {200: shapes.EventPage},
-        query=shapes.EventsAsked,
-        forms=(JSON, STREAM),
-        refusals=("not-found",),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/events/stream",
-        stream,
-        "Follow the log of a run; 204 when all of it was seen",
-        _TAG,
-        {200: None, 204: None},
-        query=shapes.StreamAsked,
-        headers={"last-event-id": "the last event that was seen; wins over `after`"},
-        forms=(STREAM,),
-        refusals=("not-found",),
-    ),
-)

@@ -8,15 +8,17 @@ from msgspec import Meta, Struct
 
 from anew.runtime.run_search import failure_rows
 from anew.store import FailureFilter
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.listing import Word
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.request import ApiRequest
+from anew.surfaces.api.run_list import Word
 from anew.surfaces.api.shapes import Name, RunText
 from anew.surfaces.moments import moment_said
 
 FAILURE_GROUPS_MAX = 200
+ENDPOINTS = Endpoints("runs")
 
 
-class FailuresAsked(Struct, forbid_unknown_fields=True):
+class FailuresQuery(Struct, forbid_unknown_fields=True):
     """Runs that failed between two moments; `retried`: also those that were retried."""
 
     since: Word | None = None
@@ -50,9 +52,12 @@ class FailureGroups(Struct):
     is_cut: bool
 
 
-async def list_failures(asked: Asked) -> Reply:
+@ENDPOINTS.get(
+    "/failures", "Group failed runs by what went wrong", FailureGroups, query=FailuresQuery
+)
+async def list_failures(request: ApiRequest) -> JsonResponse:
     """The group that failed last comes first."""
-    said, database = asked.query(FailuresAsked), asked.engine.database
+    said, database = request.query(FailuresQuery), request.engine.database
     now = database.clock.now()
     wanted = FailureFilter(
         since=None if said.since is None else moment_said(said.since, now=now),
@@ -61,19 +66,6 @@ async def list_failures(asked: Asked) -> Reply:
         limit=said.limit + 1,
         with_retried=said.retried,
     )
-    async with asked.service.reading:
+    async with request.service.reading:
         groups = await failure_rows(database, wanted)
-    return Reply({"groups": groups[: said.limit], "is_cut": len(groups) > said.limit})
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/failures",
-        list_failures,
-        "Group failed runs by what went wrong",
-        "runs",
-        {200: FailureGroups},
-        query=FailuresAsked,
-    ),
-)
+    return JsonResponse({"groups": groups[: said.limit], "is_cut": len(groups) > said.limit})

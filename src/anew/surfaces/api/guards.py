@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from anew.surfaces.api.authority import host_of
-from anew.surfaces.api.problems import Refusal, problem_response
+from anew.surfaces.api.failure_throttle import FailureThrottle
+from anew.surfaces.api.host_header import host_of
+from anew.surfaces.api.problems import ApiError, problem_response
 from anew.surfaces.api.settings import ApiSettings
-from anew.surfaces.api.slowing import Slowdown
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -41,12 +41,12 @@ class Guard:
         app: ASGIApp,
         *,
         settings: ApiSettings,
-        slowdown: Slowdown,
+        throttle: FailureThrottle,
         is_open: Callable[[Scope], bool],
     ) -> None:
         self._app = app
         self._settings = settings
-        self._slowdown = slowdown
+        self._throttle = throttle
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,17 +64,17 @@ class Guard:
 
         refusal = self._refusal(scope)
         if isinstance(refusal, WrongToken):
-            refusal = await held_back(refusal, scope, self._slowdown)
+            refusal = await held_back(refusal, scope, self._throttle)
         answer = self._app if refusal is None else problem_response(refusal)
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope) -> ApiError | None:
         said: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
             if name in _SINGLE:
                 if name in said:
                     word = name.decode().title()
-                    return Refusal("bad-request", f"there are several {word} headers; send one")
+                    return ApiError("bad-request", f"there are several {word} headers; send one")
                 said[name] = value
         token = self._settings.token
         host = host_of(said[b"host"]) if b"host" in said else None
@@ -82,7 +82,7 @@ class Guard:
         is_hostless = b"host" not in said and token is not None and scope["http_version"] == "1.0"
         if host is None and not is_hostless:
             detail = "the Host header must name one host, as `name:port`, `address:port` or `name`"
-            return Refusal("bad-request", detail)
+            return ApiError("bad-request", detail)
         if token is None:
             return self._foreign(said, host or "", scope["method"])
         if self._is_open(scope):
@@ -90,10 +90,10 @@ class Guard:
         shown = said.get(b"authorization", b"")
         return None if _has_token(shown, token) else _unknown(shown)
 
-    def _foreign(self, said: Mapping[bytes, bytes], host: str, method: str) -> Refusal | None:
+    def _foreign(self, said: Mapping[bytes, bytes], host: str, method: str) -> ApiError | None:
         """Without a token, a page from elsewhere could have a browser on this machine ask us."""
         if host not in self._settings.hosts:
-            return Refusal("foreign-host", f"the Host header says {host!r}; ask by my own name")
+            return ApiError("foreign-host", f"the Host header says {host!r}; ask by my own name")
         if method in _SAFE_METHODS:
             return None
         # A page of another port of this machine is another's page, too.
@@ -102,20 +102,20 @@ class Guard:
         if is_own and (origin is None or origin.lower() == own.lower()):
             return None
         page = repr(origin[:80].decode("latin-1")) if origin is not None else "another site"
-        return Refusal("foreign-origin", f"a page of {page} may change nothing here")
+        return ApiError("foreign-origin", f"a page of {page} may change nothing here")
 
 
-class WrongToken(Refusal):
+class WrongToken(ApiError):
     """A token, or the signature of an address, that someone may be guessing."""
 
 
-async def held_back(refusal: Refusal, scope: Scope, slowdown: Slowdown) -> Refusal:
+async def held_back(refusal: ApiError, scope: Scope, throttle: FailureThrottle) -> ApiError:
     """The refusal of a guess, once it may be given; another where too many wait."""
     client = scope.get("client")
-    if await slowdown.hold(client[0] if client else ""):
+    if await throttle.hold(client[0] if client else ""):
         return refusal
     detail = "too much that is wrong was sent from your address. Wait a second, and ask again"
-    return Refusal("too-many-failures", detail, headers={"Retry-After": "1"})
+    return ApiError("too-many-failures", detail, headers={"Retry-After": "1"})
 
 
 def _has_token(shown: bytes, token: str) -> bool:
@@ -125,8 +125,8 @@ def _has_token(shown: bytes, token: str) -> bool:
     return scheme.lower() == b"bearer" and is_same
 
 
-def _unknown(shown: bytes) -> Refusal:
+def _unknown(shown: bytes) -> ApiError:
     detail = "send the server's token: `Authorization: Bearer …` (ANEW_TOKEN)"
     # Who shows nothing guesses nothing: that is how a page finds out that it has to ask.
-    kind = WrongToken if shown.strip() else Refusal
+    kind = WrongToken if shown.strip() else ApiError
     return kind("not-authenticated", detail, headers={"WWW-Authenticate": "Bearer"})

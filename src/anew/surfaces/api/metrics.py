@@ -37,7 +37,7 @@ class Metrics:
         engine.listen(self._hear_events)
 
     def close(self) -> None:
-        """Count no more. Asked again, it does nothing."""
+        """Count no more. ApiRequest again, it does nothing."""
         stop, self._stop_listening = self._stop_listening, _nothing
         stop()
 

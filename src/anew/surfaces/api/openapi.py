@@ -10,8 +10,9 @@ import msgspec
 
 from anew import __version__
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import JSON, Endpoint
+from anew.surfaces.api.endpoint import Endpoint
 from anew.surfaces.api.problems import KINDS, MEDIA_TYPE
+from anew.surfaces.api.request import JSON
 from anew.surfaces.api.run_texts import YAML
 from anew.surfaces.api.streams import STREAM
 from anew.values import Object
@@ -76,7 +77,7 @@ def _operation(
         "operationId": f"{row.method.lower()}:{path}",
         "tags": [row.tag],
         "parameters": [*_path_parameters(row), *_headers(row), *_query(row, schemas, components)],
-        "responses": {**_answers(row, schemas), **_refusals(row, schemas)},
+        "responses": {**_answers(row, schemas), **_problems(row, schemas)},
     }
     if row.body is not None:
         content = {JSON: {"schema": schemas[id(row.body)]}}
@@ -118,9 +119,9 @@ def _answers(row: Endpoint, schemas: dict[int, Object]) -> Object:
     return answers
 
 
-def _refusals(row: Endpoint, schemas: dict[int, Object]) -> Object:
+def _problems(row: Endpoint, schemas: dict[int, Object]) -> Object:
     damaged = ("damaged-run",) if "{run}" in row.path else ()
-    kinds = (*_ALWAYS, *damaged, *row.refusals, *(() if row.is_open else _WITH_TOKEN))
+    kinds = (*_ALWAYS, *damaged, *row.problems, *(() if row.is_open else _WITH_TOKEN))
     content = {MEDIA_TYPE: {"schema": schemas[id(shapes.Problem)]}}
     return {
         str(KINDS[kind].status): {"description": KINDS[kind].title, "content": content}

@@ -1,7 +1,6 @@
 """What each operation that a server is asked for does: one row each.
 
-What it takes is in `stores.remote.wire`, and what is checked before it is kept in `receiving` and
-`sent`.
+What it takes is in `stores.remote.wire`; `commit_checks` and `input_checks` check it.
 Nobody here knows how requests arrive.
 """
 
@@ -37,8 +36,8 @@ from anew.stores.codec import snapshot_format
 from anew.stores.notices import notice_filter
 from anew.stores.packing import cut
 from anew.stores.remote import wire
-from anew.surfaces.api.receiving import check_commit, checked_program, is_checked_at_once
-from anew.surfaces.api.sent import check_credential, check_filter, checked_presence
+from anew.surfaces.api.commit_checks import check_commit, checked_program, is_checked_at_once
+from anew.surfaces.api.input_checks import check_credential, check_filter, checked_presence
 
 Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
@@ -48,7 +47,7 @@ COMMANDS_KEPT_MAX = 1_000
 WAITING = frozenset({"store.lease", "notices"})
 
 
-class Unknown(StoreError):
+class OutcomeUnknown(StoreError):
     """Whether a command was executed is not known here. To ask again would not help."""
 
 
@@ -64,7 +63,7 @@ class Control(Struct, eq=False):
         return self.engine.database
 
 
-class Caller(Protocol):
+class RemoteCaller(Protocol):
     """Who asks: whether it is still there, and whether it may have asked before."""
 
     @property
@@ -78,29 +77,31 @@ class Caller(Protocol):
 # --- the server itself -------------------------------------------------------------------------
 
 
-async def _hello(control: Control, _: wire.EmptyRequest, __: Caller) -> wire.Hello:
+async def _hello(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> wire.Hello:
     now = control.database.clock.now()
     boot = control.dispatcher.board.boot
     return wire.Hello(wire.PROTOCOL, __version__, snapshot_format(), boot, now)
 
 
-async def _time(control: Control, _: wire.EmptyRequest, __: Caller) -> int:
+async def _time(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> int:
     return control.database.clock.now()
 
 
-async def _notices(control: Control, asked: wire.NoticesRequest, _: Caller) -> wire.NoticePage:
+async def _notices(
+    control: Control, asked: wire.NoticesRequest, _: RemoteCaller
+) -> wire.NoticePage:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
     chosen = notice_filter(turns_only=asked.turns_only, runs=asked.runs)
     return wire.NoticePage(*await control.dispatcher.board.after(asked.after, wait_seconds, chosen))
 
 
-async def _order(control: Control, asked: wire.OrderRequest, caller: Caller) -> bytes:
+async def _order(control: Control, asked: wire.OrderRequest, caller: RemoteCaller) -> bytes:
     """Executed once, however often it is asked; to the end, whoever goes away."""
     task = control.orders.get(asked.id)
     if task is None:
         command = _read_command(asked.request)
         if caller.is_repeated and not is_repeatable(command):
-            raise Unknown(
+            raise OutcomeUnknown(
                 "the server was restarted before it could answer: whether it did what was asked "
                 "is not known. Look at the runs before you ask again."
             )
@@ -133,7 +134,7 @@ def _forget_oldest(orders: OrderedDict[str, asyncio.Task[bytes]]) -> None:
 # --- the store ---------------------------------------------------------------------------------
 
 
-async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
+async def _commit(control: Control, asked: PackedCommit, _: RemoteCaller) -> None:
     if is_checked_at_once(asked):
         check_commit(asked)
     else:
@@ -141,7 +142,9 @@ async def _commit(control: Control, asked: PackedCommit, _: Caller) -> None:
     await control.database.store.write(asked)
 
 
-async def _load(control: Control, asked: wire.LoadRequest, _: Caller) -> wire.LoadedRun | None:
+async def _load(
+    control: Control, asked: wire.LoadRequest, _: RemoteCaller
+) -> wire.LoadedRun | None:
     found = await control.database.store.read(asked.run, knows=asked.knows)
     if found is None:
         return None
@@ -151,7 +154,7 @@ async def _load(control: Control, asked: wire.LoadRequest, _: Caller) -> wire.Lo
     return wire.LoadedRun(msgspec.structs.replace(found, events=page), version)
 
 
-async def _lease(control: Control, asked: wire.LeaseRequest, caller: Caller) -> LeaseResult:
+async def _lease(control: Control, asked: wire.LeaseRequest, caller: RemoteCaller) -> LeaseResult:
     wait_seconds = min(asked.wait_seconds, wire.WAIT_SECONDS_MAX)
     asked = msgspec.structs.replace(asked, wait_seconds=wait_seconds)
     batch = await control.dispatcher.lease(asked, caller.gone)
@@ -160,34 +163,34 @@ async def _lease(control: Control, asked: wire.LeaseRequest, caller: Caller) -> 
     return batch
 
 
-async def _leave(control: Control, asked: wire.TicketRequest, _: Caller) -> None:
+async def _leave(control: Control, asked: wire.TicketRequest, _: RemoteCaller) -> None:
     await control.dispatcher.leave(asked.ticket)
 
 
-async def _extend(control: Control, asked: wire.ExtendRequest, _: Caller) -> object:
+async def _extend(control: Control, asked: wire.ExtendRequest, _: RemoteCaller) -> object:
     return await control.database.store.extend(asked.leases, asked.until)
 
 
-async def _expired(control: Control, asked: wire.ExpiredRequest, _: Caller) -> object:
+async def _expired(control: Control, asked: wire.ExpiredRequest, _: RemoteCaller) -> object:
     return await control.database.store.expired(asked.now, runs=asked.runs)
 
 
-async def _release(control: Control, asked: wire.ReleaseRequest, _: Caller) -> None:
+async def _release(control: Control, asked: wire.ReleaseRequest, _: RemoteCaller) -> None:
     await control.database.store.release(asked.lease, due_at=asked.due_at)
 
 
-async def _wake(control: Control, asked: JobRef, _: Caller) -> None:
+async def _wake(control: Control, asked: JobRef, _: RemoteCaller) -> None:
     await control.database.store.wake(asked)
 
 
 # --- the archive -------------------------------------------------------------------------------
 
 
-async def _run(control: Control, asked: wire.RunRequest, _: Caller) -> object:
+async def _run(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> object:
     return await control.database.archive.run(asked.run)
 
 
-async def _runs(control: Control, asked: RunFilter, _: Caller) -> object:
+async def _runs(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
     return await control.database.archive.runs(_bounded(asked))
 
 
@@ -199,119 +202,119 @@ def _bounded(asked: Bounded) -> Bounded:
     return asked
 
 
-async def _run_of_key(control: Control, asked: wire.TextRequest, _: Caller) -> object:
+async def _run_of_key(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
     return await control.database.archive.run_of_key(asked.text)
 
 
-async def _events(control: Control, asked: wire.EventsRequest, _: Caller) -> wire.PackedPage:
+async def _events(control: Control, asked: wire.EventsRequest, _: RemoteCaller) -> wire.PackedPage:
     found = await control.database.archive.rows(asked.run, after=asked.after, limit=asked.limit)
     page = cut(found, wire.PAGE_BYTES_MAX)
     return wire.PackedPage(page, is_cut=len(page.rows) < len(found.rows))
 
 
-async def _jobs(control: Control, asked: wire.RunRequest, _: Caller) -> object:
+async def _jobs(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> object:
     return await control.database.archive.jobs(asked.run)
 
 
-async def _prune(control: Control, asked: wire.PruneRequest, _: Caller) -> int:
+async def _prune(control: Control, asked: wire.PruneRequest, _: RemoteCaller) -> int:
     archive = control.database.archive
     return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
 
 
-async def _remove(control: Control, asked: wire.RunRequest, _: Caller) -> bool:
+async def _remove(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> bool:
     return await control.database.archive.remove(asked.run)
 
 
 # --- statistics ---------------------------------------------------------------------------------
 
 
-async def _counts(control: Control, asked: RunFilter, _: Caller) -> object:
+async def _counts(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
     return await control.database.statistics.counts(_bounded(asked))
 
 
-async def _points(control: Control, asked: RunFilter, _: Caller) -> object:
+async def _points(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
     return await control.database.statistics.points(_bounded(asked))
 
 
-async def _failures(control: Control, asked: FailureFilter, _: Caller) -> object:
+async def _failures(control: Control, asked: FailureFilter, _: RemoteCaller) -> object:
     return await control.database.statistics.failures(_bounded(asked))
 
 
-async def _names_of_programs(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
+async def _names_of_programs(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
     return await control.database.statistics.programs(asked.limit)
 
 
-async def _versions(control: Control, asked: wire.DigestsRequest, _: Caller) -> object:
+async def _versions(control: Control, asked: wire.DigestsRequest, _: RemoteCaller) -> object:
     return await control.database.statistics.versions(asked.digests)
 
 
 # --- programs and credentials ------------------------------------------------------------------
 
 
-async def _keep(control: Control, asked: StoredProgram, _: Caller) -> None:
+async def _keep(control: Control, asked: StoredProgram, _: RemoteCaller) -> None:
     program = await asyncio.to_thread(checked_program, asked)
     await control.database.catalog.keep(program)
 
 
-async def _register(control: Control, asked: StoredProgram, _: Caller) -> object:
+async def _register(control: Control, asked: StoredProgram, _: RemoteCaller) -> object:
     program = await asyncio.to_thread(checked_program, asked)
     return await control.database.catalog.register(program)
 
 
-async def _get(control: Control, asked: wire.TextRequest, _: Caller) -> object:
+async def _get(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
     return await control.database.catalog.get(asked.text)
 
 
-async def _find(control: Control, asked: wire.ProgramRequest, _: Caller) -> object:
+async def _find(control: Control, asked: wire.ProgramRequest, _: RemoteCaller) -> object:
     return await control.database.catalog.find(asked.name, asked.version)
 
 
-async def _programs(control: Control, _: wire.EmptyRequest, __: Caller) -> object:
+async def _programs(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> object:
     return await control.database.catalog.programs()
 
 
-async def _seal(control: Control, asked: SealedCredential, _: Caller) -> None:
+async def _seal(control: Control, asked: SealedCredential, _: RemoteCaller) -> None:
     check_credential(asked)
     await control.database.vault.seal(asked)
 
 
-async def _sealed(control: Control, asked: wire.TextRequest, _: Caller) -> object:
+async def _sealed(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
     return await control.database.vault.sealed(asked.text)
 
 
-async def _names(control: Control, _: wire.EmptyRequest, __: Caller) -> object:
+async def _names(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> object:
     return await control.database.vault.names()
 
 
-async def _forget(control: Control, asked: wire.TextRequest, _: Caller) -> bool:
+async def _forget(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> bool:
     return await control.database.vault.forget(asked.text)
 
 
 # --- who works ---------------------------------------------------------------------------------
 
 
-async def _beat(control: Control, asked: Presence, _: Caller) -> None:
+async def _beat(control: Control, asked: Presence, _: RemoteCaller) -> None:
     database = control.database
     await database.roster.beat(checked_presence(asked, database.clock.now()))
 
 
-async def _part(control: Control, asked: wire.TextRequest, _: Caller) -> None:
+async def _part(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> None:
     await control.database.roster.leave(asked.text)
 
 
-async def _workers(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
+async def _workers(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
     return await control.database.roster.workers(asked.limit)
 
 
-async def _loads(control: Control, asked: wire.LoadsRequest, _: Caller) -> object:
+async def _loads(control: Control, asked: wire.LoadsRequest, _: RemoteCaller) -> object:
     return await control.database.roster.loads(asked.now)
 
 
-async def _asking(control: Control, asked: wire.LimitRequest, _: Caller) -> object:
+async def _asking(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
     return await control.database.roster.asking(asked.limit)
 
 
-Operation: TypeAlias = Callable[[Control, Any, Caller], Coroutine[Any, Any, object]]
+Operation: TypeAlias = Callable[[Control, Any, RemoteCaller], Coroutine[Any, Any, object]]
 OPERATIONS: dict[str, Operation] = {
     "hello": _hello,
     "time": _time,

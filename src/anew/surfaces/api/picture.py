@@ -18,8 +18,9 @@ from anew.runtime.records import CHILDREN_MAX
 from anew.runtime.signals import signals_of
 from anew.store import RunFilter, RunRow
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.runs import program_of
 from anew.values import Object
 from anew.views.picture.composing import PictureContext, pictured
@@ -33,9 +34,10 @@ ASKING_SHOWN_MAX = 50
 QUESTION_CHARACTERS_MAX = 1_000
 # A program this large is drawn beside the event loop.
 _STEPS_DRAWN_AT_ONCE = 100
+ENDPOINTS = Endpoints("runs")
 
 
-class PictureAsked(Struct, forbid_unknown_fields=True):
+class PictureQuery(Struct, forbid_unknown_fields=True):
     """`at`: as of this event, not as of now."""
 
     at: Annotated[int, Meta(ge=1, le=shapes.SEQUENCE_MAX)] | None = None
@@ -51,32 +53,38 @@ class RunPicture(Pictured, frozen=True, kw_only=True):
     signals: list[shapes.AwaitedRow]
 
 
-async def picture(asked: Asked) -> Reply:
+@ENDPOINTS.get(
+    "/runs/{run}/picture",
+    "Show a whole run as of now, or as of one of its events",
+    RunPicture,
+    query=PictureQuery,
+)
+async def picture(request: ApiRequest) -> JsonResponse:
     """One object, small enough to be asked for again and again."""
-    at = asked.query(PictureAsked).at
-    row = await asked.row()
+    at = request.query(PictureQuery).at
+    row = await request.run()
     if at is not None and at > row.version:
         detail = f"run {row.run} has {row.version:,} events; there is no event {at:,} yet"
-        raise Refusal("not-found", detail)
-    program = await program_of(asked.engine, row)
-    children = await _children(asked, row)
-    stored = await asked.engine.database.catalog.get(row.digest)
-    versions = await asked.engine.database.statistics.versions({row.digest})
-    async with asked.service.traces.following(row, program, at=at) as trace:
-        jobs = [] if at is not None else await asked.engine.database.archive.jobs(row.run)
+        raise ApiError("not-found", detail)
+    program = await program_of(request.engine, row)
+    children = await _children(request, row)
+    stored = await request.engine.database.catalog.get(row.digest)
+    versions = await request.engine.database.statistics.versions({row.digest})
+    async with request.service.traces.following(row, program, at=at) as trace:
+        jobs = [] if at is not None else await request.engine.database.archive.jobs(row.run)
         beside = PictureContext(
             row=row,
-            now=asked.engine.database.clock.now() if at is None else trace.progress.last_at,
+            now=request.engine.database.clock.now() if at is None else trace.progress.last_at,
             is_past=at is not None,
             jobs=jobs,
-            lost=await lost_workers(asked.engine.database, jobs),
+            lost=await lost_workers(request.engine.database, jobs),
             children=[one for one in children if at is None or _was_there(one, trace)],
             version=versions.get(row.digest),
             file=None if stored is None else stored.file,
             key=shown_key(row.key),
         )
-        still = await _still(asked, row, trace, is_past=at is not None)
-        return Reply(await _drawn(trace, beside, still))
+        still = await _still(request, row, trace, is_past=at is not None)
+        return JsonResponse(await _drawn(trace, beside, still))
 
 
 async def _drawn(trace: Trace, beside: PictureContext, still: BlockedOn) -> RunPicture:
@@ -98,9 +106,9 @@ def _question(row: Object) -> shapes.QuestionRow:
     return shapes.QuestionRow(**row)
 
 
-async def _children(asked: Asked, row: RunRow) -> list[RunRow]:
+async def _children(request: ApiRequest, row: RunRow) -> list[RunRow]:
     wanted = RunFilter(parent=row.run, limit=CHILDREN_MAX)
-    return await asked.engine.database.archive.runs(wanted)
+    return await request.engine.database.archive.runs(wanted)
 
 
 def _was_there(child: RunRow, trace: Trace) -> bool:
@@ -108,27 +116,12 @@ def _was_there(child: RunRow, trace: Trace) -> bool:
     return child.created_at <= trace.progress.last_at
 
 
-async def _still(asked: Asked, row: RunRow, trace: Trace, *, is_past: bool) -> BlockedOn:
+async def _still(request: ApiRequest, row: RunRow, trace: Trace, *, is_past: bool) -> BlockedOn:
     """What is open in this run; as of now also in the children it waits for."""
     if trace.state.status in FINAL:
         return BlockedOn([], [])
     waits_for_child = any(one.doing is Doing.CHILD for one in trace.progress.activities())
     if waits_for_child and not is_past:
-        found = await blocked_on(asked.engine.database, row.run)
+        found = await blocked_on(request.engine.database, row.run)
         return found or BlockedOn([], [])
     return BlockedOn(questions_of(row.run, trace.state), signals_of(row.run, trace.state))
-
-
-_TAG = "runs"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/picture",
-        picture,
-        "Show a whole run as of now, or as of one of its events",
-        _TAG,
-        {200: RunPicture},
-        query=PictureAsked,
-        refusals=("not-found",),
-    ),
-)

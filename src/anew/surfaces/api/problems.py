@@ -23,34 +23,34 @@ MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:anew:problem:"
 
 
-class Kind(Struct, frozen=True):
+class ProblemKind(Struct, frozen=True):
     status: int
     title: str
 
 
-KINDS: dict[str, Kind] = {
-    "bad-request": Kind(400, "The request cannot be used"),
-    "not-authenticated": Kind(401, "A token is needed"),
-    "foreign-origin": Kind(403, "This page may not ask this server"),
-    "not-found": Kind(404, "There is no such thing"),
-    "method-not-allowed": Kind(405, "That cannot be done here"),
-    "not-acceptable": Kind(406, "There is no answer in that form"),
-    "too-slow": Kind(408, "The request did not come in time"),
-    "conflict": Kind(409, "It does not fit what is there"),
-    "damaged-run": Kind(409, "The run is damaged"),
-    "too-large": Kind(413, "The request is too large"),
-    "not-json": Kind(415, "The body is not JSON"),
-    "foreign-host": Kind(421, "This server has another name"),
-    "bad-document": Kind(422, "The document has errors"),
-    "unfit-answer": Kind(422, "The answer fits no open question"),
-    "too-many-failures": Kind(429, "Too many wrong tokens"),
-    "headers-too-large": Kind(431, "The headers are too large"),
-    "engine-bug": Kind(500, "The engine made a mistake"),
-    "unavailable": Kind(503, "It cannot be done now"),
+KINDS: dict[str, ProblemKind] = {
+    "bad-request": ProblemKind(400, "The request cannot be used"),
+    "not-authenticated": ProblemKind(401, "A token is needed"),
+    "foreign-origin": ProblemKind(403, "This page may not ask this server"),
+    "not-found": ProblemKind(404, "There is no such thing"),
+    "method-not-allowed": ProblemKind(405, "That cannot be done here"),
+    "not-acceptable": ProblemKind(406, "There is no answer in that form"),
+    "too-slow": ProblemKind(408, "The request did not come in time"),
+    "conflict": ProblemKind(409, "It does not fit what is there"),
+    "damaged-run": ProblemKind(409, "The run is damaged"),
+    "too-large": ProblemKind(413, "The request is too large"),
+    "not-json": ProblemKind(415, "The body is not JSON"),
+    "foreign-host": ProblemKind(421, "This server has another name"),
+    "bad-document": ProblemKind(422, "The document has errors"),
+    "unfit-answer": ProblemKind(422, "The answer fits no open question"),
+    "too-many-failures": ProblemKind(429, "Too many wrong tokens"),
+    "headers-too-large": ProblemKind(431, "The headers are too large"),
+    "engine-bug": ProblemKind(500, "The engine made a mistake"),
+    "unavailable": ProblemKind(503, "It cannot be done now"),
 }
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """A request that is not carried out; `more` are further members of the problem."""
 
     def __init__(
@@ -72,68 +72,68 @@ class Refusal(Exception):
         return KINDS[self.kind].status
 
 
-def problem_response(refusal: Refusal) -> Response:
-    kind = KINDS[refusal.kind]
+def problem_response(error: ApiError) -> Response:
+    kind = KINDS[error.kind]
     problem = {
-        "type": TYPE_PREFIX + refusal.kind,
+        "type": TYPE_PREFIX + error.kind,
         "title": kind.title,
         "status": kind.status,
-        "detail": refusal.detail,
-        **refusal.more,
+        "detail": error.detail,
+        **error.more,
     }
-    headers = dict(refusal.headers or {})
+    headers = dict(error.headers or {})
     return Response(msgspec.json.encode(problem), kind.status, headers, media_type=MEDIA_TYPE)
 
 
-def refusal_of(error: AnewError) -> Refusal:
+def api_error_of(error: AnewError) -> ApiError:
     """What to tell of an error that Anew raised on purpose."""
     match error:
         case ProgramError():
             return bad_document(error)
         case KeyTaken():
-            return Refusal("conflict", str(error), run=str(error.run))
+            return ApiError("conflict", str(error), run=str(error.run))
         case StaleVersion() | StaleLease():
-            return Refusal("conflict", "the run has moved on meanwhile. Ask again.")
+            return ApiError("conflict", "the run has moved on meanwhile. Ask again.")
         case DamagedRun():
             run, event = str(error.run), error.seq or None
-            return Refusal("damaged-run", str(error), run=run, event=event, reason=error.reason)
+            return ApiError("damaged-run", str(error), run=run, event=event, reason=error.reason)
         case StoreError():
             # The text of the error has paths, hosts or SQL; the server's log has the text.
             detail = "the database cannot do this now. Ask again; the log of the server says why."
-            return Refusal("unavailable", detail, headers={"Retry-After": "1"})
+            return ApiError("unavailable", detail, headers={"Retry-After": "1"})
         case KeyInUse():
-            return Refusal("conflict", str(error))
+            return ApiError("conflict", str(error))
         case WorkloadTooLarge(size=size, limit=limit):
             return too_large("the workload", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
         case ConfigError():
-            return Refusal("bad-request", str(error))
+            return ApiError("bad-request", str(error))
         case EngineBug():
-            return broken()
+            return internal_error()
         case _:
-            return Refusal("bad-request", str(error))
+            return ApiError("bad-request", str(error))
 
 
-def bad_document(error: ProgramError) -> Refusal:
+def bad_document(error: ProgramError) -> ApiError:
     rows = [finding_row(found) for found in in_file_order(error.findings)]
-    return Refusal("bad-document", str(error) or "the document has errors", findings=rows)
+    return ApiError("bad-document", str(error) or "the document has errors", findings=rows)
 
 
-def broken() -> Refusal:
+def internal_error() -> ApiError:
     """For what is our fault; its cause is in the server's log only."""
-    return Refusal("engine-bug", "the server failed over this request. Its log tells why.")
+    return ApiError("engine-bug", "the server failed to answer this request. Its log says why.")
 
 
-def stopping() -> Refusal:
+def stopping() -> ApiError:
     """For whoever a server that stops has no time for any more."""
     detail = "the server is stopping. Ask again, or ask another."
-    return Refusal("unavailable", detail, headers={"Retry-After": "1"})
+    return ApiError("unavailable", detail, headers={"Retry-After": "1"})
 
 
-def too_large(what: str, size: int | None, *, limit: int, name: str) -> Refusal:
+def too_large(what: str, size: int | None, *, limit: int, name: str) -> ApiError:
     """413: which limit, how large it is, and how large this was if that is known."""
     found = "more" if size is None else f"{size:,} bytes"
     detail = f"{what} has {found}; the limit ({name}) is {limit:,} bytes"
-    return Refusal("too-large", detail, headers={"Connection": "close"}, limit=limit, name=name)
+    return ApiError("too-large", detail, headers={"Connection": "close"}, limit=limit, name=name)
 
 
 def statuses(kinds: Sequence[str]) -> list[int]:

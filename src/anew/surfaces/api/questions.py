@@ -8,10 +8,13 @@ from msgspec import Meta, Struct
 
 from anew.runtime.question_inbox import QUESTIONS_MAX, inbox_of
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.request import ApiRequest
+
+ENDPOINTS = Endpoints("actions")
 
 
-class QuestionsWanted(Struct, forbid_unknown_fields=True):
+class QuestionsQuery(Struct, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=QUESTIONS_MAX)] = QUESTIONS_MAX
 
 
@@ -31,22 +34,15 @@ class QuestionsAsked(Struct):
     is_cut: bool
 
 
-async def list_all(asked: Asked) -> Reply:
-    """Each as `anew questions --json` prints it."""
-    wanted = asked.query(QuestionsWanted)
-    async with asked.service.reading:
-        found = await inbox_of(asked.engine.database, wanted.limit)
-    return Reply(found.row())
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/questions",
-        list_all,
-        "List what people are asked by all runs",
-        "actions",
-        {200: QuestionsAsked},
-        query=QuestionsWanted,
-    ),
+@ENDPOINTS.get(
+    "/questions",
+    "List what people are asked by all runs",
+    QuestionsAsked,
+    query=QuestionsQuery,
 )
+async def list_all(request: ApiRequest) -> JsonResponse:
+    """Each as `anew questions --json` prints it."""
+    wanted = request.query(QuestionsQuery)
+    async with request.service.reading:
+        found = await inbox_of(request.engine.database, wanted.limit)
+    return JsonResponse(found.row())

@@ -20,8 +20,9 @@ from anew.runtime.lines import line_of
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE, Record
 from anew.store import RunRow, StoredProgram
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.runs import program_of, record_in
 from anew.views.explain.explaining import explanation, shortened, unknown_step
 from anew.views.explain.paragraph import Paragraph
@@ -31,9 +32,10 @@ EXPLAINED_PARAGRAPHS_MAX = 400
 # A scenario is played again and again until it is as short as it can be. With what is read before
 # and a place that is waited for, less than a request may take.
 SCENARIO_SECONDS_MAX = 7.0
+ENDPOINTS = Endpoints("runs")
 
 
-class ExplanationAsked(Struct, forbid_unknown_fields=True):
+class ExplanationQuery(Struct, forbid_unknown_fields=True):
     """Of this step alone."""
 
     step: shapes.Name | None = None
@@ -66,16 +68,22 @@ class RunDocument(Struct):
     files: dict[str, str]
 
 
-async def explain(asked: Asked) -> Reply:
+@ENDPOINTS.get(
+    "/runs/{run}/explanation",
+    "Say why a run did what it did",
+    Explanation,
+    query=ExplanationQuery,
+)
+async def explain(request: ApiRequest) -> JsonResponse:
     """In sentences, in the order things happened."""
-    step = asked.query(ExplanationAsked).step
-    found = await record_in(asked, await asked.row())
+    step = request.query(ExplanationQuery).step
+    found = await record_in(request, await request.run())
     problem = None if step is None else unknown_step(found.progress, step)
     if problem is not None:
-        raise Refusal("not-found", problem)
-    tell = partial(_told, found, step, asked.engine.database.clock.now())
+        raise ApiError("not-found", problem)
+    tell = partial(_told, found, step, request.engine.database.clock.now())
     is_short = len(found.log) <= EVENTS_FOLDED_AT_ONCE
-    return Reply(tell() if is_short else await asyncio.to_thread(tell))
+    return JsonResponse(tell() if is_short else await asyncio.to_thread(tell))
 
 
 def _told(found: Record, step: str | None, now: int) -> Explanation:
@@ -104,10 +112,16 @@ def _row(paragraph: Paragraph) -> ParagraphRow:
     )
 
 
-async def show_document(asked: Asked) -> Reply:
-    row = await asked.row()
-    stored = await _stored(asked, row)
-    database = asked.engine.database
+@ENDPOINTS.get(
+    "/runs/{run}/document",
+    "Show the document that a run is pinned to",
+    RunDocument,
+    problems=("conflict",),
+)
+async def show_document(request: ApiRequest) -> JsonResponse:
+    row = await request.run()
+    stored = await _stored(request, row)
+    database = request.engine.database
     newest = await database.catalog.find(row.program)
     versions = await database.statistics.versions({row.digest})
     found = RunDocument(
@@ -120,36 +134,42 @@ async def show_document(asked: Asked) -> Reply:
         document=stored.source,
         files=dict(stored.files),
     )
-    return Reply(found)
+    return JsonResponse(found)
 
 
-async def _stored(asked: Asked, row: RunRow) -> StoredProgram:
-    stored = await asked.engine.database.catalog.get(row.digest)
+async def _stored(request: ApiRequest, row: RunRow) -> StoredProgram:
+    stored = await request.engine.database.catalog.get(row.digest)
     if stored is None:
-        raise Refusal("conflict", f"the document of run {row.run} is not in the catalog")
+        raise ApiError("conflict", f"the document of run {row.run} is not in the catalog")
     return stored
 
 
-async def scenario(asked: Asked) -> Response:
-    """What `anew record` prints; Refusal where that would not be true to the run."""
-    row = await asked.row()
-    stored, program = await _stored(asked, row), await program_of(asked.engine, row)
+@ENDPOINTS.get(
+    "/runs/{run}/scenario",
+    "Make a scenario of a run that has ended",
+    forms=(YAML,),
+    problems=("conflict", "unavailable"),
+)
+async def scenario(request: ApiRequest) -> Response:
+    """What `anew record` prints; ApiError where that would not be true to the run."""
+    row = await request.run()
+    stored, program = await _stored(request, row), await program_of(request.engine, row)
     if program is None:
         detail = f"the document of run {row.run} cannot be compiled by this version of Anew"
-        raise Refusal("conflict", detail)
-    async with asked.service.reading:
-        runs = await line_of(asked.engine.database.archive, row.run)
+        raise ApiError("conflict", detail)
+    async with request.service.reading:
+        runs = await line_of(request.engine.database.archive, row.run)
         study = partial(_scenario, row, program, stored.dialect, runs)
         try:
-            text = await asked.service.studies.made(study, seconds=SCENARIO_SECONDS_MAX)
+            text = await request.service.analyses.run(study, seconds=SCENARIO_SECONDS_MAX)
         except TimeoutError:
             detail = (
                 f"a scenario of this run takes longer than {SCENARIO_SECONDS_MAX:g} s to make; "
                 f"`anew record {row.run}` has time"
             )
-            raise Refusal("conflict", detail) from None
+            raise ApiError("conflict", detail) from None
         except ConfigError as refused:
-            raise Refusal("conflict", str(refused)) from None
+            raise ApiError("conflict", str(refused)) from None
     return Response(text, media_type=f"{YAML}; charset=utf-8")
 
 
@@ -168,37 +188,3 @@ def _scenario(
     if problem is not None:
         raise ConfigError(problem)
     return text
-
-
-_TAG = "runs"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/explanation",
-        explain,
-        "Say why a run did what it did",
-        _TAG,
-        {200: Explanation},
-        query=ExplanationAsked,
-        refusals=("not-found",),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/document",
-        show_document,
-        "Show the document that a run is pinned to",
-        _TAG,
-        {200: RunDocument},
-        refusals=("not-found", "conflict"),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/scenario",
-        scenario,
-        "Make a scenario of a run that has ended",
-        _TAG,
-        {200: None},
-        forms=(YAML,),
-        refusals=("not-found", "conflict", "unavailable"),
-    ),
-)

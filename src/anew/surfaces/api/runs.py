@@ -1,7 +1,10 @@
-"""Start runs, and tell of one."""
+"""Start runs, show one, drop one."""
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
 from starlette.responses import Response
 
 from anew.engine.events import Event
@@ -16,10 +19,25 @@ from anew.runtime.ledger import Started, StartRequest
 from anew.runtime.programs import Document, NotRegistered
 from anew.runtime.records import Record, read_log, record_of, report_of_record
 from anew.store import RunRow
-from anew.surfaces.api import shapes
-from anew.surfaces.api.documents import Source
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.documents import DocumentSource
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
+from anew.surfaces.api.shapes import (
+    KEY_CHARACTERS_MAX,
+    AwaitedRow,
+    DamageShown,
+    Dialect,
+    Json,
+    KeyText,
+    Labels,
+    Name,
+    QuestionRow,
+    RunStarted,
+    RunText,
+    Status,
+    Version,
+)
 from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 from anew.views.timeline import timeline_lines
@@ -31,92 +49,182 @@ _WRITERS = {
     "dot": (dot_lines, "text/vnd.graphviz; charset=utf-8"),
     "svg": (svg_lines, "image/svg+xml"),
 }
+_EITHER = "send a `document`, or name a registered `program`"
+
+ENDPOINTS = Endpoints("runs")
 
 
-async def start(asked: Asked) -> Reply:
+class RunRequest(Struct, forbid_unknown_fields=True):
+    """Either a registered `program` or a `document`. The same `key` names the same run."""
+
+    program: Name | None = None
+    version: Version | None = None
+    document: str | None = None
+    file: Name | None = None
+    dialect: Dialect | None = None
+    files: dict[str, str] = {}
+    workload: Json = {}
+    key: KeyText | None = None
+    labels: Labels = {}
+
+
+class StepShown(Struct):
+    status: str
+    visits: int
+    attempts: int
+    result: Any
+    verdict: str | UnsetType = UNSET
+
+
+class LostWorkerRow(Struct):
+    """A worker that has not reported for a while, and steps of the run that it has.
+
+    They are handed out again at `handed_out_at` at the soonest. Without a name: nobody knows whose
+    lease ran out.
+    """
+
+    worker: str | None
+    host: str | None
+    process: int | None
+    seen_at: str | None
+    steps: list[str]
+    handed_out_at: str
+
+
+class RunShown(Struct):
+    """What `anew run --json` prints; with a `damage`, what can be read before it."""
+
+    run: RunText
+    program: str
+    status: Status
+    error: Json | None
+    result: Any
+    ctx: Json
+    seconds: float
+    events: int
+    steps: dict[str, StepShown]
+    unsatisfied: list[Any] | UnsetType = UNSET
+    continued_as: str | UnsetType = UNSET
+    continues: str | UnsetType = UNSET
+    questions: list[QuestionRow] | UnsetType = UNSET
+    signals: list[AwaitedRow] | UnsetType = UNSET
+    lost_workers: list[LostWorkerRow] | UnsetType = UNSET
+    damage: DamageShown | UnsetType = UNSET
+
+
+class TimelineShown(Struct):
+    run: RunText
+    lines: list[str]
+
+
+class GraphQuery(Struct, forbid_unknown_fields=True):
+    format: Literal["mermaid", "dot", "svg"] = "mermaid"
+
+
+@ENDPOINTS.post(
+    "/runs",
+    "Start a run, or find the one its key names",
+    answers={201: RunStarted, 200: RunStarted},
+    body=RunRequest,
+    headers={IDEMPOTENCY_KEY: "the same as `key`"},
+    problems=("not-found", "conflict", "bad-document"),
+)
+async def start(request: ApiRequest) -> JsonResponse:
     """A new run is 201; the run its key names already is 200."""
-    wanted = await asked.json(shapes.RunWanted)
-    key = one_key(wanted.key, asked.header(IDEMPOTENCY_KEY))
-    document = await _document(asked, wanted)
+    wanted = await request.json(RunRequest)
+    key = one_key(wanted.key, request.header(IDEMPOTENCY_KEY))
+    document = await document_for(request, wanted)
+    if document is None:
+        raise ApiError("bad-request", _EITHER)
     order = StartRequest(document, wanted.workload, key, wanted.labels)
-    started = await asked.engine.start(order)
-    status = await status_of(asked, started)
+    started = await request.engine.start(order)
+    return started_response(started, await status_of(request, started))
+
+
+def started_response(started: Started, status: RunStatus) -> JsonResponse:
     answer = {"run": str(started.run), "status": status.value}
     where = {"Location": f"/api/v1/runs/{started.run}"}
-    return Reply(answer, 201 if started.is_new else 200, where)
+    return JsonResponse(answer, 201 if started.is_new else 200, where)
 
 
-async def status_of(asked: Asked, started: Started) -> RunStatus:
+async def status_of(request: ApiRequest, started: Started) -> RunStatus:
     """That of a run which has just begun is known here; the others are read."""
-    live = asked.engine.ledger.live.known(started.run) if started.is_new else None
+    live = request.engine.ledger.live.known(started.run) if started.is_new else None
     if live is not None and not live.state.is_final:
         return live.state.status
-    return (await asked.run_row(str(started.run))).status
+    return (await request.find_run(str(started.run))).status
 
 
 def one_key(given: str | None, header: str | None) -> str | None:
     """The start key, from the body or the header; they must not differ."""
     if given is not None and header is not None and given != header:
-        raise Refusal("bad-request", "`key` and the Idempotency-Key header differ. Send one.")
+        raise ApiError("bad-request", "`key` and the Idempotency-Key header differ. Send one.")
     key = check_key(given if given is not None else header)
-    if key is not None and len(key) > shapes.KEY_CHARACTERS_MAX:
-        limit = shapes.KEY_CHARACTERS_MAX
-        raise Refusal("bad-request", f"the key has more than {limit} characters")
+    if key is not None and len(key) > KEY_CHARACTERS_MAX:
+        limit = KEY_CHARACTERS_MAX
+        raise ApiError("bad-request", f"the key has more than {limit} characters")
     return key
 
 
-async def _document(asked: Asked, wanted: shapes.RunWanted) -> Document:
-    if (wanted.program is None) == (wanted.document is None):
-        raise Refusal("bad-request", "send a `document`, or name a registered `program`")
+async def document_for(request: ApiRequest, wanted: RunRequest) -> Document | None:
+    """The document that a request brings or names; None where it does neither."""
+    if wanted.program is not None and wanted.document is not None:
+        raise ApiError("bad-request", _EITHER)
     if wanted.program is not None:
-        return await registered(asked.engine, wanted.program, wanted.version)
-    assert wanted.document is not None
-    source = Source(wanted.document, wanted.file, wanted.dialect, wanted.files)
-    compiled = await asked.service.compiler.document(source)
-    assert compiled.document is not None
-    return compiled.document
+        return await registered(request.engine, wanted.program, wanted.version)
+    if wanted.document is None:
+        return None
+    source = DocumentSource(wanted.document, wanted.file, wanted.dialect, wanted.files)
+    return await request.service.compiler.document(source)
 
 
 async def registered(engine: Engine, name: str, version: int | None = None) -> Document:
-    """A program of the catalog; Refusal when it has none of this name and version."""
+    """A program of the catalog; ApiError when it has none of this name and version."""
     try:
         return await engine.programs.find(name, version)
     except NotRegistered as missing:
-        raise Refusal("not-found", f"no program {missing.which} is registered") from None
+        raise ApiError("not-found", f"no program {missing.which} is registered") from None
 
 
-async def show(asked: Asked) -> Reply:
-    record = await record_in(asked, await asked.row(), with_damage=True)
-    return Reply(report_of_record(record, now=asked.engine.database.clock.now()))
+@ENDPOINTS.get("/runs/{run}", "Show one run", RunShown)
+async def show(request: ApiRequest) -> JsonResponse:
+    record = await record_in(request, await request.run(), with_damage=True)
+    return JsonResponse(report_of_record(record, now=request.engine.database.clock.now()))
 
 
-async def record_in(asked: Asked, row: RunRow, *, with_damage: bool = False) -> Record:
+async def record_in(request: ApiRequest, row: RunRow, *, with_damage: bool = False) -> Record:
     """Everything there is to tell about a run; DamagedRun unless that is told as well."""
-    program = await program_of(asked.engine, row)
-    async with asked.service.reading:
-        record = await record_of(asked.engine.database, row, program)
+    program = await program_of(request.engine, row)
+    async with request.service.reading:
+        record = await record_of(request.engine.database, row, program)
     if record.damage is None:
-        asked.engine.damages.forget(row.run)
+        request.engine.damages.forget(row.run)
     elif with_damage:
-        asked.engine.damages.keep(record.damage)
+        request.engine.damages.keep(record.damage)
     else:
         raise record.damage
     return record
 
 
-async def drop(asked: Asked) -> Response:
+@ENDPOINTS.delete(
+    "/runs/{run}",
+    "Drop a run that has ended or is damaged",
+    status=204,
+    problems=("conflict",),
+)
+async def drop(request: ApiRequest) -> Response:
     """Remove a run that has ended, or that is damaged, with all that is its own."""
-    row = await asked.run_row(asked.path("run"))
+    row = await request.find_run(request.path("run"))
     try:
-        await execute(asked.engine, DropRun(run=str(row.run)))
+        await execute(request.engine, DropRun(run=str(row.run)))
     except ConfigError as refused:
-        raise Refusal("conflict", str(refused)) from None
+        raise ApiError("conflict", str(refused)) from None
     return Response(status_code=204)
 
 
-async def whole_log(asked: Asked, row: RunRow) -> list[Event]:
-    async with asked.service.reading:
-        return await read_log(asked.engine.database.archive, row.run)
+async def whole_log(request: ApiRequest, row: RunRow) -> list[Event]:
+    async with request.service.reading:
+        return await read_log(request.engine.database.archive, row.run)
 
 
 async def program_of(engine: Engine, row: RunRow) -> Program | None:
@@ -127,16 +235,24 @@ async def program_of(engine: Engine, row: RunRow) -> Program | None:
         return None
 
 
-async def timeline(asked: Asked) -> Reply:
-    row = await asked.row()
-    log = await whole_log(asked, row)
-    lines = list(timeline_lines(log, await program_of(asked.engine, row)))
-    return Reply({"run": str(row.run), "lines": lines})
+@ENDPOINTS.get("/runs/{run}/timeline", "Tell what happened when", TimelineShown)
+async def timeline(request: ApiRequest) -> JsonResponse:
+    row = await request.run()
+    log = await whole_log(request, row)
+    lines = list(timeline_lines(log, await program_of(request.engine, row)))
+    return JsonResponse({"run": str(row.run), "lines": lines})
 
 
-async def graph(asked: Asked) -> Response:
-    wanted = asked.query(shapes.GraphAsked)
-    return draw(await record_in(asked, await asked.row()), wanted.format)
+@ENDPOINTS.get(
+    "/runs/{run}/graph",
+    "Draw a run with the status of its steps",
+    query=GraphQuery,
+    forms=GRAPH_FORMS,
+    problems=("conflict",),
+)
+async def graph(request: ApiRequest) -> Response:
+    wanted = request.query(GraphQuery)
+    return draw(await record_in(request, await request.run()), wanted.format)
 
 
 def draw(record: Record, form: str) -> Response:
@@ -145,64 +261,10 @@ def draw(record: Record, form: str) -> Response:
 
 
 def _graph_in(record: Record) -> ProgramGraph:
-    """The run's structure with the status of its steps; Refusal when its program is unknown."""
+    """The run's structure with the status of its steps; ApiError when its program is unknown."""
     program = record.progress.program
     if program is None:
         detail = f"the document of run {record.row.run} cannot be compiled by this version of Anew"
-        raise Refusal("conflict", detail)
+        raise ApiError("conflict", detail)
     statuses = {name: step.shown_status for name, step in record.progress.steps.items()}
     return graph_of(program, statuses)
-
-
-_TAG = "runs"
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/api/v1/runs",
-        start,
-        "Start a run, or find the one its key names",
-        _TAG,
-        {201: shapes.RunStarted, 200: shapes.RunStarted},
-        body=shapes.RunWanted,
-        headers={IDEMPOTENCY_KEY: "the same as `key`"},
-        refusals=("not-found", "conflict", "too-large", "not-json", "bad-document"),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}",
-        show,
-        "Show one run",
-        _TAG,
-        {200: shapes.RunShown},
-        refusals=("not-found",),
-    ),
-    Endpoint(
-        "DELETE",
-        "/api/v1/runs/{run}",
-        drop,
-        "Drop a run that has ended or is damaged",
-        _TAG,
-        {204: None},
-        refusals=("not-found", "conflict"),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/timeline",
-        timeline,
-        "Tell what happened when",
-        _TAG,
-        {200: shapes.TimelineShown},
-        refusals=("not-found",),
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/{run}/graph",
-        graph,
-        "Draw a run with the status of its steps",
-        _TAG,
-        {200: None},
-        query=shapes.GraphAsked,
-        forms=GRAPH_FORMS,
-        refusals=("not-found", "conflict"),
-    ),
-)

@@ -13,12 +13,12 @@ from anew.errors import ConfigError
 from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.runtime.webhooks import Webhooks
-from anew.surfaces.api.documents import Compiler
+from anew.surfaces.api.background_analyses import BackgroundAnalyses
+from anew.surfaces.api.documents import DocumentCompiler
+from anew.surfaces.api.failure_throttle import FailureThrottle
 from anew.surfaces.api.metrics import Metrics
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.settings import READINGS_MAX, ApiSettings
-from anew.surfaces.api.slowing import Slowdown
-from anew.surfaces.api.studying import Studies
 from anew.surfaces.api.traces import Traces
 
 _LOG = logging.getLogger("anew.api")
@@ -30,14 +30,14 @@ class Service:
     def __init__(self, engine: Engine, settings: ApiSettings) -> None:
         self.engine = engine
         self.settings = settings
-        self.slowdown = Slowdown(settings.failure_pause_seconds_max)
-        self.compiler = Compiler()
+        self.throttle = FailureThrottle(settings.failure_pause_seconds_max)
+        self.compiler = DocumentCompiler()
         self.metrics = Metrics(engine, streams=lambda: self.streams)
         self.dispatcher = LeaseDispatcher(engine.database)
         self.stopping = asyncio.Event()
         self.streams = 0
         self.reading = asyncio.Semaphore(READINGS_MAX)
-        self.studies = Studies()
+        self.analyses = BackgroundAnalyses()
         self.traces = Traces(engine.database.archive, self.reading)
         self._webhooks: Webhooks | None = None
         try:
@@ -60,16 +60,16 @@ class Service:
         self._webhooks = None if key is None else Webhooks(key.secret)
 
     def need_key(self) -> Key:
-        """The server's key, made now if there is none; Refusal when it cannot be used."""
+        """The server's key, made now if there is none; ApiError when it cannot be used."""
         try:
             return need_key(environment(), Path.home())
         except ConfigError as error:
             _LOG.error("%s", error)
             detail = "the server has no key that it can use. Its log says why."
-            raise Refusal("unavailable", detail) from error
+            raise ApiError("unavailable", detail) from error
 
     async def close(self) -> None:
-        """Let nothing wait any more, and listen no longer. Asked again, it does nothing."""
+        """Let nothing wait any more, and listen no longer. ApiRequest again, it does nothing."""
         self.stopping.set()
         self.metrics.close()
         await self.dispatcher.close()

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.runtime.commands import REQUEST_BYTES_MAX
-from anew.surfaces.api.slowing import FAILURE_PAUSE_SECONDS_MAX
+from anew.surfaces.api.failure_throttle import FAILURE_PAUSE_SECONDS_MAX
 
 # A stream holds one connection and reads the log now and then; more than this is a mistake.
 STREAMS_MAX = 1_000

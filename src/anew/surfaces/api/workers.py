@@ -8,7 +8,10 @@ from msgspec import Struct
 
 from anew.runtime.workforce import workforce_of
 from anew.surfaces.api import shapes
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.request import ApiRequest
+
+ENDPOINTS = Endpoints("server")
 
 
 class WorkerRow(Struct):
@@ -49,21 +52,10 @@ class WorkersShown(Struct):
     pools: list[PoolRow]
 
 
-async def list_workers(asked: Asked) -> Reply:
+@ENDPOINTS.get("/workers", "List who works, and how much waits in each pool", WorkersShown)
+async def list_workers(request: ApiRequest) -> JsonResponse:
     """As `anew workers --json` prints them."""
-    asked.query(shapes.Nothing)
-    async with asked.service.reading:
-        found = await workforce_of(asked.engine.database)
-    return Reply(found.row())
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/workers",
-        list_workers,
-        "List who works, and how much waits in each pool",
-        "server",
-        {200: WorkersShown},
-    ),
-)
+    request.query(shapes.Empty)
+    async with request.service.reading:
+        found = await workforce_of(request.engine.database)
+    return JsonResponse(found.row())

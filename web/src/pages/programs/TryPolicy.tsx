@@ -5,7 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import { inquire } from "../../api/client";
-import type { WhatifAsked, WhatifShown } from "../../api/types";
+import type { WhatifRequest, WhatifShown } from "../../api/types";
 import { CommandLines } from "../../parts/Commands";
 import { DiffView } from "../../parts/DiffView";
 import { Failure } from "../../parts/Notice";
@@ -111,7 +111,7 @@ export function TryPolicy({ document, file, dialect, files, runs }: TryPolicyPro
 
 function useTrying() {
   return useMutation({
-    mutationFn: async (asked: WhatifAsked) => {
+    mutationFn: async (asked: WhatifRequest) => {
       const { document, file = null, dialect = null, files = {} } = asked;
       const shown = await inquire<WhatifShown>("/api/v1/whatif", asked);
       // What a fork goes on under is what was tried, whatever is typed meanwhile.

@@ -1,7 +1,7 @@
 // Which runs are meant. The words are the same in the address of this page, in the query of
 // GET /api/v1/runs, in the filter of POST /api/v1/runs/bulk and as options of `anew runs`.
 
-import type { BulkAsked, State } from "../../api/types";
+import type { BulkRequest, State } from "../../api/types";
 import { STATES } from "../../words/states";
 
 const SINGLE_WORDS = [
@@ -103,8 +103,8 @@ export function runsAddress(filter: Filter): string {
 }
 
 /** As the body of a bulk action says it. */
-export function bulkFilter(filter: Filter): NonNullable<BulkAsked["filter"]> {
-  const said: NonNullable<BulkAsked["filter"]> = {};
+export function bulkFilter(filter: Filter): NonNullable<BulkRequest["filter"]> {
+  const said: NonNullable<BulkRequest["filter"]> = {};
   for (const [word, value] of wordsOf(filter)) {
     said[word] = WHOLE_NUMBERS.includes(word) ? Number(value) : value;
   }

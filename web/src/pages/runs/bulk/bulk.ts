@@ -1,7 +1,7 @@
 // One action on many runs: counted first, then done page by page, so that it can be stopped.
 
 import { inquire, post } from "../../../api/client";
-import type { BulkAction, BulkAsked, BulkDone, RunText } from "../../../api/types";
+import type { BulkAction, BulkRequest, BulkDone, RunText } from "../../../api/types";
 import type { Command } from "../../../parts/Commands";
 import { bulkFilter, cliWords, isEverything, type Filter } from "../filter";
 
@@ -13,9 +13,9 @@ export const RUNS_EACH_MAX = 100;
 export type Meant = { runs: readonly RunText[] } | { filter: Filter };
 
 /** The requests that name all of them: a filter is one, and goes on by its cursor. */
-export function requests(action: BulkAction, meant: Meant): BulkAsked[] {
+export function requests(action: BulkAction, meant: Meant): BulkRequest[] {
   if ("filter" in meant) return [{ action, filter: bulkFilter(meant.filter) }];
-  const asked: BulkAsked[] = [];
+  const asked: BulkRequest[] = [];
   for (let at = 0; at < meant.runs.length; at += RUNS_EACH_MAX) {
     asked.push({ action, runs: meant.runs.slice(at, at + RUNS_EACH_MAX) });
   }
@@ -43,7 +43,7 @@ export interface Progress {
   changed: number;
   refused: BulkDone["refused"];
   /** What is still to be asked; nothing when all is done. */
-  left: readonly BulkAsked[];
+  left: readonly BulkRequest[];
 }
 
 export function begun(action: BulkAction, meant: Meant, reason: string): Progress {

@@ -37,7 +37,7 @@ class _Failures(Struct):
     last_at: float
 
 
-class Slowdown:
+class FailureThrottle:
     """One for each server. `seconds_max` is the longest an answer is held back."""
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 
-class OnePiece:
+class CoalescedWrites:
     """What an answer is written to: holds the first write back until the second.
 
     A head whose body does not follow at once leaves when the event loop comes round.

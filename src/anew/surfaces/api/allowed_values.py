@@ -14,7 +14,7 @@ _WRONG_WORD = re.compile(r"Invalid enum value .* - at `\$(?P<place>[^`]*)`$", re
 _PART = re.compile(r"\.(\w+)|\[[^\]]*\]")
 
 
-def choices_for(problem: str, kind: Any) -> str:
+def allowed_values(problem: str, kind: Any) -> str:
     """`; choose from queued, running, …`; nothing where the problem is another one."""
     found = _WRONG_WORD.search(problem)
     words = [] if found is None else _words_at(inspect.type_info(kind), found["place"])

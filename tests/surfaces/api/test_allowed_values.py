@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import pytest
 from msgspec import Meta, Struct
 
-from anew.surfaces.api.endpoint import decoded, read_query
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import decoded, read_query
 
 Colour = Literal["blue", "red"]
 
@@ -18,7 +18,7 @@ class Inner(Struct):
     colour: Colour | None = None
 
 
-class Asked(Struct):
+class Query(Struct):
     colour: list[Colour] = []
     few: Annotated[list[Colour], Meta(max_length=2, description="a few")] = []
     one: Colour = "red"
@@ -27,8 +27,8 @@ class Asked(Struct):
 
 
 def refused(items: Sequence[tuple[str, str]]) -> str:
-    with pytest.raises(Refusal) as found:
-        read_query(items, Asked)
+    with pytest.raises(ApiError) as found:
+        read_query(items, Query)
     return found.value.detail
 
 
@@ -39,8 +39,8 @@ def test_a_query_with_a_wrong_word_is_told_the_words_there_are(name: str) -> Non
 
 
 def test_a_body_with_a_wrong_word_is_told_the_words_there_are() -> None:
-    with pytest.raises(Refusal, match=r"choose from blue, red$"):
-        decoded(b'{"inner": {"colour": "green"}}', Asked)
+    with pytest.raises(ApiError, match=r"choose from blue, red$"):
+        decoded(b'{"inner": {"colour": "green"}}', Query)
 
 
 def test_other_mistakes_are_told_as_they_are() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from anew.engine.statuses import DetailedStatus
 from anew.runtime import rows as rows_module
-from anew.surfaces.api import listing
+from anew.surfaces.api import run_list
 from tests.surfaces.api.served import ASKS, FAILS, NOOP, SLEEPS, WAITS, Site, play
 
 RETRIES = """\
@@ -167,7 +167,7 @@ def test_a_word_that_makes_no_sense_is_refused(tmp_path: Path, query: str) -> No
 
 
 def test_points_are_cut_at_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "POINTS_MAX", 2)
+    monkeypatch.setattr(run_list, "POINTS_MAX", 2)
 
     async def act(site: Site) -> None:
         runs = [await site.started(SLEEPS) for _ in range(3)]

@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from anew.store import Notice, RunId
-from anew.surfaces.api import changes
+from anew.surfaces.api import run_changes
 from anew.surfaces.api.settings import ApiSettings
 from tests.postgres_server import Database, a_database  # noqa: F401
 from tests.surfaces.api.served import NOOP, TOKEN, Site, blocks, play, served
@@ -47,33 +47,33 @@ def test_a_run_that_changes_is_named(tmp_path: Path) -> None:
 
 def test_changes_at_once_are_one_message(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
-        teller = changes.ChangeTeller(site.service)
-        told = teller.chunks()
+        stream = run_changes.RunChangeStream(site.service)
+        told = stream.chunks()
         assert await anext(told) == b": anew\n\n"
         for run in (3, 5, 3):
-            teller.hear(Notice(RunId(run)))
+            stream.on_notice(Notice(RunId(run)))
         assert await anext(told) == b'data: {"runs":["5","3"],"is_all":false}\n\n'
-        for run in range(changes.CHANGES_RUNS_MAX):
-            teller.hear(Notice(RunId(run)))
+        for run in range(run_changes.CHANGES_RUNS_MAX):
+            stream.on_notice(Notice(RunId(run)))
         assert b'"is_all":false' in await anext(told)
-        for run in range(changes.CHANGES_RUNS_MAX * 10):
-            teller.hear(Notice(RunId(run)))
-        assert len(teller._heard) == changes.CHANGES_RUNS_MAX + 1
+        for run in range(run_changes.CHANGES_RUNS_MAX * 10):
+            stream.on_notice(Notice(RunId(run)))
+        assert len(stream._heard) == run_changes.CHANGES_RUNS_MAX + 1
         assert await anext(told) == b'data: {"runs":[],"is_all":true}\n\n'
 
     play(tmp_path, act, works=False)
 
 
 def test_messages_are_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "CHANGES_PAUSE_SECONDS", 3600.0)
+    monkeypatch.setattr(run_changes, "CHANGES_PAUSE_SECONDS", 3600.0)
 
     async def act(site: Site) -> None:
-        teller = changes.ChangeTeller(site.service)
-        told = teller.chunks()
+        stream = run_changes.RunChangeStream(site.service)
+        told = stream.chunks()
         await anext(told)
-        teller.hear(Notice(RunId(1)))
+        stream.on_notice(Notice(RunId(1)))
         await anext(told)
-        teller.hear(Notice(RunId(2)))
+        stream.on_notice(Notice(RunId(2)))
         following = asyncio.ensure_future(anext(told))
         await site.get("/api/v1/runs")  # time enough for a message, if there were one
         assert not following.done()

@@ -22,8 +22,8 @@ from anew.store import PackedCommit, PackedEvents, RunId, StoredProgram
 from anew.stores.codec import decode_snapshot, snapshot_format
 from anew.stores.damage import DamagedRun
 from anew.stores.packing import unpack_events
-from anew.surfaces.api.new_runs import check_new_run
-from anew.surfaces.api.sent import check_document, check_moment
+from anew.surfaces.api.input_checks import check_document, check_moment
+from anew.surfaces.api.new_run_checks import check_new_run
 from anew.values import Object
 from anew.weight import VALUE_DEPTH_MAX, problem_of
 

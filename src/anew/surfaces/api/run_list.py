@@ -17,15 +17,16 @@ from anew.runtime.damage import damage_row
 from anew.runtime.json_rows import listed_rows
 from anew.runtime.run_search import digests_of
 from anew.store import RunFilter
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, run_asked
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest, run_in_query
 from anew.surfaces.api.shapes import (
     LABEL_FILTERS_MAX,
     RUNS_PAGE_MAX,
     AwaitedRow,
     DamageShown,
     Json,
-    LabelAsked,
+    LabelFilter,
     Name,
     QuestionRow,
     RunText,
@@ -59,9 +60,10 @@ Word: TypeAlias = Annotated[
     str,
     Meta(min_length=1, max_length=WORD_CHARACTERS_MAX, pattern=r"^[^\u0000-\u001f\u007f]+$"),
 ]
+ENDPOINTS = Endpoints("runs")
 
 
-class RunsSought(Struct, forbid_unknown_fields=True):
+class RunSearch(Struct, forbid_unknown_fields=True):
     """Which runs. `version` is one of a registered `program`.
 
     `retried`: only those that another run takes up (true), or only the others (false).
@@ -80,12 +82,12 @@ class RunsSought(Struct, forbid_unknown_fields=True):
     error_kind: Word | None = None
     fingerprint: Word | None = None
     text: Word | None = None
-    label: Annotated[list[LabelAsked], Meta(max_length=LABEL_FILTERS_MAX)] = []
+    label: Annotated[list[LabelFilter], Meta(max_length=LABEL_FILTERS_MAX)] = []
     parent: RunText | None = None
     retried: bool | None = None
 
 
-class RunsAsked(RunsSought, forbid_unknown_fields=True):
+class RunsQuery(RunSearch, forbid_unknown_fields=True):
     """A page of them; `before` is the cursor `next` of the page before."""
 
     limit: Annotated[int, Meta(ge=1, le=RUNS_PAGE_MAX)] = 50
@@ -149,24 +151,25 @@ class RunPoints(Struct):
     is_cut: bool
 
 
-async def list_runs(asked: Asked) -> Reply:
+@ENDPOINTS.get("/runs", "List runs, newest first", RunPage, query=RunsQuery)
+async def list_runs(request: ApiRequest) -> JsonResponse:
     """A page of runs, newest first."""
-    said = asked.query(RunsAsked)
-    wanted = await run_filter(asked, said)
-    wanted = replace(wanted, before=run_asked(said.before), limit=said.limit)
-    rows = await asked.engine.database.archive.runs(wanted)
-    listed = await listed_rows(asked.engine.database, rows)
+    said = request.query(RunsQuery)
+    wanted = await run_filter(request, said)
+    wanted = replace(wanted, before=run_in_query(said.before), limit=said.limit)
+    rows = await request.engine.database.archive.runs(wanted)
+    listed = await listed_rows(request.engine.database, rows)
     for row, shown in zip(rows, listed, strict=True):
-        damage = asked.engine.damages.of(row.run)
+        damage = request.engine.damages.of(row.run)
         if damage is not None:
             shown["damage"] = damage_row(damage)
     is_full = len(rows) == wanted.limit
-    return Reply({"runs": listed, "next": str(rows[-1].run) if is_full else None})
+    return JsonResponse({"runs": listed, "next": str(rows[-1].run) if is_full else None})
 
 
-async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
+async def run_filter(request: ApiRequest, said: RunSearch) -> RunFilter:
     """What the words of a query mean now."""
-    catalog, now = asked.engine.database.catalog, asked.engine.database.clock.now()
+    catalog, now = request.engine.database.catalog, request.engine.database.clock.now()
     due = said.due_within
     return RunFilter(
         statuses=[RunStatus(word) for word in said.status],
@@ -182,7 +185,7 @@ async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
         fingerprint=said.fingerprint,
         text=said.text,
         labels=dict(map(_label, said.label)),
-        parent=run_asked(said.parent),
+        parent=run_in_query(said.parent),
         is_retried=said.retried,
     )
 
@@ -190,18 +193,19 @@ async def run_filter(asked: Asked, said: RunsSought) -> RunFilter:
 def _label(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise Refusal("bad-request", f"label={text[:80]!r} is not of the form name=value")
+        raise ApiError("bad-request", f"label={text[:80]!r} is not of the form name=value")
     return name, value
 
 
-async def facets(asked: Asked) -> Reply:
+@ENDPOINTS.get("/runs/facets", "Count the runs of a filter by state", RunFacets, query=RunSearch)
+async def facets(request: ApiRequest) -> JsonResponse:
     """How many runs of a filter there are in each state."""
-    database = asked.engine.database
-    wanted = replace(await run_filter(asked, asked.query(RunsSought)), states=())
-    async with asked.service.reading:
+    database = request.engine.database
+    wanted = replace(await run_filter(request, request.query(RunSearch)), states=())
+    async with request.service.reading:
         counts = await database.statistics.counts(wanted)
         programs = await database.statistics.programs(FACET_PROGRAMS_MAX)
-    return Reply(
+    return JsonResponse(
         {
             "now": moment_text(database.clock.now()),
             "total": sum(counts.values()),
@@ -211,11 +215,17 @@ async def facets(asked: Asked) -> Reply:
     )
 
 
-async def points(asked: Asked) -> Reply:
+@ENDPOINTS.get(
+    "/runs/points",
+    "Tell little of very many runs, newest first",
+    RunPoints,
+    query=RunSearch,
+)
+async def points(request: ApiRequest) -> JsonResponse:
     """The newest runs of a filter, and little of each."""
-    database = asked.engine.database
-    wanted = await run_filter(asked, asked.query(RunsSought))
-    async with asked.service.reading:
+    database = request.engine.database
+    wanted = await run_filter(request, request.query(RunSearch))
+    async with request.service.reading:
         found = await database.statistics.points(replace(wanted, limit=POINTS_MAX + 1))
     now = database.clock.now()
     rows = [
@@ -227,36 +237,4 @@ async def points(asked: Asked) -> Reply:
         )
         for one in found[:POINTS_MAX]
     ]
-    return Reply({"points": rows, "is_cut": len(found) > POINTS_MAX})
-
-
-_TAG = "runs"
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs",
-        list_runs,
-        "List runs, newest first",
-        _TAG,
-        {200: RunPage},
-        query=RunsAsked,
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/facets",
-        facets,
-        "Count the runs of a filter by state",
-        _TAG,
-        {200: RunFacets},
-        query=RunsSought,
-    ),
-    Endpoint(
-        "GET",
-        "/api/v1/runs/points",
-        points,
-        "Tell little of very many runs, newest first",
-        _TAG,
-        {200: RunPoints},
-        query=RunsSought,
-    ),
-)
+    return JsonResponse({"points": rows, "is_cut": len(found) > POINTS_MAX})

@@ -23,7 +23,7 @@ _HIDDEN = "…"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Counting:
+class AccessLog:
     """Around everything else, so that what is refused is counted too."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, logs: bool) -> None:
@@ -50,11 +50,11 @@ class Counting:
         path = route.path if isinstance(route, Route) else NO_ROUTE
         self._metrics.requests.labels(method, path, str(status)).inc()
         if self._logs:
-            where = path_told(scope["path"])
+            where = logged_path(scope["path"])
             print(f"{method} {where} {status} {seconds * 1000:.1f} ms", file=sys.stderr)
 
 
-def path_told(path: str) -> str:
+def logged_path(path: str) -> str:
     """A path as the log shows it: on one line, and without what opens something."""
     found = _SECRET_PATHS.search(path)
     shown = path if found is None else path[: found.end()] + "/"

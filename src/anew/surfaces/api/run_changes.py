@@ -1,6 +1,6 @@
 """Which runs change, as a stream: what keeps a list of runs live.
 
-Only hints: a reader asks for the runs it shows once more. Nothing is read here.
+Only hints: a reader asks for the runs it shows once more. Empty is read here.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from anew.store import Notice, RunId
-from anew.surfaces.api.endpoint import Asked, Endpoint
+from anew.surfaces.api.endpoint import Endpoints
+from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.service import Service
-from anew.surfaces.api.shapes import Nothing
+from anew.surfaces.api.shapes import Empty
 from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
 
 # Runs that one message names; of more it says that there are.
 CHANGES_RUNS_MAX = 200
 # A list that is drawn more often than this cannot be read.
 CHANGES_PAUSE_SECONDS = 0.25
+ENDPOINTS = Endpoints("runs")
 
 
 class RunChanges(Struct):
@@ -32,7 +34,7 @@ class RunChanges(Struct):
     is_all: bool
 
 
-class ChangeTeller:
+class RunChangeStream:
     """Gathers what is heard, and tells it a few times a second at most."""
 
     def __init__(self, service: Service) -> None:
@@ -40,7 +42,7 @@ class ChangeTeller:
         self._heard: set[RunId] = set()
         self._is_news = asyncio.Event()
 
-    def hear(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         # One more than can be named is enough to know that there are too many.
         if len(self._heard) <= CHANGES_RUNS_MAX:
             self._heard.add(notice.run)
@@ -71,21 +73,8 @@ class ChangeTeller:
         return RunChanges([str(run) for run in sorted(heard, reverse=True)], is_all=False)
 
 
-async def changes(asked: Asked) -> Response:
+@ENDPOINTS.get("/runs/changes", "Follow which runs change", query=Empty, forms=(STREAM,))
+async def changes(request: ApiRequest) -> Response:
     """A stream without an end."""
-    asked.query(Nothing)
-    return stream_of(asked, lambda: ChangeTeller(asked.service), "a stream of changes")
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/v1/runs/changes",
-        changes,
-        "Follow which runs change",
-        "runs",
-        {200: None},
-        query=Nothing,
-        forms=(STREAM,),
-    ),
-)
+    request.query(Empty)
+    return stream_of(request, lambda: RunChangeStream(request.service), "a stream of changes")

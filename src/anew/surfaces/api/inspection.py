@@ -24,9 +24,10 @@ from anew.program.program import Program
 from anew.runtime.programs import Document
 from anew.store import Catalog, StoredProgram
 from anew.surfaces.api import shapes
-from anew.surfaces.api.documents import Source
-from anew.surfaces.api.endpoint import Asked, Endpoint, Reply, log_failure
-from anew.surfaces.api.problems import Refusal
+from anew.surfaces.api.documents import DocumentSource
+from anew.surfaces.api.endpoint import Endpoints, JsonResponse, log_failure
+from anew.surfaces.api.problems import ApiError
+from anew.surfaces.api.request import ApiRequest
 from anew.values import Object, Value
 from anew.views.findings import finding_row, has_error, in_file_order
 from anew.views.graph_rows import GraphShown, graph_shown
@@ -54,15 +55,12 @@ _NOTHING: Object = {
     "bounds": None,
     "bounds_lines": [],
 }
+ENDPOINTS = Endpoints("programs")
 
 
-class InspectSent(Struct, forbid_unknown_fields=True):
+class InspectRequest(DocumentSource, forbid_unknown_fields=True):
     """A document as for a check; `items` is how many an unknown list is assumed to have."""
 
-    document: str
-    file: shapes.Name | None = None
-    dialect: shapes.Dialect | None = None
-    files: dict[str, str] = {}
     items: Annotated[int, Meta(ge=0, le=ITEMS_MAX)] | None = None
 
 
@@ -89,38 +87,43 @@ class Inspected(Struct):
     bounds_lines: list[str]
 
 
-async def inspect(asked: Asked) -> Reply:
+@ENDPOINTS.post(
+    "/inspect",
+    "Look into a document: findings, graph, workload, worst case",
+    Inspected,
+    body=InspectRequest,
+)
+async def inspect(request: ApiRequest) -> JsonResponse:
     """Everything the page shows beside a document that is being written."""
-    sent = await asked.json(InspectSent)
-    source = Source(sent.document, sent.file, sent.dialect, sent.files)
-    compiled = await asked.service.compiler.look_into(source)
+    sent = await request.json(InspectRequest)
+    compiled = await request.service.compiler.inspect(sent)
     rows = [finding_row(found) for found in in_file_order(compiled.findings)]
     answer: Object = {**_NOTHING, "findings": rows}
     if compiled.document is None:
-        return Reply(answer)
+        return JsonResponse(answer)
     program = compiled.document.program
     answer |= {"name": program.name, "language": program.language, "graph": graph_shown(program)}
     answer["workload"] = list(islice(fields_of(program, compiled.findings), WORKLOAD_FIELDS_MAX))
-    worst = await _worst(asked, compiled.document, sent)
+    worst = await _worst(request, compiled.document, sent)
     if isinstance(worst, Bounds):
-        answer["bounds"] = {"file": source.name, **worst.report()}
-        answer["bounds_lines"] = list(_lines(worst, source.name))
+        answer["bounds"] = {"file": sent.name, **worst.report()}
+        answer["bounds_lines"] = list(_lines(worst, sent.name))
     else:
-        rows.append(_note(worst, source.name))
-    return Reply(answer)
+        rows.append(_note(worst, sent.name))
+    return JsonResponse(answer)
 
 
-async def _worst(asked: Asked, document: Document, sent: InspectSent) -> Bounds | str:
+async def _worst(request: ApiRequest, document: Document, sent: InspectRequest) -> Bounds | str:
     """The worst case, or why it cannot be told."""
-    catalog, loop = asked.engine.database.catalog, asyncio.get_running_loop()
+    catalog, loop = request.engine.database.catalog, asyncio.get_running_loop()
     child = partial(_child, {**document.files, **sent.files}, catalog, loop)
 
     def study(patience: Patience) -> Bounds:
         return bounds_of(document.program, items=sent.items, child=child, patience=patience)
 
     try:
-        return await asked.service.studies.made(study, seconds=BOUNDS_SECONDS_MAX)
-    except Refusal as refused:  # the findings are worth an answer all the same
+        return await request.service.analyses.run(study, seconds=BOUNDS_SECONDS_MAX)
+    except ApiError as refused:  # the findings are worth an answer all the same
         return f"the worst case was not looked for: {refused.detail}"
     except TimeoutError:
         return (
@@ -129,7 +132,7 @@ async def _worst(asked: Asked, document: Document, sent: InspectSent) -> Bounds 
     except AnewError as error:
         return f"the worst case cannot be told: {error}"
     except Exception as error:  # a mistake of ours must not hide the findings
-        log_failure(error, "POST /api/v1/inspect", asked.service)
+        log_failure(error, "POST /api/v1/inspect", request.service)
         return "the worst case cannot be told. The log of the server says why."
 
 
@@ -196,17 +199,3 @@ def _lines(bounds: Bounds, name: str) -> Iterator[str]:
 def _note(message: str, file: str) -> Object:
     place = {"file": file, "line": 1, "column": 1, "suggestion": None}
     return {"severity": "info", "rule": "bounds", "message": message, **place}
-
-
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/api/v1/inspect",
-        inspect,
-        "Look into a document: findings, graph, workload, worst case",
-        "programs",
-        {200: Inspected},
-        body=InspectSent,
-        refusals=("too-large", "not-json"),
-    ),
-)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anew.surfaces.api import inspecting
+from anew.surfaces.api import inspection
 from tests.surfaces.api.served import GRAPH, Site, play
 
 FLOW = """\
@@ -131,8 +131,8 @@ def test_what_a_task_calls_is_found_among_the_programs_and_never_on_the_disk(
 def test_a_worst_case_that_takes_too_long_is_left_out_with_a_word(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(inspecting, "BOUNDS_SECONDS_MAX", 0.05)
-    monkeypatch.setattr(inspecting, "bounds_of", lambda *_, **__: time.sleep(0.5))
+    monkeypatch.setattr(inspection, "BOUNDS_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(inspection, "bounds_of", lambda *_, **__: time.sleep(0.5))
 
     async def act(site: Site) -> None:
         told = await inspected(site, FLOW)
@@ -149,7 +149,7 @@ def test_a_mistake_of_ours_does_not_hide_the_findings(tmp_path: Path, monkeypatc
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret inside")
 
-    monkeypatch.setattr(inspecting, "bounds_of", fails)
+    monkeypatch.setattr(inspection, "bounds_of", fails)
 
     async def act(site: Site) -> None:
         told = await inspected(site, FLOW)

@@ -41,8 +41,8 @@ async def read_past(engine: Engine, rows: Iterable[RunRow]) -> Past:
         else:
             past.left.append(Left(str(row.run), found))
     for name in dict.fromkeys(row.program for row in wanted.values()):
-        asked = RunFilter(statuses=_ENDED, program=name, limit=WHATIF_OTHERS_MAX)
-        for row in await engine.database.archive.runs(asked):
+        others = RunFilter(statuses=_ENDED, program=name, limit=WHATIF_OTHERS_MAX)
+        for row in await engine.database.archive.runs(others):
             found = "" if row.run in wanted or row.parent else await _read(engine, row, past)
             past.others += [found] if isinstance(found, PastRun) else []
     return past

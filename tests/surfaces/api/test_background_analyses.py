@@ -11,23 +11,23 @@ from threading import Event, current_thread
 import pytest
 
 from anew.lab.patience import OutOfTime, Patience
-from anew.surfaces.api import studying
-from anew.surfaces.api.problems import Refusal
-from anew.surfaces.api.studying import STUDIES_AT_ONCE_MAX, Studies
+from anew.surfaces.api import background_analyses
+from anew.surfaces.api.background_analyses import STUDIES_AT_ONCE_MAX, BackgroundAnalyses
+from anew.surfaces.api.problems import ApiError
 
 PATIENCE_SECONDS = 30.0
 # Whoever starts it is done at once, while the analysis goes on for ever.
 STUBBORN = """
 import asyncio
 from threading import Event
-from anew.surfaces.api.studying import Studies
+from anew.surfaces.api.background_analyses import BackgroundAnalyses
 
 async def ask():
     begun = Event()
     def study(patience):
         begun.set()
         Event().wait()
-    asking = asyncio.ensure_future(Studies().made(study, seconds=3600))
+    asking = asyncio.ensure_future(BackgroundAnalyses().run(study, seconds=3600))
     await asyncio.to_thread(begun.wait)
     asking.cancel()
 
@@ -52,10 +52,10 @@ class Endless:
             raise
 
 
-def in_time(act: Callable[[Studies], object]) -> None:
+def in_time(act: Callable[[BackgroundAnalyses], object]) -> None:
     async def whole() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            await act(Studies())  # type: ignore[misc]
+            await act(BackgroundAnalyses())  # type: ignore[misc]
 
     asyncio.run(whole())
 
@@ -64,31 +64,31 @@ def test_an_analysis_gives_what_it_found_or_raises() -> None:
     def fails(_: Patience) -> None:
         raise KeyError("x")
 
-    async def act(studies: Studies) -> None:
-        name = await studies.made(lambda _: current_thread().name, seconds=10)
+    async def act(studies: BackgroundAnalyses) -> None:
+        name = await studies.run(lambda _: current_thread().name, seconds=10)
         assert name == "anew-study"
         for _ in range(STUDIES_AT_ONCE_MAX + 1):
             with pytest.raises(KeyError):
-                await studies.made(fails, seconds=10)
+                await studies.run(fails, seconds=10)
 
     in_time(act)
 
 
 def test_one_that_takes_too_long_ends_itself_and_gives_its_place_back() -> None:
-    async def act(studies: Studies) -> None:
+    async def act(studies: BackgroundAnalyses) -> None:
         for _ in range(STUDIES_AT_ONCE_MAX + 1):
             study = Endless()
             with pytest.raises(TimeoutError):
-                await studies.made(study, seconds=0.02)
+                await studies.run(study, seconds=0.02)
             assert await asyncio.to_thread(study.ended.wait, PATIENCE_SECONDS)
 
     in_time(act)
 
 
 def test_one_that_nobody_waits_for_ends_itself() -> None:
-    async def act(studies: Studies) -> None:
+    async def act(studies: BackgroundAnalyses) -> None:
         study = Endless()
-        asking = asyncio.ensure_future(studies.made(study, seconds=3600))
+        asking = asyncio.ensure_future(studies.run(study, seconds=3600))
         await asyncio.to_thread(study.begun.wait)
         asking.cancel()
         assert await asyncio.to_thread(study.ended.wait, PATIENCE_SECONDS)
@@ -97,18 +97,18 @@ def test_one_that_nobody_waits_for_ends_itself() -> None:
 
 
 def test_whoever_finds_no_place_is_told_to_come_again(monkeypatch) -> None:
-    monkeypatch.setattr(studying, "PLACE_SECONDS_MAX", 0.02)
+    monkeypatch.setattr(background_analyses, "PLACE_SECONDS_MAX", 0.02)
 
-    async def act(studies: Studies) -> None:
+    async def act(studies: BackgroundAnalyses) -> None:
         taken = [Endless() for _ in range(STUDIES_AT_ONCE_MAX)]
-        asking = [asyncio.ensure_future(studies.made(one, seconds=3600)) for one in taken]
+        asking = [asyncio.ensure_future(studies.run(one, seconds=3600)) for one in taken]
         for one in taken:
             await asyncio.to_thread(one.begun.wait)
-        with pytest.raises(Refusal) as refused:
-            await studies.made(lambda _: None, seconds=10)
+        with pytest.raises(ApiError) as refused:
+            await studies.run(lambda _: None, seconds=10)
         assert (refused.value.kind, refused.value.status) == ("unavailable", 503)
-        assert refused.value.headers == {"Retry-After": str(studying.AGAIN_SECONDS)}
-        assert "Ask again" in refused.value.detail
+        assert refused.value.headers == {"Retry-After": str(background_analyses.AGAIN_SECONDS)}
+        assert "Try again" in refused.value.detail
         for one in asking:
             one.cancel()
 
@@ -116,12 +116,12 @@ def test_whoever_finds_no_place_is_told_to_come_again(monkeypatch) -> None:
 
 
 def test_whoever_waits_for_a_place_gets_it_with_all_of_the_time() -> None:
-    async def act(studies: Studies) -> None:
+    async def act(studies: BackgroundAnalyses) -> None:
         taken = [Endless() for _ in range(STUDIES_AT_ONCE_MAX)]
-        asking = [asyncio.ensure_future(studies.made(one, seconds=3600)) for one in taken]
+        asking = [asyncio.ensure_future(studies.run(one, seconds=3600)) for one in taken]
         for one in taken:
             await asyncio.to_thread(one.begun.wait)
-        waiting = asyncio.ensure_future(studies.made(lambda _: "found", seconds=10))
+        waiting = asyncio.ensure_future(studies.run(lambda _: "found", seconds=10))
         await asyncio.sleep(0)
         asking[0].cancel()
         assert await waiting == "found"
