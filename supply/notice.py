@@ -20,7 +20,8 @@ Licensed under the Apache License, Version 2.0; see LICENSE.
 _PYTHON = """
 Packages that are installed with Anew
 -------------------------------------
-Each brings the text of its licence. Those marked * come with `anew[agents]` only.
+Each brings the text of its licence. Those marked * come with an extra only, as
+`anew[agents]` and `anew[duckdb]` are.
 
 """
 _PAGE = """

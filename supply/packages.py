@@ -21,8 +21,8 @@ from supply.pins import ROOT
 
 WEB = ROOT / "web"
 OURSELVES = "anew"
-# Not asked for by every user: the libraries of those who make models.
-OPTIONAL_EXTRA = "agents"
+# What our own work needs, and no user gets.
+_DEVELOPMENT = "dev"
 
 # What SPDX calls licences that metadata writes in words.
 _SPDX = {
@@ -54,9 +54,9 @@ class Package(Struct, frozen=True):
 
 
 def python_packages() -> list[Package]:
-    """What `pip install anew[agents]` brings on this machine, without Anew itself."""
+    """What `pip install anew` with every extra brings on this machine, without Anew itself."""
     always = _closure(frozenset())
-    every = _closure(frozenset({OPTIONAL_EXTRA}))
+    every = _closure(extras_for_users())
     return [
         Package(
             "pypi",
@@ -73,8 +73,13 @@ def python_packages() -> list[Package]:
 
 def needed_by_anew() -> list[str]:
     """The packages that Anew itself names."""
-    extras = frozenset({OPTIONAL_EXTRA})
-    return sorted({name for name, _ in _needed(distribution(OURSELVES), extras)})
+    return sorted({name for name, _ in _needed(distribution(OURSELVES), extras_for_users())})
+
+
+def extras_for_users() -> frozenset[str]:
+    """The extras that a user may ask for."""
+    said = distribution(OURSELVES).metadata.get_all("Provides-Extra") or ()
+    return frozenset(said) - {_DEVELOPMENT}
 
 
 def _closure(extras: frozenset[str]) -> dict[str, tuple[Distribution, frozenset[str]]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from anew.program.kind import Extra, OutcomeSource
+from anew.errors import ConfigError
+from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS, find_kind, kind_named
 from anew.runtime.toolbox import Toolbox
 
@@ -17,7 +21,7 @@ TABLE = SRC / "program" / "kinds.py"
 # Modules in which the same words mean something else.
 OTHER_WORDS = {
     "languages/dot/node_types.py": "what other engines call the types of nodes",
-    "runtime/wiring.py": "the schemes of database URLs",
+    "runtime/databases.py": "the schemes of database URLs",
 }
 
 
@@ -164,5 +168,17 @@ def test_a_kind_of_others_has_the_defaults_of_any() -> None:
     assert find_kind("kafka") is None
 
 
-def test_an_extra_says_how_it_is_installed() -> None:
-    assert Extra("duckdb", ("duckdb",)).command == "pip install 'anew[duckdb]'"
+def test_an_extra_is_one_of_the_package_and_says_how_it_is_installed() -> None:
+    offered = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = offered["project"]["optional-dependencies"]
+    found = [kind.extra for kind in KINDS.values() if kind.extra is not None]
+    assert found
+    for extra in found:
+        assert {re.split(r"[><=]", line)[0] for line in extras[extra.name]} >= set(extra.modules)
+        assert extra.command == f"pip install 'anew[{extra.name}]'"
+
+
+def test_a_tool_whose_extra_is_missing_says_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(ConfigError, match=r"not installed here\. Install it: pip install 'anew\[d"):
+        Toolbox().get("duckdb")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from anew.program.findings import Finding, Severity
+from anew.program.kinds import missing_extra
 from anew.program.policy import (
     Break,
     Continue,
@@ -29,8 +30,20 @@ PROGRAM_RULES: dict[str, str] = {
     "loop.retry-to": "A retry in a loop names a step; an iteration cannot go there and fails.",
     "jump.endless": "Jumps form a cycle that no rule leaves.",
     "rule.after-else": "A rule stands after one that always matches.",
+    "tool.extra": "A tool needs an extra that is not installed here, so the task would fail.",
     "loop.parallel-ctx": "A parallel loop writes `ctx`; iterations do not see each other's values.",
 }
+
+
+def check_installed(program: Program, severity: Severity = Severity.WARNING) -> Iterator[Finding]:
+    """What tasks need that this machine lacks; whether that matters depends on who runs them."""
+    tasks = [task for step in program.steps.values() for task in step.tasks]
+    for task in (*tasks, *program.workbook.values()):
+        extra = missing_extra(task.kind)
+        if extra is not None:
+            message = f"kind {task.kind} needs the extra {extra.name!r}, which is not installed"
+            remedy = f"Install it: {extra.command}"
+            yield Finding(severity, "tool.extra", message, task.span, remedy)
 
 
 def check_program(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from anew.program.kind import (
     RETRY_AFTER,
+    Extra,
     Helper,
     Kind,
     Outage,
@@ -149,6 +150,8 @@ _TABLE = (
         title="Runs SQL statements on DuckDB, in one transaction.",
         path="database",
         tool="anew.tools.duckdb:DuckdbTool",
+        # It gives moments with a time zone by way of pytz.
+        extra=Extra("duckdb", ("duckdb", "pytz")),
         sql_mark="$",
         has_own_file=True,
         target=_FILE,
@@ -371,6 +374,17 @@ def find_kind(name: str) -> Kind | None:
     if known is not None:
         return known
     return _open_kind(name) if name in installed_kinds() else None
+
+
+def missing_extra(name: str) -> Extra | None:
+    """The extra that a kind needs and this installation does not have."""
+    extra = kind_named(name).extra
+    if extra is None:
+        return None
+    # Few kinds have one.
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    return extra if any(find_spec(module) is None for module in extra.modules) else None
 
 
 @cache

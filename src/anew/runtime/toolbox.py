@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from anew.errors import ConfigError
-from anew.program.kinds import ENTRY_POINT_GROUP, KINDS, kind_named
+from anew.program.kinds import ENTRY_POINT_GROUP, KINDS, kind_named, missing_extra
 from anew.tool import Tool
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
@@ -60,9 +60,14 @@ async def _close(kind: str, tool: Tool, redact: Callable[[str], str]) -> None:
 
 
 def _factory(kind: str) -> Callable[..., Tool]:
-    # Imported on first use, because some of them bring large libraries.
-    place = kind_named(kind).tool
+    place, extra = kind_named(kind).tool, missing_extra(kind)
+    if extra is not None:
+        raise ConfigError(
+            f"{kind} tasks need the extra {extra.name!r}, which is not installed here. "
+            f"Install it: {extra.command}"
+        )
     if place is not None:
+        # Imported on first use, because some of them bring large libraries.
         module, _, name = place.partition(":")
         factory: Callable[..., Tool] = getattr(import_module(module), name)
         return factory

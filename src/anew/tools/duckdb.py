@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
@@ -42,7 +41,6 @@ _KINDS: tuple[tuple[type[duckdb.Error], str], ...] = (
 _LOCKED = "Could not set lock"
 
 _NONE_OPEN = "no transaction is active"
-_ZONED = "TIMESTAMP WITH TIME ZONE"
 _COUNTED = duckdb.ExpectedResultType.CHANGED_ROWS
 _NOTHING = [duckdb.ExpectedResultType.NOTHING]
 
@@ -175,23 +173,12 @@ def _rows_of(
     # DuckDB gives the number of changed rows as a row of its own.
     if _COUNTED in statement.expected_result_type and (names, types) == (["Count"], ["BIGINT"]):
         return Rows(affected=max(connection.rowcount, 0))
-    _refuse_time_zones(names, types)
     rows = Rows(names)
     json_places = [place for place, name in enumerate(types) if name == "JSON"]
     while batch := connection.fetchmany(SQL_BATCH_ROWS):
         interruption.raise_if_stopped()
         rows.add(_with_json(row, json_places) for row in batch)
     return rows
-
-
-def _refuse_time_zones(names: Sequence[str], types: Sequence[str]) -> None:
-    """Say what is missing before DuckDB shows the traceback of its own attempt."""
-    zoned = [name for name, type_ in zip(names, types, strict=True) if _ZONED in type_]
-    if zoned and find_spec("pytz") is None:
-        raise wrong_input(
-            f"the column {zoned[0]!r} is a moment with a time zone, for which DuckDB needs the "
-            "Python package pytz: install it, or cast the column to timestamp or text"
-        )
 
 
 def _with_json(row: Sequence[object], places: Sequence[int]) -> Sequence[object]:

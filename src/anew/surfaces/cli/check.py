@@ -9,6 +9,7 @@ from msgspec import Struct
 from anew.errors import ConfigError
 from anew.languages import load_text
 from anew.languages.rules import finding
+from anew.program.check import check_installed
 from anew.program.findings import Finding, Severity
 from anew.program.program import Program
 from anew.program.span import Span
@@ -101,9 +102,10 @@ def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
         loaded = load_text(document, name, dialect=dialect)
     except ConfigError as error:
         return _without_document(name, "language.unsupported", str(error), _OTHER_LANGUAGE)
-    return Checked(
-        name, document, loaded.program, list(loaded.findings), list(loaded.strict) if strict else []
-    )
+    findings = list(loaded.findings)
+    if loaded.program is not None:
+        findings += check_installed(loaded.program)
+    return Checked(name, document, loaded.program, findings, list(loaded.strict) if strict else [])
 
 
 def _expand(checked: Checked, dialect: str | None, *, is_json: bool) -> None:

@@ -172,11 +172,15 @@ def _sandbox() -> Finding:
 
 
 def _tools() -> Iterator[Finding]:
-    from anew.program.kinds import KINDS, installed_kinds
+    from anew.program.kinds import KINDS, installed_kinds, missing_extra
     from anew.runtime.toolbox import Toolbox
 
     built_in = [kind.name for kind in KINDS.values() if kind.tool is not None]
     for kind in (*built_in, *sorted(installed_kinds())):
+        extra = missing_extra(kind)
+        if extra is not None:
+            yield Finding(f"tool {kind}", f"not installed; `{extra.command}` adds it")
+            continue
         try:
             Toolbox().get(kind)
         except Exception as error:

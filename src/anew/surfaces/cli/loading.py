@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from anew.languages import Loaded, load_text
+from anew.program.check import check_installed
 from anew.program.findings import Finding, Severity
 from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, shown_name
@@ -43,13 +44,16 @@ def compiled(path: str, *, dialect: str | None = None) -> Compiled:
     return Compiled(source, load_text(source, shown_name(path), dialect=dialect))
 
 
-def program_in(document: Compiled, workload: Object) -> Read | None:
+def program_in(document: Compiled, workload: Object, *, runs_here: bool = False) -> Read | None:
     """Print the findings that matter to a run with this workload; None when there are errors.
 
-    That a document gives a variable no value matters only where the workload does not either.
+    That a document gives a variable no value matters only where the workload does not either, and
+    what is not installed here only where it `runs_here`.
     """
     source, loaded = document.source, document.loaded
     told = [found for found in loaded.findings if found.severity is not Severity.INFO]
+    if runs_here and loaded.program is not None:
+        told += check_installed(loaded.program, Severity.ERROR)
     findings = in_file_order(found for found in told if not _is_given(found, workload))
     for line in finding_lines(findings, source, paint_for(sys.stderr)):
         print(line, file=sys.stderr)

@@ -16,6 +16,7 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
+from anew.surfaces.cli.place import is_server
 from anew.surfaces.cli.sending import warn_of_files
 from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
 from anew.values import Object
@@ -26,7 +27,7 @@ def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
     document = compiled(asked.file, dialect=asked.dialect)
     workload = workload_overrides(asked.payload, asked.set)
-    read = program_in(document, workload)
+    read = program_in(document, workload, runs_here=not is_server(asked.place))
     if read is None:
         return status.BAD
     file = os.path.abspath(shown_name(asked.file))
