@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anew.expressions import MappingScope
-from anew.languages.dot.conditions import Compiled, Names, Topic, compile_condition
+from anew.languages.dot.conditions import CompiledCondition, Names, Topic, compile_condition
 from anew.languages.dot.conditions.docs_grammar import parse_docs
 from anew.languages.dot.conditions.translation import written_in_docs
 from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
+    ConditionLiteral,
     Holds,
-    Literal,
     Not,
     Tree,
     key_of,
@@ -28,7 +28,7 @@ from anew.values import Object, Value
 NAMES = Names(DotDialect.DOCS, pipeline="deploy", gates=("review", "test"))
 
 
-def compiled(text: str) -> Compiled:
+def compiled(text: str) -> CompiledCondition:
     return compile_condition(text, NAMES, place=NOWHERE)
 
 
@@ -324,7 +324,7 @@ SIGNS = st.sampled_from(
 
 
 def trees() -> st.SearchStrategy[Tree]:
-    key, literal = KEYS.map(key_of), LITERALS.map(Literal)
+    key, literal = KEYS.map(key_of), LITERALS.map(ConditionLiteral)
     leaf = st.one_of(
         st.builds(Holds, st.one_of(key, literal)),
         st.builds(Compare, SIGNS, st.one_of(key, literal), literal),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anew.expressions import MappingScope
-from anew.languages.dot.conditions import Compiled, Names, Topic, compile_condition
+from anew.languages.dot.conditions import CompiledCondition, Names, Topic, compile_condition
 from anew.languages.dot.graph import DotDialect
 from anew.program.findings import Severity
 from anew.program.policy import Verdict
@@ -17,7 +17,7 @@ from anew.values import Object, Value
 NAMES = Names(DotDialect.SPEC, pipeline="deploy", gates=("review",))
 
 
-def compiled(text: str) -> Compiled:
+def compiled(text: str) -> CompiledCondition:
     return compile_condition(text, NAMES, place=NOWHERE)
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.errors import ConfigError
 from anew.languages import load_text
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.extensions import Extensions, NodeType, Work, calling
 from anew.languages.dot.graph import Attribute, Graph, Node
 from anew.languages.dot.scoped import constant
@@ -40,7 +40,7 @@ def test_a_shape_stands_for_a_type_of_ones_own() -> None:
 
 
 def test_a_type_may_take_the_place_of_a_built_in_one() -> None:
-    def build(_: Compilation, node: Node) -> Work:
+    def build(_: GraphCompilation, node: Node) -> Work:
         return Work("noop", constant({"result": node.id}))
 
     extensions = Extensions(types=[NodeType("codergen", build)])

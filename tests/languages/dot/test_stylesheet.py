@@ -8,11 +8,11 @@ import pytest
 
 from anew.languages.dot import styling
 from anew.languages.dot.graph import DotDialect
-from anew.languages.dot.read import Read, read_graph
+from anew.languages.dot.read import ReadGraph, read_graph
 from anew.languages.dot.source import escaped
 
 
-def styled(sheet: str, body: str, dialect: DotDialect = DotDialect.SPEC) -> Read:
+def styled(sheet: str, body: str, dialect: DotDialect = DotDialect.SPEC) -> ReadGraph:
     text = f'digraph p {{ model_stylesheet="{escaped(sheet)}" {body} }}'
     return read_graph(text, "p.dot", dialect=dialect)
 
@@ -109,7 +109,7 @@ def test_the_dialects_differ_in_properties_and_in_shapes_as_selectors() -> None:
 # --- a stylesheet in a file -----------------------------------------------------------------------
 
 
-def read_beside(folder: Path, path: str, dialect: DotDialect = DotDialect.DOCS) -> Read:
+def read_beside(folder: Path, path: str, dialect: DotDialect = DotDialect.DOCS) -> ReadGraph:
     text = f'digraph p {{\n  model_stylesheet = "{path}"\n  a }}'
     return read_graph(text, str(folder / "p.dot"), dialect=dialect)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.expressions import Scope, Template
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.fidelity import (
     chosen_fidelity,
     fidelity_of,
@@ -46,7 +46,7 @@ _SPEC_TASK = ("prompt", "llm_prompt", "label", "goal")
 _NAMES = ("args", "ctx", "run_id", "_origin", "_verdicts")
 
 
-def build_agent(c: Compilation, node: Node) -> Work:
+def build_agent(c: GraphCompilation, node: Node) -> Work:
     prompt = expanded(c, node, task_text(c, node))
     static, mode, goal = _static(c, node), fidelity_of(c, node), goal_of(c, node)
 
@@ -69,12 +69,12 @@ def build_agent(c: Compilation, node: Node) -> Work:
     )
 
 
-def task_text(c: Compilation, node: Node) -> str:
+def task_text(c: GraphCompilation, node: Node) -> str:
     """What the node asks for, before variables are put in."""
     return text(node, *(_DOCS_TASK if c.is_docs else _SPEC_TASK)) or node.id
 
 
-def _static(c: Compilation, node: Node) -> Object:
+def _static(c: GraphCompilation, node: Node) -> Object:
     """What is known when the graph is compiled; the stylesheet has been applied by then."""
     found: Object = {"node": node.id, "goal": goal_of(c, node)}
     for name, keys in _PASSED.items():
@@ -91,7 +91,7 @@ def _static(c: Compilation, node: Node) -> Object:
     return found
 
 
-def _kept(c: Compilation, node: Node, prompt: Template) -> tuple[Patch, ...]:
+def _kept(c: GraphCompilation, node: Node, prompt: Template) -> tuple[Patch, ...]:
     stage = writes("last_stage", constant(node.id), span=node.span)
     response = writes("last_response", _LAST_RESPONSE, span=node.span)
     if not c.uses_full_fidelity:

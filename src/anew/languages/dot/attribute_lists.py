@@ -8,7 +8,7 @@ from __future__ import annotations
 from anew.languages.dot.attributes import duration_meant, typed
 from anew.languages.dot.cursor import Cursor, named, value_text
 from anew.languages.dot.graph import Attribute
-from anew.languages.dot.tokens import END, HTML, IDS, NUMBER, TEXT, URL, VALUE, VALUES, Token
+from anew.languages.dot.tokens import END, HTML, IDS, NUMBER, TEXT, URL, VALUE, VALUES, DotToken
 
 _SEPARATORS = frozenset(",;")
 # None of these can stand in a list: its `]` was forgotten.
@@ -119,7 +119,7 @@ def _report_item(cursor: Cursor) -> None:
     _skip_item(cursor)
 
 
-def _report_value(cursor: Cursor, key: Token, equals: Token) -> None:
+def _report_value(cursor: Cursor, key: DotToken, equals: DotToken) -> None:
     """There is no value where the cursor is."""
     found, name = cursor.here, value_text(key)
     if found.kind == HTML:
@@ -138,7 +138,7 @@ def _report_value(cursor: Cursor, key: Token, equals: Token) -> None:
     cursor.report("dot.syntax", found, message, f'Write `{name}="..."`.')
 
 
-def _is_cut_short(cursor: Cursor, value: Token) -> bool:
+def _is_cut_short(cursor: Cursor, value: DotToken) -> bool:
     """Whether more of the value follows that only quotes could have held together."""
     rest = cursor.here
     if value.kind == TEXT and cursor.text_is("+"):
@@ -153,7 +153,7 @@ def _is_cut_short(cursor: Cursor, value: Token) -> bool:
     return True
 
 
-def _has_equals(cursor: Cursor, value: Token) -> bool:
+def _has_equals(cursor: Cursor, value: DotToken) -> bool:
     """`condition = a = b`: only a quoted text may hold the second `=`."""
     if cursor.kind != "=":
         return False

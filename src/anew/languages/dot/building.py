@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from anew.languages.dot.cursor import Cursor, value_text
 from anew.languages.dot.graph import Attribute, Edge, Graph, Node
-from anew.languages.dot.scopes import Scope
-from anew.languages.dot.tokens import Token
+from anew.languages.dot.scopes import Block
+from anew.languages.dot.tokens import DotToken
 
 NODES_MAX = 100_000
 EDGES_MAX = 100_000
@@ -44,10 +44,10 @@ class Builder(Struct):
     chains: list[Chain] = field(default_factory=list)
     attributes: int = 0
     described: set[str] = field(default_factory=set)
-    declared_in: dict[str, list[Scope]] = field(default_factory=dict)
-    mentioned_in: dict[str, Scope] = field(default_factory=dict)
+    declared_in: dict[str, list[Block]] = field(default_factory=dict)
+    mentioned_in: dict[str, Block] = field(default_factory=dict)
 
-    def mention(self, token: Token, scope: Scope) -> Node:
+    def mention(self, token: DotToken, scope: Block) -> Node:
         """The node an edge names; made with the current defaults when it is new."""
         name = value_text(token)
         node = self.graph.nodes.get(name)
@@ -59,7 +59,7 @@ class Builder(Struct):
             self.mentioned_in[name] = scope
         return node
 
-    def declare(self, token: Token, scope: Scope, *, stated: Attributes | None) -> None:
+    def declare(self, token: DotToken, scope: Block, *, stated: Attributes | None) -> None:
         """A node statement. `stated` is None when it has no attribute list."""
         node = self.mention(token, scope)
         place = self.cursor.span(token)
@@ -80,7 +80,7 @@ class Builder(Struct):
         self.charge(len(stated), token)
         node.attributes.update(stated)
 
-    def connect(self, ids: list[Token], scope: Scope, *, stated: Attributes) -> None:
+    def connect(self, ids: list[DotToken], scope: Block, *, stated: Attributes) -> None:
         """An edge statement of one hop or more."""
         for token in ids:
             self.mention(token, scope)
@@ -91,15 +91,15 @@ class Builder(Struct):
         if last and stated:
             self.chains.append(Chain(hops[:last], stated))
 
-    def set_node_defaults(self, scope: Scope, stated: Attributes, *, at: Token) -> None:
+    def set_node_defaults(self, scope: Block, stated: Attributes, *, at: DotToken) -> None:
         self.charge(len(scope.nodes) + len(stated), at)
         scope.nodes = {**scope.nodes, **_as_defaults(stated)}
 
-    def set_edge_defaults(self, scope: Scope, stated: Attributes, *, at: Token) -> None:
+    def set_edge_defaults(self, scope: Block, stated: Attributes, *, at: DotToken) -> None:
         self.charge(len(scope.edges) + len(stated), at)
         scope.edges = {**scope.edges, **_as_defaults(stated)}
 
-    def set_graph(self, scope: Scope, stated: Attributes) -> None:
+    def set_graph(self, scope: Block, stated: Attributes) -> None:
         """`key = value` or `graph [..]`; inside a subgraph they are the subgraph's."""
         if scope.parent is None:
             self.graph.attributes.update(stated)
@@ -117,18 +117,18 @@ class Builder(Struct):
                 split[written] = self._class_words(node, written)
             node.classes = _joined([split[written], node.groups])
 
-    def charge(self, attributes: int, at: Token) -> None:
+    def charge(self, attributes: int, at: DotToken) -> None:
         self.attributes += attributes
         if self.attributes > ATTRIBUTES_MAX:
             message = f"nodes and edges have more than {ATTRIBUTES_MAX:,} attributes in all"
             self.cursor.refuse("dot.size", at, message, _SPLIT)
 
-    def _count_node(self, token: Token) -> None:
+    def _count_node(self, token: DotToken) -> None:
         if len(self.graph.nodes) >= NODES_MAX:
             message = f"the graph has more than {NODES_MAX:,} nodes"
             self.cursor.refuse("dot.size", token, message, _SPLIT)
 
-    def _hop(self, source: Token, target: Token, scope: Scope) -> Edge:
+    def _hop(self, source: DotToken, target: DotToken, scope: Block) -> Edge:
         if len(self.graph.edges) >= EDGES_MAX:
             message = f"the graph has more than {EDGES_MAX:,} edges"
             self.cursor.refuse("dot.size", source, message, _SPLIT)
@@ -144,7 +144,7 @@ class Builder(Struct):
             return words
         offset = self.cursor.source.offset(node.attributes["class"].span)
         message = f"the node {node.id!r} has more than {CLASSES_PER_NODE_MAX} classes"
-        at = Token("value", "", offset, offset)
+        at = DotToken("value", "", offset, offset)
         self.cursor.report("dot.size", at, message, "Give it fewer classes.")
         return words[:CLASSES_PER_NODE_MAX]
 

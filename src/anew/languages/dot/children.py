@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from anew.expressions import Scope
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Work
 from anew.languages.dot.scoped import computed, object_of, writes
@@ -20,7 +20,7 @@ _CYCLES = 1000
 _OWN_KEYS = ("_", "graph.", "internal.", "tool.", "human.", "parallel.", "stack.")
 
 
-def child_of(c: Compilation, node: Node) -> str:
+def child_of(c: GraphCompilation, node: Node) -> str:
     """The file of the child, beside this one unless a folder is named; empty without one."""
     stated = child_stated(c, node)
     if stated is None:
@@ -29,7 +29,7 @@ def child_of(c: Compilation, node: Node) -> str:
     return posixpath.join(folder.strip(), stated.raw.strip())
 
 
-def child_stated(c: Compilation, node: Node) -> Attribute | None:
+def child_stated(c: GraphCompilation, node: Node) -> Attribute | None:
     """The attribute that names the child: the node's own, else the graph's."""
     return given(node, *_FILE_KEYS) or given(c.graph, *_FILE_KEYS)
 
@@ -38,7 +38,7 @@ def names_child(node: Node) -> bool:
     return given(node, *_FILE_KEYS) is not None
 
 
-def build_child(c: Compilation, node: Node) -> Work:
+def build_child(c: GraphCompilation, node: Node) -> Work:
     file = child_of(c, node)
 
     def inputs(scope: Scope) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.expressions import Scope, Template
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Work
 from anew.languages.dot.scoped import computed, constant, object_of, text_of, within, writes
@@ -21,12 +21,12 @@ _DOCS_KEYS = ("tool_command", "command", "goal")
 _SPEC_KEYS = ("tool_command", "command")
 
 
-def command_of(c: Compilation, node: Node) -> Attribute | None:
+def command_of(c: GraphCompilation, node: Node) -> Attribute | None:
     """The attribute that holds the command; the docs dialect names none, so its goal may."""
     return given(node, *(_DOCS_KEYS if c.is_docs else _SPEC_KEYS))
 
 
-def build_command(c: Compilation, node: Node) -> Work:
+def build_command(c: GraphCompilation, node: Node) -> Work:
     found, kept = command_of(c, node), _kept(node.span)
     if found is None:
         return Work("relay", constant({"outcome": _nothing_to_run(node)}), patches=kept)

@@ -9,11 +9,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.expressions import Template
-from anew.languages.dot.conditions import Compiled
+from anew.languages.dot.conditions import CompiledCondition
 from anew.languages.dot.graph import Attribute, DotDialect, Edge, Graph, Node
 from anew.languages.dot.node_type import NodeType, Role
 from anew.languages.dot.settings import Holder, flag, given
-from anew.languages.dot.source import Source
+from anew.languages.dot.source import SourceText
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity, Suggestions
 from anew.program.join_matching import match_joins
@@ -23,25 +23,25 @@ from anew.program.span import Span
 RULE_FINDINGS_MAX = 100
 
 
-class Counted(Struct):
+class FindingCount(Struct):
     """How many findings a rule has, and where the first of them stands that is not listed."""
 
     findings: int = 0
     unlisted: Span | None = None
 
 
-class Compilation(Struct, dict=True, eq=False):
+class GraphCompilation(Struct, dict=True, eq=False):
     """A graph whose nodes have their types. `findings` grows while it is compiled and checked."""
 
     graph: Graph
     dialect: DotDialect
     types: Mapping[str, NodeType]
-    source: Source | None = None
+    source: SourceText | None = None
     findings: list[Finding] = field(default_factory=list)
     suggestions: Suggestions = field(default_factory=Suggestions)
-    counted: dict[str, Counted] = field(default_factory=dict)
+    counted: dict[str, FindingCount] = field(default_factory=dict)
     # What many nodes or edges inherit is compiled once. Texts are kept with what `$goal` is there.
-    conditions: dict[tuple[str, Span], Compiled] = field(default_factory=dict)
+    conditions: dict[tuple[str, Span], CompiledCondition] = field(default_factory=dict)
     texts: dict[tuple[str, str], Template] = field(default_factory=dict)
     commands: dict[tuple[str, str], tuple[Template, Template]] = field(default_factory=dict)
     told: set[tuple[str, str, str, Span]] = field(default_factory=set)
@@ -60,7 +60,7 @@ class Compilation(Struct, dict=True, eq=False):
         severity: Severity | None = None,
     ) -> None:
         """`severity` is for a finding that matters more than its rule usually does."""
-        counted = self.counted.setdefault(rule, Counted())
+        counted = self.counted.setdefault(rule, FindingCount())
         counted.findings += 1
         if counted.findings <= RULE_FINDINGS_MAX:
             found = finding(rule, place, message, suggestion)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.gathering import gather_of
 from anew.languages.dot.goals import VISITS_KEYS, gate_of, limits_of
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Role, Work
 from anew.languages.dot.relays import join_patches, joined_outcome
 from anew.languages.dot.retries import policy_of, rescuing
-from anew.languages.dot.routes import Route, router_of
+from anew.languages.dot.routes import CompiledEdge, router_of
 from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import whole
 from anew.program.kind import OutcomeSource
@@ -28,7 +28,12 @@ _UNMIRRORED = ("model_stylesheet", "shape_map", "rankdir", "dialect")
 
 
 def compile_graph(
-    c: Compilation, routes: Mapping[str, list[Route]], *, entry: str, name: str, digest: str
+    c: GraphCompilation,
+    routes: Mapping[str, list[CompiledEdge]],
+    *,
+    entry: str,
+    name: str,
+    digest: str,
 ) -> Program:
     """The program of a graph without errors. `routes` are the edges of each node, compiled."""
     steps = {node.id: _step(c, node, routes[node.id]) for node in c.graph.nodes.values()}
@@ -49,13 +54,13 @@ def compile_graph(
     )
 
 
-def _mirrored(c: Compilation) -> Object:
+def _mirrored(c: GraphCompilation) -> Object:
     """The graph's attributes as context keys."""
     attributes = c.graph.attributes.values()
     return {f"graph.{one.key}": one.value for one in attributes if one.key not in _UNMIRRORED}
 
 
-def _step(c: Compilation, node: Node, routes: list[Route]) -> Step:
+def _step(c: GraphCompilation, node: Node, routes: list[CompiledEdge]) -> Step:
     kind = c.types[node.id]
     work = kind.build(c, node)
     is_relay = kind_named(work.kind).outcome_from is OutcomeSource.RELAY
@@ -97,7 +102,7 @@ def _when_done(patches: tuple[Patch, ...], node: Node) -> Rule:
     return Rule(Continue(), on=OutcomeStatus.OK, patches=patches, name="done", span=node.span)
 
 
-def _synthetic(c: Compilation) -> Iterator[Step]:
+def _synthetic(c: GraphCompilation) -> Iterator[Step]:
     """Steps no node stands for: where branches meet without a fan-in, and new runs."""
     by_join: dict[str, list[str]] = {}
     for fork, join in c.implied_joins.items():
@@ -110,7 +115,7 @@ def _synthetic(c: Compilation) -> Iterator[Step]:
         yield Step(name=name, tasks=(task,), join=Join.EACH, span=span)
 
 
-def _implied_join(c: Compilation, join: str, forks: list[Node]) -> Step:
+def _implied_join(c: GraphCompilation, join: str, forks: list[Node]) -> Step:
     name, span = c.synthetic_joins[forks[0].id], forks[0].span
     policy = Policy(patches=join_patches(span), span=span)
     arc = Arc(join, answers_failure=c.role(join) is Role.CHOICE, span=span)

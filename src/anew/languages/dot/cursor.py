@@ -9,8 +9,8 @@ from typing import NoReturn
 
 from anew.languages.dot.attributes import shown
 from anew.languages.dot.dot_rules import parse_finding
-from anew.languages.dot.source import Source, unescaped
-from anew.languages.dot.tokens import BAD, END, HTML, TEXT, Token
+from anew.languages.dot.source import SourceText, unescaped
+from anew.languages.dot.tokens import BAD, END, HTML, TEXT, DotToken
 from anew.program.findings import Finding
 from anew.program.span import Span
 
@@ -18,14 +18,14 @@ from anew.program.span import Span
 FINDINGS_MAX = 100
 
 
-class Refused(Exception):
+class ReadingStopped(Exception):
     """Reading stopped; the findings say why."""
 
 
 class Cursor:
     """`is_cut`: the tokens end before the document does, for a reason that is told elsewhere."""
 
-    def __init__(self, source: Source, tokens: list[Token], *, is_cut: bool) -> None:
+    def __init__(self, source: SourceText, tokens: list[DotToken], *, is_cut: bool) -> None:
         self.source = source
         self.tokens = tokens
         self.is_cut = is_cut
@@ -37,7 +37,7 @@ class Cursor:
     def next_kind(self) -> str:
         return self.tokens[self.at + 1].kind
 
-    def take(self) -> Token:
+    def take(self) -> DotToken:
         """The token here; the cursor goes on to the next, and stays at the end."""
         token = self.here
         if self.kind != END:
@@ -59,10 +59,10 @@ class Cursor:
     def touches_previous(self) -> bool:
         return self.at > 0 and self.tokens[self.at - 1].end == self.here.begin
 
-    def span(self, token: Token) -> Span:
+    def span(self, token: DotToken) -> Span:
         return self.source.span(token.begin)
 
-    def report(self, rule: str, token: Token, message: str, remedy: str) -> None:
+    def report(self, rule: str, token: DotToken, message: str, remedy: str) -> None:
         if self.is_cut and self.kind == END:
             return  # a consequence of the cut
         if len(self.findings) >= FINDINGS_MAX:
@@ -71,20 +71,20 @@ class Cursor:
             self.findings.append(
                 parse_finding("dot.syntax", place, more, "Correct these first, then check again.")
             )
-            raise Refused
+            raise ReadingStopped
         self.findings.append(parse_finding(rule, self.span(token), message, remedy))
 
-    def refuse(self, rule: str, token: Token, message: str, remedy: str) -> NoReturn:
+    def refuse(self, rule: str, token: DotToken, message: str, remedy: str) -> NoReturn:
         self.report(rule, token, message, remedy)
-        raise Refused
+        raise ReadingStopped
 
 
-def value_text(token: Token) -> str:
+def value_text(token: DotToken) -> str:
     """What a token says once its quotes and escapes are gone."""
     return unescaped(token.text) if token.kind == TEXT else token.text
 
 
-def named(token: Token) -> str:
+def named(token: DotToken) -> str:
     """A token as messages call it."""
     if token.kind == END:
         return "the end of the document"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from msgspec import Struct, field
 
 from anew.errors import AnewError, ConfigError
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Graph, Node
 from anew.languages.dot.node_type import NodeType, Role, Work
 from anew.languages.dot.node_types import TYPES, Known
@@ -122,7 +122,7 @@ def calling(
     that outcomes of the tool update, so that other nodes may name them.
     """
 
-    def build(c: Compilation, node: Node) -> Work:
+    def build(c: GraphCompilation, node: Node) -> Work:
         what = f"the inputs function of node type {name!r}"
         with _blamed(f"{what}, for node {node.id!r},"):
             given = inputs(node)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from anew.expressions import Scope
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Node
 from anew.languages.dot.scoped import object_of, text_of
 from anew.languages.dot.settings import text
@@ -34,7 +34,7 @@ _PREAMBLE_CHARS = {
 _VALUE_CHARS = {"compact": 200, "summary:low": 200, "summary:medium": 800, "summary:high": 3_000}
 
 
-def fidelity_of(c: Compilation, node: Node) -> str | None:
+def fidelity_of(c: GraphCompilation, node: Node) -> str | None:
     """What node and graph say; None when neither does. An edge may say otherwise at run time."""
     said = (text(node, "fidelity"), text(c.graph, *GRAPH_KEYS))
     return next((word.strip() for word in said if word.strip() in FIDELITIES), None)
@@ -46,7 +46,7 @@ def chosen_fidelity(scope: Scope, static: str | None) -> str:
     return said if said in FIDELITIES else static or FIDELITY_DEFAULT
 
 
-def thread_of(c: Compilation, node: Node, scope: Scope) -> str:
+def thread_of(c: GraphCompilation, node: Node, scope: Scope) -> str:
     """The node's thread, the edge's, the graph's, that of its subgraph, else the node before."""
     edge = text_of(object_of(scope, "args").get("thread_id"))
     graph = text(c.graph, *_THREAD_KEYS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Node
 from anew.languages.dot.settings import given, text, whole, word
 from anew.program.program import Gather, JoinPolicy
@@ -10,7 +10,7 @@ from anew.program.program import Gather, JoinPolicy
 POLICIES = tuple(policy.value for policy in JoinPolicy)
 
 
-def gather_of(c: Compilation, join: Node | None, forks: list[Node]) -> Gather:
+def gather_of(c: GraphCompilation, join: Node | None, forks: list[Node]) -> Gather:
     """Docs writes the policy on the fan-in, spec on the fork; each is read in the other place too.
 
     Spec keeps what branches wrote apart, and a join there fails only when every branch has.

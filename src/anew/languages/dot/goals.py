@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.retries import max_retries
 from anew.languages.dot.settings import flag, given, whole
@@ -18,7 +18,7 @@ VISITS_KEYS = ("max_visits", "max_node_visits")
 REDIRECTS_KEY = "max_goal_gate_redirects"
 
 
-def gate_of(c: Compilation, node: Node) -> Gate | None:
+def gate_of(c: GraphCompilation, node: Node) -> Gate | None:
     """The gate a node is. In docs it must have succeeded; in spec not have been left undone."""
     if flag(node, "goal_gate") is not True:
         return None
@@ -47,13 +47,13 @@ def gate_of(c: Compilation, node: Node) -> Gate | None:
     )
 
 
-def gate_target(c: Compilation, node: Node) -> Attribute | None:
+def gate_target(c: GraphCompilation, node: Node) -> Attribute | None:
     """What says where an unsatisfied gate of the spec dialect sends the run."""
     keys = ("retry_target", "fallback_retry_target")
     return c.targeting(node, *keys) or c.targeting(c.graph, *keys)
 
 
-def limits_of(c: Compilation) -> Limits:
+def limits_of(c: GraphCompilation) -> Limits:
     graph = c.graph
     steps = max(STEPS_PER_RUN_MIN, STEPS_PER_NODE * len(graph.nodes))
     restarts = whole(graph, "max_restarts")

@@ -8,7 +8,7 @@ from os.path import basename, splitext
 
 from anew.errors import ConfigError
 from anew.languages.dot.beside import Beside
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.compile import compile_graph
 from anew.languages.dot.ends import types_of
 from anew.languages.dot.extensions import NO_EXTENSIONS, Extensions, judged, transformed
@@ -16,8 +16,8 @@ from anew.languages.dot.graph import DotDialect
 from anew.languages.dot.lint import lint
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.prompt_files import apply_prompt_files
-from anew.languages.dot.read import Read, read_graph
-from anew.languages.dot.routes import Route, routes_of
+from anew.languages.dot.read import ReadGraph, read_graph
+from anew.languages.dot.routes import CompiledEdge, routes_of
 from anew.languages.loaded import Loaded, ordered
 from anew.program.findings import Finding, Severity
 
@@ -75,8 +75,8 @@ def digest_of_graph(
 
 
 def _checked(
-    read: Read, beside: Beside, extensions: Extensions, findings: list[Finding]
-) -> tuple[Compilation, dict[str, list[Route]]] | None:
+    read: ReadGraph, beside: Beside, extensions: Extensions, findings: list[Finding]
+) -> tuple[GraphCompilation, dict[str, list[CompiledEdge]]] | None:
     """What there is to compile; None when there are errors among the findings."""
     graph = read.graph
     if graph is None or _has_errors(findings):
@@ -84,7 +84,9 @@ def _checked(
     findings += apply_prompt_files(graph, beside)
     graph = transformed(graph, extensions.transforms)
     known = extensions.known
-    c = Compilation(graph, read.dialect, types_of(graph, read.dialect, known), source=read.source)
+    c = GraphCompilation(
+        graph, read.dialect, types_of(graph, read.dialect, known), source=read.source
+    )
     routes = {node.id: routes_of(c, node) for node in graph.nodes.values()}
     lint(c, routes, known)
     findings += c.findings

@@ -16,7 +16,7 @@ from anew.languages.dot.graph import Node
 from anew.program.policy import Patch, Rule
 
 if TYPE_CHECKING:
-    from anew.languages.dot.compilation import Compilation
+    from anew.languages.dot.compilation import GraphCompilation
 
 
 class Role(StrEnum):
@@ -52,6 +52,6 @@ class NodeType(Struct, frozen=True):
     """
 
     name: str
-    build: Callable[[Compilation, Node], Work]
+    build: Callable[[GraphCompilation, Node], Work]
     role: Role = Role.WORK
     writes: tuple[str, ...] = ()

@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from anew.languages.dot.attribute_lists import read_lists, read_pair
 from anew.languages.dot.attributes import shown
 from anew.languages.dot.building import SUBGRAPH_DEPTH_MAX, Builder, Chain
-from anew.languages.dot.cursor import Cursor, Refused, named, value_text
+from anew.languages.dot.cursor import Cursor, ReadingStopped, named, value_text
 from anew.languages.dot.graph import Graph
-from anew.languages.dot.scopes import Scope
-from anew.languages.dot.source import Source, decode
-from anew.languages.dot.tokens import END, IDS, KEYWORDS, WORD, Token, tokenize
+from anew.languages.dot.scopes import Block
+from anew.languages.dot.source import SourceText, decode
+from anew.languages.dot.tokens import END, IDS, KEYWORDS, WORD, DotToken, tokenize
 from anew.program.findings import Finding, did_you_mean
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -36,7 +36,7 @@ class Parsed(Struct):
     graph: Graph | None
     findings: list[Finding]
     chains: list[Chain] = field(default_factory=list)
-    source: Source | None = None
+    source: SourceText | None = None
 
 
 def parse_dot(document: str | bytes, file: str) -> Parsed:
@@ -48,7 +48,7 @@ def parse_dot(document: str | bytes, file: str) -> Parsed:
     parser = _Parser(Cursor(source, tokens.items, is_cut=tokens.problem is not None))
     try:
         parser.read()
-    except Refused:
+    except ReadingStopped:
         parser.is_refused = True
     findings = parser.cursor.findings
     if tokens.problem is not None:
@@ -71,7 +71,7 @@ class _Parser:
         self.cursor = cursor
         self.is_refused = False
         self.builder: Builder | None = None
-        self.scopes: list[Scope] = []
+        self.scopes: list[Block] = []
         self.odd_ids: set[str] = set()
 
     # --- the document ------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class _Parser:
             message = f"found {named(cursor.here)} where `{{` is expected"
             cursor.report("dot.syntax", cursor.here, message, _DIGRAPH)
             return None
-        self.scopes.append(Scope(cursor.take()))
+        self.scopes.append(Block(cursor.take()))
         return Builder(cursor, Graph(name, cursor.span(first)))
 
     def _graph_word(self) -> None:
@@ -121,7 +121,7 @@ class _Parser:
             remedy = did_you_mean(found.text.lower(), ["digraph"]) if found.kind == WORD else None
             cursor.report("dot.syntax", found, message, remedy or _DIGRAPH)
             if remedy is None:
-                raise Refused
+                raise ReadingStopped
             cursor.take()
 
     def _trailer(self) -> None:
@@ -185,7 +185,7 @@ class _Parser:
         cursor.report("dot.syntax", token, message, remedy)
         self._skip()
 
-    def _defaults(self, builder: Builder, token: Token, word: str) -> None:
+    def _defaults(self, builder: Builder, token: DotToken, word: str) -> None:
         stated = read_lists(self.cursor) or {}
         scope = self.scopes[-1]
         if word == "node":
@@ -216,7 +216,7 @@ class _Parser:
             cursor.report("dot.syntax", cursor.take(), message, "An edge is written `a -> b`.")
             self._skip()
 
-    def _edge(self, builder: Builder, first: Token) -> None:
+    def _edge(self, builder: Builder, first: DotToken) -> None:
         cursor = self.cursor
         ids = [first]
         while cursor.kind in _ARROWS:
@@ -249,7 +249,7 @@ class _Parser:
         self._skip()
         return False
 
-    def _id(self) -> Token:
+    def _id(self) -> DotToken:
         """The id here, with what is odd about it reported, and its port skipped."""
         cursor = self.cursor
         token = cursor.take()
@@ -291,7 +291,7 @@ class _Parser:
         cursor.report("dot.syntax", word, message, "Write `subgraph name { ... }`.")
         self._skip()
 
-    def _open(self) -> Scope:
+    def _open(self) -> Block:
         opening = self.cursor.take()
         if len(self.scopes) > SUBGRAPH_DEPTH_MAX:
             message = f"subgraphs are nested deeper than {SUBGRAPH_DEPTH_MAX} levels"
@@ -329,7 +329,7 @@ class _Parser:
                 cursor.report("dot.syntax", cursor.here, message, remedy)
             read_lists(cursor)
 
-    def _report_endpoint(self, at: Token) -> None:
+    def _report_endpoint(self, at: DotToken) -> None:
         message = "an edge joins nodes; it cannot begin or end at a subgraph"
         remedy = "Write one edge for each node."
         self.cursor.report("dot.subgraph-endpoint", at, message, remedy)
@@ -346,7 +346,7 @@ class _Parser:
                 cursor.take()
 
 
-def _keyword(token: Token) -> str:
+def _keyword(token: DotToken) -> str:
     """The keyword a bare word is, in lower case; DOT knows them in any case."""
     word = token.text.lower() if token.kind == WORD else ""
     return word if word in KEYWORDS else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from anew.expressions import Scope, Template
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Edge, Node
 from anew.languages.dot.node_type import Work
 from anew.languages.dot.scoped import computed, object_of, text_of, within, writes
@@ -19,7 +19,7 @@ TIMEOUT_ACTIONS = ("first", "fail", "skip")
 _KEY = re.compile(r"\s*(?:\[(\w+)\]|(\w)\)|(\w)\s+-\s)")
 
 
-def build_person(c: Compilation, node: Node) -> Work:
+def build_person(c: GraphCompilation, node: Node) -> Work:
     question = expanded(c, node, text(node, "label", "goal", "prompt") or node.id)
     static: Object = {"choices": choices(c, node), **_silence(c, node)}
 
@@ -36,12 +36,12 @@ def label_of(edge: Edge) -> str:
     return text(edge, "label").strip() or edge.target
 
 
-def choices(c: Compilation, node: Node) -> list[str]:
+def choices(c: GraphCompilation, node: Node) -> list[str]:
     """What may be answered, in the order of the edges."""
     return list(dict.fromkeys(map(label_of, offered(c, node))))
 
 
-def offered(c: Compilation, node: Node) -> list[Edge]:
+def offered(c: GraphCompilation, node: Node) -> list[Edge]:
     """The edges a person chooses from, in their order.
 
     An edge with a condition and no label is there for other ends than an answer.
@@ -64,7 +64,7 @@ def without_key(label: str) -> str:
     return _KEY.sub("", label, count=1).strip() or label
 
 
-def default_choice(c: Compilation, node: Node) -> Edge | None:
+def default_choice(c: GraphCompilation, node: Node) -> Edge | None:
     """The edge that is taken when nobody answers: by its target, else by its label."""
     named = text(node, "human.default_choice").strip()
     edges = c.leaving[node.id]
@@ -73,7 +73,7 @@ def default_choice(c: Compilation, node: Node) -> Edge | None:
     return next(by_target, None) or next(by_label, None)
 
 
-def _silence(c: Compilation, node: Node) -> Object:
+def _silence(c: GraphCompilation, node: Node) -> Object:
     timeout = seconds(node, "timeout")
     if timeout is None:
         return {}

@@ -8,12 +8,12 @@ from anew.languages.dot.beside import Beside
 from anew.languages.dot.detect import detect
 from anew.languages.dot.graph import DotDialect, Graph
 from anew.languages.dot.parse import parse_dot, spread_chains
-from anew.languages.dot.source import Source
+from anew.languages.dot.source import SourceText
 from anew.languages.dot.styling import apply_stylesheet
 from anew.program.findings import Finding
 
 
-class Read(Struct):
+class ReadGraph(Struct):
     """`graph` is None when nothing could be read; with errors among the findings it is partial.
 
     `source` tells where inside a quoted value something stands (`source.inside`).
@@ -22,7 +22,7 @@ class Read(Struct):
     graph: Graph | None
     dialect: DotDialect
     findings: list[Finding]
-    source: Source | None = None
+    source: SourceText | None = None
 
 
 def read_graph(
@@ -31,15 +31,15 @@ def read_graph(
     *,
     dialect: DotDialect | None = None,
     beside: Beside | None = None,
-) -> Read:
+) -> ReadGraph:
     """The graph of a document in its dialect, or in the one that is given."""
     parsed = parse_dot(document, file)
     graph, source = parsed.graph, parsed.source
     if graph is None or source is None:
-        return Read(None, dialect or DotDialect.SPEC, parsed.findings, source)
+        return ReadGraph(None, dialect or DotDialect.SPEC, parsed.findings, source)
     found, findings = detect(graph, chosen=dialect)
     if found is DotDialect.SPEC:
         spread_chains(parsed.chains)
     source.beside = beside or Beside(file)
     findings += apply_stylesheet(graph, source, dialect=found, beside=source.beside)
-    return Read(graph, found, [*parsed.findings, *findings], source)
+    return ReadGraph(graph, found, [*parsed.findings, *findings], source)

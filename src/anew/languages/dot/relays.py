@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from anew.expressions import Condition, Scope, Template
 from anew.languages.dot.agents import build_agent
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions.subjects import DOCS_WORDS, SPEC_WORDS
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Work
@@ -24,12 +24,12 @@ from anew.values import Object, Value
 _ALL_FAILED = "every branch failed"
 
 
-def build_pass(_: Compilation, __: Node) -> Work:
+def build_pass(_: GraphCompilation, __: Node) -> Work:
     """A plain success."""
     return Work("relay", constant({}))
 
 
-def build_choice(_: Compilation, node: Node) -> Work:
+def build_choice(_: GraphCompilation, node: Node) -> Work:
     """The outcome of the node before, as it was."""
     passed_on = computed("(the outcome before)", _passed_on, "_origin")
     return Work("relay", passed_on, rules=(_made_good(node.span),))
@@ -59,7 +59,7 @@ def _relayed(outcome: Object) -> Object:
     return {**found, "status": "error" if is_failed else "ok"}
 
 
-def build_join(c: Compilation, node: Node) -> Work:
+def build_join(c: GraphCompilation, node: Node) -> Work:
     """What the branches amount to. With a prompt of its own, an agent judges their results."""
     if c.is_docs:
         return Work("relay", computed("(the branches)", _docs_joined, "args"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from anew.expressions import Condition, Scope
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Graph, Node
 from anew.languages.dot.scoped import computed, object_of, within
 from anew.languages.dot.settings import flag, given, number, text, whole, word
@@ -64,7 +64,7 @@ DEFAULT_KEYS = ("default_max_retries", "default_max_retry")
 _WITHOUT_JITTER = ("none", "linear")
 
 
-def max_retries(c: Compilation, node: Node) -> int:
+def max_retries(c: GraphCompilation, node: Node) -> int:
     """Executions beyond the first: the node's number, its preset's, else the graph's."""
     own = whole(node, "max_retries")
     if own is not None:
@@ -75,28 +75,28 @@ def max_retries(c: Compilation, node: Node) -> int:
     return whole(c.graph, *DEFAULT_KEYS) or 0
 
 
-def on_failure(c: Compilation, node: Node) -> str:
+def on_failure(c: GraphCompilation, node: Node) -> str:
     holder = _failure_holder(c, node)
     return word(holder, "on_failure", ON_FAILURE) or "exit"
 
 
-def _failure_holder(c: Compilation, node: Node) -> Node | Graph:
+def _failure_holder(c: GraphCompilation, node: Node) -> Node | Graph:
     return c.graph if word(node, "on_failure", ON_FAILURE) is None else node
 
 
-def retry_target(c: Compilation, node: Node) -> str | None:
+def retry_target(c: GraphCompilation, node: Node) -> str | None:
     """The node a failure goes back to; a node that names itself means the default."""
     target = c.target(node, "retry_target")
     return None if target == node.id else target
 
 
-def rescuing(c: Compilation, node: Node) -> Attribute | None:
+def rescuing(c: GraphCompilation, node: Node) -> Attribute | None:
     """What says where a failure goes that no edge takes."""
     is_own = retry_target(c, node) is not None
     return c.targeting(node, "retry_target" if is_own else "fallback_retry_target")
 
 
-def policy_of(c: Compilation, node: Node) -> Policy:
+def policy_of(c: GraphCompilation, node: Node) -> Policy:
     """The rules of a node that does work, without what it writes."""
     retries = max_retries(c, node)
     rules: list[Rule] = []
@@ -118,7 +118,7 @@ def policy_of(c: Compilation, node: Node) -> Policy:
     return Policy(tuple(rules), span=node.span)
 
 
-def _asked_rules(c: Compilation, node: Node, retries: int) -> list[Rule]:
+def _asked_rules(c: GraphCompilation, node: Node, retries: int) -> list[Rule]:
     """A handler that asks for a retry gets it, whatever its error says, while there are any."""
     partial = given(node, "allow_partial") if flag(node, "allow_partial") else None
     spent = Continue(Verdict.PARTIAL, partial.span) if partial else _forgiven(c, node)
@@ -128,14 +128,14 @@ def _asked_rules(c: Compilation, node: Node, retries: int) -> list[Rule]:
     return [Rule(then, when=_ASKS, on=OutcomeStatus.ERROR, name="asked", span=then.span)]
 
 
-def _forgiven(c: Compilation, node: Node) -> Continue | None:
+def _forgiven(c: GraphCompilation, node: Node) -> Continue | None:
     said = given(_failure_holder(c, node), "on_failure")
     if said is None or on_failure(c, node) != "succeed":
         return None
     return Continue(Verdict.SUCCESS, said.span)
 
 
-def _retry(c: Compilation, node: Node, retries: int, *, exhausted: Continue | None) -> Retry:
+def _retry(c: GraphCompilation, node: Node, retries: int, *, exhausted: Continue | None) -> Retry:
     return Retry(
         attempts=1 + retries,
         backoff=_backoff(c, node),
@@ -146,7 +146,7 @@ def _retry(c: Compilation, node: Node, retries: int, *, exhausted: Continue | No
     )
 
 
-def _redirects(c: Compilation, node: Node) -> bool:
+def _redirects(c: GraphCompilation, node: Node) -> bool:
     mode = word(node, "retry_target_mode", TARGET_MODES)
     mode = mode or word(c.graph, "retry_target_mode", TARGET_MODES)
     return c.is_docs if mode is None else mode == "redirect"
@@ -155,13 +155,13 @@ def _redirects(c: Compilation, node: Node) -> bool:
 # --- delays --------------------------------------------------------------------------------------
 
 
-def _stated_preset(c: Compilation, node: Node) -> Preset | None:
+def _stated_preset(c: GraphCompilation, node: Node) -> Preset | None:
     if c.is_docs:
         return DOCS_PRESETS.get(text(node, "retry_backoff").strip().lower())
     return SPEC_PRESETS.get(text(node, *PRESET_KEYS).strip().lower())
 
 
-def _backoff(c: Compilation, node: Node) -> Backoff:
+def _backoff(c: GraphCompilation, node: Node) -> Backoff:
     default = DOCS_PRESETS[DOCS_PRESET] if c.is_docs else SPEC_PRESETS[SPEC_PRESET]
     preset = _stated_preset(c, node) or default
     return Backoff(
@@ -184,7 +184,7 @@ def _docs_jitter(node: Node) -> Jitter:
 # --- which errors --------------------------------------------------------------------------------
 
 
-def _retries_timeouts(c: Compilation, node: Node) -> bool:
+def _retries_timeouts(c: GraphCompilation, node: Node) -> bool:
     own = flag(node, "retry_on_timeout")
     said = flag(c.graph, "retry_on_timeout") if own is None else own
     return True if said is None else said
@@ -213,7 +213,7 @@ _ASKS = Condition(computed("(asks for a retry)", _asks, "outcome"))
 _WITH_TIMEOUTS, _WITHOUT_TIMEOUTS = _retryable(with_timeouts=True), _retryable(with_timeouts=False)
 
 
-def _span(c: Compilation, node: Node) -> Span:
+def _span(c: GraphCompilation, node: Node) -> Span:
     """Where retries are said: at the node, else as a default of the graph."""
     own = given(node, "max_retries", *PRESET_KEYS, "retry_backoff")
     found = own or given(c.graph, *DEFAULT_KEYS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.conditions import Compiled, Names, compile_condition
+from anew.languages.dot.compilation import GraphCompilation
+from anew.languages.dot.conditions import CompiledCondition, Names, compile_condition
 from anew.languages.dot.graph import Attribute, Edge, Node
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.people import label_of
@@ -17,12 +17,12 @@ from anew.program.program import Arc, RouteMode, Router
 PARALLEL_DEFAULT = 4
 
 
-class Route(Struct, frozen=True):
+class CompiledEdge(Struct, frozen=True):
     """An edge with its condition, compiled; None for an edge without one."""
 
     edge: Edge
     number: int
-    condition: Compiled | None
+    condition: CompiledCondition | None
 
     @property
     def weight(self) -> int:
@@ -33,21 +33,21 @@ def weight_of(edge: Edge) -> int:
     return whole(edge, "weight", least=-(1 << 53)) or 0
 
 
-def routes_of(c: Compilation, node: Node) -> list[Route]:
+def routes_of(c: GraphCompilation, node: Node) -> list[CompiledEdge]:
     """The edges in file order. The conditions of a fork are not asked."""
     is_fork = c.role(node.id) is Role.FORK
     names = Names(c.dialect, c.graph.name, c.gates)
-    found: list[Route] = []
+    found: list[CompiledEdge] = []
     for number, edge in enumerate(c.leaving[node.id]):
         said = None if is_fork else given(edge, "condition")
         compiled = None
         if said is not None:
             compiled = _compiled(c, said, names)
-        found.append(Route(edge, number, compiled))
+        found.append(CompiledEdge(edge, number, compiled))
     return found
 
 
-def _compiled(c: Compilation, said: Attribute, names: Names) -> Compiled:
+def _compiled(c: GraphCompilation, said: Attribute, names: Names) -> CompiledCondition:
     """Compiled once, however many edges inherit it."""
     found = c.conditions.get((said.raw, said.span))
     if found is None:
@@ -56,7 +56,7 @@ def _compiled(c: Compilation, said: Attribute, names: Names) -> Compiled:
     return found
 
 
-def router_of(c: Compilation, node: Node, routes: list[Route]) -> Router:
+def router_of(c: GraphCompilation, node: Node, routes: list[CompiledEdge]) -> Router:
     """`routes` are those of this node; what is wrong with their conditions has been reported."""
     ranks = _ranks(c, routes)
     arcs = tuple(_arc(c, node, route, ranks[route.number]) for route in routes)
@@ -71,7 +71,7 @@ def router_of(c: Compilation, node: Node, routes: list[Route]) -> Router:
     )
 
 
-def _fork(c: Compilation, node: Node, arcs: tuple[Arc, ...]) -> Router:
+def _fork(c: GraphCompilation, node: Node, arcs: tuple[Arc, ...]) -> Router:
     width = whole(node, "max_parallel", least=1)
     if width is None and not c.is_docs:
         width = PARALLEL_DEFAULT
@@ -79,7 +79,7 @@ def _fork(c: Compilation, node: Node, arcs: tuple[Arc, ...]) -> Router:
     return Router(RouteMode.FORK, arcs, join=join, width=width, span=node.span)
 
 
-def _must_choose(c: Compilation, node: Node, arcs: tuple[Arc, ...]) -> bool:
+def _must_choose(c: GraphCompilation, node: Node, arcs: tuple[Arc, ...]) -> bool:
     """Whether to find no edge is a failure. It is not at an end of the graph.
 
     A node without edges ends a graph of the spec dialect well; in docs only exits do.
@@ -91,10 +91,10 @@ def _must_choose(c: Compilation, node: Node, arcs: tuple[Arc, ...]) -> bool:
     return c.is_docs or bool(arcs)
 
 
-def _ranks(c: Compilation, routes: list[Route]) -> dict[int, int]:
+def _ranks(c: GraphCompilation, routes: list[CompiledEdge]) -> dict[int, int]:
     """Conditions first. In docs the most specific leads, then weight, then the file's order."""
 
-    def order(route: Route) -> tuple[object, ...]:
+    def order(route: CompiledEdge) -> tuple[object, ...]:
         if route.condition is None:
             return (1, -route.weight, route.edge.target, route.number)
         if c.is_docs:
@@ -106,7 +106,7 @@ def _ranks(c: Compilation, routes: list[Route]) -> dict[int, int]:
     return {route.number: rank for rank, route in enumerate(ordered)}
 
 
-def _arc(c: Compilation, node: Node, route: Route, rank: int) -> Arc:
+def _arc(c: GraphCompilation, node: Node, route: CompiledEdge, rank: int) -> Arc:
     edge = route.edge
     told = {key: text(edge, key) for key in ("fidelity", "thread_id") if given(edge, key)}
     return Arc(
@@ -122,7 +122,7 @@ def _arc(c: Compilation, node: Node, route: Route, rank: int) -> Arc:
     )
 
 
-def _leads_to(c: Compilation, edge: Edge) -> str:
+def _leads_to(c: GraphCompilation, edge: Edge) -> str:
     if restarts(edge):
         return c.restart_steps[edge.target]
     return c.arrivals.get((edge.source, edge.target), edge.target)
@@ -133,7 +133,7 @@ def restarts(edge: Edge) -> bool:
     return flag(edge, "loop_restart") is True
 
 
-def _answers_failure(c: Compilation, node: Node, edge: Edge) -> bool:
+def _answers_failure(c: GraphCompilation, node: Node, edge: Edge) -> bool:
     """A plain edge takes a failure only where a diamond decides what that means."""
     is_choice = Role.CHOICE in (c.role(edge.target), c.role(node.id))
     return is_choice or on_failure(c, node) == "route"

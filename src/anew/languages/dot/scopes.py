@@ -10,29 +10,29 @@ import re
 from msgspec import Struct, field
 
 from anew.languages.dot.graph import Attribute
-from anew.languages.dot.tokens import Token
+from anew.languages.dot.tokens import DotToken
 
 _DROPPED = re.compile(r"[^a-z0-9-]")
 _BLANKS = re.compile(r"\s+")
 
 
-class Scope(Struct, eq=False):
+class Block(Struct, eq=False):
     """A block; `opening` is its brace. `is_endpoint`: an edge was written up to it."""
 
-    opening: Token
-    parent: Scope | None = None
+    opening: DotToken
+    parent: Block | None = None
     nodes: dict[str, Attribute] = field(default_factory=dict)
     edges: dict[str, Attribute] = field(default_factory=dict)
     label: str = ""
     is_endpoint: bool = False
     derived: tuple[str, ...] | None = None
 
-    def inner(self, opening: Token) -> Scope:
+    def inner(self, opening: DotToken) -> Block:
         """A block in this one, which begins with the defaults that hold here.
 
         They are shared: whoever changes defaults puts a new mapping in their place.
         """
-        return Scope(opening, self, self.nodes, self.edges)
+        return Block(opening, self, self.nodes, self.edges)
 
     def groups(self) -> tuple[str, ...]:
         """The classes that this block and the blocks around it give, the innermost first.

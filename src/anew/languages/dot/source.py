@@ -23,7 +23,7 @@ _ESCAPES = {'\\"': '"', "\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 
 
-class Source:
+class SourceText:
     """A text whose offsets can be told as lines and columns."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -76,7 +76,7 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def decode(document: str | bytes, file: str) -> Source | Finding:
+def decode(document: str | bytes, file: str) -> SourceText | Finding:
     """The document's text, or why it has none."""
     start = Span(file, 1, 1)
     is_text = isinstance(document, str)
@@ -90,11 +90,11 @@ def decode(document: str | bytes, file: str) -> Source | Finding:
     try:
         text = document if isinstance(document, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = Source(data[: error.start].decode("utf-8").removeprefix("\ufeff"), file)
+        before = SourceText(data[: error.start].decode("utf-8").removeprefix("\ufeff"), file)
         message = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
         place = before.span(len(before.text))
         return parse_finding("dot.encoding", place, message, "Save the file as UTF-8.")
-    source = Source(text.removeprefix("\ufeff"), file)
+    source = SourceText(text.removeprefix("\ufeff"), file)
     bad = _NO_TEXT.search(source.text)
     if bad is None:
         return source

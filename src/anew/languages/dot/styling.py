@@ -11,7 +11,7 @@ from anew.languages.dot.attributes import shown, typed
 from anew.languages.dot.beside import Beside
 from anew.languages.dot.dot_rules import parse_finding
 from anew.languages.dot.graph import Attribute, DotDialect, Graph, Node
-from anew.languages.dot.source import Source, decode
+from anew.languages.dot.source import SourceText, decode
 from anew.languages.dot.stylesheet import (
     PROPERTIES,
     Declaration,
@@ -28,7 +28,7 @@ _DEFAULT_SHAPE = "box"
 
 
 def apply_stylesheet(
-    graph: Graph, source: Source, *, dialect: DotDialect, beside: Beside
+    graph: Graph, source: SourceText, *, dialect: DotDialect, beside: Beside
 ) -> list[Finding]:
     """Add style properties to the nodes that do not have them; tells what is wrong with them."""
     attribute = graph.attributes.get("model_stylesheet")
@@ -70,7 +70,7 @@ def _as_attribute(one: Declaration) -> Attribute:
 
 
 def _text_of(
-    attribute: Attribute, source: Source, dialect: DotDialect, beside: Beside
+    attribute: Attribute, source: SourceText, dialect: DotDialect, beside: Beside
 ) -> tuple[str, Locate] | Finding:
     is_path = dialect is DotDialect.DOCS and not any(sign in attribute.raw for sign in "{}\n")
     if not is_path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.expressions import Scope, Template
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions import Names
 from anew.languages.dot.graph import Node
 from anew.languages.dot.scoped import computed, constant
@@ -12,16 +12,16 @@ from anew.languages.dot.variables import compile_command, compile_text
 from anew.values import Object, Value
 
 
-def goal_of(c: Compilation, node: Node) -> str:
+def goal_of(c: GraphCompilation, node: Node) -> str:
     """What `$goal` stands for: the node's own goal in docs, the graph's in spec."""
     return text(node if c.is_docs else c.graph, "goal")
 
 
-def names_of(c: Compilation, node: Node) -> Names:
+def names_of(c: GraphCompilation, node: Node) -> Names:
     return Names(c.dialect, c.graph.name, c.gates, goal_of(c, node))
 
 
-def expanded(c: Compilation, node: Node, written: str) -> Template:
+def expanded(c: GraphCompilation, node: Node, written: str) -> Template:
     """A text of the node, with its variables put in when it is used."""
     key = (written, goal_of(c, node))
     if key not in c.texts:
@@ -29,7 +29,7 @@ def expanded(c: Compilation, node: Node, written: str) -> Template:
     return c.texts[key]
 
 
-def command_inputs(c: Compilation, node: Node, written: str) -> Template:
+def command_inputs(c: GraphCompilation, node: Node, written: str) -> Template:
     """The inputs of a command: its text, and the values of its variables as environment."""
     key = (written, goal_of(c, node))
     if key not in c.commands:

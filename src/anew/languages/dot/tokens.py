@@ -11,7 +11,7 @@ import re
 from msgspec import Struct
 
 from anew.languages.dot.dot_rules import parse_finding
-from anew.languages.dot.source import Source
+from anew.languages.dot.source import SourceText
 from anew.program.findings import Finding
 
 # Kinds of tokens; punctuation is its own kind.
@@ -45,7 +45,7 @@ _ANGLE = re.compile(r"[<>]")
 _SWALLOWED = re.compile(r"[\n\r][^\S\n\r]*+[^\W\d][\w.]*+\s*+(?:=|->|\[)")
 
 
-class Token(Struct, frozen=True, gc=False):
+class DotToken(Struct, frozen=True, gc=False):
     """`text` is what was written; for a quoted text without its quotes, escapes still in it."""
 
     kind: str
@@ -57,13 +57,13 @@ class Token(Struct, frozen=True, gc=False):
 class Tokens(Struct):
     """`problem`: the text could be cut only up to the END token, and this is why."""
 
-    items: list[Token]
+    items: list[DotToken]
     problem: Finding | None = None
 
 
-def tokenize(source: Source) -> Tokens:
+def tokenize(source: SourceText) -> Tokens:
     text = source.text
-    items: list[Token] = []
+    items: list[DotToken] = []
     is_angle_open = False
     found = _TOKEN.match(text)
     while found is not None:
@@ -82,14 +82,14 @@ def tokenize(source: Source) -> Tokens:
             return _cut_at_quote(source, items, begin)
         elif kind == BAD and text.startswith("/*", begin):
             return _ended(items, begin, _open_comment(source, begin))
-        items.append(Token(kind, written, begin, end))
+        items.append(DotToken(kind, written, begin, end))
         found = (_VALUE if kind == "=" else _TOKEN).match(text, end)
     return _ended(items, len(text))
 
 
-def _ended(items: list[Token], at: int, problem: Finding | None = None) -> Tokens:
+def _ended(items: list[DotToken], at: int, problem: Finding | None = None) -> Tokens:
     # Twice, so that there is always a token behind the one that is looked at.
-    items += [Token(END, "", at, at)] * 2
+    items += [DotToken(END, "", at, at)] * 2
     return Tokens(items, problem)
 
 
@@ -102,13 +102,13 @@ def _html_end(text: str, at: int) -> int | None:
     return None
 
 
-def _open_comment(source: Source, at: int) -> Finding:
+def _open_comment(source: SourceText, at: int) -> Finding:
     message = "the comment that begins here has no end"
     remedy = "Close it with `*/`."
     return parse_finding("dot.comment-unterminated", source.span(at), message, remedy)
 
 
-def _cut_at_quote(source: Source, items: list[Token], at: int) -> Tokens:
+def _cut_at_quote(source: SourceText, items: list[DotToken], at: int) -> Tokens:
     """A missing quote shows itself at the last one of the file: look for where it was forgotten."""
     suspect = next((n for n, token in enumerate(items) if _swallows(token)), None)
     if suspect is None:
@@ -124,5 +124,5 @@ def _cut_at_quote(source: Source, items: list[Token], at: int) -> Tokens:
     return _ended(items, begin, problem)
 
 
-def _swallows(token: Token) -> bool:
+def _swallows(token: DotToken) -> bool:
     return token.kind == TEXT and _SWALLOWED.search(token.text) is not None

@@ -9,7 +9,7 @@ from msgspec import Struct
 from anew.expressions import MappingScope
 from anew.languages.dot.agents import AGENT_KIND
 from anew.languages.dot.commands import COMMAND_KIND, command_of
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.fidelity import FIDELITY_DEFAULT, fidelity_of
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Role
@@ -65,7 +65,7 @@ _OWN_NAME = "node"
 
 
 class TaskWriter(Struct, frozen=True):
-    c: Compilation
+    c: GraphCompilation
     told: Differences
 
     def task(self, task: Task, node: Node | None) -> Object:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.expressions import MappingScope, holds_template
-from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.conditions.jinja_reads import CannotSay, expression_of, is_there, text
+from anew.languages.dot.compilation import GraphCompilation
+from anew.languages.dot.conditions.jinja_reads import NotExpressible, expression_of, is_there, text
 from anew.languages.dot.conditions.subjects import Names
-from anew.languages.dot.conditions.tree import Key
+from anew.languages.dot.conditions.tree import ContextKey
 from anew.languages.dot.environment import is_risky
 from anew.languages.dot.graph import DotDialect, Node
 from anew.languages.dot.texts import names_of
@@ -31,7 +31,7 @@ _AS_INPUTS_SEE_IT = (
 )
 
 
-def template_of(c: Compilation, node: Node, written: str, told: Differences) -> str:
+def template_of(c: GraphCompilation, node: Node, written: str, told: Differences) -> str:
     """A text of the node with its variables as expressions, and nothing else in it rendered."""
     names = names_of(c, node)
     variables = variables_in(written)
@@ -90,7 +90,7 @@ def _read(variable: Variable, names: Names, node: Node, told: Differences) -> st
     """The expression that reads a variable; None when (reported) inputs have none."""
     try:
         said = _expression(variable, names)
-    except CannotSay as problem:
+    except NotExpressible as problem:
         reason = str(problem)
     else:
         for in_arcs, in_inputs in _AS_INPUTS_SEE_IT:
@@ -105,17 +105,17 @@ def _read(variable: Variable, names: Names, node: Node, told: Differences) -> st
 
 def _expression(variable: Variable, names: Names) -> str:
     """What an arc would write for it."""
-    own = expression_of(Key(variable.key, variable.is_prefixed), names)
+    own = expression_of(ContextKey(variable.key, variable.is_prefixed), names)
     if variable.key != "goal" or variable.is_prefixed:
         return own
     stated = text(names.goal) if names.goal else own
     if names.dialect is DotDialect.DOCS:
         return stated
-    in_graph = expression_of(Key("graph.goal", is_prefixed=False), names)
+    in_graph = expression_of(ContextKey("graph.goal", is_prefixed=False), names)
     return f"({in_graph} if {is_there(in_graph)} else {stated})"
 
 
-def command_inputs(c: Compilation, node: Node, written: str, told: Differences) -> Object:
+def command_inputs(c: GraphCompilation, node: Node, written: str, told: Differences) -> Object:
     """A command and its environment; values never become part of the command.
 
     What the graph reads when a task begins is an expression here, which is read at that time too.

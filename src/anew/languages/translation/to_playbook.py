@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from anew.languages.dot.beside import Beside
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions import to_jinja
 from anew.languages.dot.ends import types_of
 from anew.languages.dot.graph import DotDialect, Node
@@ -17,7 +17,7 @@ from anew.languages.dot.loading import load_dot
 from anew.languages.dot.node_types import Known
 from anew.languages.dot.prompt_files import apply_prompt_files
 from anew.languages.dot.read import read_graph
-from anew.languages.dot.routes import Route, routes_of
+from anew.languages.dot.routes import CompiledEdge, routes_of
 from anew.languages.dot.texts import names_of
 from anew.languages.playbook import load_playbook
 from anew.languages.playbook.migrate import Migrated
@@ -51,7 +51,7 @@ def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = Non
     read = read_graph(text, file, dialect=DotDialect(loaded.program.dialect), beside=beside)
     assert read.graph is not None
     apply_prompt_files(read.graph, beside)
-    c = Compilation(
+    c = GraphCompilation(
         read.graph, read.dialect, types_of(read.graph, read.dialect, Known()), source=read.source
     )
     told = Differences()
@@ -75,7 +75,7 @@ def _verified(result: str, file: str, told: Differences, place: Span) -> Migrate
 
 
 class _Writer(Struct, frozen=True):
-    c: Compilation
+    c: GraphCompilation
     program: Program
     told: Differences
     tasks: TaskWriter
@@ -164,7 +164,7 @@ class _Writer(Struct, frozen=True):
         return {"spec": spec, "arcs": kept} if spec else {"arcs": kept}
 
     def _arc(
-        self, step: Step, arc: Arc, route: Route | None, *, is_labelled: bool
+        self, step: Step, arc: Arc, route: CompiledEdge | None, *, is_labelled: bool
     ) -> Object | None:
         if arc.most == 0:
             message = (
@@ -186,7 +186,7 @@ class _Writer(Struct, frozen=True):
             found["args"] = literal_value(arc.args.source)
         return found
 
-    def _condition(self, step: Step, arc: Arc, route: Route | None) -> str:
+    def _condition(self, step: Step, arc: Arc, route: CompiledEdge | None) -> str:
         tree = route.condition.tree if route is not None and route.condition else None
         node = self.c.graph.nodes[step.name]
         said = to_jinja(tree, names_of(self.c, node)) if tree is not None else None

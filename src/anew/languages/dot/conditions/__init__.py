@@ -8,18 +8,18 @@ a missing key is false and '1' is not 1; in spec everything is text and what is 
 from __future__ import annotations
 
 from anew.languages.dot.conditions.checking import Reach, holds_for_status
-from anew.languages.dot.conditions.compilation import Compiled, compile_condition
+from anew.languages.dot.conditions.compilation import CompiledCondition, compile_condition
 from anew.languages.dot.conditions.jinja import InJinja, to_jinja
-from anew.languages.dot.conditions.problems import Problem, Topic
+from anew.languages.dot.conditions.problems import ConditionProblem, Topic
 from anew.languages.dot.conditions.subjects import Names
 from anew.languages.dot.conditions.translation import Translation, translate
 from anew.languages.dot.conditions.tree import Tree
 
 __all__ = [
-    "Compiled",
+    "CompiledCondition",
+    "ConditionProblem",
     "InJinja",
     "Names",
-    "Problem",
     "Reach",
     "Topic",
     "Translation",

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from anew.expressions import UNDEFINED
 from anew.languages.dot.conditions.evaluation import UNKNOWN, Truth, truth
-from anew.languages.dot.conditions.problems import Problem, Topic
+from anew.languages.dot.conditions.problems import ConditionProblem, Topic
 from anew.languages.dot.conditions.subjects import (
     DOCS_WORDS,
     KNOWN_WORDS,
@@ -19,8 +19,8 @@ from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
-    Key,
-    Literal,
+    ConditionLiteral,
+    ContextKey,
     Not,
     Tree,
     comparisons_in,
@@ -30,7 +30,7 @@ from anew.program.findings import Severity
 from anew.program.policy import Verdict
 from anew.values import Value
 
-_ONE = Literal("1")
+_ONE = ConditionLiteral("1")
 
 
 class Reach(Struct, frozen=True):
@@ -63,7 +63,7 @@ def holds_for_status(tree: Tree, verdict: Verdict, *, dialect: DotDialect) -> Tr
     return truth(known, lambda key: _known(key, verdict, dialect), dialect)
 
 
-def _known(key: Key, verdict: Verdict, dialect: DotDialect) -> Value:
+def _known(key: ContextKey, verdict: Verdict, dialect: DotDialect) -> Value:
     is_docs = dialect is DotDialect.DOCS
     if key.path == "status" and is_docs and not key.is_prefixed:
         return DOCS_WORDS[verdict]
@@ -96,9 +96,13 @@ def _with_words_decided(tree: Tree, verdict: Verdict, dialect: DotDialect) -> Tr
 
 def _handler_word(tree: Compare, dialect: DotDialect) -> str | None:
     """The text that the word of the handler is compared with, in the dialect that has one."""
-    if dialect is DotDialect.DOCS or not isinstance(tree.right, Literal):
+    if dialect is DotDialect.DOCS or not isinstance(tree.right, ConditionLiteral):
         return None
-    if isinstance(tree.left, Key) and tree.left.path == "outcome" and not tree.left.is_prefixed:
+    if (
+        isinstance(tree.left, ContextKey)
+        and tree.left.path == "outcome"
+        and not tree.left.is_prefixed
+    ):
         return str(tree.right.value)
     return None
 
@@ -111,15 +115,19 @@ def _says(word: str, verdict: Verdict) -> Truth:
     return None if may_be_own_word or word == SPEC_WORDS[verdict] else False
 
 
-def word_problems(tree: Tree, dialect: DotDialect) -> list[Problem]:
+def word_problems(tree: Tree, dialect: DotDialect) -> list[ConditionProblem]:
     """Warnings for comparisons of the status with a word that it never is."""
     found = (_word_problem(part, dialect) for part in comparisons_in(tree))
     return [problem for problem in found if problem is not None]
 
 
-def _word_problem(part: Compare, dialect: DotDialect) -> Problem | None:
+def _word_problem(part: Compare, dialect: DotDialect) -> ConditionProblem | None:
     key, literal = part.left, part.right
-    if not isinstance(key, Key) or key.is_prefixed or not isinstance(literal, Literal):
+    if (
+        not isinstance(key, ContextKey)
+        or key.is_prefixed
+        or not isinstance(literal, ConditionLiteral)
+    ):
         return None
     if key.path == "status" and dialect is DotDialect.DOCS and part.sign in ("==", "!=", "IN"):
         words = literal.value if part.sign == "IN" else [literal.value]
@@ -136,7 +144,7 @@ def _word_problem(part: Compare, dialect: DotDialect) -> Problem | None:
     meant = _meant(wrong[0], dialect)
     suggestion = f"Did you mean {meant!r}?" if meant else f"Its words are {', '.join(known)}."
     message = f"{key.path!r} is never {wrong[0]!r}"
-    return Problem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
+    return ConditionProblem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
 
 
 def _listed(value: Value) -> list[Value]:

@@ -18,11 +18,11 @@ from anew.languages.dot.attributes import excerpt, shown
 from anew.languages.dot.conditions.checking import Reach, reach_of, word_problems
 from anew.languages.dot.conditions.docs_grammar import parse_docs
 from anew.languages.dot.conditions.evaluation import truth
-from anew.languages.dot.conditions.problems import ConditionError, Problem, Topic
+from anew.languages.dot.conditions.problems import ConditionError, ConditionProblem, Topic
 from anew.languages.dot.conditions.spec_grammar import parse_spec
 from anew.languages.dot.conditions.subjects import Names, reader
 from anew.languages.dot.conditions.translation import in_other_dialect, translate
-from anew.languages.dot.conditions.tree import Key, Tree, keys_in, specificity
+from anew.languages.dot.conditions.tree import ContextKey, Tree, keys_in, specificity
 from anew.languages.dot.graph import DotDialect
 from anew.program.findings import Finding, Severity
 from anew.program.span import Span
@@ -33,7 +33,7 @@ _CONDITION_CHARS_MAX = 120
 _MESSAGE_CHARS_MAX = 500
 
 
-class Compiled(Struct, frozen=True):
+class CompiledCondition(Struct, frozen=True):
     """`condition`, `tree` and `reach` are None exactly when a problem is an error.
 
     `reads` has the keys without `context.`; `place` is where the text of the condition begins.
@@ -43,7 +43,7 @@ class Compiled(Struct, frozen=True):
     place: Span
     condition: Condition | None = None
     tree: Tree | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConditionProblem, ...] = ()
     specificity: tuple[int, int] = (0, 0)
     reads: frozenset[str] = frozenset()
     reach: Reach | None = None
@@ -60,7 +60,7 @@ class Compiled(Struct, frozen=True):
     def only_on_failure(self) -> bool:
         return self.reach is not None and self.reach.only_on_failure
 
-    def span_of(self, problem: Problem) -> Span:
+    def span_of(self, problem: ConditionProblem) -> Span:
         """Where a problem stands, as if the text had no escapes."""
         before = self.text[: problem.at]
         line = before.count("\n")
@@ -68,17 +68,17 @@ class Compiled(Struct, frozen=True):
         start = self.place.column if line == 0 else 1
         return Span(self.place.file, self.place.line + line, start + column)
 
-    def message_of(self, problem: Problem) -> str:
+    def message_of(self, problem: ConditionProblem) -> str:
         """What is wrong, with the condition it is wrong in; a long one is only begun."""
         said = excerpt(problem.message, most=_MESSAGE_CHARS_MAX)
         return f"condition {shown(self.text, most=_CONDITION_CHARS_MAX)}: {said}"
 
-    def remedy_of(self, problem: Problem) -> str | None:
+    def remedy_of(self, problem: ConditionProblem) -> str | None:
         written = f"Write {problem.fix}" if problem.fix else None
         remedy = problem.suggestion or written
         return None if remedy is None else excerpt(remedy, most=_MESSAGE_CHARS_MAX)
 
-    def findings(self, rule_of: Callable[[Problem], str]) -> list[Finding]:
+    def findings(self, rule_of: Callable[[ConditionProblem], str]) -> list[Finding]:
         """The problems as findings, under the rule the caller has for each."""
         return [
             Finding(
@@ -92,15 +92,15 @@ class Compiled(Struct, frozen=True):
         ]
 
 
-def compile_condition(text: str, names: Names, *, place: Span) -> Compiled:
+def compile_condition(text: str, names: Names, *, place: Span) -> CompiledCondition:
     """The condition `text` of an edge, in the dialect of `names`."""
     try:
         tree, hints = _parsed(text, names.dialect)
     except ConditionError as error:
         problem = _of_other_dialect(text, names.dialect) or error.problem
-        return Compiled(text, place, problems=(problem,))
+        return CompiledCondition(text, place, problems=(problem,))
     problems = (*hints, *word_problems(tree, names.dialect))
-    return Compiled(
+    return CompiledCondition(
         text,
         place,
         condition=Condition(Template(text, _run(tree, names))),
@@ -112,13 +112,13 @@ def compile_condition(text: str, names: Names, *, place: Span) -> Compiled:
     )
 
 
-def _parsed(text: str, dialect: DotDialect) -> tuple[Tree, list[Problem]]:
+def _parsed(text: str, dialect: DotDialect) -> tuple[Tree, list[ConditionProblem]]:
     if dialect is DotDialect.DOCS:
         return parse_docs(text)
     return parse_spec(text), []
 
 
-def _of_other_dialect(text: str, dialect: DotDialect) -> Problem | None:
+def _of_other_dialect(text: str, dialect: DotDialect) -> ConditionProblem | None:
     tree = in_other_dialect(text, dialect)
     if tree is None:
         return None
@@ -129,7 +129,7 @@ def _of_other_dialect(text: str, dialect: DotDialect) -> Problem | None:
         suggestion = f"It has no translation: {'; '.join(made.reasons)}."
     else:
         suggestion = f"Write {made.text}"
-    return Problem(Severity.ERROR, Topic.OTHER_DIALECT, message, 0, suggestion, made.text)
+    return ConditionProblem(Severity.ERROR, Topic.OTHER_DIALECT, message, 0, suggestion, made.text)
 
 
 def _run(tree: Tree, names: Names) -> Callable[[Scope], Value]:
@@ -138,7 +138,7 @@ def _run(tree: Tree, names: Names) -> Callable[[Scope], Value]:
     def run(scope: Scope) -> Value:
         paying: list[Evaluation] = []
 
-        def read(key: Key) -> Value:
+        def read(key: ContextKey) -> Value:
             return readers[key](scope)
 
         def pay(left: Value, right: Value) -> None:

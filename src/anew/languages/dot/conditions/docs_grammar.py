@@ -15,14 +15,14 @@ import re
 from typing import Final, NamedTuple
 
 from anew.expressions import DEFAULT_LIMITS
-from anew.languages.dot.conditions.problems import ConditionError, Problem, Topic, too_long
+from anew.languages.dot.conditions.problems import ConditionError, ConditionProblem, Topic, too_long
 from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
+    ConditionLiteral,
+    ContextKey,
     Holds,
-    Key,
-    Literal,
     Not,
     Operand,
     Tree,
@@ -60,7 +60,7 @@ class _Token(NamedTuple):
     at: int
 
 
-def parse_docs(text: str) -> tuple[Tree, list[Problem]]:
+def parse_docs(text: str) -> tuple[Tree, list[ConditionProblem]]:
     """The tree and hints about it. Raises ConditionError when the text is no such condition."""
     parser = _Parser(text)
     return parser.whole(), parser.hints
@@ -101,7 +101,7 @@ class _Parser:
         self.tokens = _scan(text)
         self.position = 0
         self.depth = 0
-        self.hints: list[Problem] = []
+        self.hints: list[ConditionProblem] = []
 
     @property
     def current(self) -> _Token:
@@ -171,7 +171,7 @@ class _Parser:
             message = "NOT applies to the whole comparison after it"
             suggestion = "Put the comparison in parentheses: NOT (key == value)."
             self.hints.append(
-                Problem(Severity.INFO, Topic.NOT_SCOPE, message, token.at, suggestion)
+                ConditionProblem(Severity.INFO, Topic.NOT_SCOPE, message, token.at, suggestion)
             )
         return Not(inner)
 
@@ -201,7 +201,7 @@ class _Parser:
         if token.kind == "name" and token.text.lower() in _NULLS:
             raise _no_null(token, left, sign.text)
         right = self._side()
-        are_keys = isinstance(left, Key) and isinstance(right, Key)
+        are_keys = isinstance(left, ContextKey) and isinstance(right, ContextKey)
         if are_keys and sign.text != "IN" and _looks_like_text(token.text):
             raise ConditionError(
                 f"the text {token.text!r} has no quotes",
@@ -213,14 +213,14 @@ class _Parser:
     def _side(self) -> Operand:
         token = self.current
         if self.take("["):
-            return Literal(self._items(), token.at)
+            return ConditionLiteral(self._items(), token.at)
         if token.kind != "name":
-            return Literal(self._literal(), token.at)
+            return ConditionLiteral(self._literal(), token.at)
         word = token.text.lower()
         if word in _NULLS:
             raise _no_null(token, None, "")
         if word in ("true", "false"):
-            return Literal(self._literal(), token.at)
+            return ConditionLiteral(self._literal(), token.at)
         if token.text.upper() in _WORDS:
             raise self._unexpected("expected a key or a value")
         self.advance()
@@ -261,7 +261,7 @@ def _number(token: _Token) -> int | float:
 
 
 def _no_null(token: _Token, left: Operand | None, sign: str) -> ConditionError:
-    key = left.path if isinstance(left, Key) else "key"
+    key = left.path if isinstance(left, ContextKey) else "key"
     wanted = key if sign == "!=" else f"NOT {key}"
     return ConditionError(
         f"there is no {token.text!r} in conditions: a missing key compares as false",

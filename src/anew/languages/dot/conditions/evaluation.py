@@ -15,9 +15,9 @@ from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
+    ConditionLiteral,
+    ContextKey,
     Holds,
-    Key,
-    Literal,
     Not,
     Operand,
     Tree,
@@ -28,17 +28,17 @@ from anew.values import Value
 _FALSE_TEXTS: Final = frozenset({"", "false", "0"})
 
 
-class Unknown:
+class UnknownValue:
     """The value of a key that a check cannot know."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
 
 
-UNKNOWN: Final = Unknown()
+UNKNOWN: Final = UnknownValue()
 
 Truth: TypeAlias = bool | None
-Reader: TypeAlias = Callable[[Key], Value]
+Reader: TypeAlias = Callable[[ContextKey], Value]
 Payer: TypeAlias = Callable[[Value, Value], None]
 
 
@@ -90,7 +90,7 @@ def _opposite(worth: Truth) -> Truth:
 
 
 def _value(operand: Operand, read: Reader) -> Value:
-    return operand.value if isinstance(operand, Literal) else read(operand)
+    return operand.value if isinstance(operand, ConditionLiteral) else read(operand)
 
 
 def _without_knowing(left: Value, right: Value, dialect: DotDialect) -> Truth:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from anew.expressions import UNDEFINED
 from anew.languages.dot.conditions.evaluation import truth
-from anew.languages.dot.conditions.jinja_reads import CannotSay, expression_of, is_there, text
+from anew.languages.dot.conditions.jinja_reads import NotExpressible, expression_of, is_there, text
 from anew.languages.dot.conditions.subjects import (
     DOCS_WORDS,
     KNOWN_WORDS,
@@ -22,9 +22,9 @@ from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
+    ConditionLiteral,
+    ContextKey,
     Holds,
-    Key,
-    Literal,
     Not,
     Tree,
 )
@@ -49,7 +49,7 @@ def to_jinja(tree: Tree, names: Names) -> InJinja:
     """The condition for the arc of a playbook whose ctx is the graph's context."""
     try:
         return InJinja(_written(tree, names))
-    except CannotSay as error:
+    except NotExpressible as error:
         return InJinja(None, (str(error),))
 
 
@@ -69,7 +69,7 @@ def _written(tree: Tree, names: Names) -> str:
 
 
 def _truth_of(tree: Holds, names: Names) -> str:
-    if isinstance(tree.operand, Literal):
+    if isinstance(tree.operand, ConditionLiteral):
         return _constant(tree, names)
     read = expression_of(tree.operand, names)
     if names.dialect is DotDialect.SPEC:
@@ -88,12 +88,12 @@ def _constant(tree: Tree, names: Names) -> str:
 
 def _docs_comparison(tree: Compare, names: Names) -> str:
     sign, left, right = tree.sign, tree.left, tree.right
-    if isinstance(left, Literal) and isinstance(right, Literal):
+    if isinstance(left, ConditionLiteral) and isinstance(right, ConditionLiteral):
         return _constant(tree, names)
-    if isinstance(left, Literal) and sign not in ("STARTS_WITH", "ENDS_WITH"):
+    if isinstance(left, ConditionLiteral) and sign not in ("STARTS_WITH", "ENDS_WITH"):
         sign, left, right = _MIRRORED.get(sign, sign), right, left
-    if not isinstance(left, Key) or not isinstance(right, Literal):
-        raise CannotSay("it compares two keys, whose types only the run knows")
+    if not isinstance(left, ContextKey) or not isinstance(right, ConditionLiteral):
+        raise NotExpressible("it compares two keys, whose types only the run knows")
     if left.path == "status" and not left.is_prefixed and sign in ("==", "!=", "IN"):
         return _status(sign, right.value)
     return _with_value(sign, expression_of(left, names), right.value)
@@ -102,7 +102,7 @@ def _docs_comparison(tree: Compare, names: Names) -> str:
 def _status(sign: str, value: Value) -> str:
     words = value if isinstance(value, list) else [value]
     if sign == "IN" and not isinstance(value, list):
-        raise CannotSay("it looks for the status in a text")
+        raise NotExpressible("it looks for the status in a text")
     verdicts = [_VERDICT_OF_STATUS[word] for word in words if word in _VERDICT_OF_STATUS]
     if sign == "!=":
         there = is_there(_VERDICT)
@@ -152,7 +152,7 @@ def _among(read: str, value: Value) -> str:
 
 def _containing(read: str, value: Value) -> str:
     if not isinstance(value, str) or value.lower() in ("true", "false"):
-        raise CannotSay("it looks for a number or boolean in a list, which takes 1 for true")
+        raise NotExpressible("it looks for a number or boolean in a list, which takes 1 for true")
     return f"{read} is sequence and {text(value)} in {read}"
 
 
@@ -172,8 +172,8 @@ def _is_number(read: str) -> str:
 
 
 def _spec_comparison(tree: Compare, names: Names) -> str:
-    assert isinstance(tree.left, Key)
-    assert isinstance(tree.right, Literal)
+    assert isinstance(tree.left, ContextKey)
+    assert isinstance(tree.right, ConditionLiteral)
     key, value = tree.left, str(tree.right.value)
     if key.path == "outcome" and not key.is_prefixed:
         same = _outcome_is(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.languages.dot.conditions.subjects import RETRY_COUNT_PREFIX, Names
-from anew.languages.dot.conditions.tree import Key
+from anew.languages.dot.conditions.tree import ContextKey
 from anew.languages.dot.graph import DotDialect
 from anew.values import Value
 
@@ -35,7 +35,7 @@ _STAND_INS = {
 }
 
 
-class CannotSay(Exception):
+class NotExpressible(Exception):
     """A playbook has no expression with this meaning; the text says why."""
 
 
@@ -58,7 +58,7 @@ def is_there(read: str) -> str:
     return f"{read} is defined and {read} is not none"
 
 
-def expression_of(key: Key, names: Names) -> str:
+def expression_of(key: ContextKey, names: Names) -> str:
     """The expression that reads `key`, ready to stand before a filter or a test."""
     reserved = _reserved(key, names)
     if reserved is not None:
@@ -70,10 +70,10 @@ def expression_of(key: Key, names: Names) -> str:
     return f"({read} if {is_there(read)} else {stand_in})"
 
 
-def _reserved(key: Key, names: Names) -> str | None:
+def _reserved(key: ContextKey, names: Names) -> str | None:
     head, _, rest = key.path.partition(".")
     if key.path.startswith(RETRY_COUNT_PREFIX):
-        raise CannotSay("it reads the retries of a step by its name")
+        raise NotExpressible("it reads the retries of a step by its name")
     if not key.is_prefixed and key.path == "preferred_label":
         return _LABEL
     if names.dialect is DotDialect.SPEC:
@@ -92,13 +92,13 @@ def _run_name(path: str, names: Names) -> str | None:
     if head == "_goal_gates":
         return _gate(rest, names)
     if head in _RUN_NAMES and rest:
-        raise CannotSay(f"{head!r} has no keys")
+        raise NotExpressible(f"{head!r} has no keys")
     return _RUN_NAMES.get(path)
 
 
 def _gate(gate: str, names: Names) -> str:
     if gate not in names.gates:
-        raise CannotSay("it reads the state of a gate that does not exist")
+        raise NotExpressible("it reads the state of a gate that does not exist")
     return f"(_verdicts[{text(gate)}] | default('pending') | upper)"
 
 
@@ -106,11 +106,11 @@ def _error(rest: str) -> str:
     if rest == "type":
         return _ERROR_TYPE
     if not rest:
-        raise CannotSay("it reads the error as a whole")
+        raise NotExpressible("it reads the error as a whole")
     return _below(_ERROR, rest.split("."))
 
 
-def _stand_in(key: Key, names: Names) -> str | None:
+def _stand_in(key: ContextKey, names: Names) -> str | None:
     is_docs = names.dialect is DotDialect.DOCS
     if key.path in _STAND_INS:
         return _STAND_INS[key.path]
@@ -120,11 +120,11 @@ def _stand_in(key: Key, names: Names) -> str | None:
     if is_docs and key.is_prefixed:
         other |= {"status", "error"}
     if head in other or (head in _STAND_INS):
-        raise CannotSay(f"{key.path!r} is a word of the run that a context key may hide")
+        raise NotExpressible(f"{key.path!r} is a word of the run that a context key may hide")
     return None
 
 
-def _in_context(key: Key) -> str:
+def _in_context(key: ContextKey) -> str:
     """The longest key of the flat context that the path begins with, then what is inside.
 
     That a context may have a key which itself begins with `context.` is not kept: nothing that a
@@ -142,9 +142,9 @@ def _in_context(key: Key) -> str:
 def _below(read: str, segments: list[str]) -> str:
     for segment in segments:
         if segment.isdigit():
-            raise CannotSay("it reads an item of a list by its number")
+            raise NotExpressible("it reads an item of a list by its number")
         if segment == "body":
-            raise CannotSay("a playbook may read 'data' where 'body' is written")
+            raise NotExpressible("a playbook may read 'data' where 'body' is written")
         is_name = segment.isascii() and segment.isidentifier()
         read = f"{read}.{segment}" if is_name else f"{read}[{text(segment)}]"
     return read

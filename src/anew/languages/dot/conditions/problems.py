@@ -20,7 +20,7 @@ class Topic(StrEnum):
     WORD = "word"
 
 
-class Problem(Struct, frozen=True):
+class ConditionProblem(Struct, frozen=True):
     """`at` counts characters of the condition from 0; `fix` is a whole condition to write."""
 
     severity: Severity
@@ -43,7 +43,7 @@ class ConditionError(Exception):
         topic: Topic = Topic.SYNTAX,
     ) -> None:
         super().__init__(message)
-        self.problem = Problem(Severity.ERROR, topic, message, at, suggestion)
+        self.problem = ConditionProblem(Severity.ERROR, topic, message, at, suggestion)
 
 
 def too_long(at: int) -> ConditionError:

@@ -13,7 +13,15 @@ from collections.abc import Iterator
 
 from anew.expressions import DEFAULT_LIMITS
 from anew.languages.dot.conditions.problems import ConditionError, too_long
-from anew.languages.dot.conditions.tree import All, Compare, Holds, Key, Literal, Tree, key_of
+from anew.languages.dot.conditions.tree import (
+    All,
+    Compare,
+    ConditionLiteral,
+    ContextKey,
+    Holds,
+    Tree,
+    key_of,
+)
 
 _KEY = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
 _SIGN = re.compile(r"!=|=")
@@ -68,13 +76,13 @@ def _clause(part: str, start: int) -> Tree:
     written = rest[sign.end() :].strip()
     value = _value(written, at + len(clause) - len(written))
     name = "!=" if sign.group() == "!=" else "=="
-    return Compare(name, _key(key.group(), at), Literal(value, at))
+    return Compare(name, _key(key.group(), at), ConditionLiteral(value, at))
 
 
-def _key(written: str, at: int) -> Key:
+def _key(written: str, at: int) -> ContextKey:
     key = key_of(written, at)
     # This dialect keeps both in its context: `context.outcome` is `outcome`.
-    return Key(key.path, at=at) if key.path in ("outcome", "preferred_label") else key
+    return ContextKey(key.path, at=at) if key.path in ("outcome", "preferred_label") else key
 
 
 def _no_key(clause: str, at: int) -> ConditionError:

@@ -18,9 +18,9 @@ from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
+    ConditionLiteral,
+    ContextKey,
     Holds,
-    Key,
-    Literal,
     Not,
     Operand,
     Tree,
@@ -95,7 +95,7 @@ def _bracketed_in_chain(tree: Tree) -> str:
 
 
 def _docs_side(side: Operand) -> str:
-    if isinstance(side, Key):
+    if isinstance(side, ContextKey):
         return f"context.{side.path}" if side.is_prefixed else side.path
     return docs_literal(side.value)
 
@@ -117,15 +117,15 @@ def _to_docs(tree: Tree) -> str:
     match tree:
         case All():
             return " AND ".join(map(_to_docs, tree.parts))
-        case Holds(operand=Key() as key):
+        case Holds(operand=ContextKey() as key):
             return _status_or_key(key)
-        case Compare(left=Key() as key, right=Literal(value=str() as value)):
+        case Compare(left=ContextKey() as key, right=ConditionLiteral(value=str() as value)):
             return _comparison_in_docs(tree.sign, key, value)
         case _:
             raise _Untranslatable("this is no condition of the spec dialect")
 
 
-def _comparison_in_docs(sign: str, key: Key, value: str) -> str:
+def _comparison_in_docs(sign: str, key: ContextKey, value: str) -> str:
     if key.path == "outcome" and value in _SPEC_TO_DOCS:
         return f"status {sign} '{_SPEC_TO_DOCS[value]}'"
     name = _status_or_key(key) if value in _SPEC_TO_DOCS else key.path
@@ -136,7 +136,7 @@ def _comparison_in_docs(sign: str, key: Key, value: str) -> str:
     return compared if sign == "==" else f"NOT ({compared})"
 
 
-def _status_or_key(key: Key) -> str:
+def _status_or_key(key: ContextKey) -> str:
     return "status" if key.path == "outcome" else key.path
 
 
@@ -155,7 +155,7 @@ def _to_spec(tree: Tree) -> str:
             return _to_spec(inner)
         case Not():
             raise _Untranslatable("there is no NOT: compare the key with a value, as key!=true")
-        case Holds(operand=Key() as key):
+        case Holds(operand=ContextKey() as key):
             return _spec_key(key)
         case Compare():
             return _comparison_in_spec(tree.sign, tree)
@@ -164,28 +164,32 @@ def _to_spec(tree: Tree) -> str:
 
 
 def _comparison_in_spec(sign: str, tree: Compare) -> str:
-    if sign == "IN" and isinstance(tree.right, Literal) and isinstance(tree.right.value, list):
+    if (
+        sign == "IN"
+        and isinstance(tree.right, ConditionLiteral)
+        and isinstance(tree.right.value, list)
+    ):
         if len(tree.right.value) != 1:
             raise _Untranslatable("there is no IN: write one edge for each value")
-        sign, tree = "==", Compare("==", tree.left, Literal(tree.right.value[0]))
+        sign, tree = "==", Compare("==", tree.left, ConditionLiteral(tree.right.value[0]))
     if sign not in ("==", "!="):
         assert sign in SIGNS
         raise _Untranslatable(f"there is no {sign}: only = and != exist")
     key, value = tree.left, tree.right
-    if isinstance(key, Literal):
+    if isinstance(key, ConditionLiteral):
         key, value = value, key
-    if not isinstance(key, Key) or not isinstance(value, Literal):
+    if not isinstance(key, ContextKey) or not isinstance(value, ConditionLiteral):
         raise _Untranslatable("only a key can be compared with a value")
     return f"{_spec_key(key)}{'=' if sign == '==' else '!='}{_spec_value(key, value.value)}"
 
 
-def _spec_key(key: Key) -> str:
+def _spec_key(key: ContextKey) -> str:
     if key.is_prefixed:
         return f"context.{key.path}"
     return "outcome" if key.path == "status" else key.path
 
 
-def _spec_value(key: Key, value: Value) -> str:
+def _spec_value(key: ContextKey, value: Value) -> str:
     if key.path == "status" and not key.is_prefixed and value in _DOCS_TO_SPEC:
         return _DOCS_TO_SPEC[value]
     if isinstance(value, list):

@@ -15,7 +15,7 @@ from anew.values import Value
 CONTEXT_PREFIX = "context."
 
 
-class Key(Struct, frozen=True):
+class ContextKey(Struct, frozen=True):
     """`path` is the key without `context.`; `is_prefixed` tells that it was written with it."""
 
     path: str
@@ -27,14 +27,14 @@ class Key(Struct, frozen=True):
         return self.path.split(".")
 
 
-class Literal(Struct, frozen=True):
+class ConditionLiteral(Struct, frozen=True):
     """A text, number, boolean, or a list of them."""
 
     value: Value
     at: int = 0
 
 
-Operand: TypeAlias = Key | Literal
+Operand: TypeAlias = ContextKey | ConditionLiteral
 
 
 class Compare(Struct, frozen=True):
@@ -66,19 +66,19 @@ class AnyOf(Struct, frozen=True):
 Tree: TypeAlias = Compare | Holds | Not | All | AnyOf
 
 
-def key_of(written: str, at: int = 0) -> Key:
+def key_of(written: str, at: int = 0) -> ContextKey:
     """The key that was written, which may begin with `context.`."""
     is_prefixed = written.startswith(CONTEXT_PREFIX)
-    return Key(written.removeprefix(CONTEXT_PREFIX), is_prefixed, at)
+    return ContextKey(written.removeprefix(CONTEXT_PREFIX), is_prefixed, at)
 
 
-def keys_in(tree: Tree) -> Iterator[Key]:
+def keys_in(tree: Tree) -> Iterator[ContextKey]:
     """Every key of the tree, as often as it is written."""
     match tree:
         case Compare():
-            yield from (side for side in (tree.left, tree.right) if isinstance(side, Key))
+            yield from (side for side in (tree.left, tree.right) if isinstance(side, ContextKey))
         case Holds():
-            yield from (side for side in (tree.operand,) if isinstance(side, Key))
+            yield from (side for side in (tree.operand,) if isinstance(side, ContextKey))
         case Not():
             yield from keys_in(tree.inner)
         case All() | AnyOf():

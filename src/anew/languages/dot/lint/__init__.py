@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.lint.branches import check_branches
 from anew.languages.dot.lint.children import check_children
 from anew.languages.dot.lint.choices import check_choices
@@ -22,10 +22,10 @@ from anew.languages.dot.lint.shell import check_shell
 from anew.languages.dot.lint.texts import check_texts
 from anew.languages.dot.lint.values import check_values
 from anew.languages.dot.node_types import Known
-from anew.languages.dot.routes import Route
+from anew.languages.dot.routes import CompiledEdge
 
 
-def lint(c: Compilation, routes: Mapping[str, list[Route]], known: Known) -> None:
+def lint(c: GraphCompilation, routes: Mapping[str, list[CompiledEdge]], known: Known) -> None:
     """Put everything that is wrong or odd among the findings."""
     check_values(c)
     check_nodes(c, known)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.gathering import lacks_k
 from anew.languages.dot.node_types import SHAPES
 from anew.languages.dot.settings import whole
 
 
-def check_branches(c: Compilation) -> None:
+def check_branches(c: GraphCompilation) -> None:
     for node in c.graph.nodes.values():
         if lacks_k(node):
             place = node.attributes["join_policy"].span
@@ -21,7 +21,7 @@ def check_branches(c: Compilation) -> None:
             _check_enough(c, fork, join)
 
 
-def _check_enough(c: Compilation, fork: str, join: str) -> None:
+def _check_enough(c: GraphCompilation, fork: str, join: str) -> None:
     """That a join does not wait for more branches than there are."""
     branches = len(c.leads[fork])
     for node in (c.graph.nodes[join], c.graph.nodes[fork]):
@@ -32,7 +32,7 @@ def _check_enough(c: Compilation, fork: str, join: str) -> None:
             c.report("attribute-value", place, message, f"Write k={branches}, or less.")
 
 
-def _check_unmatched(c: Compilation, fork: str) -> None:
+def _check_unmatched(c: GraphCompilation, fork: str) -> None:
     place = c.graph.nodes[fork].span
     shapes = SHAPES[c.dialect].items()
     shape = next(shape for shape, name in shapes if name == "parallel.fan_in")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from anew.languages.dot.attributes import shown
 from anew.languages.dot.children import CHILD_TYPES, child_of, child_stated
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 
 _REMEDY = "Put it there, or correct the path, which begins at the document's folder."
 
 
-def check_children(c: Compilation) -> None:
+def check_children(c: GraphCompilation) -> None:
     beside = None if c.source is None else c.source.beside
     if beside is None or not beside.is_on_disk:
         return

@@ -6,21 +6,21 @@ An answer is the key of a choice, its label, or the beginning of it; case does n
 from __future__ import annotations
 
 from anew.languages.dot.attributes import shown
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Edge, Node
 from anew.languages.dot.people import key_of, label_of, offered, without_key
 from anew.languages.dot.settings import given
 from anew.program.span import Span
 
 
-def check_choices(c: Compilation) -> None:
+def check_choices(c: GraphCompilation) -> None:
     for node in c.graph.nodes.values():
         if c.types[node.id].name == "wait.human":
             _check_twice(c, node)
             _check_alike(c, node)
 
 
-def _check_twice(c: Compilation, node: Node) -> None:
+def _check_twice(c: GraphCompilation, node: Node) -> None:
     """The first edge with a label takes all its answers, unless conditions decide."""
     first: dict[str, Edge] = {}
     for edge in offered(c, node):
@@ -34,7 +34,7 @@ def _check_twice(c: Compilation, node: Node) -> None:
             c.report("choice-twice", _place(edge), f"{message} {shown(label)}", remedy)
 
 
-def _check_alike(c: Compilation, node: Node) -> None:
+def _check_alike(c: GraphCompilation, node: Node) -> None:
     """Of different labels, those that one answer fits equally well."""
     by_text: dict[str, str] = {}
     by_key: dict[str, str] = {}

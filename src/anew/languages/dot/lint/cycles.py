@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.goals import REDIRECTS_KEY, STEPS_KEYS, VISITS_KEYS, VISITS_PER_NODE_MAX
 from anew.languages.dot.graph import Edge, Node
 from anew.languages.dot.lint.reach import ways_from
@@ -17,7 +17,7 @@ _NAMED = 5
 _COUNTERS = ("_retry_count", "retry_count", "internal.retry_count")
 
 
-def check_cycles(c: Compilation) -> None:
+def check_cycles(c: GraphCompilation) -> None:
     if given(c.graph, *STEPS_KEYS, *VISITS_KEYS, REDIRECTS_KEY) is not None:
         return
     ways = {node.id: ways_from(c, node) for node in c.graph.nodes.values()}
@@ -26,14 +26,14 @@ def check_cycles(c: Compilation) -> None:
             _report(c, group)
 
 
-def _report(c: Compilation, group: Sequence[str]) -> None:
+def _report(c: GraphCompilation, group: Sequence[str]) -> None:
     named = " -> ".join(group[:_NAMED]) + (" -> …" if len(group) > _NAMED else "")
     message = f"only the limit of {VISITS_PER_NODE_MAX} visits ends the cycle of {named}"
     remedy = "Add max_visits to the graph, or max_retries to a node or an edge of it."
     c.report("unbounded-cycle", c.graph.nodes[group[0]].span, message, remedy)
 
 
-def _is_bounded(c: Compilation, members: set[str]) -> bool:
+def _is_bounded(c: GraphCompilation, members: set[str]) -> bool:
     return any(
         _bounds(c, c.graph.nodes[name])
         or any(_counts(edge) for edge in c.leaving[name] if edge.target in members)
@@ -41,7 +41,7 @@ def _is_bounded(c: Compilation, members: set[str]) -> bool:
     )
 
 
-def _bounds(c: Compilation, node: Node) -> bool:
+def _bounds(c: GraphCompilation, node: Node) -> bool:
     """A retry limit, a gate or a person in the cycle ends it."""
     is_limited = given(node, "max_retries") is not None or flag(node, "goal_gate") is True
     return is_limited or c.types[node.id].name == "wait.human"

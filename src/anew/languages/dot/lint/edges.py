@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.languages.dot.compilation import Compilation
-from anew.languages.dot.conditions import Compiled, Topic
+from anew.languages.dot.compilation import GraphCompilation
+from anew.languages.dot.conditions import CompiledCondition, Topic
 from anew.languages.dot.graph import Attribute, DotDialect, Edge
 from anew.languages.dot.node_type import Role
-from anew.languages.dot.routes import Route
+from anew.languages.dot.routes import CompiledEdge
 from anew.languages.dot.settings import given
 
 _SYNTAX = {DotDialect.DOCS: "valid-conditions", DotDialect.SPEC: "condition_syntax"}
@@ -23,7 +23,7 @@ _RULES: Mapping[Topic, str] = {
 }
 
 
-def check_edges(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
+def check_edges(c: GraphCompilation, routes: Mapping[str, list[CompiledEdge]]) -> None:
     for edge in c.graph.edges:
         _check_unused(c, edge)
         _check_retries(c, edge)
@@ -35,7 +35,7 @@ def check_edges(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
                 _check_choice(c, route.edge, route.condition, said)
 
 
-def _check_condition(c: Compilation, compiled: Compiled, said: Attribute) -> None:
+def _check_condition(c: GraphCompilation, compiled: CompiledCondition, said: Attribute) -> None:
     if not compiled.problems or not c.is_first("condition", said):
         return
     place = c.places(said)
@@ -45,7 +45,9 @@ def _check_condition(c: Compilation, compiled: Compiled, said: Attribute) -> Non
         c.report(rule, place(problem.at), compiled.message_of(problem), remedy)
 
 
-def _check_choice(c: Compilation, edge: Edge, compiled: Compiled, said: Attribute) -> None:
+def _check_choice(
+    c: GraphCompilation, edge: Edge, compiled: CompiledCondition, said: Attribute
+) -> None:
     """Conditions are asked before labels: the answer is recorded, and another way may be taken."""
     is_offered = c.types[edge.source].name == "wait.human" and given(edge, "label") is not None
     if not is_offered or compiled.tree is None or not _ANSWER_KEYS.isdisjoint(compiled.reads):
@@ -57,7 +59,7 @@ def _check_choice(c: Compilation, edge: Edge, compiled: Compiled, said: Attribut
     c.report("choice-condition", said.span, message, remedy)
 
 
-def _check_unused(c: Compilation, edge: Edge) -> None:
+def _check_unused(c: GraphCompilation, edge: Edge) -> None:
     said = given(edge, "condition")
     if said is None or c.role(edge.source) is not Role.FORK:
         return
@@ -67,7 +69,7 @@ def _check_unused(c: Compilation, edge: Edge) -> None:
         c.report("condition-unused", said.span, message, remedy)
 
 
-def _check_retries(c: Compilation, edge: Edge) -> None:
+def _check_retries(c: GraphCompilation, edge: Edge) -> None:
     said = given(edge, "max_retries")
     if said is not None and c.is_first("edge-retries", said):
         message = f"a run may take the edge to {edge.target!r} at most {said.raw.strip()} times"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.routes import restarts
@@ -13,7 +13,7 @@ _SPEC_START = "Add a node with shape=Mdiamond, or call one `start`."
 _SPEC_EXIT = "Add a node with shape=Msquare, or call one `exit`."
 
 
-def check_ends(c: Compilation) -> None:
+def check_ends(c: GraphCompilation) -> None:
     starts, exits = c.with_role(Role.START), c.with_role(Role.EXIT)
     if c.is_docs:
         _check_single(c, "single-start", starts, "start", _DOCS_START)
@@ -25,7 +25,9 @@ def check_ends(c: Compilation) -> None:
     _check_edges(c)
 
 
-def _check_single(c: Compilation, rule: str, found: list[Node], what: str, remedy: str) -> None:
+def _check_single(
+    c: GraphCompilation, rule: str, found: list[Node], what: str, remedy: str
+) -> None:
     if not found:
         c.report(rule, c.graph.span, f"the graph has no {what}", remedy)
     for node in found[1:]:
@@ -33,7 +35,7 @@ def _check_single(c: Compilation, rule: str, found: list[Node], what: str, remed
         c.report(rule, node.span, message, f"Keep one {what}, and lead the edges of others to it.")
 
 
-def _check_edges(c: Compilation) -> None:
+def _check_edges(c: GraphCompilation) -> None:
     for edge in c.graph.edges:
         if c.role(edge.target) is Role.START and not restarts(edge):
             message = f"an edge leads from {edge.source!r} to the start {edge.target!r}"

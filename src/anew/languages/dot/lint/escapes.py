@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.lint.reach import TARGET_KEYS, walked
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.routes import restarts
@@ -35,13 +35,13 @@ class _Branches(Struct, frozen=True):
     ways: dict[str, list[_Way]] = field(default_factory=dict)
 
 
-def check_escapes(c: Compilation) -> None:
+def check_escapes(c: GraphCompilation) -> None:
     joins = {**c.implied_joins, **{fork: join for fork, join in c.joins.items() if join}}
     for fork, join in joins.items():
         _check(c, _between(c, fork, join, joins))
 
 
-def _between(c: Compilation, fork: str, join: str, joins: Mapping[str, str]) -> _Branches:
+def _between(c: GraphCompilation, fork: str, join: str, joins: Mapping[str, str]) -> _Branches:
     """Every way from the fork on, up to the join, the exits and the fork itself."""
     found, todo = _Branches(fork, join), list(c.leads[fork])
     while todo:
@@ -53,7 +53,7 @@ def _between(c: Compilation, fork: str, join: str, joins: Mapping[str, str]) -> 
     return found
 
 
-def _ways(c: Compilation, name: str, joins: Mapping[str, str]) -> Iterator[_Way]:
+def _ways(c: GraphCompilation, name: str, joins: Mapping[str, str]) -> Iterator[_Way]:
     node = c.graph.nodes[name]
     if name in joins:
         yield _Way(joins[name], f"the fork {name!r}", node.span)
@@ -66,7 +66,7 @@ def _ways(c: Compilation, name: str, joins: Mapping[str, str]) -> Iterator[_Way]
             yield _Way(target, f"{key} of node {name!r}", said.span)
 
 
-def _check(c: Compilation, branches: _Branches) -> None:
+def _check(c: GraphCompilation, branches: _Branches) -> None:
     """Report the ways after which only an end around the join is left."""
     ends = [name for name in branches.ways if c.role(name) is Role.EXIT]
     back = _turned(branches)
@@ -81,7 +81,7 @@ def _check(c: Compilation, branches: _Branches) -> None:
         _check_restarts(c, branches, name)
 
 
-def _check_restarts(c: Compilation, branches: _Branches, name: str) -> None:
+def _check_restarts(c: GraphCompilation, branches: _Branches, name: str) -> None:
     """A run that begins anew takes the place of the whole run, not of one of its branches."""
     for edge in c.leaving[name]:
         if restarts(edge):
@@ -102,7 +102,7 @@ def _turned(branches: _Branches) -> Mapping[str, Iterable[str]]:
     return back
 
 
-def _report(c: Compilation, branches: _Branches, way: _Way) -> None:
+def _report(c: GraphCompilation, branches: _Branches, way: _Way) -> None:
     fork, join = branches.fork, branches.join
     message = f"{way.what} leads out of a branch of {fork!r} around {join!r}, where they meet"
     remedy = f"Lead it to {join!r}, and choose the way on behind that node."

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.languages.dot.attributes import shown
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.goals import gate_target
 from anew.languages.dot.graph import Node
 from anew.languages.dot.lint.reach import TARGET_KEYS, walked
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.retries import JITTER_MAX, max_retries, on_failure, rescuing
-from anew.languages.dot.routes import Route
+from anew.languages.dot.routes import CompiledEdge
 from anew.languages.dot.settings import Holder, flag, given, number
 
 RETRIES_USUAL = 5
@@ -19,7 +19,7 @@ JITTER_USUAL = 1.0
 _NAMED = 5
 
 
-def check_failures(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
+def check_failures(c: GraphCompilation, routes: Mapping[str, list[CompiledEdge]]) -> None:
     _check_targets(c, c.graph, "the graph")
     for node in c.graph.nodes.values():
         _check_targets(c, node, f"node {node.id!r}")
@@ -29,7 +29,7 @@ def check_failures(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
     _check_routes(c, routes)
 
 
-def _check_targets(c: Compilation, holder: Holder, owner: str) -> None:
+def _check_targets(c: GraphCompilation, holder: Holder, owner: str) -> None:
     for key in (*TARGET_KEYS, "fallback"):
         found = given(holder, key)
         if found is None or found.raw.strip() in c.graph.nodes:
@@ -44,7 +44,7 @@ def _check_targets(c: Compilation, holder: Holder, owner: str) -> None:
         c.report(rule, found.span, message, c.suggestions.remedy(word, c.graph.nodes))
 
 
-def _check_count(c: Compilation, node: Node) -> None:
+def _check_count(c: GraphCompilation, node: Node) -> None:
     retries = max_retries(c, node)
     found = given(node, "max_retries")
     if found is None or retries <= RETRIES_USUAL:
@@ -55,7 +55,7 @@ def _check_count(c: Compilation, node: Node) -> None:
         c.report("high-retry-count", found.span, message, remedy)
 
 
-def _check_jitter(c: Compilation, node: Node) -> None:
+def _check_jitter(c: GraphCompilation, node: Node) -> None:
     found, fraction = given(node, "retry_jitter"), number(node, "retry_jitter")
     if not c.is_docs or found is None or fraction is None:
         return
@@ -68,7 +68,7 @@ def _check_jitter(c: Compilation, node: Node) -> None:
         c.report("high-jitter", found.span, message, remedy)
 
 
-def _check_gate(c: Compilation, node: Node) -> None:
+def _check_gate(c: GraphCompilation, node: Node) -> None:
     if c.is_docs or flag(node, "goal_gate") is not True or gate_target(c, node) is not None:
         return
     message = f"the goal gate {node.id!r} has no retry_target: unsatisfied it ends the run"
@@ -79,7 +79,7 @@ def _check_gate(c: Compilation, node: Node) -> None:
 # --- failures without a route --------------------------------------------------------------------
 
 
-def _check_routes(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
+def _check_routes(c: GraphCompilation, routes: Mapping[str, list[CompiledEdge]]) -> None:
     """One finding for all of them: that a failure ends the run is often meant."""
     if given(c.graph, "on_failure") is not None or c.fallback is not None:
         return
@@ -99,7 +99,7 @@ def _check_routes(c: Compilation, routes: Mapping[str, list[Route]]) -> None:
     c.report("fail-edge-missing", open_ended[0].span, message, remedy)
 
 
-def _inside_branches(c: Compilation) -> set[str]:
+def _inside_branches(c: GraphCompilation) -> set[str]:
     """Nodes whose failure ends a branch, of which the join takes care."""
     ends = {node.id for node in c.with_role(Role.JOIN)} | set(c.implied_joins.values())
     ways = {name: [to for to in targets if to not in ends] for name, targets in c.leads.items()}
@@ -107,7 +107,7 @@ def _inside_branches(c: Compilation) -> set[str]:
     return walked(ways, [target for fork in forks for target in ways[fork]])
 
 
-def _has_route(c: Compilation, node: Node, routes: list[Route]) -> bool:
+def _has_route(c: GraphCompilation, node: Node, routes: list[CompiledEdge]) -> bool:
     if c.role(node.id) not in (Role.WORK, Role.JOIN) or given(node, "on_failure") is not None:
         return True
     if c.types[node.id].name == "wait.human" and given(node, "timeout") is None:
@@ -117,7 +117,7 @@ def _has_route(c: Compilation, node: Node, routes: list[Route]) -> bool:
     return any(_takes_failures(c, route) for route in routes)
 
 
-def _takes_failures(c: Compilation, route: Route) -> bool:
+def _takes_failures(c: GraphCompilation, route: CompiledEdge) -> bool:
     if route.condition is None:
         return c.role(route.edge.target) is Role.CHOICE
     return route.condition.can_hold_on_failure

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from anew.languages.dot.attributes import shown
 from anew.languages.dot.children import CHILD_TYPES, child_of, names_child
 from anew.languages.dot.commands import command_of
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.node_types import (
@@ -29,7 +29,7 @@ from anew.program.findings import Severity, listed
 _ACCELERATOR = re.compile(r"\s*\[\w+\]")
 
 
-def check_nodes(c: Compilation, known: Known) -> None:
+def check_nodes(c: GraphCompilation, known: Known) -> None:
     mapped = shape_map(c.graph)
     declared = {node.id.lower(): node.id for node in c.graph.nodes.values() if node.is_declared}
     for node in c.graph.nodes.values():
@@ -44,7 +44,7 @@ def check_nodes(c: Compilation, known: Known) -> None:
 # --- types ---------------------------------------------------------------------------------------
 
 
-def _check_type(c: Compilation, node: Node, known: Known) -> None:
+def _check_type(c: GraphCompilation, node: Node, known: Known) -> None:
     stated = given(node, *TYPE_KEYS)
     if stated is None or known.named(stated.raw.strip()) is not None:
         return
@@ -56,11 +56,13 @@ def _check_type(c: Compilation, node: Node, known: Known) -> None:
     c.report(_handlers(c), stated.span, message, remedy)
 
 
-def _handlers(c: Compilation) -> str:
+def _handlers(c: GraphCompilation) -> str:
     return "known-handlers" if c.is_docs else "type_known"
 
 
-def _check_shape(c: Compilation, node: Node, known: Known, *, mapped: Mapping[str, str]) -> None:
+def _check_shape(
+    c: GraphCompilation, node: Node, known: Known, *, mapped: Mapping[str, str]
+) -> None:
     if shaped_type(node, known, c.dialect, mapped=mapped) is not None:
         _check_confusion(c, node, mapped)
         return
@@ -81,7 +83,7 @@ def _check_shape(c: Compilation, node: Node, known: Known, *, mapped: Mapping[st
     c.report(_handlers(c), shape.span, message, remedy)
 
 
-def _check_confusion(c: Compilation, node: Node, mapped: Mapping[str, str]) -> None:
+def _check_confusion(c: GraphCompilation, node: Node, mapped: Mapping[str, str]) -> None:
     shape = given(node, "shape")
     if shape is None or shape_of(node) in mapped:
         return
@@ -104,7 +106,7 @@ def _check_confusion(c: Compilation, node: Node, mapped: Mapping[str, str]) -> N
 # --- what types need -----------------------------------------------------------------------------
 
 
-def _check_needs(c: Compilation, node: Node) -> None:
+def _check_needs(c: GraphCompilation, node: Node) -> None:
     kind = c.types[node.id].name
     if kind == "codergen":
         _check_task(c, node)
@@ -121,7 +123,7 @@ def _check_needs(c: Compilation, node: Node) -> None:
         c.report("child-missing", node.span, message, remedy)
 
 
-def _check_default(c: Compilation, node: Node) -> None:
+def _check_default(c: GraphCompilation, node: Node) -> None:
     said = given(node, "human.default_choice")
     if said is not None and default_choice(c, node) is None:
         message = f"no edge leads from {node.id!r} to its default choice {shown(said.raw)}"
@@ -129,7 +131,7 @@ def _check_default(c: Compilation, node: Node) -> None:
         c.report("attribute-value", said.span, message, c.suggestions.remedy(said.raw, targets))
 
 
-def _check_task(c: Compilation, node: Node) -> None:
+def _check_task(c: GraphCompilation, node: Node) -> None:
     if c.is_docs and given(node, "goal", "prompt", "llm_prompt") is None:
         message = f"the agent {node.id!r} has no goal: it is given its label"
         c.report("missing-goal", node.span, message, 'Add goal="…".')
@@ -141,7 +143,7 @@ def _check_task(c: Compilation, node: Node) -> None:
 # --- declarations --------------------------------------------------------------------------------
 
 
-def _check_declared(c: Compilation, node: Node, declared: Mapping[str, str]) -> None:
+def _check_declared(c: GraphCompilation, node: Node, declared: Mapping[str, str]) -> None:
     if node.again and c.is_docs:
         message = f"node {node.id!r} is declared in line {node.span.line} already"
         for place in node.again:

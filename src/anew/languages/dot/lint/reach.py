@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Role
 
@@ -15,7 +15,7 @@ from anew.languages.dot.node_type import Role
 TARGET_KEYS = ("retry_target", "fallback_retry_target")
 
 
-def check_reach(c: Compilation) -> None:
+def check_reach(c: GraphCompilation) -> None:
     starts = [node.id for node in c.with_role(Role.START)]
     if not starts:
         return  # nothing could be reached, which is said already
@@ -28,7 +28,7 @@ def check_reach(c: Compilation) -> None:
         _check_exit(c, ways, ahead - set(fallback))
 
 
-def ways_from(c: Compilation, node: Node) -> list[str]:
+def ways_from(c: GraphCompilation, node: Node) -> list[str]:
     """Where a run can go from a node: along its edges, and to its retry targets."""
     targets = (c.target(node, key) for key in TARGET_KEYS)
     return [*c.leads[node.id], *(target for target in targets if target is not None)]
@@ -46,7 +46,7 @@ def walked(ways: Mapping[str, Iterable[str]], first: Iterable[str]) -> set[str]:
     return seen
 
 
-def _check_reached(c: Compilation, reached: set[str], start: str) -> None:
+def _check_reached(c: GraphCompilation, reached: set[str], start: str) -> None:
     for node in c.graph.nodes.values():
         if node.id not in reached:
             message = f"no way leads from the start {start!r} to node {node.id!r}"
@@ -54,7 +54,7 @@ def _check_reached(c: Compilation, reached: set[str], start: str) -> None:
             c.report("reachability", node.span, message, remedy)
 
 
-def _check_exit(c: Compilation, ways: Mapping[str, list[str]], asked: set[str]) -> None:
+def _check_exit(c: GraphCompilation, ways: Mapping[str, list[str]], asked: set[str]) -> None:
     exits = [node.id for node in c.with_role(Role.EXIT)]
     if not exits:
         return

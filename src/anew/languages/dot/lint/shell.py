@@ -10,7 +10,7 @@ import re
 
 from anew.languages.dot.attributes import excerpt
 from anew.languages.dot.commands import command_of
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.environment import is_risky
 from anew.languages.dot.graph import Attribute
 from anew.languages.dot.variables import Variable, assigned_in, variables_in_command
@@ -24,7 +24,7 @@ _CODE = re.compile(
 _REMEDY = 'Hand it over as an argument: `sh -c \'echo "$1"\' sh "$name"`.'
 
 
-def check_shell(c: Compilation) -> None:
+def check_shell(c: GraphCompilation) -> None:
     for node in c.graph.nodes.values():
         command = command_of(c, node) if c.types[node.id].name == "tool" else None
         if command is None or not c.is_first("shell-code", command):

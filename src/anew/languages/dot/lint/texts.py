@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from anew.languages.dot.agents import task_text
 from anew.languages.dot.attributes import excerpt
 from anew.languages.dot.commands import command_of
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.prompt_files import FILE_KEY
 from anew.languages.dot.settings import text
@@ -35,7 +35,7 @@ _SHOWN_MAX = 120
 _READERS = ("codergen", "wait.human", "parallel.fan_in")
 
 
-def check_texts(c: Compilation) -> None:
+def check_texts(c: GraphCompilation) -> None:
     known = {*_WRITTEN, *(f"graph.{key}" for key in c.graph.attributes)}
     known.update(key for kind in c.types.values() for key in kind.writes)
     for node in c.graph.nodes.values():
@@ -52,7 +52,7 @@ def check_texts(c: Compilation) -> None:
             _report(c, node, command, own, known=known, remedy=remedy)
 
 
-def _used_text(c: Compilation, node: Node) -> Attribute | None:
+def _used_text(c: GraphCompilation, node: Node) -> Attribute | None:
     """The attribute whose text the node says to an agent or a person."""
     kind = c.types[node.id].name
     if kind not in _READERS:
@@ -71,7 +71,7 @@ def _missing(variables: Iterable[Variable], known: Collection[str]) -> list[Vari
 
 
 def _report(
-    c: Compilation,
+    c: GraphCompilation,
     node: Node,
     attribute: Attribute,
     missing: Sequence[Variable],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from anew.languages.dot.attributes import duration_meant, shown
-from anew.languages.dot.compilation import Compilation
+from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.fidelity import GRAPH_KEYS
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_types import TYPES
@@ -23,7 +23,7 @@ from anew.program.findings import Severity
 from anew.program.kinds import FIDELITIES
 
 
-def check_values(c: Compilation) -> None:
+def check_values(c: GraphCompilation) -> None:
     nodes, edges = c.graph.nodes.values(), c.graph.edges
     _check(c, [c.graph], GRAPH, "a graph")
     _check(c, nodes, NODES[c.dialect], "a node")
@@ -33,7 +33,9 @@ def check_values(c: Compilation) -> None:
         _check_fidelity(c, holder)
 
 
-def _check(c: Compilation, holders: Iterable[Holder], known: Mapping[str, Check], of: str) -> None:
+def _check(
+    c: GraphCompilation, holders: Iterable[Holder], known: Mapping[str, Check], of: str
+) -> None:
     """Each unknown key is told once: a habit of the author's, not a mistake at each place."""
     told: set[str] = set()
     for holder in holders:
@@ -48,7 +50,7 @@ def _check(c: Compilation, holders: Iterable[Holder], known: Mapping[str, Check]
                 _unknown(c, attribute, known, of)
 
 
-def _has_own_words(c: Compilation, holder: Holder) -> bool:
+def _has_own_words(c: GraphCompilation, holder: Holder) -> bool:
     """Whether it is a node of a type that code brings, whose attributes only that code knows."""
     if not isinstance(holder, Node):
         return False
@@ -56,7 +58,7 @@ def _has_own_words(c: Compilation, holder: Holder) -> bool:
     return TYPES.get(kind.name) is not kind
 
 
-def _check_value(c: Compilation, attribute: Attribute, check: Check) -> None:
+def _check_value(c: GraphCompilation, attribute: Attribute, check: Check) -> None:
     if not attribute.raw.strip():
         return  # an empty value says nothing
     message = check(attribute)
@@ -66,7 +68,9 @@ def _check_value(c: Compilation, attribute: Attribute, check: Check) -> None:
         c.report("attribute-value", attribute.span, message, remedy)
 
 
-def _unknown(c: Compilation, attribute: Attribute, known: Mapping[str, Check], of: str) -> None:
+def _unknown(
+    c: GraphCompilation, attribute: Attribute, known: Mapping[str, Check], of: str
+) -> None:
     message = f"{attribute.key!r} is no attribute of {of} in the {c.dialect} dialect"
     if attribute.key in WITHOUT_EFFECT:
         message = f"{attribute.key!r} of {of} has no effect"
@@ -75,7 +79,7 @@ def _unknown(c: Compilation, attribute: Attribute, known: Mapping[str, Check], o
     c.report("attribute-unknown", attribute.key_span, message, remedy, severity=severity)
 
 
-def _remedy(c: Compilation, key: str, known: Mapping[str, Check]) -> tuple[str, bool]:
+def _remedy(c: GraphCompilation, key: str, known: Mapping[str, Check]) -> tuple[str, bool]:
     """What to do about the key, and whether another one was probably meant."""
     if key in WITHOUT_EFFECT:
         return WITHOUT_EFFECT[key], False
@@ -89,7 +93,7 @@ def _remedy(c: Compilation, key: str, known: Mapping[str, Check]) -> tuple[str, 
     return f"Did you mean {near!r}?", True
 
 
-def _check_fidelity(c: Compilation, holder: Holder) -> None:
+def _check_fidelity(c: GraphCompilation, holder: Holder) -> None:
     found = given(holder, "fidelity", *GRAPH_KEYS)
     if found is None or found.raw.strip() in FIDELITIES:
         return
