@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from anew.engine import events as e
 from anew.engine.state import StepRunKey
 from anew.lab.lags import Lags
+from anew.program.program import RouteMode
 
 B = StepRunKey("b", 1)
 
@@ -21,7 +22,13 @@ def read(log: Iterable[e.Event]) -> Lags:
 def routed(at: int) -> e.NextEvaluated:
     token = {"id": 1, "to": "b", "args": {}}
     return e.NextEvaluated(
-        at=at, step="a", visit=1, event="step.done", mode="exclusive", arcs=[], tokens=[token]
+        at=at,
+        step="a",
+        visit=1,
+        event="step.done",
+        mode=RouteMode.EXCLUSIVE,
+        arcs=[],
+        tokens=[token],
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from anew.engine import events as e
 from anew.engine.decide import Due, Reported, Skipped
+from anew.engine.events.words import SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
 from anew.lab.faults.audit import Evidence, audit
@@ -76,7 +77,7 @@ def test_waits_that_were_ended_together_are_told_one_by_one() -> None:
     world = skipped_retry()
     boundaries = [turn.boundary for turn in told_turns(world.log)]
     assert Skipped((S,), "ann") in boundaries
-    other = e.WaitSkipped(step="s", visit=7, waited_for="retry")
+    other = e.WaitSkipped(step="s", visit=7, waited_for=SkippedWait.RETRY)
     assert happened(world.state, other) is None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -15,6 +17,7 @@ from anew.errors import ConfigError, EngineBug
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
+from anew.program.policy import DirectiveKind
 from anew.store import RunId, StoredEvent
 from anew.stores import codec
 from anew.stores.codec import (
@@ -53,7 +56,7 @@ def there_and_back(events):
 
 def processed(seq=1, result=None, **patches):
     return e.TaskProcessed(
-        seq=seq, outcome=outcome_of(result), directive="continue", patches=patches
+        seq=seq, outcome=outcome_of(result), directive=DirectiveKind.CONTINUE, patches=patches
     )
 
 
@@ -148,6 +151,23 @@ def test_a_lost_blob_names_run_and_event(found, word):
 def test_an_event_that_cannot_be_read_names_run_and_event(row):
     with pytest.raises(DamagedRun, match=r"run 7 is damaged at event 4: .*task.vanished|its run"):
         decode_event(RUN, row, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "word"),
+    [
+        ("task.processed", "directive", "hurry"),
+        ("task.retry_scheduled", "backoff", "fibonacci"),
+        ("task.retry_scheduled", "jitter", "lunar"),
+        ("step.done", "verdict", "splendid"),
+    ],
+)
+def test_a_word_of_a_newer_version_is_named_with_its_place(name, field, word):
+    row = StoredEvent(4, 0, name, json.dumps({field: word}))
+    with pytest.raises(
+        DamagedRun, match=rf"run 7 is damaged at event 4: its {name} .*{word}.*{field}"
+    ):
+        decode_event(RunId(7), row, {})
 
 
 def test_a_snapshot_of_another_version_is_ignored():

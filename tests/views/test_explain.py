@@ -18,7 +18,6 @@ from anew.lab.simulate import Simulation, simulate
 from anew.languages import load_text
 from anew.program.program import Program
 from anew.values import Object
-from anew.views.explain.delays import delay_sentence
 from anew.views.explain.explaining import PARAGRAPHS_SHOWN_MAX, explanation, shortened
 from anew.views.explain.loops import ITERATIONS_TOLD_MAX
 from anew.views.explain.paragraph import About, DelayParts, Paragraph, paragraph_row
@@ -145,22 +144,6 @@ def test_the_numbers_of_every_delay_make_it() -> None:
                 assert exact_seconds(told.delay.seconds) in sentence
     assert sum(seen.values()) > 300
     assert {"decorrelated", "full", "equal", "true", "none"} <= {key.split()[1] for key in seen}
-
-
-def test_a_backoff_of_a_newer_engine_is_told_by_its_own_name() -> None:
-    newer = DelayParts(
-        backoff="fibonacci",
-        base=3.0,
-        jitter="none",
-        draw=None,
-        cap=None,
-        spread=3.0,
-        wish=None,
-        seconds=3.0,
-        first=1.0,
-        k=4,
-    )
-    assert delay_sentence(newer) == "Delay: fibonacci, 3.0 s, no cap, no jitter."
 
 
 def recomputed(parts: DelayParts) -> float:

@@ -15,6 +15,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.languages import load_text
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.store import RunId, RunRow, StoredProgram
 from anew.values import Object, put_in
@@ -238,7 +239,7 @@ def visited(step: str, token: int, *, branch: int | None = None, **ctx: str) -> 
         e.StepScheduled(**place, tokens=[token], args={}, branch=branch),
         e.StepStarted(**place),
         e.TaskStarted(**task, task_visit=1),
-        e.TaskProcessed(**task, outcome=outcome, directive="continue", patches=patches),
+        e.TaskProcessed(**task, outcome=outcome, directive=DirectiveKind.CONTINUE, patches=patches),
         e.StepDone(**place),
     ]
 

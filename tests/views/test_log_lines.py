@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from anew.engine import events as e
+from anew.engine.events.words import RetryLimit, SkippedWait
 from anew.engine.outcome import outcome_of
+from anew.program.policy import DirectiveKind
+from anew.program.program import LoopMode, RouteMode
 from anew.views.log_lines import LogLines
 from tests.play import simulated
 from tests.views.recorded import BUSY, DOWN, LOOP, RETRY
@@ -61,7 +64,9 @@ def test_spent_attempts_and_what_follows_are_told() -> None:
 
 
 def test_polling_an_ok_result_is_told_as_polling() -> None:
-    processed = e.TaskProcessed(**FETCH, outcome=outcome_of(1), directive="retry", rule=1)
+    processed = e.TaskProcessed(
+        **FETCH, outcome=outcome_of(1), directive=DirectiveKind.RETRY, rule=1
+    )
     assert lines([processed, retry()]) == [
         "fetch.page: attempt 1 gave no final result; will retry after 2.34 s (attempt 2/5)"
     ]
@@ -107,16 +112,24 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     ),
     (e.TaskStarted(**FETCH, task_visit=1), None),
     (
-        e.TaskProcessed(**FETCH, outcome=FAILED, directive="fail", rule=2),
+        e.TaskProcessed(**FETCH, outcome=FAILED, directive=DirectiveKind.FAIL, rule=2),
         "fetch.page: attempt 1 failed: auth: no entry; gives up",
     ),
     (retry(), "fetch.page: attempt 1 ended; will retry after 2.34 s (attempt 2/5)"),
     (
-        e.TaskRetryExhausted(**FETCH, rule=1, attempts=3, reason="elapsed", directive="continue"),
+        e.TaskRetryExhausted(
+            **FETCH,
+            rule=1,
+            attempts=3,
+            reason=RetryLimit.MAX_ELAPSED,
+            directive=DirectiveKind.CONTINUE,
+        ),
         "fetch.page: attempt 1 ended; out of time, goes on",
     ),
     (
-        e.LoopStarted(step="fetch", items=[1], iterator="n", mode="sequential", max_in_flight=1),
+        e.LoopStarted(
+            step="fetch", items=[1], iterator="n", mode=LoopMode.SEQUENTIAL, max_in_flight=1
+        ),
         "fetch: loop over 1 item",
     ),
     (e.LoopIterationDone(step="fetch", iteration=0), None),
@@ -129,7 +142,9 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         "fetch: loop done: 2 of 3 items done, 1 failed",
     ),
     (
-        e.NextEvaluated(step="fetch", event="step.done", mode="exclusive", arcs=[], tokens=[]),
+        e.NextEvaluated(
+            step="fetch", event="step.done", mode=RouteMode.EXCLUSIVE, arcs=[], tokens=[]
+        ),
         None,
     ),
     (e.GateChecked(step="fetch", tokens=[1], allow=False), None),
@@ -145,7 +160,9 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         "fetch: the signal paid did not come in time",
     ),
     (
-        e.WaitSkipped(step="fetch", waited_for="retry", not_before=41_000_000_000, by="ann"),
+        e.WaitSkipped(
+            step="fetch", waited_for=SkippedWait.RETRY, not_before=41_000_000_000, by="ann"
+        ),
         "fetch: wait skipped by ann, 41 s early",
     ),
 ]

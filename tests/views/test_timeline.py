@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from anew.engine import events as e
+from anew.engine.events.words import RetryLimit, SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
+from anew.program.policy import DirectiveKind
+from anew.program.program import LoopMode, RouteMode
+from anew.program.retry import BackoffKind, JitterKind
 from anew.views.timeline import timeline_lines
 
 MILLISECOND = NANOSECONDS // 1000
@@ -24,9 +28,9 @@ def scheduled(delay_seconds: float) -> e.TaskRetryScheduled:
     return e.TaskRetryScheduled(
         **FETCH,
         rule=1,
-        backoff="fixed",
+        backoff=BackoffKind.FIXED,
         base_seconds=delay_seconds,
-        jitter="none",
+        jitter=JitterKind.NONE,
         draw=None,
         cap_seconds=None,
         retry_after_seconds=None,
@@ -66,17 +70,21 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.StepRedelivered(step="fetch", delivery=2), "step redelivered"),
     (e.TaskStarted(**FETCH, task_visit=1), "task page started            attempt 1"),
     (
-        e.TaskProcessed(**FETCH, outcome=FAILED, directive="fail", rule=2),
+        e.TaskProcessed(**FETCH, outcome=FAILED, directive=DirectiveKind.FAIL, rule=2),
         "task page error              http 503 · rule 2 · fail",
     ),
     # On the line of the outcome that asked for it.
     (scheduled(2.0), None),
     (
-        e.TaskRetryExhausted(**FETCH, rule=1, attempts=3, reason="attempts", directive="fail"),
+        e.TaskRetryExhausted(
+            **FETCH, rule=1, attempts=3, reason=RetryLimit.ATTEMPTS, directive=DirectiveKind.FAIL
+        ),
         "task page exhausted          1 attempt made, the rule allows 3 · fail",
     ),
     (
-        e.LoopStarted(step="fetch", items=[1, 2], iterator="n", mode="parallel", max_in_flight=8),
+        e.LoopStarted(
+            step="fetch", items=[1, 2], iterator="n", mode=LoopMode.PARALLEL, max_in_flight=8
+        ),
         "loop started                 2 items · parallel · 8 at a time",
     ),
     # An iteration that went well shows by its last task.
@@ -91,7 +99,11 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     ),
     (
         e.NextEvaluated(
-            step="fetch", event="step.done", mode="exclusive", arcs=[{}], tokens=[{"to": "store"}]
+            step="fetch",
+            event="step.done",
+            mode=RouteMode.EXCLUSIVE,
+            arcs=[{}],
+            tokens=[{"to": "store"}],
         ),
         "next on step.done            -> store",
     ),
@@ -113,7 +125,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.SignalTimedOut(step="fetch", signal="paid"), "no signal came               paid"),
     (
         e.WaitSkipped(
-            step="fetch", waited_for="retry", not_before=START + 41_000_000_000, by="ann"
+            step="fetch", waited_for=SkippedWait.RETRY, not_before=START + 41_000_000_000, by="ann"
         ),
         "wait skipped                 retry · 41.0 s early · ann",
     ),
@@ -135,13 +147,13 @@ def test_an_event_is_shown_as_decided(event: e.Event, said: str | None) -> None:
 
 def test_a_router_without_arcs_has_nothing_to_say() -> None:
     routed = e.NextEvaluated(
-        step="fetch", event="step.done", mode="exclusive", arcs=[], tokens=[], at=START
+        step="fetch", event="step.done", mode=RouteMode.EXCLUSIVE, arcs=[], tokens=[], at=START
     )
     assert len(list(timeline_lines([began(), routed]))) == 1
 
 
 def test_an_outcome_and_its_retry_share_a_line() -> None:
-    processed = e.TaskProcessed(**FETCH, outcome=FAILED, directive="retry", rule=1)
+    processed = e.TaskProcessed(**FETCH, outcome=FAILED, directive=DirectiveKind.RETRY, rule=1)
     processed.at = START + 400 * MILLISECOND
     retry = scheduled(2.0)
     retry.at = processed.at

@@ -31,7 +31,7 @@ from anew.values import Object, patched
 
 # Names of the run's own bookkeeping stay in their branch.
 PRIVATE = "_"
-_RANK = {verdict.value: rank for rank, verdict in enumerate(Verdict)}
+_RANK = {verdict: rank for rank, verdict in enumerate(Verdict)}
 _WAIT_ALL = Gather()
 
 
@@ -85,8 +85,8 @@ def write(recorder: Recorder, joined: Joined, visit: int | None) -> tuple[StepRu
             visit=visit,
             tokens=tokens,
             fork=group.id,
-            policy=joined.gather.policy.value,
-            verdict=joined.verdict.value,
+            policy=joined.gather.policy,
+            verdict=joined.verdict,
             written=_merged(joined) if joined.gather.merges else {},
             cancelled=[branch.name for branch in joined.cancelled],
             error=_error(joined) if visit is None and joined.verdict is Verdict.FAILURE else None,
@@ -114,9 +114,9 @@ def _joined(state: RunState, group: BranchGroup, gather: Gather) -> Joined | Non
     return None if verdict is None else Joined(group, gather, verdict, ended, left)
 
 
-def _verdict(gather: Gather, verdicts: Sequence[str], left: int) -> Verdict | None:
+def _verdict(gather: Gather, verdicts: Sequence[Verdict], left: int) -> Verdict | None:
     """What the ended branches amount to; None while it is open."""
-    successes = sum(verdict == Verdict.SUCCESS for verdict in verdicts)
+    successes = sum(verdict is Verdict.SUCCESS for verdict in verdicts)
     total = len(verdicts) + left
     match gather.policy:
         case JoinPolicy.WAIT_ALL:
@@ -131,12 +131,12 @@ def _verdict(gather: Gather, verdicts: Sequence[str], left: int) -> Verdict | No
             assert_never(gather.policy)
     if decided is None or not gather.lenient:
         return decided
-    have_all_failed = all(verdict == Verdict.FAILURE for verdict in verdicts)
+    have_all_failed = all(verdict is Verdict.FAILURE for verdict in verdicts)
     return Verdict.FAILURE if have_all_failed else Verdict.SUCCESS
 
 
-def _of_all(verdicts: Sequence[str]) -> Verdict:
-    if all(verdict == Verdict.SUCCESS for verdict in verdicts):
+def _of_all(verdicts: Sequence[Verdict]) -> Verdict:
+    if all(verdict is Verdict.SUCCESS for verdict in verdicts):
         return Verdict.SUCCESS
     return Verdict.FAILURE if Verdict.FAILURE in verdicts else Verdict.PARTIAL
 
@@ -176,7 +176,7 @@ def failure_of(step: Step, run: StepRun) -> Object | None:
 
 
 def _result(branch: Branch) -> Object:
-    result: Object = {"verdict": branch.said.verdict, "written": _public(branch.written)}
+    result: Object = {"verdict": branch.said.verdict.value, "written": _public(branch.written)}
     if branch.said.word is not None:
         result["word"] = branch.said.word
     if branch.said.label is not None:
@@ -191,7 +191,7 @@ def _public(written: Object) -> Object:
 
 
 def _winner(joined: Joined) -> Branch | None:
-    wins = (branch for branch in joined.ended if branch.said.verdict == Verdict.SUCCESS)
+    wins = (branch for branch in joined.ended if branch.said.verdict is Verdict.SUCCESS)
     return next(wins, None)
 
 
@@ -207,7 +207,7 @@ def _best(ended: Sequence[Branch]) -> str | None:
 
 
 def _error(joined: Joined) -> Object:
-    failed = [branch for branch in joined.ended if branch.said.verdict == Verdict.FAILURE]
+    failed = [branch for branch in joined.ended if branch.said.verdict is Verdict.FAILURE]
     first = next((branch.error for branch in failed if branch.error is not None), None)
     names = ", ".join(branch.name for branch in failed) or "none"
     message = f"the branches do not satisfy {joined.gather.policy.value}; failed: {names}"
@@ -225,7 +225,7 @@ def _merged(joined: Joined) -> Object:
         winner = _winner(joined)
         ended = [*(one for one in ended if one is not winner), *([winner] if winner else [])]
     elif policy is JoinPolicy.K_OF_N:
-        ended = [one for one in ended if one.said.verdict == Verdict.SUCCESS]
+        ended = [one for one in ended if one.said.verdict is Verdict.SUCCESS]
     merged: Object = {}
     for branch in ended:
         for path, value in branch.written.items():

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.engine.state import LoopVisit, RunState, StepRun, StepRunStatus
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program, RouteMode, Step
 from anew.program.span import Span
 
@@ -103,9 +104,9 @@ def _of_step_run(run: StepRun, was: Step, step: Step, new: Program) -> Iterator[
         if run.redirect is not None and run.redirect not in new.steps:
             yield _gone(f"it retries by way of step {run.redirect!r}", run.redirect, new.span)
     elif run.status is StepRunStatus.DECIDED:
-        if run.directive == "continue" and run.task is not None:
+        if run.directive is DirectiveKind.CONTINUE and run.task is not None:
             yield from _of_task(run, run.task, was, step)
-        if run.directive == "jump" and run.to not in step.index_of:
+        if run.directive is DirectiveKind.JUMP and run.to not in step.index_of:
             message = f"it goes on with task {run.to!r} of step {step.name!r}, which is not there"
             yield Misfit(message, step.span, step.name, run.to)
 

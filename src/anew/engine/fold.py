@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from anew.engine import events as e
+from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.shared_logs import resume_later
 from anew.engine.state import (
-    BRANCH_FAILS,
     FOR_OTHERS,
     NO_ORIGIN,
     RUN_TRANSITIONS,
@@ -46,11 +46,14 @@ from anew.engine.tokens import (
     write_ctx,
 )
 from anew.errors import EngineBug
-from anew.program.policy import Verdict
+from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
+from anew.program.program import LoopMode
 from anew.values import Object, json_text, patched
 
 ENTRY_TOKEN = 1
-_GOES_ON = ("continue", "break", "jump")
+# Every task that ends asks for these, and Python 3.11 is slow to find a member in its enum.
+_GOES_ON = (DirectiveKind.CONTINUE, DirectiveKind.BREAK, DirectiveKind.JUMP)
+_SUCCESS, _FAILURE = Verdict.SUCCESS, Verdict.FAILURE
 # By an arc, or because branches met: not by a retry, a fallback or a gate.
 _NORMAL_WAYS = (None, "join")
 
@@ -199,7 +202,7 @@ def _next_evaluated(state: RunState, event: e.NextEvaluated) -> None:
         _fail(state, event.error or {}, is_stopping=True)
     if not event.tokens:
         end_if_stranded(state, event.branch)
-    elif event.reason == "fallback":
+    elif event.reason is RouteReason.FALLBACK:
         error = (event.tokens[0].get("outcome") or {}).get("error")
         state.rescued = Rescued(event.tokens[0]["to"], error)
     elif state.rescued is not None and _goes_on(event, state.rescued):
@@ -288,10 +291,10 @@ def _task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> No
         _patch(state, run, event.patches)
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
     run.error = event.error or outcome.error
-    verdict = event.verdict or outcome.amounts_to.value
-    if verdict == Verdict.FAILURE and event.directive in _GOES_ON:
-        verdict = "success"  # the author lets it count as one
-    if verdict != "success" or outcome.label or outcome.word or outcome.suggested:
+    verdict = event.verdict or outcome.amounts_to
+    if verdict is _FAILURE and event.directive in _GOES_ON:
+        verdict = _SUCCESS  # the author lets it count as one
+    if verdict is not _SUCCESS or outcome.label or outcome.word or outcome.suggested:
         run.said = OutcomeSummary(verdict, outcome.word, outcome.label, outcome.suggested)
     else:
         run.said = SUCCESS
@@ -314,14 +317,18 @@ def _retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted)
     run.error = event.error or run.error
     verdict = event.verdict
     if verdict is None and event.directive in _GOES_ON:
-        verdict = "success"
+        verdict = _SUCCESS
     if verdict is not None:
         run.said = OutcomeSummary(verdict, None, run.said.label, run.said.suggested)
 
 
 def _human_waiting(state: RunState, run: StepRun, event: e.HumanWaiting) -> None:
     run.asked = Question(
-        event.question, event.choices, event.action or "fail", event.default, event.deadline
+        event.question,
+        event.choices,
+        event.action or TimeoutAction.FAIL,
+        event.default,
+        event.deadline,
     )
     run.resume_at = event.deadline
     state.asking += 1
@@ -403,16 +410,16 @@ def _step_done(state: RunState, event: e.StepDone) -> None:
     repeated = state.ground(visit.branch).repeated
     if repeated:
         repeated.pop(event.step, None)
-    _keep_verdict(state, visit, event.verdict or "success")
+    _keep_verdict(state, visit, event.verdict or _SUCCESS)
     _end_visit(state, event.step, event.visit)
 
 
-def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: str) -> None:
+def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: Verdict) -> None:
     ground = state.ground(visit.branch)
     keep_verdict(ground, visit.key.step, verdict)
     if not isinstance(ground, RunState):
         said = visit.said if isinstance(visit, StepRun) else SUCCESS
-        ground.said = said if said.verdict == verdict else OutcomeSummary(verdict)
+        ground.said = said if said.verdict is verdict else OutcomeSummary(verdict)
         ground.error = None
 
 
@@ -429,18 +436,18 @@ def _step_failed(state: RunState, event: e.StepFailed) -> None:
     visit = state.active[event.step, event.visit]
     if isinstance(visit, StepRun):
         state.last_result = _moved(state, event).last
-    _keep_verdict(state, visit, event.verdict or "failure")
+    _keep_verdict(state, visit, event.verdict or _FAILURE)
     ground = state.ground(visit.branch)
     if event.error.get("retryable") is False:
         _count_repeats(ground, event.step, signature_of(event.error))
     if isinstance(ground, Branch):
         ground.error = event.error
-    if event.failure_mode == BRANCH_FAILS:
+    if event.failure_mode is FailureEffect.BRANCH:
         assert isinstance(ground, Branch)
-        ground.said = OutcomeSummary("failure")
+        ground.said = OutcomeSummary(_FAILURE)
         end_branch(state, ground)
     elif not event.handled:
-        _fail(state, event.error, is_stopping=event.failure_mode == "fail_fast")
+        _fail(state, event.error, is_stopping=event.failure_mode is FailureEffect.FAIL_FAST)
     _end_visit(state, event.step, event.visit)
 
 
@@ -477,7 +484,7 @@ def _loop_started(state: RunState, run: StepRun, event: e.LoopStarted) -> None:
         args=run.args,
         items=event.items,
         iterator=event.iterator,
-        is_parallel=event.mode == "parallel",
+        is_parallel=event.mode is LoopMode.PARALLEL,
         max_in_flight=event.max_in_flight,
         results=[None] * len(event.items),
         began_at=run.began_at,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anew.engine import events as e
+from anew.engine.events.words import RouteReason
 from anew.engine.fold import evolve
-from anew.engine.router import RouteReason
 from anew.engine.state import LoopVisit, RunState, StepRun, StepRunStatus
 from anew.program.policy import DirectiveKind
 

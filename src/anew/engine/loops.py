@@ -30,7 +30,7 @@ def open_loop(recorder: Recorder, run: StepRun, loop: Loop) -> LoopVisit | Objec
             visit=run.key.visit,
             items=items,
             iterator=loop.iterator,
-            mode=loop.mode.value,
+            mode=loop.mode,
             max_in_flight=width,
             draws=recorder.taken_draws(),
         )

@@ -6,7 +6,7 @@ on exactly as it would have. Never sleeps and never calls a tool.
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
+from typing import TypeAlias, assert_never, final
 
 from msgspec import Struct
 
@@ -49,6 +49,7 @@ from anew.errors import EngineBug
 from anew.expressions import MappingScope
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
+from anew.program.policy import DirectiveKind
 from anew.program.program import Program, Step, Task
 from anew.values import Object, Value
 
@@ -253,26 +254,26 @@ class Pipeline:
         match run.directive:
             case None:
                 return self._bounded(_Start(tasks[0].label, 1))
-            case "retry" if run.redirect is not None:
+            case DirectiveKind.RETRY if run.redirect is not None:
                 return _Leave(run.redirect)
-            case "retry":
+            case DirectiveKind.RETRY:
                 assert run.task is not None
                 return self._bounded(_Start(run.task, run.attempt + 1))
-            case "jump":
+            case DirectiveKind.JUMP:
                 assert run.to is not None
                 return self._bounded(_Start(run.to, 1))
-            case "continue":
+            case DirectiveKind.CONTINUE:
                 assert run.task is not None
                 following = self._step.index_of[run.task] + 1
                 if following < len(tasks):
                     return self._bounded(_Start(tasks[following].label, 1))
                 return Ended(run.key, None)
-            case "break":
+            case DirectiveKind.BREAK:
                 return Ended(run.key, None)
-            case "fail":
+            case DirectiveKind.FAIL:
                 return Ended(run.key, run.error or error_of("failed", "the task failed"))
-            case unknown:
-                raise EngineBug(f"{run.key} has the directive {unknown!r}")
+            case _:
+                assert_never(run.directive)
 
     def _bounded(self, move: _Start) -> _Start | Ended:
         limit = self._recorder.program.limits.tasks_per_step_run

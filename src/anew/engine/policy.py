@@ -10,6 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
+from anew.engine.events.words import RetryLimit
 from anew.engine.outcome import Outcome, error_of
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, text_of
@@ -28,12 +29,14 @@ from anew.program.policy import (
     Budget,
     Continue,
     Directive,
+    DirectiveKind,
     Exhausted,
     Fail,
     Jump,
     OutcomeStatus,
     Retry,
     Rule,
+    Verdict,
 )
 from anew.program.program import Dialect, Task
 from anew.values import Object, path_text
@@ -44,12 +47,12 @@ _CONTINUE, _FAIL = Continue(), Fail()
 class Settled(Struct, frozen=True):
     """A directive that needs no more thought."""
 
-    directive: str
+    directive: DirectiveKind
     to: str | None = None
     error: Object | None = None
     delay_seconds: float | None = None
     not_before: int | None = None
-    verdict: str | None = None
+    verdict: Verdict | None = None
 
 
 def judge(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
@@ -76,7 +79,7 @@ class _Judgement(Struct):
             written = (*policy.patches, *(rule.patches if rule else ()))
             patches = patches_of(written, scope, self._updates())
         except Rejected as rejected:
-            self._processed(number, Settled("fail", error=rejected.error), {})
+            self._processed(number, Settled(DirectiveKind.FAIL, error=rejected.error), {})
             return
         self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
 
@@ -117,7 +120,7 @@ class _Judgement(Struct):
                 return
             settled = self._settle(then, scope, rule)
         except Rejected as rejected:
-            settled = Settled("fail", error=rejected.error)
+            settled = Settled(DirectiveKind.FAIL, error=rejected.error)
         self._processed(number, settled, patches)
 
     def _settle(
@@ -128,15 +131,15 @@ class _Judgement(Struct):
     ) -> Settled:
         match then:
             case Continue():
-                return Settled("continue", verdict=then.verdict.value if then.verdict else None)
+                return Settled(DirectiveKind.CONTINUE, verdict=then.verdict)
             case Break():
-                return Settled("break")
+                return Settled(DirectiveKind.BREAK)
             case Fail():
-                return Settled("fail", error=self._failure(then, scope, rule))
+                return Settled(DirectiveKind.FAIL, error=self._failure(then, scope, rule))
             case Jump():
                 return self._jump(then, scope)
             case Retry():
-                return Settled("retry")
+                return Settled(DirectiveKind.RETRY)
             case _:
                 assert_never(then)
 
@@ -151,10 +154,10 @@ class _Judgement(Struct):
 
     def _jump(self, then: Jump, scope: RunScope | None) -> Settled:
         if then.delay is None or scope is None:
-            return Settled("jump", to=then.to)
+            return Settled(DirectiveKind.JUMP, to=then.to)
         now = self.recorder.moment.now
         seconds = min(seconds_of(then.delay, scope, "delay", now=now), DELAY_SECONDS_MAX)
-        return Settled("jump", then.to, None, seconds, due_at(now, seconds))
+        return Settled(DirectiveKind.JUMP, then.to, None, seconds, due_at(now, seconds))
 
     def _processed(self, number: int | None, settled: Settled, patches: Object) -> None:
         self.recorder.emit(
@@ -188,28 +191,28 @@ class _Judgement(Struct):
         attempts = count_of(retry.attempts, scope, "attempts")
         executions = self._executions(retry)
         if executions >= attempts:
-            self._processed(number, Settled("retry"), patches)
-            self._exhausted(number, retry, attempts, "attempts", scope)
+            self._processed(number, Settled(DirectiveKind.RETRY), patches)
+            self._exhausted(number, retry, attempts, RetryLimit.ATTEMPTS, scope)
             return
         now = self.recorder.moment.now
         bounds = bounds_of(retry, scope, now)
-        self._processed(number, Settled("retry"), patches)
+        self._processed(number, Settled(DirectiveKind.RETRY), patches)
         delay = delay_of(retry, bounds, self.run, self.outcome, self.recorder, after=executions)
         not_before = due_at(now, delay.seconds)
         if is_too_late(bounds, self.run, not_before):
-            self._exhausted(number, retry, attempts, "max_elapsed", scope)
+            self._exhausted(number, retry, attempts, RetryLimit.MAX_ELAPSED, scope)
             return
         self.recorder.taken_draws()  # the jitter's, which the event names `draw`
         self.recorder.emit(
             TaskRetryScheduled(
                 **self._place(),
                 rule=number,
-                backoff=retry.backoff.kind.value,
+                backoff=retry.backoff.kind,
                 base_seconds=delay.base,
                 jitter=jitter_word(retry.backoff.jitter),
                 draw=delay.draw,
                 cap_seconds=bounds.cap,
-                retry_after_seconds=delay.wish,
+                retry_after_seconds=delay.retry_after,
                 spread_seconds=delay.spread,
                 delay_seconds=delay.seconds,
                 not_before=not_before,
@@ -228,18 +231,22 @@ class _Judgement(Struct):
         return ground.retries.get(self.run.key.step, 0) + 1
 
     def _exhausted(
-        self, number: int, retry: Retry, attempts: int, reason: str, scope: RunScope
+        self, number: int, retry: Retry, attempts: int, reason: RetryLimit, scope: RunScope
     ) -> None:
-        wish = retry.on_exhausted or Exhausted(_FAIL)
+        sequel = retry.on_exhausted or Exhausted(_FAIL)
         patches: Object = {}
         try:
-            patches = patches_of(wish.patches, scope)
+            patches = patches_of(sequel.patches, scope)
             after = scope.patched(patches)
-            error = self._spent_error(wish.then, after)
-            is_failing = isinstance(wish.then, Fail)
-            settled = Settled("fail") if is_failing else self._settle(wish.then, after, None)
+            error = self._spent_error(sequel.then, after)
+            is_failing = isinstance(sequel.then, Fail)
+            settled = (
+                Settled(DirectiveKind.FAIL)
+                if is_failing
+                else self._settle(sequel.then, after, None)
+            )
         except Rejected as rejected:
-            settled, error = Settled("fail"), self._with_count(rejected.error)
+            settled, error = Settled(DirectiveKind.FAIL), self._with_count(rejected.error)
         self.recorder.emit(
             TaskRetryExhausted(
                 **self._place(),

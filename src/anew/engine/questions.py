@@ -15,11 +15,8 @@ from anew.engine.outcome import Advice, Outcome, error_of, outcome_of, wait_seco
 from anew.engine.retry import due_at
 from anew.engine.state import Question, RunState, StepRunKey, StepRunStatus
 from anew.engine.verdicts import RETRY_WORD, ErrorType
-from anew.program.policy import Verdict
+from anew.program.policy import TimeoutAction, Verdict
 from anew.values import Object, Value
-
-ACTIONS = ("first", "fail", "skip", "retry")
-ACTION_DEFAULT = "fail"
 
 _ACCELERATOR = re.compile(r"\s*(?:\[(\w+)\]\s*|(\w)\)\s*|(\w)\s+-\s+)(?=\S)")
 
@@ -32,7 +29,7 @@ class PendingQuestion(Struct, frozen=True):
     question: str
     choices: list[str]
     deadline: int | None
-    action: str
+    action: TimeoutAction
     asked_at: int
 
 
@@ -117,16 +114,19 @@ def asked_by(inputs: Value, now: int) -> Question | Object:
     seconds = None if said.get("timeout") is None else wait_seconds(said["timeout"], now)
     if said.get("timeout") is not None and (seconds is None or seconds < 0):
         return error_of("config", f"timeout must be seconds or a duration, not {said['timeout']!r}")
-    action = said.get("timeout_action") or ("first" if said.get("default") else ACTION_DEFAULT)
-    if action not in ACTIONS:
-        return error_of("config", f"timeout_action {action!r} is none of {', '.join(ACTIONS)}")
+    usual = TimeoutAction.FIRST if said.get("default") else TimeoutAction.FAIL
+    action = said.get("timeout_action") or usual
+    if action not in tuple(TimeoutAction):
+        return error_of(
+            "config", f"timeout_action {action!r} is none of {', '.join(TimeoutAction)}"
+        )
     default = said.get("default")
     if default is not None:
         default = chosen(choices, str(default))
         if default is None:
             return error_of("config", f"default {said['default']!r} is none of the choices")
     deadline = None if seconds is None else due_at(now, seconds)
-    return Question(question, choices, action, default, deadline)
+    return Question(question, choices, TimeoutAction(action), default, deadline)
 
 
 def outcome_of_answer(answer: str, label: str | None, by: str | None) -> Outcome:
@@ -138,14 +138,14 @@ def outcome_of_answer(answer: str, label: str | None, by: str | None) -> Outcome
 def outcome_of_silence(asked: Question, asked_at: int) -> tuple[Outcome, str | None]:
     """What nobody's answer gives the task, and the label that is chosen then, if one is."""
     label = asked.default or (asked.choices[0] if asked.choices else None)
-    if asked.action == "first" and label is not None:
+    if asked.action is TimeoutAction.FIRST and label is not None:
         return outcome_of_answer(label, label, None), label
-    if asked.action == "skip":
+    if asked.action is TimeoutAction.SKIP:
         result = {"answer": None, "label": None, "by": None}
         return outcome_of(result, advice=Advice(verdict=Verdict.SKIPPED)), None
     seconds = ((asked.deadline or asked_at) - asked_at) / NANOSECONDS
     error = error_of("timeout", f"nobody answered within {seconds:g} s: {asked.question}")
     error["type"] = ErrorType.TIMEOUT.value
-    if asked.action == "retry":
+    if asked.action is TimeoutAction.RETRY:
         return outcome_of(error=error, advice=Advice(word=RETRY_WORD)), None
     return outcome_of(error={**error, "retryable": None}), None

@@ -35,8 +35,8 @@ class RetryDelay(Struct, frozen=True):
 
     base: float
     draw: float | None
-    spread: float  # after cap and jitter, before the other side's wish
-    wish: float | None
+    spread: float  # after cap and jitter, before Retry-After
+    retry_after: float | None
     seconds: float
 
 
@@ -72,12 +72,12 @@ def delay_of(
     else:
         spread = _spread(_capped(base, bounds.cap), backoff.jitter, draw)
     spread = min(spread, DELAY_SECONDS_MAX)
-    wish = None
+    asked = None
     seconds = spread
     if backoff.honor_retry_after:
-        wish = retry_after_seconds(outcome.error, outcome.helpers, recorder.moment.now) or 0.0
-        seconds = _capped(max(spread, wish), bounds.cap)
-    return RetryDelay(base, draw, spread, wish, min(seconds, DELAY_SECONDS_MAX))
+        asked = retry_after_seconds(outcome.error, outcome.helpers, recorder.moment.now) or 0.0
+        seconds = _capped(max(spread, asked), bounds.cap)
+    return RetryDelay(base, draw, spread, asked, min(seconds, DELAY_SECONDS_MAX))
 
 
 def due_at(now: int, seconds: float) -> int:
@@ -92,9 +92,9 @@ def is_too_late(bounds: RetryTimes, run: StepRun, not_before: int) -> bool:
     return not_before - run.first_at > round(bounds.max_elapsed * NANOSECONDS)
 
 
-def jitter_word(jitter: Jitter) -> str | float:
+def jitter_word(jitter: Jitter) -> JitterKind | float:
     """How the log names a jitter: its word, or its fraction."""
-    return jitter.fraction if jitter.kind is JitterKind.ADDED else jitter.kind.value
+    return jitter.fraction if jitter.kind is JitterKind.ADDED else jitter.kind
 
 
 def _base_seconds(backoff: Backoff, first: float, k: int) -> float:

@@ -6,11 +6,11 @@ Knows the program and the run's state. Does not know time, stores or tools.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 from msgspec import Struct, field
 
 from anew.engine.events import BranchForked, NextEvaluated
+from anew.engine.events.words import RouteReason
 from anew.engine.questions import same_label
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, excerpt, holds, value_of
@@ -30,24 +30,6 @@ EVENT_WORDS = {
 _FAILED = "step.failed"
 _NO_COUNTER = "the loop has failures, and no chosen arc reads event.failed"
 _SUCCESS_ONLY = "an arc without when answers success only"
-
-
-class RouteReason(StrEnum):
-    """Why a way was taken, where more than the order of the file decides."""
-
-    CONDITION = "condition"
-    LABEL = "label"
-    SUGGESTED = "suggested"
-    WEIGHT = "weight"
-    LEXICAL = "lexical"
-    FAIL_EDGE = "fail_edge"
-    FORK = "fork"
-    # Ways that no arc describes.
-    RETRY_TARGET = "retry_target"
-    FALLBACK = "fallback"
-    GATE = "gate"
-    # The step has failed this way too often to go anywhere.
-    REPEATED = "repeated"
 
 
 class Routing(Struct):
@@ -168,7 +150,7 @@ class _Ending(Struct):
         said, error = self.said, self.about.get("error")
         if error is None and isinstance(self.visit, StepRun):
             error = self.visit.error  # of a failure that its author lets count as something else
-        return _outcome(said, Verdict.FAILURE.value if self.has_failed else said.verdict, error)
+        return _outcome(said, Verdict.FAILURE if self.has_failed else said.verdict, error)
 
 
 def send(
@@ -179,7 +161,7 @@ def send(
     via: RouteReason,
     *,
     error: Object | None,
-    verdict: str = Verdict.FAILURE.value,
+    verdict: Verdict = Verdict.FAILURE,
 ) -> None:
     """Choose a way that no arc describes. Writes nothing.
 
@@ -195,10 +177,10 @@ def send(
     routing.tokens, routing.reason = [token], via
 
 
-def _outcome(said: OutcomeSummary, verdict: str, error: Value) -> Object:
+def _outcome(said: OutcomeSummary, verdict: Verdict, error: Value) -> Object:
     """How a visit went, as its arcs and the next step see it."""
     return {
-        "verdict": verdict,
+        "verdict": verdict.value,
         "word": said.word,
         "label": said.label,
         "suggested": list(said.suggested),
@@ -220,11 +202,11 @@ def write(recorder: Recorder, key: StepRunKey, routing: Routing, *, handled: boo
             step=key.step,
             visit=key.visit,
             event=routing.event,
-            mode=router.mode.value,
+            mode=router.mode,
             arcs=routing.verdicts,
             tokens=tokens,
             handled=handled,
-            reason=routing.reason.value if routing.reason else None,
+            reason=routing.reason,
             fails_run=routing.fails_run,
             branch=routing.branch,
             error=routing.error,

@@ -12,6 +12,7 @@ from typing import final
 from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
 from anew.values import Object, Value
 
 
@@ -38,8 +39,6 @@ class StepRunStatus(StrEnum):
     ENDED = "ended"
 
 
-# The failure mode of a visit whose branch ends failed: the join decides what that means.
-BRANCH_FAILS = "branch"
 # Only someone outside can end these before their time.
 FOR_OTHERS = frozenset({StepRunStatus.ASKING, StepRunStatus.AWAITING})
 FINAL = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED})
@@ -185,7 +184,7 @@ class Question(Struct, frozen=True):
 
     question: str
     choices: list[str]
-    action: str
+    action: TimeoutAction
     default: str | None = None
     deadline: int | None = None
 
@@ -219,13 +218,13 @@ class SignalBuffer(Struct, gc=False):
 class OutcomeSummary(Struct, frozen=True, gc=False):
     """What an outcome said beside its result; arcs read it."""
 
-    verdict: str
+    verdict: Verdict
     word: str | None = None
     label: str | None = None
     suggested: tuple[str, ...] = ()
 
 
-SUCCESS = OutcomeSummary("success")
+SUCCESS = OutcomeSummary(Verdict.SUCCESS)
 
 
 class StepRun(Struct, tag="step-run", gc=False):
@@ -252,7 +251,7 @@ class StepRun(Struct, tag="step-run", gc=False):
     resume_at: int | None = None
     skipped_at: int | None = None  # when someone ended the wait of this attempt, or before it
     previous_seconds: float | None = None
-    directive: str | None = None
+    directive: DirectiveKind | None = None
     to: str | None = None
     error: Object | None = None
     last: Value = None

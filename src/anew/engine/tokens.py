@@ -18,6 +18,7 @@ from anew.engine.state import (
     StepRun,
     Token,
 )
+from anew.program.policy import Verdict
 from anew.values import Object, patched
 
 
@@ -116,8 +117,8 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     ground = state.ground(group.parent)
     for branch in (state.branches[one] for one in group.ended):
         for step, verdict in branch.verdicts.items():
-            keep_verdict(ground, step, verdict)
-    keep_verdict(ground, group.step, event.verdict or "success")  # it goes as its branches do
+            keep_verdict(ground, step, Verdict(verdict))
+    keep_verdict(ground, group.step, event.verdict or Verdict.SUCCESS)  # it goes as its branches do
     for token in [one for one in state.tokens.values() if one.branch in closed]:
         if token.id not in event.tokens:
             drop_token(state, token.id)
@@ -140,17 +141,17 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
         write_ctx(state, group.parent, event.written)
     if event.visit is None and isinstance(ground, Branch):
         # The branch around it was to meet the others here too, and so it does.
-        ground.said, ground.error = OutcomeSummary(event.verdict or "success"), event.error
+        ground.said, ground.error = OutcomeSummary(event.verdict or Verdict.SUCCESS), event.error
         for token_id in event.tokens:
             drop_token(state, token_id)
         end_branch(state, ground)
     state.epoch += 1
 
 
-def keep_verdict(ground: RunState | Branch, step: str, verdict: str) -> None:
+def keep_verdict(ground: RunState | Branch, step: str, verdict: Verdict) -> None:
     # Taken out first, so that the latest stands last.
     ground.verdicts.pop(step, None)
-    ground.verdicts[step] = verdict
+    ground.verdicts[step] = verdict.value  # templates read it
 
 
 def branches_below(state: RunState, group: int) -> set[int]:

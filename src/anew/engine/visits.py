@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from anew.engine import events as e
 from anew.engine import gates, router
+from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.fold import signature_of
 from anew.engine.loops import close_loop, end_iteration
 from anew.engine.outcome import error_of
 from anew.engine.pipeline import Ended
 from anew.engine.record import Recorder
-from anew.engine.router import RouteReason
-from anew.engine.state import BRANCH_FAILS, LoopVisit, StepResult, StepRun, StepRunKey
+from anew.engine.state import LoopVisit, StepResult, StepRun, StepRunKey
 from anew.program.policy import Verdict
 from anew.values import Object
 
@@ -55,7 +55,7 @@ def _end_well(
     key: StepRunKey,
     routing: router.Routing,
     *,
-    verdict: str = Verdict.SUCCESS.value,
+    verdict: Verdict = Verdict.SUCCESS,
     handled: bool = False,
 ) -> None:
     """The visit is done; at an exit the gates are asked where the run goes."""
@@ -68,7 +68,7 @@ def _end_well(
         # It did what there was to do about a failure, which is still one.
         routing.fails_run = not step.is_exit
         routing.error = rescued.error if routing.fails_run else None
-    said = None if verdict == Verdict.SUCCESS else verdict
+    said = None if verdict is Verdict.SUCCESS else verdict
     recorder.emit(e.StepDone(step=key.step, visit=key.visit, verdict=said, relays=step.is_relay))
     if step.is_exit and routing.branch is None and recorder.program.gates:
         target = gates.check(recorder, key)
@@ -117,7 +117,7 @@ def _give_up_visit(
     error: Object,
     routing: router.Routing,
     *,
-    verdict: str | None = None,
+    verdict: Verdict | None = None,
 ) -> None:
     """No arc takes the failure: the step's rescue, then the fallback, then nothing does."""
     is_final = routing.reason is RouteReason.REPEATED
@@ -125,8 +125,8 @@ def _give_up_visit(
         is_final = recorder.program.steps[key.step].router.gives_up
     way = None if is_final else _way_out(recorder, key)
     if way is not None:
-        told = verdict or Verdict.FAILURE.value
-        router.send(recorder, key, routing, *way, error=error, verdict=told)
+        said = verdict or Verdict.FAILURE
+        router.send(recorder, key, routing, *way, error=error, verdict=said)
     else:
         origin = recorder.state.active[key.step, key.visit].origin
         if origin.via == RouteReason.FALLBACK and origin.outcome is not None:
@@ -158,11 +158,11 @@ def _emit_failed(
     error: Object,
     *,
     is_handled: bool,
-    verdict: str | None = None,
+    verdict: Verdict | None = None,
 ) -> None:
-    mode = (recorder.program.steps[key.step].failure or recorder.program.failure).value
+    mode = FailureEffect(recorder.program.steps[key.step].failure or recorder.program.failure)
     if recorder.state.active[key.step, key.visit].branch is not None:
-        mode = BRANCH_FAILS
+        mode = FailureEffect.BRANCH
     recorder.emit(
         e.StepFailed(
             step=key.step,

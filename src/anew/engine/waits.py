@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from anew.engine.events.words import SkippedWait
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS, moment_of
 from anew.engine.outcome import wait_seconds
 from anew.engine.state import RunState, StepRun, StepRunStatus
@@ -19,14 +20,12 @@ from anew.program.kind import OutcomeSource
 from anew.program.program import Program
 from anew.values import Value
 
-RETRY, JUMP, SLEEP = "retry", "jump", "sleep"
-
 
 class MomentWait(Struct, frozen=True):
     """A step-run waits until a moment (None: the log does not tell which) for one of three."""
 
     run: StepRun
-    waited_for: str
+    waited_for: SkippedWait
     until: int | None
 
 
@@ -49,12 +48,12 @@ def moment_wait(program: Program, run: StepRun, now: int) -> MomentWait | None:
 def _wait_of(program: Program, run: StepRun) -> MomentWait | None:
     match run.status:
         case StepRunStatus.DELAYED if run.resume_at is not None:
-            return MomentWait(run, RETRY, run.resume_at)
+            return MomentWait(run, SkippedWait.RETRY, run.resume_at)
         case StepRunStatus.DECIDED if run.resume_at is not None:
-            return MomentWait(run, JUMP, run.resume_at)
+            return MomentWait(run, SkippedWait.JUMP, run.resume_at)
         case StepRunStatus.EXECUTING if run.skipped_at is None and _sleeps(program, run):
             inputs = run.inputs if isinstance(run.inputs, Mapping) else {}
-            return MomentWait(run, SLEEP, sleep_end(inputs, run.asked_at))
+            return MomentWait(run, SkippedWait.SLEEP, sleep_end(inputs, run.asked_at))
         case _:
             return None
 

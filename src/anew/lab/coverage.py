@@ -16,8 +16,8 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.engine.events.words import RouteReason
 from anew.engine.gates import PENDING
-from anew.engine.router import RouteReason
 from anew.program.policy import Retry, Rule
 from anew.program.program import Gate, Program, Step, Task
 from anew.program.span import NOWHERE, Span

@@ -43,6 +43,15 @@ class DirectiveKind(StrEnum):
     FAIL = "fail"
 
 
+class TimeoutAction(StrEnum):
+    """What happens at the deadline of a question to a person."""
+
+    FIRST = "first"
+    FAIL = "fail"
+    SKIP = "skip"
+    RETRY = "retry"
+
+
 class PatchTarget(StrEnum):
     CTX = "ctx"
     ITER = "iter"

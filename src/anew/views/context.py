@@ -75,11 +75,11 @@ class NodePassage(Struct):
             case e.TaskProcessed() if event.step == self.node:
                 self._processed(event)
             case e.TaskRetryExhausted() if event.step == self.node and event.verdict:
-                self.verdict = Verdict(event.verdict)
+                self.verdict = event.verdict
             case e.TaskRetryScheduled():
                 self.retries[event.step or ""] = event.count or event.attempt or 1
             case e.StepDone():
-                verdict = Verdict(event.verdict) if event.verdict else Verdict.SUCCESS
+                verdict = event.verdict or Verdict.SUCCESS
                 self.verdicts[event.step or ""] = verdict
             case e.StepFailed():
                 self.verdicts[event.step or ""] = Verdict.FAILURE
@@ -109,7 +109,7 @@ class NodePassage(Struct):
 
     def _processed(self, event: e.TaskProcessed) -> None:
         outcome = event.outcome
-        self.verdict = Verdict(event.verdict) if event.verdict else outcome.amounts_to
+        self.verdict = event.verdict or outcome.amounts_to
         self.word, self.label = outcome.word, outcome.label
 
 

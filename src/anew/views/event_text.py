@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from anew.engine import events as e
+from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
 from anew.engine.outcome import Outcome
-from anew.engine.router import RouteReason
-from anew.engine.state import BRANCH_FAILS
 from anew.program.policy import DirectiveKind
-from anew.program.program import Program
+from anew.program.program import LoopMode, Program
 from anew.views.routing_words import (
     awaited_text,
     forked_text,
@@ -129,14 +128,14 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
 
 def _exhausted(event: e.TaskRetryExhausted) -> str:
     made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
-    is_count = event.reason == "attempts"
+    is_count = event.reason is RetryLimit.ATTEMPTS
     bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
     then = joined(_directive(event), _counted_as(event.verdict))
     return joined(f"{made}, {bound}", then, _written(event))
 
 
 def _loop(event: e.LoopStarted) -> str:
-    width = f" · {event.max_in_flight} at a time" if event.mode == "parallel" else ""
+    width = f" · {event.max_in_flight} at a time" if event.mode is LoopMode.PARALLEL else ""
     count = f"{len(event.items)} item{'' if len(event.items) == 1 else 's'}"
     return f"{count} · {event.mode}{width}"
 
@@ -243,7 +242,7 @@ def _routed(event: e.NextEvaluated, program: Program | None) -> tuple[str, str]:
         return "ends the run", "the failure it came from is still one"
     if event.error is not None:
         return "next failed", error_text(event.error)
-    if event.reason == RouteReason.REPEATED:
+    if event.reason is RouteReason.REPEATED:
         return "goes nowhere", reason_text(event)
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
     dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
@@ -263,6 +262,6 @@ def _gate(event: e.GateChecked) -> tuple[str, str]:
 
 
 def _mode(event: e.StepFailed) -> str:
-    if event.failure_mode == BRANCH_FAILS:
+    if event.failure_mode is FailureEffect.BRANCH:
         return "ends its branch"
     return "handled" if event.handled else "unhandled"

@@ -199,7 +199,7 @@ def _next_of(run: StepRun) -> str:
 def _decided(run: StepRun) -> str:
     if run.directive is None:
         return f"goes on after task {run.task}"
-    match DirectiveKind(run.directive):
+    match run.directive:
         case DirectiveKind.JUMP:
             return f"goes on with task {run.to}"
         case DirectiveKind.FAIL:

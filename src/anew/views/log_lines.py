@@ -14,11 +14,10 @@ from typing import assert_never
 from msgspec import Struct
 
 from anew.engine import events as e
+from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import RouteReason
-from anew.engine.state import BRANCH_FAILS
 from anew.program.policy import DirectiveKind
-from anew.program.program import Program
+from anew.program.program import LoopMode, Program
 from anew.views.event_text import event_text
 from anew.views.relays import Relays
 from anew.views.routing_words import (
@@ -170,7 +169,7 @@ class LogLines:
         if passed_on is not None:
             return passed_on
         failed = f"attempt {event.attempt} failed: {failure_text(event.outcome)}"
-        if event.directive == DirectiveKind.RETRY:
+        if event.directive is DirectiveKind.RETRY:
             key = (event.step, event.visit, event.iteration)
             asked = f"attempt {event.attempt} gave no final result"
             self._trouble[key] = failed if event.outcome.is_error else asked
@@ -189,7 +188,7 @@ class LogLines:
         if self._relays.passed_on(event) is not None:
             return None  # its task has told
         how = ", handled by an arc" if event.handled else ""
-        how = ", which ends its branch" if event.failure_mode == BRANCH_FAILS else how
+        how = ", which ends its branch" if event.failure_mode is FailureEffect.BRANCH else how
         return f"failed{after}{how}: {error_text(event.error)}"
 
     def _met(self, event: e.StepScheduled) -> str | None:
@@ -211,7 +210,7 @@ class LogLines:
         return f"{trouble}{asked}; will retry after {after} ({following})"
 
     def _exhausted(self, event: e.TaskRetryExhausted) -> str:
-        is_count = event.reason == "attempts"
+        is_count = event.reason is RetryLimit.ATTEMPTS
         spent = f"{event.attempt} of {event.attempts} attempts made" if is_count else "out of time"
         return f"{self._told_trouble(event)}; {spent}, {_then(event)}"
 
@@ -225,7 +224,7 @@ class LogLines:
 
     def _loop_started(self, event: e.LoopStarted) -> str:
         self._loops[event.step, event.visit] = _Loop(len(event.items))
-        width = f", {event.max_in_flight} at a time" if event.mode == "parallel" else ""
+        width = f", {event.max_in_flight} at a time" if event.mode is LoopMode.PARALLEL else ""
         return f"loop over {counted(len(event.items), 'item')}{width}"
 
     def _iteration_ended(self, event: e.LoopIterationDone | e.LoopIterationFailed) -> str | None:
@@ -259,7 +258,7 @@ def _way(
 ) -> str | None:
     """Where the run goes, where that is news: branches, and ways that no plain arc took."""
     match event:
-        case e.NextEvaluated() if event.reason == RouteReason.REPEATED:
+        case e.NextEvaluated() if event.reason is RouteReason.REPEATED:
             return _sentence(event)
         case e.NextEvaluated() if event.reason in _NEWS and event.tokens:
             targets = listed([token["to"] for token in event.tokens])
@@ -279,7 +278,7 @@ def _way(
 def _then(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     """What the rule says happens now."""
     wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
-    match DirectiveKind(event.directive):
+    match event.directive:
         case DirectiveKind.CONTINUE:
             return f"counts as {event.verdict}, goes on" if event.verdict else "goes on"
         case DirectiveKind.BREAK:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.engine.events.words import FailureEffect
 from anew.engine.moments import moment_text
-from anew.engine.state import BRANCH_FAILS
 from anew.program.policy import Verdict
 from anew.values import Object
 from anew.views.context import STATUS_WORDS, status_word
@@ -146,7 +146,7 @@ class NodeWords(Struct):
         visit = self._visits.pop((event.step, event.visit), _Visit())
         yield self._checkpoint("completed")
         if isinstance(event, e.StepDone):
-            verdict = Verdict(event.verdict) if event.verdict else Verdict.SUCCESS
+            verdict = event.verdict or Verdict.SUCCESS
             data: Object = {"status": status_word(self.dialect, verdict, visit.word)}
         else:
             status = status_word(self.dialect, Verdict.FAILURE)
@@ -155,7 +155,7 @@ class NodeWords(Struct):
         data |= {"visit": event.visit, "attempt": visit.attempt, "preferred_label": visit.label}
         self._status = data["status"]
         yield "node.completed", data
-        if isinstance(event, e.StepFailed) and event.failure_mode == BRANCH_FAILS:
+        if isinstance(event, e.StepFailed) and event.failure_mode is FailureEffect.BRANCH:
             yield from self._branch_ended(visit.branch)
 
     def _selected(self, event: e.NextEvaluated) -> Iterator[_Row]:
@@ -188,7 +188,7 @@ class NodeWords(Struct):
             self._branches.pop(number, None)
         # A cancelled visit has no end of its own.
         self._visits = {k: v for k, v in self._visits.items() if v.branch not in ended}
-        status = status_word(self.dialect, Verdict(event.verdict)) if event.verdict else None
+        status = status_word(self.dialect, event.verdict) if event.verdict else None
         return {"policy": event.policy, "status": status, "cancelled": event.cancelled}
 
 

@@ -12,11 +12,13 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from anew.engine import events as e
+from anew.engine.events.words import FailureEffect
 from anew.engine.moments import NANOSECONDS
-from anew.engine.state import BRANCH_FAILS, FINAL, RunStatus
+from anew.engine.state import FINAL, RunStatus
 from anew.engine.waits import sleep_end
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
+from anew.program.policy import TimeoutAction
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.context import GRAPHS, NodePassage
@@ -263,7 +265,7 @@ class Progress:
     def _step_failed(self, step: StepProgress, event: e.StepFailed) -> None:
         step.error, step.is_handled, step.verdict = event.error, event.handled, None
         step.passed_on = self._relays.passed_on(event)
-        is_final = not event.handled and event.failure_mode != BRANCH_FAILS
+        is_final = not event.handled and event.failure_mode is not FailureEffect.BRANCH
         if is_final and self.failed_step is None:
             self.failed_step = step.name
         _end(step, event.visit or 0, StepStatus.FAILED, event.at)
@@ -336,7 +338,7 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
             activity = _activity(step, event)
             activity.doing, activity.reason = Doing.PERSON, event.question
             activity.choices = tuple(event.choices)
-            activity.silence = silence_text(event.action or "fail", event.default)
+            activity.silence = silence_text(event.action or TimeoutAction.FAIL, event.default)
             activity.since, activity.until = event.at, event.deadline
         case e.HumanAnswered() | e.HumanTimedOut() | e.SignalReceived() | e.SignalTimedOut():
             activity = _activity(step, event)

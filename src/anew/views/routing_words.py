@@ -5,10 +5,12 @@ For the timeline and the log lines alike. Each function says one event in a part
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from anew.engine import events as e
+from anew.engine.events.words import RouteReason
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import RouteReason
-from anew.program.policy import Verdict
+from anew.program.policy import TimeoutAction, Verdict
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.wording import counted, duration, error_text, joined, one_line
@@ -44,7 +46,7 @@ def reason_text(event: e.NextEvaluated, program: Program | None = None) -> str:
         return ""
     if event.reason == RouteReason.WEIGHT and _open_ways(event, program) < 2:
         return ""
-    return REASONS[RouteReason(event.reason)]
+    return REASONS[event.reason]
 
 
 def _open_ways(event: e.NextEvaluated, program: Program | None) -> int:
@@ -141,21 +143,23 @@ def _limit(event: e.HumanWaiting) -> str:
     if event.deadline is None:
         return ""
     seconds = (event.deadline - event.at) / NANOSECONDS
-    action = silence_text(event.action or "fail", event.default)
+    action = silence_text(event.action or TimeoutAction.FAIL, event.default)
     return f"within {duration(seconds)}, else {action}"
 
 
-def silence_text(action: str, label: str | None) -> str:
+def silence_text(action: TimeoutAction, label: str | None) -> str:
     """What follows when nobody answers."""
     match action:
-        case "first":
+        case TimeoutAction.FIRST:
             return f"takes {one_line(label)}" if label else "takes the first choice"
-        case "skip":
+        case TimeoutAction.SKIP:
             return "goes on without an answer"
-        case "retry":
+        case TimeoutAction.RETRY:
             return "counts as a failed attempt"
-        case _:
+        case TimeoutAction.FAIL:
             return "gives up"
+        case _:
+            assert_never(action)
 
 
 def listed(names: list[str], *, most: int = BRANCHES_SHOWN) -> str:

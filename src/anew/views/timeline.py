@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from anew.engine import events as e
+from anew.engine.events.words import RouteReason
 from anew.engine.moments import NANOSECONDS
-from anew.engine.router import RouteReason
 from anew.program.program import Program
 from anew.views.event_text import event_text
 from anew.views.routing_words import is_exit_check

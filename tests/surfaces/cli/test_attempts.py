@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from anew.engine import events as e
+from anew.engine.events.words import SkippedWait
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, SECOND, hostile, played
 
 BUSY = {
@@ -45,7 +46,9 @@ def test_an_attempt_says_who_did_not_wait(shelf, anew) -> None:
     at = next(n for n, x in enumerate(simulation.log, 1) if isinstance(x, e.TaskRetryScheduled))
     shelf.put(simulation, upto=at)
     scheduled = simulation.log[at - 1]
-    skip = e.WaitSkipped(waited_for="retry", not_before=scheduled.not_before, by="an\x1b[2Jn")
+    skip = e.WaitSkipped(
+        waited_for=SkippedWait.RETRY, not_before=scheduled.not_before, by="an\x1b[2Jn"
+    )
     skip.step, skip.visit, skip.task, skip.attempt = "fetch", 1, "page", 1
     skip.seq, skip.at = at + 1, scheduled.at + SECOND // 2
     shelf.add(RUN, [skip])

@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from anew.engine.router import EVENT_WORDS, RouteReason
+from anew.engine.events.words import RouteReason
+from anew.engine.router import EVENT_WORDS
 from anew.expressions import UNDEFINED, Condition
 from anew.lab.bounds.known import Facts, truth_of
 from anew.lab.bounds.visits import VisitEnding

@@ -102,9 +102,11 @@ class Passage:
             standing.may = None  # the next execution comes by way of another step
         return None
 
-    def _follow(self, standing: _Standing, key: StepRunKey, directive: str, to: str | None) -> None:
+    def _follow(
+        self, standing: _Standing, key: StepRunKey, directive: DirectiveKind, to: str | None
+    ) -> None:
         assert standing.last is not None
-        follow = _FOLLOWING[DirectiveKind(directive)]
+        follow = _FOLLOWING[directive]
         standing.may = follow(self._program.steps[key.step], standing.last, to)
 
 

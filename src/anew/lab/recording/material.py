@@ -22,11 +22,11 @@ from anew.engine.decide import (
     Skipped,
     workload_defaults,
 )
+from anew.engine.events.words import SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke
 from anew.engine.state import StepRunKey
-from anew.engine.waits import SLEEP
 from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log
 from anew.lab.patience import Patience, patiently, unlimited
 from anew.lab.replay import Derivation, Difference, LogTurn
@@ -160,7 +160,7 @@ class _Gathering:
         """A sleep that was ended is scripted as it was; a delay is the engine's own, and lasts."""
         self._material.people.update([by] if by else [])
         for event in events:
-            if isinstance(event, e.WaitSkipped) and event.waited_for != SLEEP:
+            if isinstance(event, e.WaitSkipped) and event.waited_for is not SkippedWait.SLEEP:
                 what = f"a wait of {event.step} was skipped, which a scenario cannot say"
                 self._material.notes.append(f"{what}: there it lasts")
 

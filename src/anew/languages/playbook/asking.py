@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 from anew.languages.nodes import Entry, ListNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.durations import seconds_of
+from anew.program.policy import TimeoutAction
 
 _CHOICES_FORM = "Write `choices: [Yes, No]`; without `choices` any text is an answer."
-
-
-class TimeoutAction(StrEnum):
-    """What happens at the deadline of a question."""
-
-    FIRST = "first"
-    FAIL = "fail"
-    SKIP = "skip"
-    RETRY = "retry"
 
 
 def check_question(c: Compilation, inputs: Mapping[str, Entry]) -> None:

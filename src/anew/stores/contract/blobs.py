@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
-from anew.program.policy import OutcomeStatus
+from anew.program.policy import DirectiveKind, OutcomeStatus
+from anew.program.program import LoopMode, RouteMode
 from anew.store import NewRun
 from anew.stores.codec import INLINE_BYTES_MAX
 from anew.stores.contract.making import (
@@ -38,11 +39,13 @@ async def case_large_values_of_every_event_are_kept(factory: Factory) -> None:
         events: list[e.Event] = [
             processed(2, large, rows=large, small=1),
             e.TaskStarted(seq=3, at=NOW, task_visit=1, inputs=large),
-            e.LoopStarted(seq=4, items=[large, 1], iterator="x", mode="parallel", max_in_flight=2),
+            e.LoopStarted(
+                seq=4, items=[large, 1], iterator="x", mode=LoopMode.PARALLEL, max_in_flight=2
+            ),
             e.StepScheduled(seq=5, tokens=[1], args=large),
             e.RunDone(seq=6, result=large),
             e.StepFailed(seq=7, error=large, handled=False),
-            e.NextEvaluated(seq=8, event="x", mode="y", arcs=[large], tokens=[]),
+            e.NextEvaluated(seq=8, event="x", mode=RouteMode.INCLUSIVE, arcs=[large], tokens=[]),
         ]
         await db.store.commit(follows(1, *events))
         assert (await log_of(db))[1:] == events
@@ -91,7 +94,9 @@ async def case_large_values_in_every_part_of_an_outcome_are_kept(factory: Factor
             {"http": {"status": 503, "body": large}},
             {"stdout": large},
         )
-        event = e.TaskProcessed(seq=2, outcome=outcome, directive="fail", error={"m": large})
+        event = e.TaskProcessed(
+            seq=2, outcome=outcome, directive=DirectiveKind.FAIL, error={"m": large}
+        )
         await db.store.commit(first())
         await db.store.commit(follows(1, event))
         assert (await log_of(db))[1:] == [event]

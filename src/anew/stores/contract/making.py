@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
 from anew.engine.state import RunStatus, StepRunKey
-from anew.program.policy import OutcomeStatus
+from anew.program.policy import DirectiveKind, OutcomeStatus
 from anew.store import (
     Commit,
     Database,
@@ -77,7 +77,7 @@ def processed(seq: int, result: Value = None, **patches: Value) -> e.TaskProcess
         task="call",
         attempt=3,
         outcome=outcome,
-        directive="continue",
+        directive=DirectiveKind.CONTINUE,
         patches=patches,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 
-from anew.engine.waits import JUMP, SLEEP
+from anew.engine.events.words import SkippedWait
 from anew.runtime.commands import SkipWaits
 from anew.runtime.databases import kind_of
 from anew.surfaces.cli import status
@@ -75,9 +75,9 @@ def _lines(ended: list[Object], *, is_paused: bool) -> list[str]:
 
 def _told(row: Object, when: str) -> str:
     place = row["step"] if row["iteration"] is None else f"{row['step']}[{row['iteration']}]"
-    if row["waited_for"] == SLEEP:  # what is at work goes on in a pause, too
+    if row["waited_for"] == SkippedWait.SLEEP:  # what is at work goes on in a pause, too
         return f"The sleep of {place} ends now."
-    if row["waited_for"] == JUMP:
+    if row["waited_for"] == SkippedWait.JUMP:
         return f"The jump in {place} is made {when}."
     return f"Attempt {row['attempt'] + 1} of {place} starts {when}."
 

@@ -149,7 +149,7 @@ class AttemptStory:
         place = _place(event)
         self._ended_at[place] = event.at
         known = self._story.known(event)
-        if event.directive == DirectiveKind.RETRY:  # told with the sequel, which follows at once
+        if event.directive is DirectiveKind.RETRY:  # told with the sequel, which follows at once
             self._outcome[place] = _Processed(event, self._rules.matched(event, known))
             return
         told = self._told(event)
@@ -165,7 +165,7 @@ class AttemptStory:
 
     def _is_plain(self, event: e.TaskProcessed) -> bool:
         """What went well and on, with nothing to be said about it."""
-        is_well = not event.outcome.is_error and event.directive == DirectiveKind.CONTINUE
+        is_well = not event.outcome.is_error and event.directive is DirectiveKind.CONTINUE
         is_usual = event.rule is None or (
             self._story.sources.is_graph and event.rule_name == "done"
         )
@@ -183,10 +183,10 @@ class AttemptStory:
         self._open.pop(place, None)
         step = self._story.sources.step(event.step)
         is_last = step is None or event.task == step.tasks[-1].label
-        if event.directive == DirectiveKind.CONTINUE and is_last:
+        if event.directive is DirectiveKind.CONTINUE and is_last:
             return
         told = paragraph_for(About.ATTEMPT, place_text(event), event)
-        if event.directive == DirectiveKind.JUMP:
+        if event.directive is DirectiveKind.JUMP:
             self._story.mark_odd(event)
             wait = "" if event.delay_seconds is None else " after its delay"
             told.sentences.append(f"{event.task} jumped here{wait}.")

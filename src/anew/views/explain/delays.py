@@ -11,15 +11,13 @@ from anew.program.retry import BackoffKind, JitterKind
 from anew.views.explain.paragraph import DelayParts
 from anew.views.wording import exact_seconds
 
-_BACKOFFS = frozenset(BackoffKind)
-
 
 def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | None) -> DelayParts:
     """The numbers of the decision; `previous` is the delay drawn before it for the same task."""
     retry = rule.then if rule is not None and isinstance(rule.then, Retry) else None
     backoff = retry.backoff if retry is not None else None
     first = backoff.first if backoff is not None else None
-    is_growing = event.backoff == BackoffKind.EXPONENTIAL
+    is_growing = event.backoff is BackoffKind.EXPONENTIAL
     is_decorrelated = event.jitter == JitterKind.DECORRELATED
     known = float(first) if isinstance(first, int | float) else None
     return DelayParts(
@@ -51,18 +49,17 @@ def _steps(parts: DelayParts) -> Iterator[str]:
         return
     yield parts.backoff
     yield _base(parts)
-    if parts.backoff != BackoffKind.NONE:
+    if parts.backoff is not BackoffKind.NONE:
         yield _cap(parts)
     yield _jitter(parts)
 
 
 def _base(parts: DelayParts) -> str:
     total = exact_seconds(parts.base)
-    # A newer engine may know more backoffs: what they come to is told, not how.
-    if parts.first is None or parts.backoff not in _BACKOFFS:
+    if parts.first is None:
         return total
     first = exact_seconds(parts.first)
-    match BackoffKind(parts.backoff):
+    match parts.backoff:
         case BackoffKind.NONE | BackoffKind.FIXED:
             return total
         case BackoffKind.LINEAR:

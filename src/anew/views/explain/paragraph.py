@@ -11,6 +11,7 @@ from msgspec import Struct, field, to_builtins
 
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
+from anew.program.retry import BackoffKind, JitterKind
 from anew.program.span import Span
 from anew.values import Object
 
@@ -37,9 +38,9 @@ class DelayParts(Struct, frozen=True, kw_only=True):
     the random number in [0, 1) that made `spread` of it; `wish` is what the other side asked for.
     """
 
-    backoff: str
+    backoff: BackoffKind
     base: float
-    jitter: str | float
+    jitter: JitterKind | float
     draw: float | None
     cap: float | None
     spread: float

@@ -7,6 +7,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from anew.engine import events as e
+from anew.engine.events.words import RetryLimit
 from anew.program.policy import Budget, DirectiveKind, OutcomeStatus, Retry, Rule
 from anew.values import Object
 from anew.views.explain.errors import whole_error
@@ -73,7 +74,7 @@ class RuleWords(Struct, frozen=True):
         """Which rule took an outcome that is not retried, and what follows from it."""
         if self.sources.is_graph and event.rule_name == _PLAIN_RULE:
             return ""
-        if event.rule is not None or event.directive == DirectiveKind.CONTINUE:
+        if event.rule is not None or event.directive is DirectiveKind.CONTINUE:
             return f"{self.matched(event, known)}, {self.directive(event)}."
         return f"{self.matched(event, known)}, and so the {self._whole(event)} fails."
 
@@ -81,7 +82,7 @@ class RuleWords(Struct, frozen=True):
         """What follows: `so the step goes on`, `which fails the step`."""
         whole = self._whole(event)
         wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
-        match DirectiveKind(event.directive):
+        match event.directive:
             case DirectiveKind.CONTINUE:
                 counts = f" and it counts as {event.verdict}" if event.verdict else ""
                 return f"so it goes on{counts}"
@@ -119,7 +120,7 @@ class RuleWords(Struct, frozen=True):
 
     def _why_spent(self, event: e.TaskRetryExhausted, count: int | None) -> str:
         made = event.attempt or 1
-        if event.reason != "attempts":
+        if event.reason is not RetryLimit.ATTEMPTS:
             return f"The next attempt would begin past its max_elapsed; {_made(made)}"
         if not self._is_shared(event, count):
             allowed = f"It allows {counted(event.attempts, 'attempt')} and {_made(made)}"

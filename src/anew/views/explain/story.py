@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from anew.engine import events as e
 from anew.engine.fold import ENTRY_TOKEN, evolve
 from anew.engine.state import RunState
+from anew.program.program import LoopMode
 from anew.program.span import Span
 from anew.values import Object
 from anew.views.explain.attempts import AttemptStory
@@ -253,7 +254,9 @@ class Story:
         step = self.sources.step(event.step)
         place = step.loop.span if step is not None and step.loop is not None else None
         opening.span = place
-        width = f"{event.max_in_flight} at a time" if event.mode == "parallel" else "one by one"
+        width = (
+            f"{event.max_in_flight} at a time" if event.mode is LoopMode.PARALLEL else "one by one"
+        )
         items = f"It goes through {counted(len(event.items), 'item')}{where(place)}, {width}."
         opening.tell(event, items)
         return opening

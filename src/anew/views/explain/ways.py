@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.router import RouteReason
+from anew.engine.events.words import FailureEffect, RouteReason
 from anew.program.program import Arc, RouteMode
 from anew.values import Object
 from anew.views.explain.errors import whole_error
@@ -20,10 +20,11 @@ _SUCCESS_ONLY = "an arc without when answers success only"
 _NO_CONDITION = "no condition"
 # Reasons to prefer one of several arcs that could all be taken.
 _AMONG_OPEN = (RouteReason.LABEL, RouteReason.SUGGESTED, RouteReason.WEIGHT, RouteReason.LEXICAL)
-# What a failure that nobody handles does to the run, by the mode of the step.
+# What a failure that nobody handles does to the run, or to its branch.
 _FAILURES = {
-    "fail_fast": "nothing new starts, what runs goes on to its end, then the run fails",
-    "best_effort": "the other tokens go on to their end, then the run fails",
+    FailureEffect.FAIL_FAST: "nothing new starts, what runs goes on to its end, then the run fails",
+    FailureEffect.BEST_EFFORT: "the other tokens go on to their end, then the run fails",
+    FailureEffect.BRANCH: "its branch ends failed",
 }
 
 
@@ -75,7 +76,7 @@ class WayWords(Struct, frozen=True):
         told = f"{step} {event.step} failed{why}."
         if event.handled or event.failure_mode is None:
             return told
-        means = _FAILURES.get(event.failure_mode, "its branch ends failed")
+        means = _FAILURES[event.failure_mode]
         return f"{told} Nobody handles it: {means} ({event.failure_mode})."
 
     def _forked(self, event: e.NextEvaluated) -> str:

@@ -153,9 +153,9 @@ class Attempts:
             if folder == latest.folder:
                 latest.files[name] = path
 
-    def _told(self, outcome: Outcome, verdict: str | None) -> Object:
+    def _told(self, outcome: Outcome, verdict: Verdict | None) -> Object:
         """An outcome as checkpoints tell it, in our words and in those of graphs."""
-        amounts_to = Verdict(verdict) if verdict else outcome.amounts_to
+        amounts_to = verdict or outcome.amounts_to
         return {
             "status": outcome.status.value,
             "verdict": amounts_to.value,
@@ -180,7 +180,7 @@ class Attempts:
         }
         outcome = event.outcome
         beside = {"helpers": outcome.helpers, "logs": outcome.logs}
-        decided = {"directive": event.directive, "patches": self._patches(event.patches)}
+        decided = {"directive": event.directive.value, "patches": self._patches(event.patches)}
         return {**place, **told, "context_updates": outcome.updates, **beside, **decided}
 
     def _patches(self, patches: Object) -> Object:

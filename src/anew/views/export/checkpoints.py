@@ -15,6 +15,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from anew.engine import events as e
+from anew.engine.events.words import RouteReason
 from anew.engine.moments import moment_text
 from anew.engine.state import RunState, key_of
 from anew.program.policy import Verdict
@@ -91,9 +92,9 @@ class Checkpoints:
             case e.TaskRetryScheduled():
                 self._retrying(state, event)
             case e.StepDone():
-                self._completed(state, event, event.verdict or "success")
+                self._completed(state, event, event.verdict or Verdict.SUCCESS)
             case e.StepFailed():
-                self._completed(state, event, "failure", error=event.error)
+                self._completed(state, event, Verdict.FAILURE, error=event.error)
             case e.RunDone() | e.RunFailed() | e.RunCancelled():
                 self._ended(state, event)
             case _:
@@ -110,7 +111,7 @@ class Checkpoints:
     def _entered(self, state: RunState, event: e.StepScheduled) -> None:
         """Retries are counted anew once a node has gone well and is come to again."""
         step = event.step or ""
-        if state.ground(event.branch).verdicts.get(step) == "success":
+        if state.ground(event.branch).verdicts.get(step) == Verdict.SUCCESS:
             self._retries.pop(step, None)
 
     def _retrying(self, state: RunState, event: e.TaskRetryScheduled) -> None:
@@ -127,15 +128,15 @@ class Checkpoints:
         self._keep(state, event, {"saved": "retrying", "outcome": outcome, "retry": retry})
 
     def _completed(
-        self, state: RunState, event: e.Event, verdict: str, *, error: Object | None = None
+        self, state: RunState, event: e.Event, verdict: Verdict, *, error: Object | None = None
     ) -> None:
         assert event.step is not None
         if event.step in self._goals:
-            self._goals[event.step] = verdict
+            self._goals[event.step] = verdict.value
         outcome = dict(self._attempts.outcome(event) or _NO_OUTCOME)
         if outcome["verdict"] != verdict:
-            word = said_as(self._attempts.dialect, Verdict(verdict))
-            outcome |= {"verdict": verdict, "outcome": word}
+            word = said_as(self._attempts.dialect, verdict)
+            outcome |= {"verdict": verdict.value, "outcome": word}
         if error is not None:
             outcome |= {"status": "error", "error": error}
         self._history.append((event.step, outcome["outcome"]))
@@ -198,7 +199,7 @@ class Checkpoints:
             case e.NextEvaluated():
                 ways = [(token["to"], event.reason) for token in event.tokens]
             case e.GateChecked():
-                ways = [] if event.to is None else [(event.to, "gate")]
+                ways = [] if event.to is None else [(event.to, RouteReason.GATE)]
             case _:
                 return False
         edges = [{"from": event.step, "to": to, "reason": reason} for to, reason in ways]

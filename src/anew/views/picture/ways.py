@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from anew.engine import events as e
-from anew.engine.router import RouteReason
+from anew.engine.events.words import RouteReason
 from anew.views.graph import GraphEdge, Way
 
 # Its step, where it leads, and the number of the arc; None for a way that no arc describes.
