@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from anew.engine.outcome import Outcome
-from anew.tool import Call, Place, Timeout, Tool
+from anew.tool import AttemptRef, Call, Timeout, Tool
 from anew.values import Object
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +76,7 @@ def dice(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
 
 
 def call(tool: Tool, inputs: Object, *, key: str = "run:roll:1:0:1", attempt: int = 1) -> Outcome:
-    place = Place("run", "roll", 1, None, "throw", attempt)
+    place = AttemptRef("run", "roll", 1, None, "throw", attempt)
     here = Path()
     asked = Call("dice", inputs, place, key, 0, Timeout(), here, here)
     answer = asyncio.run(tool.call(asked))

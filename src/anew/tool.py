@@ -24,7 +24,7 @@ class Timeout(Struct, frozen=True):
     read: float | None = None
 
 
-class Place(Struct, frozen=True):
+class AttemptRef(Struct, frozen=True):
     """Which execution this is: the names its events carry."""
 
     run: str
@@ -53,7 +53,7 @@ class Call(Struct, frozen=True):
 
     kind: str
     inputs: Mapping[str, Value]
-    place: Place
+    place: AttemptRef
     idempotency_key: str
     asked_at: int
     timeout: Timeout

@@ -15,22 +15,22 @@ import msgspec
 import pytest
 
 from anew.credentials import Credential, Keychain
-from anew.credentials.key import Key, key_file, need_key
+from anew.credentials.key import SealingKey, key_file, need_key
 from anew.credentials.providers import MissingCredential
 from anew.credentials.sealing import open_credential, seal_credential, version_of
-from anew.credentials.seen import Seen, seen_file
+from anew.credentials.seen_versions import SeenVersions, seen_file
 from anew.errors import ConfigError
 from anew.store import SealedCredential
 from anew.stores.memory import MemoryVault
 from anew.surfaces.cli import status
 from anew.surfaces.cli.main import main
 
-KEY = Key(b"k" * 32, "a test")
+KEY = SealingKey(b"k" * 32, "a test")
 NOW = 1_780_000_000_000_000_000
 OLD, NEW = "the old password", "the new password"
 
 
-def sealed(value: str, now: int, *, name: str = "pg", key: Key = KEY) -> SealedCredential:
+def sealed(value: str, now: int, *, name: str = "pg", key: SealingKey = KEY) -> SealedCredential:
     credential = Credential(name, "postgres", {"host": "db", "password": value})
     return seal_credential(name, credential, key, now=now)
 
@@ -98,7 +98,7 @@ def test_a_value_of_the_format_without_versions_does_not_come_back(world: World)
         world.password(world.keychain())
 
 
-def unversioned(value: str, key: Key) -> SealedCredential:
+def unversioned(value: str, key: SealingKey) -> SealedCredential:
     """As version 0.1 sealed it."""
     import hashlib
 
@@ -140,7 +140,9 @@ def test_a_removed_credential_does_not_come_back(world: World) -> None:
 class Overtaken(MemoryVault):
     """What was read last is replaced or removed by another process before it is looked at."""
 
-    def __init__(self, seen: Seen, newer: SealedCredential | None, *, is_in_time: bool) -> None:
+    def __init__(
+        self, seen: SeenVersions, newer: SealedCredential | None, *, is_in_time: bool
+    ) -> None:
         super().__init__()
         self._seen, self._newer, self._is_in_time = seen, newer, is_in_time
 
@@ -207,7 +209,7 @@ def test_a_damaged_memory_is_told_and_not_passed_over(world: World, data: bytes)
 
 def test_many_processes_forget_nothing(tmp_path: Path) -> None:
     need_key({}, tmp_path)
-    seens = [Seen(tmp_path, "/data/anew.db") for _ in range(4)]
+    seens = [SeenVersions(tmp_path, "/data/anew.db") for _ in range(4)]
     for number in range(40):
         seens[number % 4].note(f"c{number}", number + 1)
     assert all(seen.newest(f"c{n}") == n + 1 for seen in seens for n in range(40))
@@ -227,22 +229,26 @@ def test_a_full_memory_forgets_files_that_are_gone_and_then_the_oldest(
     for file in files:
         file.touch()
     for place in [str(files[0]), *shared, *gone, *map(str, files[1:])]:
-        Seen(tmp_path, place).note("pg", NOW)
-    Seen(tmp_path, str(files[0])).note("other", NOW)  # which makes it the newest
+        SeenVersions(tmp_path, place).note("pg", NOW)
+    SeenVersions(tmp_path, str(files[0])).note("other", NOW)  # which makes it the newest
     kept = [*shared, *map(str, files[1:]), str(files[0])]
-    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size)
-    Seen(tmp_path, str(files[0])).note("third", NOW)
+    monkeypatch.setattr(
+        "anew.credentials.seen_versions.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size
+    )
+    SeenVersions(tmp_path, str(files[0])).note("third", NOW)
     assert remembered(tmp_path) == kept
     assert "databases forgotten: 5" in caplog.text
-    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size)
-    Seen(tmp_path, str(files[0])).note("fourth", NOW)
+    monkeypatch.setattr(
+        "anew.credentials.seen_versions.SEEN_BYTES_MAX", seen_file(tmp_path).stat().st_size
+    )
+    SeenVersions(tmp_path, str(files[0])).note("fourth", NOW)
     assert remembered(tmp_path) == kept[1:]
 
 
 def test_a_full_memory_stops_no_run(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("anew.credentials.seen.SEEN_BYTES_MAX", 10)
+    monkeypatch.setattr("anew.credentials.seen_versions.SEEN_BYTES_MAX", 10)
     world.put(sealed(NEW, NOW + 1, key=world.key))
     keychain = world.keychain()
     assert world.password(keychain) == NEW
@@ -253,7 +259,7 @@ def test_a_full_memory_stops_no_run(
 
 
 def test_a_clock_that_goes_back_does_not_lock_the_owner_out(tmp_path: Path) -> None:
-    seen = Seen(tmp_path, "/data/anew.db")
+    seen = SeenVersions(tmp_path, "/data/anew.db")
     seen.note("pg", NOW)
     assert seen.next_version("pg", NOW - 10**15) == NOW + 1
 
@@ -313,7 +319,7 @@ def test_a_row_is_not_read_in_another_format(format_byte: int) -> None:
 @pytest.mark.parametrize("secret", [b"x" * 32, b"k" * 31 + b"l", bytes(32)])
 def test_another_key_opens_nothing(secret: bytes) -> None:
     with pytest.raises(ConfigError, match="sealed with another key"):
-        open_credential(ROW, Key(secret, "elsewhere"), ref="pg")
+        open_credential(ROW, SealingKey(secret, "elsewhere"), ref="pg")
 
 
 def test_the_version_is_that_of_the_sealing() -> None:

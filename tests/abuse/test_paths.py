@@ -11,7 +11,7 @@ import pytest
 from anew.errors import ConfigError
 from anew.runtime.child_files import read_child
 from anew.surfaces.cli.main import main
-from anew.tools.agent.backends.workplace import folder_name
+from anew.tools.agent.backends.shared_files import folder_name
 from anew.views.export.names import NAME_BYTES_MAX, NodeNames
 
 NAMES = {

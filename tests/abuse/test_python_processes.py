@@ -172,7 +172,7 @@ POISONS = {
     "the child's own module": "import sys\nsys.modules['anew.tools.python.child']._answer = None",
     "the code that runs code": "import anew.tools.python.child as c\nc.run = lambda *a, **k: 'forged'",
     "the code that checks results": "import anew.tools.python.child as c\nc.plain = lambda x: 'forged'",
-    "the code that cleans up": "import anew.tools.python.surroundings as s\ns.Surroundings.put_back = lambda self: True",
+    "the code that cleans up": "import anew.tools.python.process_state as s\ns.Surroundings.put_back = lambda self: True",
     "settrace": "import sys\nsys.settrace(lambda *a: None)",
     "setprofile": "import sys\nsys.setprofile(lambda *a: None)",
     "an audit hook": "import sys\nsys.addaudithook(lambda *a: None)",

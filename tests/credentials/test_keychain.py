@@ -10,7 +10,7 @@ from anew.credentials import Keychain, MissingCredential
 from anew.credentials.tool import SecretsTool
 from anew.engine.secrets import MissingSecret, Unavailable
 from anew.errors import ConfigError
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 from tests.credentials.rings import STEP, environ_of, keychain_of, program_of
 
 TOKEN = "t0ken-of-github"
@@ -210,7 +210,7 @@ def test_inputs_are_opened_with_whatever_they_refer_to():
 
 
 def call_of(**inputs):
-    place = Place("1", "s", 1, None, "t", 1)
+    place = AttemptRef("1", "s", 1, None, "t", 1)
     return Call("secrets", inputs, place, "k", 0, Timeout(), Path(), Path())
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anew.credentials import Credential, Redactor
 from anew.credentials import redaction as module
-from anew.credentials.forms import forms_of
+from anew.credentials.secret_forms import forms_of
 from anew.engine.outcome import Advice, outcome_of
 from anew.engine.secret_texts import MASK
 from anew.errors import ConfigError

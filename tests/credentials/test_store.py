@@ -11,12 +11,12 @@ import pytest
 
 from anew.credentials import Keychain, MissingCredential
 from anew.credentials.credential import Credential, check_name, read_credential
-from anew.credentials.key import Key, find_key, key_file, need_key
+from anew.credentials.key import SealingKey, find_key, key_file, need_key
 from anew.credentials.sealing import open_credential, seal_credential
 from anew.errors import ConfigError
 from anew.stores.memory import MemoryVault
 
-KEY = Key(b"k" * 32, "a test")
+KEY = SealingKey(b"k" * 32, "a test")
 PASSWORD = "swordfish"
 CREDENTIAL = Credential("pg", "postgres", {"host": "db", "password": PASSWORD})
 
@@ -38,7 +38,7 @@ def test_the_same_credential_is_never_sealed_alike():
 
 def test_another_key_is_told_apart_from_a_changed_row():
     with pytest.raises(ConfigError, match="sealed with another key than that of elsewhere"):
-        open_credential(sealed(), Key(b"x" * 32, "elsewhere"), ref="pg")
+        open_credential(sealed(), SealingKey(b"x" * 32, "elsewhere"), ref="pg")
 
 
 @pytest.mark.parametrize("place", [5, 17, 40, -1])

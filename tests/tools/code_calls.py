@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from anew.engine.outcome import Outcome
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 from anew.tools.python.tool import PythonTool
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 from anew.tools.shell import ShellTool
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def call_of(kind: str, folder: Path, *, scratch: Path | None = None, **inputs: Value) -> Call:
-    place = Place(run="71", step="work", visit=1, iteration=None, task="count", attempt=2)
+    place = AttemptRef(run="71", step="work", visit=1, iteration=None, task="count", attempt=2)
     return Call(kind, inputs, place, "key-1", 0, Timeout(), folder, scratch or folder / "run")
 
 

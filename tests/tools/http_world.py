@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 from anew.engine.outcome import Outcome
 from anew.lab.server import LabServer
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 from anew.tools.http import HttpTool
 
 SECONDS = 30
 
 
 def a_call(folder: Path = Path(), timeout: Timeout = Timeout(30.0), **inputs: Any) -> Call:  # noqa: B008
-    place = Place(run="1", step="fetch", visit=1, iteration=None, task="page", attempt=1)
+    place = AttemptRef(run="1", step="fetch", visit=1, iteration=None, task="page", attempt=1)
     return Call("http", inputs, place, "key-of-the-visit", 0, timeout, folder, folder)
 
 

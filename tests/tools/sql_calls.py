@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from anew.engine.outcome import Outcome
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 
 # A condition that does not come true within this long never will.
 SOON_SECONDS = 30.0
@@ -26,7 +26,7 @@ def call_of(
     return Call(
         kind=kind,
         inputs=inputs,
-        place=Place("run-1", "step", 1, None, "task", 1),
+        place=AttemptRef("run-1", "step", 1, None, "task", 1),
         idempotency_key="key",
         asked_at=0,
         timeout=timeout or Timeout(seconds=60.0),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anew.engine.outcome import Advice, Outcome, error_of, outcome_of
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 from anew.tools.function import function_tool
 from anew.values import Object, Value
 
@@ -22,7 +22,7 @@ def outcome(function: Callable[[Object], object], inputs: Object = INPUTS) -> Ou
     call = Call(
         kind="own",
         inputs=inputs,
-        place=Place("1", "step", 1, None, "task", 1),
+        place=AttemptRef("1", "step", 1, None, "task", 1),
         idempotency_key="key",
         asked_at=0,
         timeout=Timeout(),

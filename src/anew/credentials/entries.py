@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from anew.credentials.providers import Asked, Provider, provider_of
+from anew.credentials.providers import CredentialRef, Provider, provider_of
 from anew.errors import ConfigError
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
@@ -24,11 +24,11 @@ _REFERENCE_WORDS = frozenset({"credential", "key", "source", "provider"})
 _KEY_TYPES = frozenset({"api_key", "apikey", "api-key", "header"})
 
 
-class Entry(Struct, frozen=True):
+class KeychainEntry(Struct, frozen=True):
     """One credential of a keychain: what templates call it, and how to get it."""
 
     name: str
-    asked: Asked
+    asked: CredentialRef
     renamed: Mapping[str, str]
 
     def read(self, data: Value) -> Value:
@@ -47,7 +47,7 @@ class Entry(Struct, frozen=True):
         return kept | {new: data[old] for new, old in self.renamed.items()}
 
 
-def entry_of(said: Object, folder: Path) -> Entry:
+def entry_of(said: Object, folder: Path) -> KeychainEntry:
     """What a keychain entry asks for; ConfigError when it cannot be asked."""
     name = str(said["name"])
     auth = said.get("auth")
@@ -63,7 +63,7 @@ def entry_of(said: Object, folder: Path) -> Entry:
         )
     renamed = said.get("map")
     fields = {str(new): str(old) for new, old in (renamed or {}).items()}
-    return Entry(name, Asked(wanted, provider), fields)
+    return KeychainEntry(name, CredentialRef(wanted, provider), fields)
 
 
 def _absolute(path: str, folder: Path) -> str:
@@ -103,7 +103,7 @@ def _provider_word(auth: Object) -> Value:
     return auth.get("provider") or auth.get("source")
 
 
-def named_by_tasks(program: Program) -> Iterator[Asked]:
+def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
     """The credentials that tasks of kind `secrets` name outright."""
     for task in _tasks(program):
         said = task.inputs.source
@@ -111,7 +111,7 @@ def named_by_tasks(program: Program) -> Iterator[Asked]:
             continue
         name = said.get("name")
         if isinstance(name, str) and "{" not in name + str(said.get("provider", "")):
-            yield Asked(name, provider_of(said.get("provider")))
+            yield CredentialRef(name, provider_of(said.get("provider")))
 
 
 def auths_of_tasks(program: Program) -> Iterator[Value]:

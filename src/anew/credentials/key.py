@@ -24,7 +24,7 @@ _OTHERS = 0o077
 _READ_BYTES = 4096
 
 
-class Key(Struct, frozen=True):
+class SealingKey(Struct, frozen=True):
     """32 bytes, and where they come from."""
 
     secret: bytes
@@ -39,7 +39,7 @@ def key_file(home: Path) -> Path:
     return home / ".config" / "anew" / "key"
 
 
-def find_key(environ: Mapping[str, str], home: Path) -> Key | None:
+def find_key(environ: Mapping[str, str], home: Path) -> SealingKey | None:
     """The key; None when there is none yet. ConfigError when what there is cannot be used."""
     said = environ.get(KEY_VARIABLE)
     if said:
@@ -61,12 +61,12 @@ def find_key(environ: Mapping[str, str], home: Path) -> Key | None:
     return _key(text, str(path))
 
 
-def need_key(environ: Mapping[str, str], home: Path) -> Key:
+def need_key(environ: Mapping[str, str], home: Path) -> SealingKey:
     """The key, made now if there is none."""
     return find_key(environ, home) or _make(key_file(home), environ, home)
 
 
-def _make(path: Path, environ: Mapping[str, str], home: Path) -> Key:
+def _make(path: Path, environ: Mapping[str, str], home: Path) -> SealingKey:
     """Write a new key. Of two processes that try, the first one's is used by both."""
     beside = path.with_name(f".key-{secrets.token_hex(8)}")
     try:
@@ -95,7 +95,7 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _key(text: str, source: str) -> Key:
+def _key(text: str, source: str) -> SealingKey:
     standard = text.strip().replace("-", "+").replace("_", "/")
     try:
         secret = b64decode(standard + "=" * (-len(standard) % 4), validate=True)
@@ -106,7 +106,7 @@ def _key(text: str, source: str) -> Key:
             f"{source} is not a key: a key is {KEY_BYTES} bytes in base64 (44 characters). "
             "`openssl rand -base64 32` makes one."
         )
-    return Key(secret, source)
+    return SealingKey(secret, source)
 
 
 def _reason(error: OSError) -> str:

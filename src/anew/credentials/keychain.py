@@ -16,18 +16,24 @@ from msgspec import Struct, structs
 
 from anew.credentials.credential import Credential, tool_data
 from anew.credentials.entries import (
-    Entry,
+    KeychainEntry,
     auths_of_tasks,
     entry_of,
     may_hold_secrets,
     named_by_tasks,
     reference_in,
 )
-from anew.credentials.forms import forms_of
-from anew.credentials.own import environment_secrets, told_secrets
-from anew.credentials.providers import Asked, MissingCredential, Places, asked_of_ref, provider_of
+from anew.credentials.process_secrets import environment_secrets, told_secrets
+from anew.credentials.providers import (
+    CredentialRef,
+    MissingCredential,
+    Places,
+    asked_of_ref,
+    provider_of,
+)
 from anew.credentials.redaction import Redactor
-from anew.credentials.seen import Seen
+from anew.credentials.secret_forms import forms_of
+from anew.credentials.seen_versions import SeenVersions
 from anew.engine.secret_texts import SecretForm
 from anew.engine.secrets import KnownSecrets, MissingSecret, Secrets, Unavailable, reference_to
 from anew.environment import environment
@@ -54,7 +60,7 @@ class _Kept(Struct, frozen=True):
 
 class _Built(Struct, frozen=True):
     secrets: Secrets
-    answers: Mapping[Asked, Credential | str]
+    answers: Mapping[CredentialRef, Credential | str]
 
 
 class Keychain:
@@ -70,14 +76,14 @@ class Keychain:
     ) -> None:
         variables = environment() if environ is None else environ
         self._home = home or Path.home()
-        self.seen = Seen(self._home)
+        self.seen = SeenVersions(self._home)
         self._places = Places(vault, variables, self._home, self.seen)
         self._clock = clock
         self.redactor = Redactor()
         self.redactor.learn(environment_secrets(variables))
-        self._kept: dict[Asked, _Kept] = {}
+        self._kept: dict[CredentialRef, _Kept] = {}
         self._built: dict[tuple[str, Path], _Built] = {}
-        self._learned: dict[str, set[Asked]] = {}
+        self._learned: dict[str, set[CredentialRef]] = {}
         self._holding: dict[str, bool] = {}
         self._known_until: dict[tuple[str, Path], float] = {}
 
@@ -90,22 +96,22 @@ class Keychain:
 
     def remember(self, place: str) -> None:
         """Notice old values also when another process of this user has seen newer ones."""
-        self.seen = Seen(self._home, place)
+        self.seen = SeenVersions(self._home, place)
         self._places = structs.replace(self._places, seen=self.seen)
 
     # --- one credential
 
     async def credential(self, name: str, provider: object = None) -> Credential:
         """The credential of this name; MissingCredential or ConfigError when it cannot be had."""
-        return await self._resolve(Asked(name, provider_of(provider)))
+        return await self._resolve(CredentialRef(name, provider_of(provider)))
 
     async def reference(self, name: str, provider: object = None) -> Object:
         """What the log may hold in place of a credential, once it is sure that there is one."""
-        asked = Asked(name, provider_of(provider))
+        asked = CredentialRef(name, provider_of(provider))
         await self._resolve(asked)
         return reference_to(asked.ref)
 
-    async def _resolve(self, asked: Asked) -> Credential:
+    async def _resolve(self, asked: CredentialRef) -> Credential:
         kept = self._kept.get(asked)
         if kept is not None and kept.until > self._clock() and isinstance(kept.answer, Credential):
             return kept.answer
@@ -114,7 +120,7 @@ class Keychain:
         self._keep(asked, found, RESOLVED_SECONDS_MAX)
         return found
 
-    async def _answer(self, asked: Asked) -> Credential | str:
+    async def _answer(self, asked: CredentialRef) -> Credential | str:
         """The credential, or why there is none."""
         kept = self._kept.get(asked)
         if kept is not None and kept.until > self._clock():
@@ -125,7 +131,7 @@ class Keychain:
             self._keep(asked, str(error), _ABSENT_SECONDS)
             return str(error)
 
-    def _keep(self, asked: Asked, answer: Credential | str, seconds: float) -> None:
+    def _keep(self, asked: CredentialRef, answer: Credential | str, seconds: float) -> None:
         if len(self._kept) >= _KEPT_COUNT:
             self._kept.clear()
         self._kept[asked] = _Kept(answer, self._clock() + seconds)
@@ -170,7 +176,7 @@ class Keychain:
         """From now on, `secrets_for` this program has these credentials too."""
         self._learned_of(program).update(asked_of_ref(name) for name in missing.names)
 
-    def _learned_of(self, program: Program) -> set[Asked]:
+    def _learned_of(self, program: Program) -> set[CredentialRef]:
         if len(self._learned) >= _KEPT_COUNT and program.digest not in self._learned:
             self._learned.clear()
         return self._learned.setdefault(program.digest, set())
@@ -242,9 +248,9 @@ def _is_named(item: Value) -> bool:
     return isinstance(item, dict) and reference_in(item) is not None
 
 
-def _entries(program: Program, folder: Path) -> tuple[list[Entry], dict[str, str]]:
+def _entries(program: Program, folder: Path) -> tuple[list[KeychainEntry], dict[str, str]]:
     """The keychain of a program, and why some of it cannot be read."""
-    entries: list[Entry] = []
+    entries: list[KeychainEntry] = []
     unread: dict[str, str] = {}
     for said in program.keychain:
         if not said.get("name"):
@@ -256,7 +262,7 @@ def _entries(program: Program, folder: Path) -> tuple[list[Entry], dict[str, str
     return entries, unread
 
 
-def _named(program: Program) -> set[Asked]:
+def _named(program: Program) -> set[CredentialRef]:
     try:
         return set(named_by_tasks(program))
     except ConfigError:  # the task itself will say so
@@ -264,7 +270,9 @@ def _named(program: Program) -> set[Asked]:
 
 
 def _known(
-    entries: Iterable[Entry], unread: dict[str, str], answers: Mapping[Asked, Credential | str]
+    entries: Iterable[KeychainEntry],
+    unread: dict[str, str],
+    answers: Mapping[CredentialRef, Credential | str],
 ) -> KnownSecrets:
     keychain: dict[str, Value] = {}
     for entry in entries:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from anew.credentials.credential import CREDENTIAL_BYTES_MAX, Credential, read_credential
 from anew.credentials.key import find_key
 from anew.credentials.sealing import open_credential, version_of
-from anew.credentials.seen import Seen
+from anew.credentials.seen_versions import SeenVersions
 from anew.engine.secrets import credential_ref
 from anew.environment import CREDENTIAL_PREFIX
 from anew.errors import AnewError, ConfigError
@@ -38,7 +38,7 @@ class MissingCredential(AnewError):
     """Nobody has the credential; the text says where it was looked for and how to add it."""
 
 
-class Asked(Struct, frozen=True):
+class CredentialRef(Struct, frozen=True):
     """One credential someone wants. For a file, `name` is its path."""
 
     name: str
@@ -50,11 +50,15 @@ class Asked(Struct, frozen=True):
         return credential_ref(f"{self.provider}:{self.name}" if self.provider else self.name)
 
 
-def asked_of_ref(ref: str) -> Asked:
+def asked_of_ref(ref: str) -> CredentialRef:
     """What a reference asks for."""
     said = _ESCAPED.sub(r"\1", ref)
     provider, _, name = said.partition(":")
-    return Asked(name, Provider(provider)) if name and provider in set(Provider) else Asked(said)
+    return (
+        CredentialRef(name, Provider(provider))
+        if name and provider in set(Provider)
+        else CredentialRef(said)
+    )
 
 
 def provider_of(word: object) -> Provider | None:
@@ -81,9 +85,9 @@ class Places(Struct, frozen=True):
     vault: Vault | None
     environ: Mapping[str, str]
     home: Path
-    seen: Seen
+    seen: SeenVersions
 
-    async def find(self, asked: Asked) -> Credential:
+    async def find(self, asked: CredentialRef) -> Credential:
         """The credential: from the place it names, else the store, else the environment."""
         if asked.provider is Provider.FILE:
             return self._from_file(asked)
@@ -96,7 +100,7 @@ class Places(Struct, frozen=True):
             raise MissingCredential(self._not_found(asked))
         return found
 
-    async def _from_store(self, asked: Asked) -> Credential | None:
+    async def _from_store(self, asked: CredentialRef) -> Credential | None:
         row = await self.vault.sealed(asked.name) if self.vault else None
         if self.vault and row is not None and version_of(row) < self.seen.newest(row.name):
             # Another process may have replaced or removed it after the row was read.
@@ -107,12 +111,12 @@ class Places(Struct, frozen=True):
         self.seen.check(row.name, version_of(row))
         return found
 
-    def _from_environment(self, asked: Asked) -> Credential | None:
+    def _from_environment(self, asked: CredentialRef) -> Credential | None:
         variable = variable_of(asked.name)
         text = self.environ.get(variable)
         return None if not text else read_credential(text, f"${variable}", ref=asked.ref)
 
-    def _from_file(self, asked: Asked) -> Credential:
+    def _from_file(self, asked: CredentialRef) -> Credential:
         try:
             with open(asked.name, "rb") as file:
                 data = file.read(CREDENTIAL_BYTES_MAX + 1)
@@ -125,7 +129,7 @@ class Places(Struct, frozen=True):
             raise ConfigError(f"cannot read the credential {asked.name}: {reason}") from error
         return read_credential(data, asked.name, ref=asked.ref)
 
-    def _not_found(self, asked: Asked) -> str:
+    def _not_found(self, asked: CredentialRef) -> str:
         name, variable = asked.name, variable_of(asked.name)
         if asked.provider is Provider.ENV:
             return f"there is no credential {name!r}: ${variable} is not set"

@@ -13,8 +13,8 @@ from typing import TypeVar
 from msgspec import structs
 
 from anew.credentials.credential import Credential
-from anew.credentials.forms import forms_of
-from anew.credentials.stretches import STRETCH_CHARS_MIN, Stretches
+from anew.credentials.fragments import STRETCH_CHARS_MIN, Stretches
+from anew.credentials.secret_forms import forms_of
 from anew.engine.outcome import Outcome
 from anew.engine.secret_texts import PART_CHARS_MIN, PLAIN, SecretForm, SecretTexts
 from anew.engine.secrets import Secrets

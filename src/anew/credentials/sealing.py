@@ -14,8 +14,8 @@ from contextlib import suppress
 import msgspec
 
 from anew.credentials.credential import Credential, read_credential
-from anew.credentials.key import Key
-from anew.credentials.seen import Seen
+from anew.credentials.key import SealingKey
+from anew.credentials.seen_versions import SeenVersions
 from anew.environment import KEY_VARIABLE
 from anew.errors import ConfigError
 from anew.store import SealedCredential, Vault
@@ -26,7 +26,9 @@ _MARK_END = len(_FORMAT) + _KEY_MARK_BYTES
 _VERSION_END = {_UNVERSIONED: _MARK_END, _FORMAT: _MARK_END + _VERSION_BYTES}
 
 
-def seal_credential(name: str, credential: Credential, key: Key, *, now: int) -> SealedCredential:
+def seal_credential(
+    name: str, credential: Credential, key: SealingKey, *, now: int
+) -> SealedCredential:
     """The credential as it may lie at rest. Its version is the moment `now`."""
     # Slow to import, and most runs have no credentials.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
@@ -38,7 +40,7 @@ def seal_credential(name: str, credential: Credential, key: Key, *, now: int) ->
     return SealedCredential(name, credential.type, sealed, now)
 
 
-def open_credential(row: SealedCredential, key: Key | None, *, ref: str) -> Credential:
+def open_credential(row: SealedCredential, key: SealingKey | None, *, ref: str) -> Credential:
     """What was sealed; ConfigError when the key is another or the row was changed."""
     from cryptography.exceptions import InvalidTag  # noqa: PLC0415
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
@@ -71,7 +73,9 @@ def open_credential(row: SealedCredential, key: Key | None, *, ref: str) -> Cred
     return read_credential(plain, f"the credential {row.name!r}", ref=ref)
 
 
-async def next_version(vault: Vault, name: str, key: Key, *, seen: Seen, now: int) -> int:
+async def next_version(
+    vault: Vault, name: str, key: SealingKey, *, seen: SeenVersions, now: int
+) -> int:
     """What to seal a credential with, so that it is newer than the one that is there.
 
     The clock of whoever added that one may be ahead of ours.
@@ -84,7 +88,7 @@ async def next_version(vault: Vault, name: str, key: Key, *, seen: Seen, now: in
     return seen.next_version(name, now)
 
 
-def _key_mark(key: Key) -> bytes:
+def _key_mark(key: SealingKey) -> bytes:
     """Tells keys apart and says nothing about them."""
     return hashlib.sha256(b"anew key mark" + key.secret).digest()[:_KEY_MARK_BYTES]
 

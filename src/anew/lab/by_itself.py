@@ -18,7 +18,7 @@ from anew.lab.playing import Asking
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.runtime.sleep_tool import SleepTool
-from anew.tool import Answer, Call, Parked, Place, Timeout
+from anew.tool import Answer, AttemptRef, Call, Parked, Timeout
 from anew.tools.noop import NoopTool
 
 _NOWHERE = Path()
@@ -39,20 +39,20 @@ class _Stopped(Struct, frozen=True):
 def slept(ask: Invoke, run: str) -> tuple[int, Outcome]:
     """The moment a sleep ends, by the clock, and its outcome then."""
     key = ask.key
-    place = Place(run, key.step, key.visit, key.iteration, ask.task.label, ask.attempt)
+    place = AttemptRef(run, key.step, key.visit, key.iteration, ask.task.label, ask.attempt)
     return _given(_call(ask.tool.kind, ask.inputs, place, ask.asked_at, ask.skipped_at))
 
 
 def entry_by_itself(asking: Asking) -> RecordedEntry:
     """What a `noop` or `sleep` with these inputs gives, and how long it takes."""
     key = asking.key
-    place = Place("", key.step, key.visit, key.iteration, asking.label, asking.attempt)
+    place = AttemptRef("", key.step, key.visit, key.iteration, asking.label, asking.attempt)
     until, outcome = _given(_call(asking.kind, asking.inputs, place, asking.now))
     return RecordedEntry({}, 1, until - asking.now, recorded=outcome)
 
 
 def _call(
-    kind: str, inputs: object, place: Place, asked_at: int, skipped_at: int | None = None
+    kind: str, inputs: object, place: AttemptRef, asked_at: int, skipped_at: int | None = None
 ) -> Call:
     return Call(
         kind=kind,

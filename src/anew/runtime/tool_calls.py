@@ -26,7 +26,7 @@ from anew.program.kinds import kind_named
 from anew.program.program import Program
 from anew.runtime.toolbox import Toolbox
 from anew.store import StoreError
-from anew.tool import Answer, Call, Parked, Place, Timeout, Tool
+from anew.tool import Answer, AttemptRef, Call, Parked, Timeout, Tool
 from anew.values import Object
 
 # What the machine or the worker lacks at the moment, by what helps. It is no fault of the author's,
@@ -94,7 +94,7 @@ class ToolCaller:
         call = Call(
             kind=ask.tool.kind,
             inputs=await self._inputs(ask, site),
-            place=Place(
+            place=AttemptRef(
                 run=site.run,
                 step=ask.key.step,
                 visit=ask.key.visit,

@@ -20,8 +20,8 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.files import PRIVATE_FILE
 from anew.tool import Call
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import Request, Supply, database_of, is_file_of_run, request_of
-from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+from anew.tools.sql.request import SqlRequest, Supply, database_of, is_file_of_run, request_of
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
 from anew.tools.sql.threads import Interruption, Threads
 from anew.values import Object, Value
 
@@ -52,7 +52,7 @@ _Prepared: TypeAlias = tuple[duckdb.Statement, _Values]
 class _Job(Struct, frozen=True):
     """One call, ready to run on a thread."""
 
-    request: Request
+    request: SqlRequest
     database: str
     folder: Path
     is_of_run: bool
@@ -112,7 +112,7 @@ def _connected(job: _Job) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def _prepared(connection: duckdb.DuckDBPyConnection, request: Request) -> list[_Prepared]:
+def _prepared(connection: duckdb.DuckDBPyConnection, request: SqlRequest) -> list[_Prepared]:
     """Every statement with its values, before the first of them runs."""
     with _naming():
         statements = [s for text in request.texts for s in connection.extract_statements(text)]
@@ -128,8 +128,8 @@ def _run_all(
     connection: duckdb.DuckDBPyConnection,
     prepared: Sequence[_Prepared],
     interruption: Interruption,
-) -> Rows:
-    rows = Rows()
+) -> SqlRows:
+    rows = SqlRows()
     for number, (statement, values) in enumerate(prepared, 1):
         interruption.raise_if_stopped()
         with _naming(number, len(prepared)):
@@ -138,7 +138,7 @@ def _run_all(
     return rows
 
 
-def _end(connection: duckdb.DuckDBPyConnection, request: Request) -> None:
+def _end(connection: duckdb.DuckDBPyConnection, request: SqlRequest) -> None:
     """DuckDB does not say whether a transaction is open: ending it does."""
     try:
         connection.commit() if request.is_transaction else connection.rollback()
@@ -164,16 +164,16 @@ def _rows_of(
     connection: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
     interruption: Interruption,
-) -> Rows:
+) -> SqlRows:
     description = connection.description or []
     names = [str(column[0]) for column in description]
     types = [str(column[1]) for column in description]
     if statement.expected_result_type == _NOTHING:
-        return Rows()
+        return SqlRows()
     # DuckDB gives the number of changed rows as a row of its own.
     if _COUNTED in statement.expected_result_type and (names, types) == (["Count"], ["BIGINT"]):
-        return Rows(affected=max(connection.rowcount, 0))
-    rows = Rows(names)
+        return SqlRows(affected=max(connection.rowcount, 0))
+    rows = SqlRows(names)
     json_places = [place for place, name in enumerate(types) if name == "JSON"]
     while batch := connection.fetchmany(SQL_BATCH_ROWS):
         interruption.raise_if_stopped()

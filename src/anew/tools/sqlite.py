@@ -21,8 +21,8 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.files import make_private_file
 from anew.tool import Call
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import Request, Supply, database_of, is_file_of_run, request_of
-from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+from anew.tools.sql.request import SqlRequest, Supply, database_of, is_file_of_run, request_of
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
 from anew.tools.sql.threads import Interruption, Threads
 from anew.values import Object, Value, json_text
 
@@ -46,7 +46,7 @@ _STALE = apsw.SQLITE_BUSY_SNAPSHOT
 class _Job(Struct, frozen=True):
     """One call, ready to run on a thread."""
 
-    request: Request
+    request: SqlRequest
     database: str
     lock_seconds: float
     is_of_run: bool
@@ -106,14 +106,14 @@ class _Session:
     """The statements of one call on one connection."""
 
     def __init__(
-        self, connection: apsw.Connection, request: Request, interruption: Interruption
+        self, connection: apsw.Connection, request: SqlRequest, interruption: Interruption
     ) -> None:
         self._connection = connection
         self._request = request
         self._interruption = interruption
         self._supply = Supply(request.params)
         self._count = 0
-        self._rows = Rows()
+        self._rows = SqlRows()
 
     def run(self) -> Object:
         last = len(self._request.texts) - 1
@@ -158,10 +158,10 @@ class _Session:
             self._rows = self._read(cursor, [column[0] for column in found.description])
             return
         has_changed = self._connection.total_changes() != changes
-        self._rows = Rows(affected=self._connection.changes() if has_changed else 0)
+        self._rows = SqlRows(affected=self._connection.changes() if has_changed else 0)
 
-    def _read(self, cursor: apsw.Cursor, names: list[str]) -> Rows:
-        rows = Rows(names)
+    def _read(self, cursor: apsw.Cursor, names: list[str]) -> SqlRows:
+        rows = SqlRows(names)
         while batch := list(islice(cursor, SQL_BATCH_ROWS)):
             self._interruption.raise_if_stopped()
             rows.add(batch)

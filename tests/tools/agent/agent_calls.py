@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from anew.engine.outcome import Outcome
-from anew.tool import Call, Place, Timeout
+from anew.tool import AttemptRef, Call, Timeout
 from anew.tools.agent import AgentTool
 from anew.values import Object, Value
 from tests.tools.code_calls import PATIENCE_SECONDS
@@ -22,11 +22,11 @@ HERE = Path()
 def a_call(
     folder: Path = HERE,
     *,
-    place: Place | None = None,
+    place: AttemptRef | None = None,
     timeout: Timeout | None = None,
     **inputs: Value,
 ) -> Call:
-    where = place or Place("71", "plan", 3, None, "plan", 2)
+    where = place or AttemptRef("71", "plan", 3, None, "plan", 2)
     given = {"prompt": "Say hello.", **inputs}
     scratch = folder / "scratch"
     return Call("agent", given, where, "key-1", 0, timeout or Timeout(), folder, scratch)

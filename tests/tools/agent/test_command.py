@@ -12,9 +12,9 @@ import pytest
 
 from anew.engine.outcome import Outcome
 from anew.program.policy import Verdict
-from anew.tool import Place
+from anew.tool import AttemptRef
 from anew.tools.agent import AgentTool
-from anew.tools.agent.backends.workplace import folder_name
+from anew.tools.agent.backends.shared_files import folder_name
 from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX
 from anew.values import Object, Value
 from tests.tools.agent.agent_calls import a_call, agent, answer_of, bounded, error_of
@@ -291,7 +291,7 @@ def test_the_author_may_say_where_the_status_is_written(tmp_path: Path) -> None:
 def test_prompts_are_kept_per_visit_and_attempt(tmp_path: Path) -> None:
     async def session() -> None:
         for visit, attempt, iteration in ((1, 1, None), (1, 2, None), (2, 1, None), (1, 1, 4)):
-            place = Place("71", "my step/../x", visit, iteration, "ask", attempt)
+            place = AttemptRef("71", "my step/../x", visit, iteration, "ask", attempt)
             await answer_of(
                 a_call(
                     tmp_path, place=place, command="cat", prompt=f"{visit}.{attempt}.{iteration}"
@@ -422,7 +422,7 @@ def test_nothing_is_left_open_or_unreaped(tmp_path: Path) -> None:
 def test_many_programs_run_beside_each_other(tmp_path: Path) -> None:
     async def session() -> list[Outcome]:
         tool = AgentTool()
-        places = [Place("71", "plan", 1, n, "plan", 1) for n in range(20)]
+        places = [AttemptRef("71", "plan", 1, n, "plan", 1) for n in range(20)]
         calls = [
             a_call(tmp_path, place=place, command="cat", prompt=str(place.iteration))
             for place in places

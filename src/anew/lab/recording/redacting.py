@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from anew.credentials.forms import forms_of
+from anew.credentials.secret_forms import forms_of
 from anew.engine.secret_texts import KEY_PREFIX, MASK, MASK_BEGIN, PART_CHARS_MIN, PLAIN
 from anew.lab.recording.secret_names import Hides, hidden_by
 from anew.lab.recording.told_secrets import OUT_ALREADY, without_told

@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec import DecodeError, Struct
 from msgspec import json as msgspec_json
 
-from anew.credentials.entries import Entry, entry_of, may_hold_secrets
-from anew.credentials.forms import forms_of
+from anew.credentials.entries import KeychainEntry, entry_of, may_hold_secrets
+from anew.credentials.secret_forms import forms_of
 from anew.engine.events import Event, RunRequested
 from anew.engine.secret_texts import KEY_PREFIX, SecretForm
 from anew.engine.secrets import KnownSecrets, Ring, Secrets, credential_of
@@ -224,14 +224,14 @@ def _keychain(program: Program, values: Mapping[str, Value], folder: Path) -> di
     return found
 
 
-def _entry(said: Object, folder: Path) -> Entry | None:
+def _entry(said: Object, folder: Path) -> KeychainEntry | None:
     try:
         return entry_of(said, folder) if said.get("name") else None
     except ConfigError:
         return None
 
 
-def _read(entry: Entry, data: Value) -> Value:
+def _read(entry: KeychainEntry, data: Value) -> Value:
     try:
         return entry.read(data)
     except ConfigError:  # the log does not name every field that the document renames

@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
-from anew.credentials.key import Key, find_key, need_key
+from anew.credentials.key import SealingKey, find_key, need_key
 from anew.environment import environment
 from anew.errors import ConfigError
 from anew.runtime.engine import Engine
@@ -59,7 +59,7 @@ class Service:
         key = find_key(environment(), Path.home())
         self._webhooks = None if key is None else Webhooks(key.secret)
 
-    def need_key(self) -> Key:
+    def need_key(self) -> SealingKey:
         """The server's key, made now if there is none; ApiError when it cannot be used."""
         try:
             return need_key(environment(), Path.home())

@@ -19,8 +19,8 @@ from anew.surfaces.cli.place import add_place_options
 from anew.values import Object
 
 if TYPE_CHECKING:
-    from anew.credentials.key import Key
-    from anew.credentials.seen import Seen
+    from anew.credentials.key import SealingKey
+    from anew.credentials.seen_versions import SeenVersions
 
 
 def run(words: list[str]) -> int:
@@ -64,14 +64,14 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.key import need_key
     from anew.credentials.redaction import short_fields
     from anew.credentials.sealing import seal_credential
-    from anew.credentials.seen import Seen
+    from anew.credentials.seen_versions import SeenVersions
     from anew.runtime.commands import SealCredential
     from anew.runtime.databases import identity_of, kind_of
     from anew.surfaces.cli.ordering import order
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
     key = need_key(environment(), Path.home())
-    seen = Seen(Path.home(), identity_of(place))
+    seen = SeenVersions(Path.home(), identity_of(place))
     version = asyncio.run(_next_version(name, key, place, seen))
     order(place, SealCredential(sealed=seal_credential(name, credential, key, now=version)))
     seen.note(name, version)
@@ -87,7 +87,7 @@ def _add(name: str, file: str, place: str | None) -> int:
     return status.DONE
 
 
-async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> int:
+async def _next_version(name: str, key: SealingKey, place: str | None, seen: SeenVersions) -> int:
     from anew.credentials.sealing import next_version
     from anew.runtime.databases import database_file, kind_of, open_database
 
@@ -101,7 +101,7 @@ async def _next_version(name: str, key: Key, place: str | None, seen: Seen) -> i
 
 
 def _remove(name: str, place: str | None) -> int:
-    from anew.credentials.seen import Seen
+    from anew.credentials.seen_versions import SeenVersions
     from anew.runtime.commands import ForgetCredential
     from anew.runtime.databases import identity_of
     from anew.surfaces.cli.ordering import order
@@ -109,7 +109,7 @@ def _remove(name: str, place: str | None) -> int:
     answer = order(place, ForgetCredential(name=name))
     if not answer["changed"]:
         raise ConfigError(_unknown(name, answer["known"]))
-    Seen(Path.home(), identity_of(place)).note_removed(name, time.time_ns())
+    SeenVersions(Path.home(), identity_of(place)).note_removed(name, time.time_ns())
     print(f"{name} is removed")
     return status.DONE
 

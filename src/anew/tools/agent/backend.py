@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from anew.engine.outcome import Outcome
 from anew.program.policy import Verdict
-from anew.tool import Place, Timeout
+from anew.tool import AttemptRef, Timeout
 from anew.values import Object, Value
 
 ENTRY_POINT_GROUP = "anew.agents"
@@ -55,7 +55,7 @@ class AgentRequest(Struct, frozen=True, kw_only=True):
     context: Mapping[str, Value] = field(default_factory=dict)
     settings: Mapping[str, Value] = field(default_factory=dict)
     auth: Mapping[str, Value] = field(default_factory=dict)
-    place: Place
+    place: AttemptRef
     idempotency_key: str
     folder: Path
     scratch: Path

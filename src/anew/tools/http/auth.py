@@ -18,17 +18,17 @@ _TYPES = "bearer, basic or api_key"
 API_KEY_HEADER = "X-API-Key"
 
 
-class Credential(Struct, frozen=True):
+class RequestAuth(Struct, frozen=True):
     """What is added to a request."""
 
     headers: Mapping[str, str] = {}
     query: Mapping[str, str] = {}
 
 
-def credential_of(auth: Value) -> Credential:
+def credential_of(auth: Value) -> RequestAuth:
     """What the input `auth` adds; nothing when it is not given."""
     if auth is None:
-        return Credential()
+        return RequestAuth()
     if not isinstance(auth, Mapping):
         raise BadInput(f"`auth` must be a credential of type {_TYPES}")
     inner = auth.get("data")
@@ -52,26 +52,26 @@ def _guess(data: Mapping[str, Value]) -> str:
     return "bearer" if "token" in data or "access_token" in data else "basic"
 
 
-def _bearer(data: Mapping[str, Value]) -> Credential:
+def _bearer(data: Mapping[str, Value]) -> RequestAuth:
     token = _text(data, "token", "access_token", "value")
-    return Credential({"Authorization": f"Bearer {token}"})
+    return RequestAuth({"Authorization": f"Bearer {token}"})
 
 
-def _basic(data: Mapping[str, Value]) -> Credential:
+def _basic(data: Mapping[str, Value]) -> RequestAuth:
     user = _text(data, "username", "user")
     password = _text(data, "password", may_be_empty=True)
     pair = b64encode(f"{user}:{password}".encode()).decode("ascii")
-    return Credential({"Authorization": f"Basic {pair}"})
+    return RequestAuth({"Authorization": f"Basic {pair}"})
 
 
-def _api_key(data: Mapping[str, Value]) -> Credential:
+def _api_key(data: Mapping[str, Value]) -> RequestAuth:
     value = _text(data, "value", "api_key", "key", "token")
     if isinstance(data.get("query"), str):
-        return Credential(query={data["query"]: value})
+        return RequestAuth(query={data["query"]: value})
     header = data.get("header", API_KEY_HEADER)
     if not isinstance(header, str):
         raise BadInput("`header` of the credential in `auth` must be text")
-    return Credential({header: value})
+    return RequestAuth({header: value})
 
 
 def _text(data: Mapping[str, Value], *names: str, may_be_empty: bool = False) -> str:
@@ -87,7 +87,7 @@ def _text(data: Mapping[str, Value], *names: str, may_be_empty: bool = False) ->
     raise BadInput(f"the credential in `auth` needs `{names[0]}`")
 
 
-_BUILDERS: Mapping[str, Callable[[Mapping[str, Value]], Credential]] = {
+_BUILDERS: Mapping[str, Callable[[Mapping[str, Value]], RequestAuth]] = {
     "bearer": _bearer,
     "token": _bearer,
     "oauth2": _bearer,

@@ -19,7 +19,7 @@ import httpx2
 from anew import __version__
 from anew.tools.http.guard import GuardedTransport
 from anew.tools.http.problems import BadInput, LimitPassed
-from anew.tools.http.settings import Settings
+from anew.tools.http.settings import HttpSettings
 from anew.values import Value
 
 USER_AGENT = f"anew/{__version__}"
@@ -55,7 +55,7 @@ class Handshake:
 class Clients:
     """Clients made on first use, and closed together."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: HttpSettings) -> None:
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._settings = settings
@@ -113,7 +113,7 @@ def _verify_key(verify: Value, folder: Path) -> bool | str:
     raise BadInput("`verify` must be true, false, or the path of a CA file")
 
 
-def _context(key: bool | str, settings: Settings) -> ssl.SSLContext:
+def _context(key: bool | str, settings: HttpSettings) -> ssl.SSLContext:
     if isinstance(key, bool):
         return httpx2.create_ssl_context(verify=key, trust_env=settings.trusts_environment)
     try:

@@ -9,7 +9,7 @@ import httpx2
 from msgspec import Struct
 
 from anew.tool import Call
-from anew.tools.http.auth import Credential, credential_of
+from anew.tools.http.auth import RequestAuth, credential_of
 from anew.tools.http.body import Content, content_of, query_of
 from anew.tools.http.problems import BadInput
 from anew.values import Value, json_text
@@ -73,7 +73,7 @@ def _method(value: Value) -> str:
     return method.strip().upper()
 
 
-def _credential(auth: Value, address: httpx2.URL) -> Credential:
+def _credential(auth: Value, address: httpx2.URL) -> RequestAuth:
     """The credential of `auth`, else the user and password in the address."""
     if auth is None and address.userinfo:
         return credential_of(
@@ -83,7 +83,7 @@ def _credential(auth: Value, address: httpx2.URL) -> Credential:
 
 
 def _url(
-    address: httpx2.URL, inputs: Mapping[str, Value], *, content: Content, credential: Credential
+    address: httpx2.URL, inputs: Mapping[str, Value], *, content: Content, credential: RequestAuth
 ) -> httpx2.URL:
     """The address with all parameters, and without the user and password in it."""
     parts = [
@@ -136,7 +136,7 @@ def _content_type(headers: Mapping[str, str]) -> str | None:
 
 
 def _complete(
-    headers: dict[str, str], content: Content, credential: Credential, call: Call
+    headers: dict[str, str], content: Content, credential: RequestAuth, call: Call
 ) -> None:
     """Add what follows from the other inputs. Only a credential replaces what the author wrote."""
     known = {name.lower(): name for name in headers}

@@ -27,16 +27,16 @@ class Allowed(Struct, frozen=True):
     networks: tuple[tuple[IPv4Network | IPv6Network, int | None], ...] = ()
 
 
-class Settings(Struct, frozen=True):
+class HttpSettings(Struct, frozen=True):
     response_bytes_max: int = HTTP_RESPONSE_BYTES_MAX
     is_guarded: bool = False
     allowed: Allowed = Allowed()
     trusts_environment: bool = True
 
 
-def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+def read_settings(environment: Mapping[str, str] = os.environ) -> HttpSettings:
     """The settings; one that cannot be used is a ConfigError that names it."""
-    return Settings(
+    return HttpSettings(
         response_bytes_max=_bytes(environment),
         is_guarded=_switch(environment, "ANEW_HTTP_GUARD", default=False),
         allowed=read_allowed(environment.get("ANEW_HTTP_ALLOW", "")),

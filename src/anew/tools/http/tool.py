@@ -18,7 +18,7 @@ from anew.tools.http.failures import FAILURES, error_from
 from anew.tools.http.problems import BadInput, LimitPassed
 from anew.tools.http.request import Prepared, prepare
 from anew.tools.http.response import data_of, place_of, read_body, result_of
-from anew.tools.http.settings import Settings, read_settings
+from anew.tools.http.settings import HttpSettings, read_settings
 from anew.values import Object, Value
 
 HTTP_REDIRECTS_MAX = 10
@@ -43,7 +43,7 @@ class HttpTool:
     """The tool of kind `http`. Connections are kept and shared by all calls."""
 
     def __init__(self) -> None:
-        self._settings: Settings | None = None
+        self._settings: HttpSettings | None = None
         self._clients: Clients | None = None
 
     async def call(self, call: Call) -> Outcome:

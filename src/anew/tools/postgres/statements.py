@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from anew.tools.postgres.tokens import Kind, Token, tokens_of
+from anew.tools.postgres.tokens import SqlToken, SqlTokenKind, tokens_of
 from anew.tools.sql.failure import wrong_input
 from anew.tools.sql.request import Params, Supply
 from anew.values import Value
@@ -45,7 +45,7 @@ class Argument(NamedTuple):
     is_array: bool
 
 
-class Bound(NamedTuple):
+class BoundStatement(NamedTuple):
     """A statement as the server takes it."""
 
     sql: str
@@ -61,14 +61,14 @@ def statements_of(texts: Sequence[str], params: Params) -> list[Statement]:
     return found
 
 
-def bind(statement: Statement, supply: Supply) -> Bound:
+def bind(statement: Statement, supply: Supply) -> BoundStatement:
     """The statement with its values; a placeholder used twice is one parameter."""
     places = [part for part in statement.parts if isinstance(part, Placeholder)]
     values = _values_of(places, supply)
     numbers = {place: number for number, place in enumerate(dict.fromkeys(places), 1)}
     parts = (part if isinstance(part, str) else f"${numbers[part]}" for part in statement.parts)
     arguments = [Argument(values[place.key], place.is_array) for place in numbers]
-    return Bound("".join(parts), arguments, statement.is_query)
+    return BoundStatement("".join(parts), arguments, statement.is_query)
 
 
 def _values_of(places: Sequence[Placeholder], supply: Supply) -> dict[str | int, Value]:
@@ -82,7 +82,7 @@ def _values_of(places: Sequence[Placeholder], supply: Supply) -> dict[str | int,
 def _cut(text: str, params: Params) -> Iterator[Statement]:
     draft = _Draft(text, params)
     for token in tokens_of(text):
-        if token.kind is not Kind.END or draft.is_inside:
+        if token.kind is not SqlTokenKind.END or draft.is_inside:
             draft.add(token)
             continue
         yield from draft.finished()
@@ -113,13 +113,13 @@ class _Draft:
         if not self._is_blank:
             yield Statement(tuple(self._parts), self._is_query())
 
-    def add(self, token: Token) -> None:
-        self._is_blank = self._is_blank and token.kind is Kind.SPACE
-        if token.kind is Kind.OPEN:
+    def add(self, token: SqlToken) -> None:
+        self._is_blank = self._is_blank and token.kind is SqlTokenKind.SPACE
+        if token.kind is SqlTokenKind.OPEN:
             self._depth += 1
-        elif token.kind is Kind.CLOSE:
+        elif token.kind is SqlTokenKind.CLOSE:
             self._depth = max(0, self._depth - 1)
-        elif token.kind is Kind.WORD and not self._depth:
+        elif token.kind is SqlTokenKind.WORD and not self._depth:
             self._add_word(token.text.upper())
         self._parts.append(token.text if self._params is None else self._part_of(token))
 
@@ -140,21 +140,21 @@ class _Draft:
         starts = self._words[:1] in (["WITH"], [verb])
         return starts and verb in _QUERIES and "INTO" not in self._words
 
-    def _part_of(self, token: Token) -> str | Placeholder:
+    def _part_of(self, token: SqlToken) -> str | Placeholder:
         is_named = isinstance(self._params, Mapping)
         match token.kind:
-            case Kind.PERCENT:
+            case SqlTokenKind.PERCENT:
                 return "%"
-            case Kind.NAMED:
+            case SqlTokenKind.NAMED:
                 return self._named(token) if is_named else self._refuse(token, "a mapping")
-            case Kind.NEXT:
+            case SqlTokenKind.NEXT:
                 return self._refuse(token, "a list") if is_named else self._numbered(token)
-            case Kind.NUMBERED:
+            case SqlTokenKind.NUMBERED:
                 return token.text if is_named else self._numbered(token)
             case _:
                 return token.text
 
-    def _named(self, token: Token) -> str | Placeholder:
+    def _named(self, token: SqlToken) -> str | Placeholder:
         if token.text.startswith("%"):
             return Placeholder(token.text[2:-2], self._is_array(token))
         name = token.text[1:]
@@ -162,8 +162,8 @@ class _Draft:
         known = isinstance(self._params, Mapping) and name in self._params
         return Placeholder(name, self._is_array(token)) if known else token.text
 
-    def _numbered(self, token: Token) -> Placeholder:
-        if token.kind is Kind.NUMBERED:
+    def _numbered(self, token: SqlToken) -> Placeholder:
+        if token.kind is SqlTokenKind.NUMBERED:
             self._has_numbered = True
         else:
             self._unnumbered += 1
@@ -172,14 +172,14 @@ class _Draft:
         number = self._unnumbered or int(token.text[1:])
         return Placeholder(number, self._is_array(token))
 
-    def _refuse(self, token: Token, wanted: str) -> str:
+    def _refuse(self, token: SqlToken, wanted: str) -> str:
         if token.text.startswith(":"):
             return token.text
         raise wrong_input(
             f"the statement has the placeholder {token.text}: params must be {wanted}"
         )
 
-    def _is_array(self, token: Token) -> bool:
+    def _is_array(self, token: SqlToken) -> bool:
         before = self._text[max(0, token.start - _BEFORE_CHARS) : token.start]
         after = _ARRAY_AFTER.match(self._text, token.start + len(token.text))
         return after is not None or _ARRAY_BEFORE.search(before) is not None

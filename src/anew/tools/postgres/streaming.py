@@ -10,7 +10,7 @@ from psycopg.generators import fetch
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
 
 _ROWS = (ExecStatus.SINGLE_TUPLE, ExecStatus.TUPLES_CHUNK)
 
@@ -43,10 +43,10 @@ class StreamCursor(AsyncRawCursor[tuple[Any, ...]]):
             self._make_row = self._make_row_maker()
 
 
-async def stream_rows(cursor: StreamCursor, sql: str, values: list[Any]) -> Rows:
+async def stream_rows(cursor: StreamCursor, sql: str, values: list[Any]) -> SqlRows:
     """The rows of a query; stops asking for more as soon as they are too many."""
     size = SQL_BATCH_ROWS if capabilities.has_stream_chunked() else 1
-    rows: Rows | None = None
+    rows: SqlRows | None = None
     stream = cursor.stream(sql, values or None, size=size)
     try:
         async for row in stream:
@@ -58,6 +58,6 @@ async def stream_rows(cursor: StreamCursor, sql: str, values: list[Any]) -> Rows
     return rows or rows_like(cursor)
 
 
-def rows_like(cursor: AsyncRawCursor[tuple[Any, ...]]) -> Rows:
+def rows_like(cursor: AsyncRawCursor[tuple[Any, ...]]) -> SqlRows:
     """No rows yet, with the columns of the cursor."""
-    return Rows([column.name for column in cursor.description or ()])
+    return SqlRows([column.name for column in cursor.description or ()])

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Kind(Enum):
+class SqlTokenKind(Enum):
     """What a piece of SQL text is, as far as cutting and binding need to know."""
 
     TEXT = "text"
@@ -26,8 +26,8 @@ class Kind(Enum):
     PERCENT = "percent"  # %%
 
 
-class Token(NamedTuple):
-    kind: Kind
+class SqlToken(NamedTuple):
+    kind: SqlTokenKind
     text: str
     start: int
 
@@ -54,10 +54,15 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_KINDS = {"comment": Kind.SPACE, "block": Kind.SPACE, "dollar": Kind.TEXT, "other": Kind.TEXT}
+_KINDS = {
+    "comment": SqlTokenKind.SPACE,
+    "block": SqlTokenKind.SPACE,
+    "dollar": SqlTokenKind.TEXT,
+    "other": SqlTokenKind.TEXT,
+}
 
 
-def tokens_of(text: str) -> Iterator[Token]:
+def tokens_of(text: str) -> Iterator[SqlToken]:
     """All of `text`, in order and without gaps."""
     at = 0
     while at < len(text):
@@ -65,8 +70,8 @@ def tokens_of(text: str) -> Iterator[Token]:
         if found is None or found.lastgroup is None:  # `.` matches anything: not reached
             return
         end = _end_of(found, text)
-        kind = _KINDS.get(found.lastgroup) or Kind(found.lastgroup)
-        yield Token(kind, text[at:end], at)
+        kind = _KINDS.get(found.lastgroup) or SqlTokenKind(found.lastgroup)
+        yield SqlToken(kind, text[at:end], at)
         at = end
 
 

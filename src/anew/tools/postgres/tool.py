@@ -17,11 +17,11 @@ from anew.tools.postgres.adapting import bindable
 from anew.tools.postgres.connections import Connection, Connections
 from anew.tools.postgres.credential import conninfo_of
 from anew.tools.postgres.failures import running_failure
-from anew.tools.postgres.statements import Bound, bind, statements_of
+from anew.tools.postgres.statements import BoundStatement, bind, statements_of
 from anew.tools.postgres.streaming import StreamCursor, rows_like, stream_rows
 from anew.tools.sql.failure import SqlFailure, wrong_input
-from anew.tools.sql.request import Request, Supply, request_of
-from anew.tools.sql.rows import SQL_BATCH_ROWS, Rows
+from anew.tools.sql.request import SqlRequest, Supply, request_of
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
 
 
 class PostgresTool:
@@ -49,15 +49,17 @@ class PostgresTool:
         await self._connections.close()
 
 
-def _bound(request: Request) -> list[Bound]:
+def _bound(request: SqlRequest) -> list[BoundStatement]:
     supply = Supply(request.params)
     bound = [bind(s, supply) for s in statements_of(request.texts, request.params)]
     supply.finish()
     return bound
 
 
-async def _run_all(connection: Connection, request: Request, bound: Sequence[Bound]) -> Rows:
-    rows = Rows()
+async def _run_all(
+    connection: Connection, request: SqlRequest, bound: Sequence[BoundStatement]
+) -> SqlRows:
+    rows = SqlRows()
     if request.needs_begin(is_alone=len(bound) == 1):
         with _naming(1, len(bound)):
             await connection.execute("BEGIN")
@@ -68,7 +70,7 @@ async def _run_all(connection: Connection, request: Request, bound: Sequence[Bou
     return rows
 
 
-async def _end(connection: Connection, request: Request, total: int) -> None:
+async def _end(connection: Connection, request: SqlRequest, total: int) -> None:
     if connection.info.transaction_status is TransactionStatus.IDLE:
         return
     if not request.is_transaction:
@@ -78,14 +80,14 @@ async def _end(connection: Connection, request: Request, total: int) -> None:
         await connection.execute("COMMIT")
 
 
-async def _run(connection: Connection, statement: Bound) -> Rows:
+async def _run(connection: Connection, statement: BoundStatement) -> SqlRows:
     cursor = StreamCursor(connection)
     values = [bindable(argument) for argument in statement.arguments]
     if statement.is_query:
         return await stream_rows(cursor, statement.sql, values)
     await cursor.execute(statement.sql, values or None)
     if cursor.description is None:
-        return Rows(affected=max(cursor.rowcount, 0))
+        return SqlRows(affected=max(cursor.rowcount, 0))
     rows = rows_like(cursor)
     while batch := await cursor.fetchmany(SQL_BATCH_ROWS):
         rows.add(batch)

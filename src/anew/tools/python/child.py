@@ -20,10 +20,10 @@ from anew.environment import is_private
 from anew.kernel import become_subreaper, make_undumpable
 from anew.tools.python.failures import failure_of
 from anew.tools.python.frames import FRAME_BYTES_MAX, LOST_STATUS, Frames, framed
-from anew.tools.python.plain import NotPlain, plain
+from anew.tools.python.json_forms import NotPlain, plain
+from anew.tools.python.process_state import ProcessState
 from anew.tools.python.records import Sender, attach
 from anew.tools.python.running import load, run
-from anew.tools.python.surroundings import Surroundings
 
 _READ_BYTES = 1 << 16
 _LOOK_SECONDS = 0.5
@@ -110,7 +110,7 @@ def _prepare(memory_bytes_max: int) -> None:
 
 def _answer(call: dict[str, Any], sender: Sender) -> bytes:
     """The whole answer, in bytes: making them can fail because of what the code returned."""
-    surroundings = Surroundings()
+    surroundings = ProcessState()
     attach(sender)
     answer = _ran(call, surroundings)
     is_broken = answer.pop("is_broken", False)
@@ -130,7 +130,7 @@ def _answer(call: dict[str, Any], sender: Sender) -> bytes:
     return body
 
 
-def _ran(call: dict[str, Any], surroundings: Surroundings) -> dict[str, Any]:
+def _ran(call: dict[str, Any], surroundings: ProcessState) -> dict[str, Any]:
     folder, filename = call["folder"], ""
     code, script = call.get("code"), call.get("script")
     try:

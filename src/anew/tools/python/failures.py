@@ -32,7 +32,7 @@ _KINDS = {
 }
 
 
-class Refused(Exception):
+class InvalidCode(Exception):
     """The task cannot be run as it is written; the text is for its author."""
 
     def __init__(self, message: str, *, code: str | None = None, where: str | None = None) -> None:
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 def failure_of(problem: BaseException, *, filename: str, folder: str) -> dict[str, Any]:
     """The `error` and the `py` helper for an exception that left the author's code."""
-    if isinstance(problem, Refused):
+    if isinstance(problem, InvalidCode):
         name, kind, where = problem.code, "config", problem.where
     else:
         name, kind = type(problem).__name__, kind_of(problem)

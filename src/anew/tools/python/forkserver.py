@@ -36,7 +36,7 @@ FDS = 3
 SWEEP_SECONDS_MAX = 5.0
 
 
-class Place(NamedTuple):
+class ForkStreams(NamedTuple):
     """What a fork is given: its end of the channel, and where it prints.
 
     `is_spare`: there is no call for it yet.
@@ -62,7 +62,7 @@ class Server:
         signal.signal(signal.SIGCHLD, _heard)
         signal.set_wakeup_fd(signalled, warn_on_full_buffer=False)
 
-    def serve(self) -> Place | None:
+    def serve(self) -> ForkStreams | None:
         """Returns in each fork, with its place; None in this process, when the worker is gone."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
@@ -89,11 +89,11 @@ class Server:
             data, fds = b"", []
         return (json.loads(data) if data else None), fds
 
-    def _obey(self, request: dict[str, Any], fds: list[int]) -> Place | None:
+    def _obey(self, request: dict[str, Any], fds: list[int]) -> ForkStreams | None:
         number = request["number"]
         if request["what"] in ("fork", "fork spare"):
             channel, stdout, stderr = fds
-            place = Place(channel, stdout, stderr, is_spare=request["what"] == "fork spare")
+            place = ForkStreams(channel, stdout, stderr, is_spare=request["what"] == "fork spare")
             if self._fork(number, place):
                 return place
             for fd in fds:
@@ -104,7 +104,7 @@ class Server:
             self._sweep()
         return None
 
-    def _fork(self, number: int, place: Place) -> bool:
+    def _fork(self, number: int, place: ForkStreams) -> bool:
         """Whether this is the fork."""
         mother = os.getpid()
         # No signal may find a fork that still has our handlers.
@@ -176,7 +176,7 @@ def _heard(*_: Any) -> None:
     """Only so that the wake-up descriptor is written to."""
 
 
-def _settle(place: Place, mother: int, fds_end: int) -> None:
+def _settle(place: ForkStreams, mother: int, fds_end: int) -> None:
     """Make a fork a process of its own, which holds nothing but its own place.
 
     `fds_end`: beyond every file the server had before it was given this place.

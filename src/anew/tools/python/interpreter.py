@@ -28,7 +28,7 @@ _NO_FRAME = "the code wrote to the channel of its process, which is not its own"
 _CLOSED = "the code closed the channel of its process"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class CodeResult(msgspec.Struct, frozen=True):
     """What a process said, or in the same form how it died while it ran the code."""
 
     result: Value = None
@@ -58,7 +58,7 @@ class Interpreter:
         self._loop.add_reader(self._ours, self._on_readable)
         self._process.exited.add_done_callback(self._on_exit)
         self._frames = Frames()
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[CodeResult] | None = None
         self._number = 0
         self._broken: str | None = None
         self.calls = 0
@@ -75,7 +75,7 @@ class Interpreter:
         """Whether it can be asked: not dead, and nothing odd was heard since the last answer."""
         return self._process.is_running and self._broken is None and self._frames.is_empty
 
-    async def ask(self, call: Mapping[str, Value]) -> Answer:
+    async def ask(self, call: Mapping[str, Value]) -> CodeResult:
         """Run one call; NotStarted when that was impossible.
 
         Cancelled or failed, the process must be stopped.
@@ -116,7 +116,7 @@ class Interpreter:
     async def stop(self) -> None:
         await self._process.stop()
 
-    def _death(self) -> Answer:
+    def _death(self) -> CodeResult:
         code = self._process.exited.result()
         name: str | int = code
         if self._broken is not None or code == LOST_STATUS:
@@ -130,7 +130,7 @@ class Interpreter:
             message = f"the Python process ended with exit status {code} before the code was done"
             message += f": {said}" if said else ""
         error = {"kind": "python_error", "message": message, "code": name}
-        return Answer(error=error, py={"exception": message, "exception_type": "ProcessDied"})
+        return CodeResult(error=error, py={"exception": message, "exception_type": "ProcessDied"})
 
     def _on_exit(self, _: asyncio.Future[int]) -> None:
         self._loop.remove_reader(self._ours)
@@ -165,7 +165,7 @@ class Interpreter:
             return None  # one frame was not ours, so none that came with it can be trusted
         if body.startswith(b'{"log":'):
             return self._keep_record(body)
-        answer = msgspec.json.decode(body, type=Answer)
+        answer = msgspec.json.decode(body, type=CodeResult)
         if self._answer is None or self._answer.done():
             return self._break(_NO_FRAME)
         self._answer.set_result(answer)

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from anew.tools.python.failures import Refused
-from anew.tools.python.source import BODY, Compiled, compiled
+from anew.tools.python.failures import InvalidCode
+from anew.tools.python.source import BODY, CompiledCode, compiled
 
 # Code is written by hand; more is a data file that was named by mistake.
 SCRIPT_BYTES_MAX = 1 << 22
@@ -25,8 +25,10 @@ MODULE_NAMES = ("__main__", _NAME_WITH_MAIN)
 _UNSET = object()
 
 
-def load(code: str | None, script: str | None, *, task: str, folder: str) -> tuple[Compiled, str]:
-    """The compiled code and its file name in tracebacks; Refused when there is no such code."""
+def load(
+    code: str | None, script: str | None, *, task: str, folder: str
+) -> tuple[CompiledCode, str]:
+    """The compiled code and its file name in tracebacks; InvalidCode when there is no such code."""
     if script is not None:
         filename = str(Path(folder, script))
         return _compiled(_text_of(filename, script), filename), filename
@@ -43,13 +45,13 @@ def _text_of(path: str, script: str) -> bytes:
             text = file.read(SCRIPT_BYTES_MAX + 1)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
-        raise Refused(f"the script {script!r} cannot be read: {why}") from None
+        raise InvalidCode(f"the script {script!r} cannot be read: {why}") from None
     if len(text) > SCRIPT_BYTES_MAX:
-        raise Refused(f"the script {script!r} has more than {SCRIPT_BYTES_MAX:,} bytes")
+        raise InvalidCode(f"the script {script!r} has more than {SCRIPT_BYTES_MAX:,} bytes")
     return text
 
 
-def _compiled(source: str | bytes, filename: str) -> Compiled:
+def _compiled(source: str | bytes, filename: str) -> CompiledCode:
     try:
         return compiled(source, filename)
     except SyntaxError as problem:
@@ -57,14 +59,14 @@ def _compiled(source: str | bytes, filename: str) -> Compiled:
         shown = f" `{problem.text.strip()[:80]}`" if problem.text and problem.text.strip() else ""
         place = f" ({line}:{shown})" if line and shown else f" ({line})" if line else ""
         message = f"the code cannot be compiled: {problem.msg}{place}"
-        raise Refused(message, code=type(problem).__name__, where=line) from None
+        raise InvalidCode(message, code=type(problem).__name__, where=line) from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as problem:
         message = f"the code cannot be compiled: {problem}"
-        raise Refused(message, code=type(problem).__name__) from None
+        raise InvalidCode(message, code=type(problem).__name__) from None
 
 
 def run(
-    program: Compiled, *, filename: str, args: Mapping[str, Any], given: Mapping[str, Any]
+    program: CompiledCode, *, filename: str, args: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Any:
     """What the code gives; what it raises is let through.
 
@@ -96,7 +98,7 @@ def _put_back(name: str, module: ModuleType | None) -> None:
 
 
 def _given(
-    program: Compiled,
+    program: CompiledCode,
     names: dict[str, Any],
     *,
     args: Mapping[str, Any],
@@ -131,7 +133,7 @@ def _called(main: Callable[..., Any], args: Mapping[str, Any], known: Mapping[st
             unnamed.pop(name, None)
             value = known.get(name, parameter.default)
             if value is parameter.empty:
-                raise Refused(_missing(name, args))
+                raise InvalidCode(_missing(name, args))
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 by_place.append(value)
             else:

@@ -19,7 +19,7 @@ BODY = "<module>"
 RETURN_OUTSIDE = "'return' outside function"
 
 
-class Compiled(NamedTuple):
+class CompiledCode(NamedTuple):
     """`has_body`: running `code` defines the function BODY, which does the work and returns."""
 
     code: CodeType
@@ -28,18 +28,18 @@ class Compiled(NamedTuple):
 
 
 @lru_cache(_PROGRAMS_KEPT)
-def compiled(source: str | bytes, filename: str) -> Compiled:
+def compiled(source: str | bytes, filename: str) -> CompiledCode:
     """Raises what the compiler raises: SyntaxError, ValueError and for monstrous code worse."""
     tree = ast.parse(source, filename)
     defines_main = _binds_main(source, filename)
     try:
-        return Compiled(_code(tree, filename), defines_main, has_body=False)
+        return CompiledCode(_code(tree, filename), defines_main, has_body=False)
     except SyntaxError as problem:
         if problem.msg != RETURN_OUTSIDE:
             raise
     # Compiling may change a tree, so the second attempt gets one of its own.
     tree = ast.parse(source, filename)
-    return Compiled(_with_body(tree, filename), defines_main, has_body=True)
+    return CompiledCode(_with_body(tree, filename), defines_main, has_body=True)
 
 
 def _code(tree: ast.Module, filename: str) -> CodeType:

@@ -13,7 +13,7 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import output_bytes_max
 from anew.tools.python.hosts import Hosts
-from anew.tools.python.interpreter import Answer, Interpreter, NotStarted
+from anew.tools.python.interpreter import CodeResult, Interpreter, NotStarted
 from anew.tools.python.pool import Pool
 from anew.tools.python.spare import Spare
 from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Room, Sandbox, room_in
@@ -122,6 +122,6 @@ def _request(call: Call) -> Object:
     }
 
 
-def _outcome(answer: Answer, logs: Object, *, now: int) -> Outcome:
+def _outcome(answer: CodeResult, logs: Object, *, now: int) -> Outcome:
     helpers = {"py": answer.py} if answer.py else {}
     return outcome_of(answer.result, error=answer.error, helpers=helpers, logs=logs, now=now)

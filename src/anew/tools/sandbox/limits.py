@@ -15,7 +15,7 @@ SANDBOX_CPU_SECONDS_MAX = 3600
 SANDBOX_FILE_BYTES_MAX = 1 << 30
 
 
-class Limits(Struct, frozen=True):
+class SandboxLimits(Struct, frozen=True):
     """Each of one process, but `processes`."""
 
     memory_bytes: int = SANDBOX_MEMORY_BYTES_MAX
@@ -34,9 +34,9 @@ class Limits(Struct, frozen=True):
         ]
 
 
-def limits_set() -> Limits:
+def limits_set() -> SandboxLimits:
     """As the operator wants them."""
-    return Limits(
+    return SandboxLimits(
         whole_setting("SANDBOX_MEMORY_BYTES_MAX", SANDBOX_MEMORY_BYTES_MAX),
         whole_setting("SANDBOX_PROCESSES_MAX", SANDBOX_PROCESSES_MAX),
         whole_setting("SANDBOX_CPU_SECONDS_MAX", SANDBOX_CPU_SECONDS_MAX),

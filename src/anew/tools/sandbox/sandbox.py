@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from anew.files import make_scratch
-from anew.tools.sandbox.limits import Limits
+from anew.tools.sandbox.limits import SandboxLimits
 from anew.tools.sandbox.mounts import is_out_of_sight, is_too_wide, mounts
 
 Kind: TypeAlias = Literal["none", "bubblewrap", "user"]
@@ -67,7 +67,7 @@ class Sandbox(Struct, frozen=True):
 
     kind: Kind = "none"
     account: Account | None = None
-    limits: Limits = Limits()
+    limits: SandboxLimits = SandboxLimits()
     has_network: bool = True
     hidden: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()

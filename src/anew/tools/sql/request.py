@@ -23,7 +23,7 @@ _RETURNING = re.compile(r"\breturning\b", re.IGNORECASE)
 Params: TypeAlias = Mapping[str, Value] | Sequence[Value] | None
 
 
-class Request(Struct, frozen=True):
+class SqlRequest(Struct, frozen=True):
     """The SQL inputs of a call, checked."""
 
     texts: tuple[str, ...]
@@ -40,14 +40,14 @@ class Request(Struct, frozen=True):
         return self.is_transaction and (not is_alone or has_rows)
 
 
-def request_of(inputs: Mapping[str, Value]) -> Request:
+def request_of(inputs: Mapping[str, Value]) -> SqlRequest:
     """The inputs as a request; raises `SqlFailure` of kind `config` that names the wrong one."""
     is_transaction = inputs.get("transaction")
     if is_transaction is None:
         is_transaction = True
     if not isinstance(is_transaction, bool):
         raise wrong_input(f"transaction is true or false, not {is_transaction!r}")
-    return Request(_texts_of(inputs.get("command")), _params_of(inputs), is_transaction)
+    return SqlRequest(_texts_of(inputs.get("command")), _params_of(inputs), is_transaction)
 
 
 def _texts_of(command: Value) -> tuple[str, ...]:

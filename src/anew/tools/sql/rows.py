@@ -21,7 +21,7 @@ SQL_BATCH_ROWS = 200
 _SMALL_CHARS = 8
 
 
-class Rows:
+class SqlRows:
     """What one statement gave. `affected` is the count of a statement that gives no rows."""
 
     def __init__(self, names: Sequence[str] = (), *, affected: int = 0) -> None:

@@ -18,7 +18,7 @@ from anew.tools.agent.backends.access import (
     time_limits,
 )
 from anew.tools.agent.backends.answers import Answer, reply_of
-from anew.tools.agent.backends.connections import Connections
+from anew.tools.agent.backends.connections import ModelConnections
 from anew.tools.agent.backends.failures import FAILURES, error_of_failure, not_understood
 from anew.tools.agent.request import mapping_in
 
@@ -35,7 +35,7 @@ class AnthropicBackend:
     """Sends each request once; its connections are kept and shared."""
 
     def __init__(self) -> None:
-        self._connections = Connections()
+        self._connections = ModelConnections()
 
     async def run(self, request: AgentRequest) -> AgentReply:
         body = _body(request)

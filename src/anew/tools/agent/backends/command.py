@@ -14,14 +14,14 @@ from pathlib import Path
 from anew.engine.outcome import error_of
 from anew.engine.verdicts import ErrorType
 from anew.tools.agent.backend import AgentReply, AgentRequest, BadInput
-from anew.tools.agent.backends.surroundings import (
+from anew.tools.agent.backends.invocation import (
     arguments,
     environment,
     folder,
     told,
     wants_stdin,
 )
-from anew.tools.agent.backends.workplace import Workplace, check_status, prepare
+from anew.tools.agent.backends.shared_files import CommandFiles, check_status, prepare
 from anew.tools.agent.reply import bad_status
 from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
@@ -58,20 +58,20 @@ class CommandBackend:
         status_file = _status_file(request, cwd)
         if status_file is not None:  # before we remove what is there
             self._check(status_file, request)
-        workplace = await asyncio.to_thread(
+        files = await asyncio.to_thread(
             prepare,
             request.place,
             request.scratch,
             prompt=prompt,
             status_file=status_file,
         )
-        given = workplace.prompt_file.parent
+        given = files.prompt_file.parent
         await asyncio.to_thread(self._sandbox.give, given, below=request.scratch)
         needs_status = switch_in(request.settings, "auto_status") is False
-        process = self._started(request, workplace, prompt=prompt, cwd=cwd)
+        process = self._started(request, files, prompt=prompt, cwd=cwd)
         await _finished(process, request.printed)
-        self._check(workplace.status_file, request, given)
-        return await asyncio.to_thread(_reply, process, workplace, needs_status=needs_status)
+        self._check(files.status_file, request, given)
+        return await asyncio.to_thread(_reply, process, files, needs_status=needs_status)
 
     def _check(self, status_file: Path, request: AgentRequest, *given: Path) -> None:
         """In a sandbox, a status comes from where the program may write."""
@@ -85,10 +85,10 @@ class CommandBackend:
         """Nothing to give back: every process ends with its call."""
 
     def _started(
-        self, request: AgentRequest, workplace: Workplace, *, prompt: str, cwd: Path
+        self, request: AgentRequest, files: CommandFiles, *, prompt: str, cwd: Path
     ) -> Process:
         command = request.settings.get("command") or os.environ.get("ANEW_AGENT_COMMAND")
-        about = told(request, workplace)
+        about = told(request, files)
         env = environment(request, about)
         words = arguments(command, about, path=env.get("PATH", ""), cwd=cwd)
         try:
@@ -103,7 +103,7 @@ class CommandBackend:
                     self._sandbox,
                     request.folder,
                     request.scratch,
-                    workplace.prompt_file.parent,
+                    files.prompt_file.parent,
                 ),
             )
         except OSError as problem:
@@ -139,18 +139,18 @@ def _status_file(request: AgentRequest, cwd: Path) -> Path | None:
     return cwd / said
 
 
-def _reply(process: Process, workplace: Workplace, *, needs_status: bool) -> AgentReply:
+def _reply(process: Process, files: CommandFiles, *, needs_status: bool) -> AgentReply:
     code = process.exited.result()
     text = process.stdout.text()
     error, status = _exit_error(process, code), None
     data: bytes | None = b""
     try:
-        data = workplace.read_status()
+        data = files.read_status()
         status = read_status(data) if data is not None else status_in(text)
         failed = said_of(status or {}).error
     except BadStatus as problem:
         status, failed = {}, None
-        where = "" if data is None else f" (in {workplace.status_file})"
+        where = "" if data is None else f" (in {files.status_file})"
         error = error or bad_status(f"the agent's status {problem}{where}")
     if error is not None and failed is not None:
         # Why it failed is in its status; that it failed, both say.

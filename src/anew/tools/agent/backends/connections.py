@@ -19,7 +19,7 @@ _HERE = Path()
 _OF_TRANSPORT = ("content-encoding", "content-length", "transfer-encoding")
 
 
-class Connections:
+class ModelConnections:
     """One client for the libraries, made on first use."""
 
     def __init__(self) -> None:

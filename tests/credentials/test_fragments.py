@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anew.credentials import Credential, Redactor
-from anew.credentials.forms import forms_of
-from anew.credentials.stretches import STRETCH_CHARS_MIN
+from anew.credentials.fragments import STRETCH_CHARS_MIN
+from anew.credentials.secret_forms import forms_of
 from anew.engine.outcome import outcome_of
 
 LINES = [f"{number:02}" + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwgg" * 2 for number in range(34)]

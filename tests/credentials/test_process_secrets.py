@@ -44,7 +44,7 @@ def redacted(text: str, **environ: str) -> str:
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_a_command_that_prints_the_surroundings_of_its_worker_puts_no_secret_into_the_log(
-    dispatcher: Desk,
+    desk: Desk,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     secrets = {
@@ -55,11 +55,11 @@ def test_a_command_that_prints_the_surroundings_of_its_worker_puts_no_secret_int
     }
     for name, value in secrets.items():
         monkeypatch.setenv(name, value)
-    dispatcher.write("pry.yaml", PRYING)
-    dispatcher.write("notes", f"in a file: {TOKEN} {ADDRESS}\n")
-    ran = dispatcher.open("run", "pry.yaml", "--db", "runs.db", "--json").wait()
+    desk.write("pry.yaml", PRYING)
+    desk.write("notes", f"in a file: {TOKEN} {ADDRESS}\n")
+    ran = desk.open("run", "pry.yaml", "--db", "runs.db", "--json").wait()
     assert ran.status == 1, ran.err
-    log = dispatcher.call("events", "last", "--db", "runs.db", "--json").out
+    log = desk.call("events", "last", "--db", "runs.db", "--json").out
     # Nothing is left there; what a command comes across in another way is redacted.
     assert "ANEW_TOKEN=\\n" in log
     assert "in a file: [redacted] postgresql://anew:[redacted]@127.0.0.1/anew" in log
@@ -67,8 +67,7 @@ def test_a_command_that_prints_the_surroundings_of_its_worker_puts_no_secret_int
         form
         for secret in (TOKEN, KEY, PASSWORD, "the same one")
         for form in forms(secret)
-        if form in log + ran.out + ran.err
-        or set(bytes_holding(dispatcher.folder, form)) - {"notes"}
+        if form in log + ran.out + ran.err or set(bytes_holding(desk.folder, form)) - {"notes"}
     ]
     assert seen == []
 
@@ -96,20 +95,16 @@ def test_the_password_of_an_address_is_taken_out_however_it_is_written(address: 
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
-def test_the_password_of_the_option_db_is_not_in_the_log(
-    dispatcher: Desk, database: Database
-) -> None:
+def test_the_password_of_the_option_db_is_not_in_the_log(desk: Desk, database: Database) -> None:
     parts = database.auth
     if not database.server.is_ours:
         pytest.skip("needs our own server, which asks for no password")
     user = f"{parts['user']}:{quote(PASSWORD, safe='')}"
     address = f"postgresql://{user}@/{parts['dbname']}?host={parts['host']}"
-    dispatcher.write(
-        "pry.yaml", PRYING.replace("environ | grep -E '^(ANEW|PGPASSWORD)'", "cmdline")
-    )
-    ran = dispatcher.open("run", "pry.yaml", "--db", address, "--json").wait()
+    desk.write("pry.yaml", PRYING.replace("environ | grep -E '^(ANEW|PGPASSWORD)'", "cmdline"))
+    ran = desk.open("run", "pry.yaml", "--db", address, "--json").wait()
     assert ran.status == 1, ran.err
-    log = dispatcher.call("events", "last", "--db", address, "--json").out
+    log = desk.call("events", "last", "--db", address, "--json").out
     assert f"postgresql://{parts['user']}:[redacted]@" in log
     assert [form for form in forms(PASSWORD) if form in log + ran.out + ran.err] == []
 

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from anew.tools.python.plain import NotPlain, plain
+from anew.tools.python.json_forms import NotPlain, plain
 
 
 @dataclass

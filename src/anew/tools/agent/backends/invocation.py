@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from anew.tools.agent.backend import AgentRequest, BadInput
-from anew.tools.agent.backends.workplace import Workplace
+from anew.tools.agent.backends.shared_files import CommandFiles
 from anew.tools.agent.request import mapping_in, text_in
 from anew.tools.task_process import BadVariable, command_environment
 from anew.values import Value, json_text
@@ -24,12 +24,12 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def told(request: AgentRequest, workplace: Workplace) -> dict[str, str]:
+def told(request: AgentRequest, files: CommandFiles) -> dict[str, str]:
     """What a command is told of its task, by the name of the placeholder; only what is known."""
     place = request.place
     known = {
-        "prompt_file": str(workplace.prompt_file),
-        "status_file": str(workplace.status_file),
+        "prompt_file": str(files.prompt_file),
+        "status_file": str(files.status_file),
         "run": place.run,
         "step": place.step,
         "visit": str(place.visit),

@@ -38,7 +38,7 @@ def seen_file(home: Path) -> Path:
     return key_file(home).with_name("seen.json")
 
 
-class Seen:
+class SeenVersions:
     """The newest versions for one database. Without a place, for this process only."""
 
     def __init__(self, home: Path, place: str | None = None) -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.files import make_scratch
-from anew.tool import Place
+from anew.tool import AttemptRef
 from anew.tools.agent.backend import BadInput
 from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX, BadStatus
 
 _PLAIN_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 
-class Workplace(Struct, frozen=True):
+class CommandFiles(Struct, frozen=True):
     prompt_file: Path
     status_file: Path
 
@@ -57,25 +57,27 @@ def check_status(status_file: Path, *, within: Sequence[Path]) -> None:
         )
 
 
-def prepare(place: Place, scratch: Path, *, prompt: str, status_file: Path | None) -> Workplace:
+def prepare(
+    place: AttemptRef, scratch: Path, *, prompt: str, status_file: Path | None
+) -> CommandFiles:
     """Write the prompt down, and make sure that no status is there yet."""
     folder = scratch / "agents" / folder_name(place.step) / folder_name(place.task) / _number(place)
-    workplace = Workplace(folder / "prompt.md", status_file or folder / "status.json")
+    files = CommandFiles(folder / "prompt.md", status_file or folder / "status.json")
     try:
         make_scratch(scratch)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The folder may be another user's, in which an earlier execution could leave a link.
-        workplace.prompt_file.unlink(missing_ok=True)
-        with open(workplace.prompt_file, "xb") as file:
+        files.prompt_file.unlink(missing_ok=True)
+        with open(files.prompt_file, "xb") as file:
             file.write(prompt.encode())
         # An execution that was lost may have written one; it says nothing of this one.
-        workplace.status_file.unlink(missing_ok=True)
+        files.status_file.unlink(missing_ok=True)
     except OSError as problem:
         raise BadInput(f"{problem.filename} cannot be written: {problem.strerror}") from None
-    return workplace
+    return files
 
 
-def _number(place: Place) -> str:
+def _number(place: AttemptRef) -> str:
     iteration = "" if place.iteration is None else f".i{place.iteration}"
     return f"v{place.visit}{iteration}.a{place.attempt}"
 

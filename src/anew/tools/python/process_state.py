@@ -24,7 +24,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signa
 _HOME_MEMORY: list[int] = []
 
 
-class Surroundings:
+class ProcessState:
     """Taken before the code runs; `enter` makes its folder the place it runs in."""
 
     def __init__(self) -> None:
