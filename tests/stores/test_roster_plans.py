@@ -10,10 +10,13 @@ import pytest
 
 from anew.stores.contract.making import LATER, NOW
 from anew.stores.postgres import PostgresDatabase
-from anew.stores.postgres import roster as postgres_roster
+from anew.stores.postgres.session import POSTGRES
+from anew.stores.sql.roster import asking_queries
 from anew.stores.sqlite import SqliteDatabase, roster
+from anew.stores.sqlite.session import SQLITE
 from tests.postgres_server import Database, a_module_database  # noqa: F401
 
+WITH_DEADLINE, WITHOUT = asking_queries(SQLITE)
 ASKING = 20_000
 FEW = 10
 ASK = f"""
@@ -30,9 +33,9 @@ WHERE schemaname = 'anew' AND relname = 'jobs'
 @pytest.mark.parametrize(
     ("statement", "values", "index"),
     [
-        (roster.ASKING, (FEW,), "SEARCH jobs USING INDEX jobs_asking (due_at>?)"),
-        (roster.ASKING_FOR_EVER, (FEW,), "SEARCH jobs USING INDEX jobs_asking (due_at=?)"),
-        (roster.DUE_LOADS, (NOW,), "SCAN jobs USING COVERING INDEX jobs_due"),
+        (WITH_DEADLINE, (FEW,), "SEARCH jobs USING INDEX jobs_asking (due_at>?)"),
+        (WITHOUT, (FEW,), "SEARCH jobs USING INDEX jobs_asking (due_at=?)"),
+        (roster.DUE_LOADS, (NOW,) * 4, "SCAN jobs USING COVERING INDEX jobs_due"),
         (roster.ASIDE_LOADS, (), "SCAN jobs USING COVERING INDEX jobs_aside"),
         (roster.LEASED_LOADS, (NOW,), "SEARCH jobs USING PRIMARY KEY (is_leased=?)"),
     ],
@@ -41,7 +44,9 @@ def test_sqlite_follows_an_index(tmp_path, statement, values, index) -> None:
     path = tmp_path / "runs.db"
     asyncio.run(SqliteDatabase.open(path).close())
     connection = apsw.Connection(str(path))
-    rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()
+    rows = connection.execute(
+        f"EXPLAIN QUERY PLAN {SQLITE.translate(statement)}", values
+    ).fetchall()
     connection.close()
     assert rows[0][3] == index
     assert not any(row[3] == "USE TEMP B-TREE FOR ORDER BY" for row in rows)
@@ -54,7 +59,7 @@ def test_postgres_looks_at_no_more_questions_than_it_lists(module_database: Data
     asyncio.run(prepare())
     module_database.execute(ASK)
     module_database.execute("VACUUM ANALYZE anew.jobs")
-    for statement in (postgres_roster.ASKING, postgres_roster.ASKING_FOR_EVER):
+    for statement in map(POSTGRES.translate, asking_queries(POSTGRES)):
         with psycopg.connect(module_database.dsn) as connection:
             assert len(connection.execute(statement, (FEW,)).fetchall()) == FEW
             row = connection.execute(LOOKED_AT).fetchone()

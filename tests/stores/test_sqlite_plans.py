@@ -15,6 +15,7 @@ from anew.engine.statuses import DetailedStatus
 from anew.store import RunFilter, RunId
 from anew.stores.contract.making import LATER, NOW, lease
 from anew.stores.sqlite import SqliteDatabase, archive, backfill, commits, leasing, statistics
+from anew.stores.sqlite.session import SQLITE
 
 PARKED = 100_000
 PARK = """
@@ -38,7 +39,9 @@ def crowded(tmp_path_factory):
 
 def plan(path, statement, values):
     connection = apsw.Connection(str(path))
-    rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()
+    rows = connection.execute(
+        f"EXPLAIN QUERY PLAN {SQLITE.translate(statement)}", values
+    ).fetchall()
     connection.close()
     return [row[3] for row in rows]
 
@@ -93,8 +96,7 @@ def test_expired_leases_are_looked_for_among_the_leased(crowded):
     ids=str,
 )
 def test_lists_of_runs_sort_nothing_they_do_not_return(crowded, asked):
-    statement, values = archive.page_query(asked)
-    found = plan(crowded, statement, values)
+    found = plan(crowded, *archive.page_query(SQLITE, asked))
     first = found[0]
     assert first == "SCAN runs" if asked == RunFilter() else first.startswith("SEARCH runs USING")
     assert not any("SCAN jobs" in line and "USING" not in line for line in found)
@@ -102,7 +104,7 @@ def test_lists_of_runs_sort_nothing_they_do_not_return(crowded, asked):
 
 
 def test_what_a_list_shows_is_looked_up_for_the_runs_on_it(crowded):
-    found = plan(crowded, *archive.runs_query(RunFilter()))
+    found = plan(crowded, *archive.runs_query(SQLITE, RunFilter()))
     assert found[0] == NO_RUN_BUT_ONE
     shown = [line for line in found if line.startswith("SEARCH jobs")]
     assert shown == ["SEARCH jobs USING PRIMARY KEY (is_leased=? AND run=?)"]

@@ -9,8 +9,6 @@ from typing import Any
 
 from anew.store import (
     Blob,
-    JobRef,
-    JobRow,
     PackedEvents,
     PackedRun,
     RunFilter,
@@ -18,25 +16,21 @@ from anew.store import (
     RunRow,
     Snapshot,
     StoredEvent,
-    WaitReason,
 )
 from anew.stores.codec import checksums_in
-from anew.stores.columns import columns_in
 from anew.stores.postgres.connection import Connection
-from anew.stores.postgres.filters import where
-from anew.stores.postgres.values import from_text, integer_array, job_ref, text_array, to_text
+from anew.stores.postgres.session import POSTGRES
+from anew.stores.postgres.values import from_text, integer_array, text_array
+from anew.stores.sql.dialect import Dialect, Row, Statement, Steps
+from anew.stores.sql.filters import where
+from anew.stores.sql.rows import JOB_COLUMNS, RUN_COLUMNS, parent_ref, run_row
 
-_RUN_COLUMNS = """
-    run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
-    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint
-"""
-_JOB_COLUMNS = "step, visit, iteration, reason, due_at, attempt, pool, leased_until, token"
 # The job that says most is looked up for the runs that are shown, and for no others.
 _ROWS = """
 SELECT
     page.*, (SELECT max(later.run) FROM anew.runs AS later WHERE later.retry_of = page.run), job.*
 FROM (
-    SELECT {columns} FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT %s
+    SELECT {columns} FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT ?
 ) AS page
 LEFT JOIN LATERAL (
     SELECT {job_columns} FROM anew.job_ranks AS j WHERE j.run = page.run
@@ -44,7 +38,6 @@ LEFT JOIN LATERAL (
 ) AS job ON true
 ORDER BY page.run DESC
 """
-_RUN_OF_KEY = "SELECT run FROM anew.runs WHERE key = %s"
 _IS_THERE = "SELECT 1 FROM anew.runs WHERE run = %s"
 # A run that was removed may have left events behind, until their range is dropped.
 EVENTS = """
@@ -73,9 +66,6 @@ LEFT JOIN anew.events
 WHERE runs.run = ANY (%s)
 ORDER BY runs.run, seq
 """
-_JOBS = f"""
-SELECT {_JOB_COLUMNS} FROM anew.jobs WHERE run = %s ORDER BY step, visit, iteration
-"""
 
 
 async def read_run(connection: Connection, *, run: RunId, knows: str) -> PackedRun | None:
@@ -87,7 +77,9 @@ async def read_run(connection: Connection, *, run: RunId, knows: str) -> PackedR
     snapshot = Snapshot(version, kept_format, data) if version is not None else None
     events = await read_rows(connection, run=run, after=version or 0, limit=None)
     last_at = events.rows[-1].at if events.rows else updated_at
-    return PackedRun(from_text(digest), _parent(*parent), depth, last_at, events, snapshot)
+    return PackedRun(
+        from_text(digest), parent_ref(POSTGRES, *parent), depth, last_at, events, snapshot
+    )
 
 
 async def read_runs(
@@ -112,30 +104,29 @@ def _whole(found: list[tuple[Any, ...]]) -> PackedRun | None:
     if has_snapshot or not rows or not is_plain:
         return None
     events = PackedEvents(rows)
-    return PackedRun(from_text(digest), _parent(*parent), depth, rows[-1].at, events)
+    return PackedRun(from_text(digest), parent_ref(POSTGRES, *parent), depth, rows[-1].at, events)
 
 
-async def find_run(connection: Connection, run: RunId) -> RunRow | None:
-    rows = await list_runs(connection, RunFilter(runs=[run], limit=1))
+def find_run(dialect: Dialect, run: RunId) -> Steps[RunRow | None]:
+    rows = yield from list_runs(dialect, RunFilter(runs=[run], limit=1))
     return rows[0] if rows else None
 
 
-async def run_of_key(connection: Connection, key: str) -> RunId | None:
-    row = await _first(connection, _RUN_OF_KEY, (to_text(key),))
-    return RunId(row[0]) if row is not None else None
+def list_runs(dialect: Dialect, asked: RunFilter) -> Steps[list[RunRow]]:
+    rows = yield runs_query(dialect, asked)
+    return [_run_row(dialect, row) for row in rows]
 
 
-async def list_runs(connection: Connection, asked: RunFilter) -> list[RunRow]:
-    statement, values = runs_query(asked)
-    cursor = await connection.execute(statement, values, binary=True)
-    return [_run_row(row) for row in await cursor.fetchall()]
-
-
-def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
+def runs_query(dialect: Dialect, asked: RunFilter) -> Statement:
     """The statement for a filter, and what to bind."""
-    condition, values = where(asked)
-    statement = _ROWS.format(columns=_RUN_COLUMNS, condition=condition, job_columns=_JOB_COLUMNS)
+    condition, values = where(dialect, asked)
+    statement = _ROWS.format(columns=RUN_COLUMNS, condition=condition, job_columns=JOB_COLUMNS)
     return statement, [*values, asked.limit]
+
+
+def _run_row(dialect: Dialect, row: Row) -> RunRow:
+    job = row[19:] if row[19] is not None else None
+    return run_row(dialect, row[:18], retried_as=row[18], job=job)
 
 
 async def read_rows(
@@ -152,11 +143,6 @@ async def read_rows(
     return PackedEvents(rows, blobs)
 
 
-async def list_jobs(connection: Connection, run: RunId) -> list[JobRow]:
-    cursor = await connection.execute(_JOBS, (run,), binary=True)
-    return [_job_row(run, *row) for row in await cursor.fetchall()]
-
-
 async def _blobs(connection: Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
     if not checksums:
         return []
@@ -168,50 +154,3 @@ async def _first(
     connection: Connection, statement: str, values: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     return await (await connection.execute(statement, values, binary=True)).fetchone()
-
-
-def _run_row(row: tuple[Any, ...]) -> RunRow:
-    run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth, error_kind, fingerprint, retried_as = row[8:19]
-    read = columns_in(status, error, labels)
-    return RunRow(
-        run=run,
-        program=from_text(program),
-        digest=from_text(digest),
-        status=read.status,
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
-        ended_at=ended_at,
-        error=read.error,
-        key=from_text(key) if key is not None else None,
-        labels=read.labels,
-        parent=_parent(*parent),
-        depth=depth,
-        error_kind=error_kind,
-        fingerprint=fingerprint,
-        open=_job_row(run, *row[19:]) if row[19] is not None else None,
-        retried_as=retried_as,
-        damage=read.damage,
-    )
-
-
-def _job_row(run: RunId, *columns: Any) -> JobRow:
-    step, visit, iteration, reason, due_at, attempt, pool, leased_until, token = columns
-    return JobRow(
-        job=job_ref(run, step, visit=visit, iteration=iteration),
-        reason=WaitReason(reason),
-        due_at=due_at,
-        attempt=attempt,
-        pool=from_text(pool),
-        leased_until=leased_until,
-        token=token,
-    )
-
-
-def _parent(
-    run: int | None, step: str | None, visit: int | None, iteration: int | None
-) -> JobRef | None:
-    if run is None or step is None or visit is None or iteration is None:
-        return None
-    return job_ref(run, step, visit=visit, iteration=iteration)

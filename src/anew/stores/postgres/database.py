@@ -19,6 +19,8 @@ from anew.clock import Clock
 from anew.engine.events import Event
 from anew.store import (
     Commit,
+    FailureFilter,
+    FailureGroup,
     JobRef,
     JobRow,
     Lease,
@@ -29,8 +31,6 @@ from anew.store import (
     RunFilter,
     RunId,
     RunRow,
-    SealedCredential,
-    StoredProgram,
     StoredRun,
     StoreError,
     StoreGone,
@@ -40,7 +40,7 @@ from anew.stores.following_clock import FollowingClock
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
-from anew.stores.postgres import archive, catalog, leasing, ranges
+from anew.stores.postgres import archive, leasing, ranges
 from anew.stores.postgres.backfill import FailureBackfill
 from anew.stores.postgres.clock import server_clock
 from anew.stores.postgres.commits import check_answer, commit_call, wake_call
@@ -58,10 +58,15 @@ from anew.stores.postgres.pool import (
     ConnectionPool,
     Patience,
 )
-from anew.stores.postgres.roster import PostgresRoster
+from anew.stores.postgres.roster import pool_loads
+from anew.stores.postgres.session import PostgresSession
 from anew.stores.postgres.settings import PostgresSettings, settings_in
-from anew.stores.postgres.statistics import PostgresStatistics
+from anew.stores.postgres.statistics import failures
 from anew.stores.postgres.writer import PostgresWriter, WriteCall
+from anew.stores.sql.catalog import SqlCatalog, SqlVault
+from anew.stores.sql.roster import SqlRoster
+from anew.stores.sql.rows import list_jobs, run_of_key
+from anew.stores.sql.statistics import SqlStatistics
 
 # Of their own, so that a lease is not lost because all the others are reading long logs.
 LEASING_CONNECTIONS = 1
@@ -190,17 +195,18 @@ class PostgresStore:
 class PostgresArchive:
     """The readers' side."""
 
-    def __init__(self, links: ConnectionPool) -> None:
+    def __init__(self, links: ConnectionPool, session: PostgresSession) -> None:
         self._links = links
+        self._session = session
 
     async def run(self, run: RunId) -> RunRow | None:
-        return await self._links.run(partial(archive.find_run, run=run))
+        return await self._session.read(archive.find_run, run)
 
     async def runs(self, asked: RunFilter) -> list[RunRow]:
-        return await self._links.run(partial(archive.list_runs, asked=asked))
+        return await self._session.read(archive.list_runs, asked)
 
     async def run_of_key(self, key: str) -> RunId | None:
-        return await self._links.run(partial(archive.run_of_key, key=key))
+        return await self._session.read(run_of_key, key)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
         return unpack_events(run, await self.rows(run, after=after, limit=limit), after=after)
@@ -209,7 +215,7 @@ class PostgresArchive:
         return await self._links.run(partial(archive.read_rows, run=run, after=after, limit=limit))
 
     async def jobs(self, run: RunId) -> list[JobRow]:
-        return await self._links.run(partial(archive.list_jobs, run=run))
+        return await self._session.read(list_jobs, run)
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
         return await ranges.prune(self._links, before=ended_before, limit=limit)
@@ -218,45 +224,17 @@ class PostgresArchive:
         return await ranges.remove(self._links, run)
 
 
-class PostgresCatalog:
-    """Programs."""
+class PostgresStatistics(SqlStatistics):
+    """Groups failures only once those are marked that another version of Anew saw fail."""
 
-    def __init__(self, links: ConnectionPool) -> None:
-        self._links = links
+    def __init__(self, session: PostgresSession, marking: FailureBackfill | None) -> None:
+        super().__init__(session, failures)
+        self._marking = marking
 
-    async def keep(self, program: StoredProgram) -> None:
-        await self._links.run(partial(catalog.keep_program, program=program))
-
-    async def register(self, program: StoredProgram) -> StoredProgram:
-        return await self._links.run(partial(catalog.register_program, program=program))
-
-    async def get(self, digest: str) -> StoredProgram | None:
-        return await self._links.run(partial(catalog.get_program, digest=digest))
-
-    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
-        return await self._links.run(partial(catalog.find_program, name=name, version=version))
-
-    async def programs(self) -> list[StoredProgram]:
-        return await self._links.run(catalog.newest_programs)
-
-
-class PostgresVault:
-    """Credentials."""
-
-    def __init__(self, links: ConnectionPool) -> None:
-        self._links = links
-
-    async def seal(self, credential: SealedCredential) -> None:
-        await self._links.run(partial(catalog.seal, credential=credential))
-
-    async def sealed(self, name: str) -> SealedCredential | None:
-        return await self._links.run(partial(catalog.sealed, name=name))
-
-    async def names(self) -> list[SealedCredential]:
-        return await self._links.run(catalog.sealed_names)
-
-    async def forget(self, name: str) -> bool:
-        return await self._links.run(partial(catalog.forget, name=name))
+    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+        if self._marking is not None:
+            await self._marking.some()
+        return await super().failures(asked)
 
 
 class PostgresDatabase:
@@ -287,12 +265,13 @@ class PostgresDatabase:
             notices=self.notices,
             clock=self.clock,
         )
-        self.archive = PostgresArchive(links)
+        session = PostgresSession(links)
+        self.archive = PostgresArchive(links, session)
         self._marking = None if read_only else FailureBackfill(links)
-        self.statistics = PostgresStatistics(links, self._marking)
-        self.catalog = PostgresCatalog(links)
-        self.vault = PostgresVault(links)
-        self.roster = PostgresRoster(links)
+        self.statistics = PostgresStatistics(session, self._marking)
+        self.catalog = SqlCatalog(session)
+        self.vault = SqlVault(session)
+        self.roster = SqlRoster(session, pool_loads)
 
     @classmethod
     async def open(

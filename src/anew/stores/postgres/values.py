@@ -18,9 +18,7 @@ from psycopg.pq import Format
 
 from anew.engine.state import StepRunKey
 from anew.store import JobRef, RunId
-
-# How the key of a job outside loops is written, so that it can be part of a primary key.
-NO_ITERATION = -1
+from anew.stores.sql.dialect import NO_ITERATION
 
 # The numbers PostgreSQL has for types of elements.
 _BOOLEAN, _BYTES, _INTEGER, _TEXT, _JSON = 16, 17, 20, 25, 114

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import apsw
 import msgspec
@@ -11,7 +10,6 @@ import msgspec
 from anew.engine.events import Event
 from anew.store import (
     Blob,
-    JobRow,
     PackedEvents,
     PackedRun,
     RunFilter,
@@ -20,21 +18,16 @@ from anew.store import (
     Snapshot,
     StoredEvent,
     StoredRun,
-    WaitReason,
 )
 from anew.stores.codec import checksums_in, snapshot_format
-from anew.stores.columns import columns_in
 from anew.stores.packing import NO_FORMAT, unpack_events, unpack_run
-from anew.stores.sqlite.commits import DROP_ALL, job_ref
-from anew.stores.sqlite.filters import where
+from anew.stores.sql.dialect import Dialect, Row, Statement, Steps
+from anew.stores.sql.filters import where
+from anew.stores.sql.rows import RUN_COLUMNS, parent_ref, run_row
+from anew.stores.sqlite.commits import DROP_ALL
+from anew.stores.sqlite.session import SQLITE
 
-_RUN_COLUMNS = """
-    run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
-    parent_run, parent_step, parent_visit, parent_iteration, depth, error_kind, fingerprint, open,
-    retried_as
-"""
-_RUN = f"SELECT {_RUN_COLUMNS} FROM run_rows WHERE run = ?"
-_RUN_OF_KEY = "SELECT run FROM runs WHERE key = ?"
+_SHOWN = f"SELECT {RUN_COLUMNS}, retried_as, open FROM run_rows"
 EVENTS = """
 SELECT id - log, at, name, data, replaced
 FROM runs CROSS JOIN events ON id > log + ? AND id < log + (1 << 32)
@@ -43,12 +36,12 @@ WHERE run = ? ORDER BY id LIMIT ?
 _EVENTS_AS_BYTES = EVENTS.replace(
     "name, data, replaced", "CAST(name AS BLOB), CAST(data AS BLOB), CAST(replaced AS BLOB)"
 )
+_STORED = """
+SELECT digest, parent_run, parent_step, parent_visit, parent_iteration, depth, updated_at
+FROM run_rows WHERE run = ?
+"""
 _BLOB = "SELECT checksum, data FROM blobs WHERE run = ? AND checksum = ?"
 _SNAPSHOT = "SELECT version, format, data FROM snapshots WHERE run = ? AND format = ?"
-_JOBS = """
-SELECT run, step, visit, iteration, reason, due_at, attempt, pool, leased_until, token
-FROM jobs WHERE is_leased IN (0, 1) AND run = ? ORDER BY step, visit, iteration
-"""
 OLD_RUNS = """
 SELECT run FROM runs AS old
 WHERE ended_at < ? AND NOT EXISTS (
@@ -80,44 +73,45 @@ def load(connection: apsw.Connection, run: RunId) -> StoredRun | None:
 
 
 def read_run(connection: apsw.Connection, run: RunId, *, knows: str) -> PackedRun | None:
-    row = find_run(connection, run)
-    if row is None:
+    found = connection.execute(_STORED, (run,)).fetchone()
+    if found is None:
         return None
+    digest, *parent, depth, updated_at = found
     kept = connection.execute(_SNAPSHOT, (run, knows)).fetchone()
     snapshot = Snapshot(*kept) if kept is not None else None
     after = snapshot.version if snapshot is not None else 0
     events = read_rows(connection, run, after=after, limit=_NO_LIMIT)
-    return PackedRun(row.digest, row.parent, row.depth, row.updated_at, events, snapshot)
+    return PackedRun(digest, parent_ref(SQLITE, *parent), depth, updated_at, events, snapshot)
 
 
-def find_run(connection: apsw.Connection, run: RunId) -> RunRow | None:
-    row = connection.execute(_RUN, (run,)).fetchone()
-    return _run_row(row) if row is not None else None
+def find_run(dialect: Dialect, run: RunId) -> Steps[RunRow | None]:
+    rows = yield f"{_SHOWN} WHERE run = ?", (run,)
+    return _run_row(dialect, rows[0]) if rows else None
 
 
-def run_of_key(connection: apsw.Connection, key: str) -> RunId | None:
-    row = connection.execute(_RUN_OF_KEY, (key,)).fetchone()
-    return RunId(row[0]) if row is not None else None
+def list_runs(dialect: Dialect, asked: RunFilter) -> Steps[list[RunRow]]:
+    rows = yield runs_query(dialect, asked)
+    return [_run_row(dialect, row) for row in rows]
 
 
-def list_runs(connection: apsw.Connection, asked: RunFilter) -> list[RunRow]:
-    statement, values = runs_query(asked)
-    return [_run_row(row) for row in connection.execute(statement, values)]
-
-
-def runs_query(asked: RunFilter) -> tuple[str, list[object]]:
+def runs_query(dialect: Dialect, asked: RunFilter) -> Statement:
     """The statement for a filter, and what to bind."""
-    page, values = page_query(asked)
+    page, values = page_query(dialect, asked)
     # What is only shown is looked up for the runs that are.
-    statement = f"SELECT {_RUN_COLUMNS} FROM run_rows WHERE run IN ({page}) ORDER BY run DESC"
-    return statement, values
+    return f"{_SHOWN} WHERE run IN ({page}) ORDER BY run DESC", values
 
 
-def page_query(asked: RunFilter) -> tuple[str, list[object]]:
+def page_query(dialect: Dialect, asked: RunFilter) -> Statement:
     """The same for the ids alone."""
-    condition, values = where(asked)
-    page = f"SELECT run FROM run_states AS s {condition} ORDER BY run DESC LIMIT ?"
+    condition, values = where(dialect, asked)
+    page = f"SELECT run FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT ?"
     return page, [*values, asked.limit]
+
+
+def _run_row(dialect: Dialect, row: Row) -> RunRow:
+    *columns, retried_as, job = row
+    shown = msgspec.json.decode(job) if job is not None else None
+    return run_row(dialect, columns, retried_as=retried_as, job=shown)
 
 
 def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> list[Event]:
@@ -150,10 +144,6 @@ def _row_of_bytes(
     )
 
 
-def list_jobs(connection: apsw.Connection, run: RunId) -> list[JobRow]:
-    return [_job_row(run, *row[1:]) for row in connection.execute(_JOBS, (run,))]
-
-
 def prune(connection: apsw.Connection, *, before: int, limit: int) -> int:
     runs = connection.execute(OLD_RUNS, (before, limit)).fetchall()
     for statement in _REMOVE:
@@ -171,42 +161,3 @@ def remove(connection: apsw.Connection, run: RunId) -> bool:
 def _blobs(connection: apsw.Connection, run: RunId, checksums: Iterable[str]) -> list[Blob]:
     rows = [connection.execute(_BLOB, (run, checksum)).fetchone() for checksum in checksums]
     return [Blob(*row) for row in rows if row is not None]
-
-
-def _run_row(row: tuple[Any, ...]) -> RunRow:
-    run, program, digest, status, version, created_at, updated_at, ended_at = row[:8]
-    error, key, labels, *parent, depth, error_kind, fingerprint, job, retried_as = row[8:]
-    read = columns_in(status, error, labels)
-    return RunRow(
-        run=run,
-        program=program,
-        digest=digest,
-        status=read.status,
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
-        ended_at=ended_at,
-        error=read.error,
-        key=key,
-        labels=read.labels,
-        parent=job_ref(tuple(parent)) if parent[0] is not None else None,
-        depth=depth,
-        error_kind=error_kind,
-        fingerprint=fingerprint,
-        open=_job_row(run, *msgspec.json.decode(job)) if job is not None else None,
-        retried_as=retried_as,
-        damage=read.damage,
-    )
-
-
-def _job_row(run: RunId, *columns: Any) -> JobRow:
-    step, visit, iteration, reason, due_at, attempt, pool, leased_until, token = columns
-    return JobRow(
-        job=job_ref((run, step, visit, iteration)),
-        reason=WaitReason(reason),
-        due_at=due_at,
-        attempt=attempt,
-        pool=pool,
-        leased_until=leased_until,
-        token=token,
-    )

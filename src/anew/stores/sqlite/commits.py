@@ -26,9 +26,8 @@ from anew.store import (
     StoreError,
 )
 from anew.stores.refusals import lost_lease, unexpected_version
+from anew.stores.sql.dialect import NO_ITERATION
 
-# How the key of a job outside loops is written, so that it can be part of a primary key.
-NO_ITERATION = -1
 JobKey: TypeAlias = tuple[int, str, int, int]
 # Status, end and error of a run.
 Head: TypeAlias = tuple[str, int | None, str | None]

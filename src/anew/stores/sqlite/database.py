@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any
 
 from anew.clock import WallClock
 from anew.engine.events import Event
@@ -24,37 +24,30 @@ from anew.store import (
     RunFilter,
     RunId,
     RunRow,
-    SealedCredential,
-    StoredProgram,
     StoredRun,
     StoreError,
     StoreGone,
 )
 from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import pack
-from anew.stores.sqlite import archive, catalog, leasing
+from anew.stores.sql.catalog import SqlCatalog, SqlVault
+from anew.stores.sql.roster import SqlRoster
+from anew.stores.sql.rows import list_jobs, run_of_key
+from anew.stores.sql.statistics import SqlStatistics
+from anew.stores.sqlite import archive, leasing
 from anew.stores.sqlite.backfill import FailureBackfill, mark_some
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
 from anew.stores.sqlite.files import Loss, OpenFiles, Owns, ReadFiles
 from anew.stores.sqlite.migrations import check_schema, migrate, migrations
 from anew.stores.sqlite.reader import Reader
-from anew.stores.sqlite.roster import SqliteRoster
-from anew.stores.sqlite.statistics import SqliteStatistics
-from anew.stores.sqlite.writer import SqliteWriter, Work
-
-T = TypeVar("T")
+from anew.stores.sqlite.roster import pool_loads
+from anew.stores.sqlite.session import ReadOnlyFile, SqliteSession, SqliteWrites
+from anew.stores.sqlite.statistics import failures
+from anew.stores.sqlite.writer import SqliteWriter
 
 # Others can write in between, however many runs are removed.
 PRUNE_RUNS_PER_TRANSACTION = 20
-
-
-class Writes(Protocol):
-    """Does work in a transaction."""
-
-    async def do(self, work: Work[T]) -> T: ...
-
-    async def close(self) -> None: ...
 
 
 class SqliteStore:
@@ -62,7 +55,7 @@ class SqliteStore:
 
     waits = False
 
-    def __init__(self, writer: Writes, reader: Reader, notices: LocalNotices) -> None:
+    def __init__(self, writer: SqliteWrites, reader: Reader, notices: LocalNotices) -> None:
         self._writer = writer
         self._reader = reader
         self._notices = notices
@@ -123,18 +116,19 @@ class SqliteStore:
 class SqliteArchive:
     """The readers' side."""
 
-    def __init__(self, writer: Writes, reader: Reader) -> None:
+    def __init__(self, writer: SqliteWrites, reader: Reader) -> None:
         self._writer = writer
         self._reader = reader
+        self._session = SqliteSession(writer, reader)
 
     async def run(self, run: RunId) -> RunRow | None:
-        return await self._reader.ask(lambda db: archive.find_run(db, run))
+        return await self._session.read(archive.find_run, run)
 
     async def runs(self, asked: RunFilter) -> list[RunRow]:
-        return await self._reader.ask(lambda db: archive.list_runs(db, asked))
+        return await self._session.read(archive.list_runs, asked)
 
     async def run_of_key(self, key: str) -> RunId | None:
-        return await self._reader.ask(lambda db: archive.run_of_key(db, key))
+        return await self._session.read(run_of_key, key)
 
     async def events(self, run: RunId, *, after: int = 0, limit: int = 1000) -> list[Event]:
         return await self._reader.ask(
@@ -147,7 +141,7 @@ class SqliteArchive:
         )
 
     async def jobs(self, run: RunId) -> list[JobRow]:
-        return await self._reader.ask(lambda db: archive.list_jobs(db, run))
+        return await self._session.read(list_jobs, run)
 
     async def prune(self, *, ended_before: int, limit: int = 1000) -> int:
         gone, few, removed = 0, 0, 0
@@ -161,65 +155,23 @@ class SqliteArchive:
         return await self._writer.do(lambda db: archive.remove(db, run))
 
 
-class SqliteCatalog:
-    """Programs."""
-
-    def __init__(self, writer: Writes, reader: Reader) -> None:
-        self._writer = writer
-        self._reader = reader
-
-    async def keep(self, program: StoredProgram) -> None:
-        await self._writer.do(lambda db: catalog.keep_program(db, program))
-
-    async def register(self, program: StoredProgram) -> StoredProgram:
-        return await self._writer.do(lambda db: catalog.register_program(db, program))
-
-    async def get(self, digest: str) -> StoredProgram | None:
-        return await self._reader.ask(lambda db: catalog.get_program(db, digest))
-
-    async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
-        return await self._reader.ask(lambda db: catalog.find_program(db, name, version))
-
-    async def programs(self) -> list[StoredProgram]:
-        return await self._reader.ask(catalog.newest_programs)
-
-
-class SqliteVault:
-    """Credentials."""
-
-    def __init__(self, writer: Writes, reader: Reader) -> None:
-        self._writer = writer
-        self._reader = reader
-
-    async def seal(self, credential: SealedCredential) -> None:
-        await self._writer.do(lambda db: catalog.seal(db, credential))
-
-    async def sealed(self, name: str) -> SealedCredential | None:
-        return await self._reader.ask(lambda db: catalog.sealed(db, name))
-
-    async def names(self) -> list[SealedCredential]:
-        return await self._reader.ask(catalog.sealed_names)
-
-    async def forget(self, name: str) -> bool:
-        return await self._writer.do(lambda db: catalog.forget(db, name))
-
-
 class SqliteDatabase:
     """All of it. `path` is the file; `loss` tells when it is gone, or any of those beside it."""
 
     is_shared = False
 
-    def __init__(self, path: str, writer: Writes, reader: Reader, loss: Loss) -> None:
+    def __init__(self, path: str, writer: SqliteWrites, reader: Reader, loss: Loss) -> None:
         self.path = path
         self.loss = loss
         self.clock = WallClock()
         self.notices = LocalNotices()
         self.store = SqliteStore(writer, reader, self.notices)
         self.archive = SqliteArchive(writer, reader)
-        self.statistics = SqliteStatistics(reader)
-        self.catalog = SqliteCatalog(writer, reader)
-        self.vault = SqliteVault(writer, reader)
-        self.roster = SqliteRoster(writer, reader)
+        session = SqliteSession(writer, reader)
+        self.statistics = SqlStatistics(session, failures)
+        self.catalog = SqlCatalog(session)
+        self.vault = SqlVault(session)
+        self.roster = SqlRoster(session, pool_loads)
         self._writer = writer
         self._marking: FailureBackfill | None = None
 
@@ -264,7 +216,7 @@ class SqliteDatabase:
         check_schema(connection, where, migrations())
         loss, files = Loss(), ReadFiles(where, is_own=False)
         reader = Reader(connection, where, files=files, loss=loss)
-        return cls(where, NoWriter(where), reader, loss)
+        return cls(where, ReadOnlyFile(where), reader, loss)
 
     @property
     def transactions(self) -> int:
@@ -284,22 +236,6 @@ class SqliteDatabase:
         await self.store.close()
         if self._marking is not None:
             await self._marking.ended()
-
-
-class NoWriter:
-    """What a database opened for reading has instead of a writer."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    async def do(self, work: Work[T]) -> NoReturn:
-        del work
-        raise StoreError(
-            f"database {self._path} is open for reading only. Its owner can change it."
-        )
-
-    async def close(self) -> None:
-        pass
 
 
 def _create_folder(folder: Path) -> None:
