@@ -21,13 +21,23 @@ export default defineConfig({
     proxy: { "/api": { target: "http://127.0.0.1:8700", changeOrigin: false } },
   },
   test: {
-    environment: "jsdom",
-    include: ["test/**/*.test.{ts,tsx}"],
-    setupFiles: ["test/setup.ts"],
     restoreMocks: true,
     // By itself it leaves one core to others, which on two is half of them.
     maxWorkers: 2,
     // A busy machine is not a failure.
     testTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "plain", include: ["test/**/*.test.ts"] } },
+      {
+        // A document to render into, which takes longer to make than most tests to run.
+        extends: true,
+        test: {
+          name: "rendered",
+          include: ["test/**/*.test.tsx"],
+          environment: "jsdom",
+          setupFiles: ["test/setup.ts"],
+        },
+      },
+    ],
   },
 });

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { EventLog, EVENTS_HELD_MAX, TAIL_EVENTS } from "../../src/pages/run/eventLog";
