@@ -9,15 +9,19 @@ BENCHMARKS ?=
 # Which curves of bench/growth are measured; nothing means all of them.
 CURVES ?=
 
+# Where a shell tells Python to keep no bytecode, every process would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 READY := .venv/.ready
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 # The page as the server has it, and what it is made of.
 PAGE := src/anew/surfaces/web/built/index.html
 PAGE_SOURCES := $(shell find web/src web/public -type f) \
 	web/index.html web/package.json web/package-lock.json web/vite.config.ts web/tsconfig.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check web browser bubblewrap docs-site screenshots soak soak-cluster hashes verify-hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
+.PHONY: help setup demo serve test test-long check check-page web browser bubblewrap docs-site screenshots soak soak-cluster hashes verify-hashes notice sbom abuse-json bench bench-json bench-growth bench-docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,9 +56,15 @@ bubblewrap: $(READY) ## install bubblewrap for the tests of the sandbox, where t
 browser: $(READY) ## install a Chromium for the tests of the page, where that may be done
 	@$(BIN)/python -m tests.web.chromium
 
-test: check $(PAGE) browser bubblewrap ## the gates of `check`, then every test
-	$(BIN)/python web/build.py check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
+test: $(READY) $(PAGE) browser bubblewrap ## what must pass on a working day (8 minutes): all gates, then every test that is not long
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) check check-page
+	$(PYTEST) -m "not long"
+
+test-long: $(READY) $(PAGE) browser bubblewrap ## the other tests: every kill, random programs, every page, every documented command
+	$(PYTEST) -m long
+
+check-page: $(READY) ## types, lint, format and component tests of the page
+	@$(BIN)/python web/build.py check
 
 check: $(READY) ## ruff, mypy --strict, import-linter and the house rules
 	$(BIN)/ruff check .

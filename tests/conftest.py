@@ -11,6 +11,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import suites
 from tests.abuse.tally import Tally
 
 # Lets a failing case of the contract say what it found. Here, before anything imports it.
@@ -31,6 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")
     if not is_worker and not config.pluginmanager.hasplugin("abuse"):
         config.pluginmanager.register(Tally(), "abuse")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before pytest leaves out what `-m` does not ask for."""
+    suites.assign(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -157,10 +157,19 @@ def consoles(told: str) -> list[Console]:
     ]
 
 
+def is_typed(page: Path) -> bool:
+    """Whether commands of this page are typed into a real shell."""
+    return not all(map(is_pure, all_commands(consoles(text(page)))))
+
+
+def all_commands(found: Iterable[Console]) -> Iterator[str]:
+    return (command for block in found for command in commands(block.body))
+
+
 def true_consoles(told: str) -> list[str]:
     """What the console blocks of a page must say, one by one."""
     found = consoles(told)
-    if all(is_pure(command) for block in found for command in commands(block.body)):
+    if all(map(is_pure, all_commands(found))):
         return [played(block.body) for block in found]
     with (
         TemporaryDirectory() as folder,
@@ -207,10 +216,10 @@ def fresh_database() -> Iterator[dict[str, str]]:
         server().execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def updated(page: Path) -> str:
-    """The page as the code would have it."""
+def updated(page: Path, *, is_played: bool = True) -> str:
+    """The page as the code would have it; what its consoles show is kept unless they are played."""
     told = page.read_text(encoding="utf-8")
-    bodies = iter(true_consoles(told))
+    bodies = iter(true_consoles(told) if is_played else [one.body for one in consoles(told)])
 
     def block(found: re.Match[str]) -> str:
         kind, _, name = (found["note"] or "").partition(": ")

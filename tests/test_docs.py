@@ -79,6 +79,7 @@ from tests.pages import (
     WORD,
     anchors,
     blocks,
+    is_typed,
     listed,
     missing,
     of,
@@ -88,6 +89,7 @@ from tests.pages import (
     text,
     updated,
 )
+from tests.suites import mostly_long
 
 IS_UPDATING = os.environ.get("ANEW_UPDATE_DOCS") == "1"
 REFERENCE = ROOT / "docs/reference"
@@ -103,7 +105,21 @@ def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what the pages show --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PROJECT_PAGES, ids=of)
+TYPED = [page for page in PROJECT_PAGES if is_typed(page)]
+
+
+@pytest.mark.parametrize("page", TYPED, ids=of)
+def test_what_a_page_takes_from_files_and_from_the_code_is_there(page: Path) -> None:
+    if not IS_UPDATING:
+        shown = page.read_text(encoding="utf-8")
+        assert shown == updated(page, is_played=False)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*(page for page in PROJECT_PAGES if page not in TYPED), *mostly_long(TYPED)],
+    ids=of,
+)
 def test_what_a_page_shows_is_what_happens(page: Path) -> None:
     true = updated(page)
     if IS_UPDATING and page.read_text(encoding="utf-8") != true:

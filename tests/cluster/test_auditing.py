@@ -12,6 +12,8 @@ import pytest
 from tests.cluster.auditing import CHECKS, Account, complaints
 from tests.crash.auditor import Row, Story
 
+pytestmark = pytest.mark.daily
+
 SECOND = 1_000_000_000
 START = 1_900_000_000 * SECOND
 KEY = "7:fetch:1:0:1"

@@ -25,6 +25,7 @@ from anew.views.summary import summary
 from tests.postgres_server import a_module_database  # noqa: F401
 from tests.runtime.test_conformance import EXIT, RUN_CASES
 from tests.stores.control_server import Starlette, listening
+from tests.suites import daily
 from tests.test_conformance import compare, source, suffix
 from tests.virtual import (
     Counted,
@@ -142,7 +143,7 @@ async def played(database, folder, case):
         return await whole_log(database.archive, run), state
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", daily(CASES, 6), ids=lambda case: case["id"])
 def test_conformance_through_server_and_worker(case, postgres, tmp_path, monkeypatch):
     for name in ("PG_K8S", "X"):
         monkeypatch.setenv(

@@ -6,6 +6,7 @@ import pytest
 
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import ATTEMPTS, WIDE
+from tests.suites import daily
 
 ITERATIONS = 120
 RUNS = 3
@@ -13,7 +14,7 @@ WORKERS = 4
 DOCUMENT = WIDE.document.replace("range(30)", f"range({ITERATIONS})").replace(": 12}", ": 24}")
 
 
-@pytest.mark.parametrize("way", ["server", "db"])
+@pytest.mark.parametrize("way", daily(["server", "db"]))
 def test_workers_that_share_a_run_agree_on_what_happened(cluster: Cluster, way: str) -> None:
     cluster.server("server-1", "--no-workers")
     place = ("--server", cluster.address("server-1")) if way == "server" else ("--db", cluster.url)

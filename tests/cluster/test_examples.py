@@ -39,6 +39,7 @@ from tests.example_world import (
 )
 from tests.postgres_server import Database, a_module_database  # noqa: F401
 from tests.stores.control_server import Starlette, listening
+from tests.suites import daily
 from tests.test_examples_run import EMBEDDED, _in_a_fresh_folder, lab  # noqa: F401
 
 LEASE_SECONDS = 30.0
@@ -107,7 +108,7 @@ async def run_there(name: str, database: PostgresDatabase, folder: Path, lab_url
         return played
 
 
-@pytest.mark.parametrize("name", [name for name in EMBEDDED if name not in BY_CHANCE])
+@pytest.mark.parametrize("name", daily(name for name in EMBEDDED if name not in BY_CHANCE))
 def test_an_example_runs_through_server_and_worker_as_its_timeline_says(
     name: str,
     tmp_path: Path,

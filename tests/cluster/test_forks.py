@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import finish, held, release
 
 
+@pytest.mark.daily
 def test_a_run_at_work_is_moved_through_a_server(cluster: Cluster) -> None:
     cluster.server("server-1", "--no-workers")
     cluster.worker("worker-1", "--server", cluster.address("server-1"), "--slots", "4")

@@ -43,6 +43,7 @@ def test_runs_survive_the_kill_of_every_process_in_turn(cluster: Cluster, seed: 
     finish(cluster)
 
 
+@pytest.mark.daily
 def test_runs_survive_the_kill_of_all_workers_at_once(cluster: Cluster) -> None:
     begin(cluster)
     load = Load(cluster, 7)

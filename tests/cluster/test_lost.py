@@ -36,6 +36,7 @@ def told_jobs(cluster: Cluster) -> bool:
     return asyncio.run(look())
 
 
+@pytest.mark.daily
 def test_a_lost_worker_is_named_until_its_work_is_handed_out_again(cluster: Cluster) -> None:
     cluster.server("server-1", "--no-workers")
     lost = cluster.worker("worker-1")

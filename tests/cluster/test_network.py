@@ -13,6 +13,7 @@ from tests.cluster.asking import UNREACHED
 from tests.cluster.kit import Cluster, lose, through
 from tests.cluster.proxy import Proxy
 from tests.cluster.scenarios import Load, finish, held, release
+from tests.suites import daily
 
 LOST_MIN = 10
 LOST_MAX = 40
@@ -51,7 +52,7 @@ PLACES: dict[str, Place] = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", daily(PLACES))
 def test_connections_that_are_cut_again_and_again_lose_nothing(
     cluster: Cluster, place: str
 ) -> None:

@@ -85,6 +85,7 @@ def at_once(cluster: Cluster, path: str, bodies: list[Any], **headers: str) -> l
         return list(threads.map(post, places, bodies))
 
 
+@pytest.mark.daily
 def test_twenty_starts_with_one_key_at_two_servers_are_one_run(two: Cluster) -> None:
     body = {"document": QUICK, "key": "the-one"}
     answers = at_once(two, "/api/v1/runs", [body] * AT_ONCE)

@@ -41,6 +41,7 @@ def test_runs_survive_the_kill_of_every_process_on_one_machine(
     finish(cluster)
 
 
+@pytest.mark.daily
 def test_another_worker_goes_on_for_one_that_was_killed(cluster: Cluster) -> None:
     begin(cluster, "--no-workers")
     run = cluster.start(held(cluster, "long"), "long")

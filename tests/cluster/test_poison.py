@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import QUICK, held, release
 from tests.crash.scenarios import KILL_WORKER
@@ -59,6 +61,7 @@ def check(cluster: Cluster, run: str) -> None:
     assert failed == [("deadly", "worker_lost")]
 
 
+@pytest.mark.daily
 def test_a_task_that_kills_its_worker_is_given_up_and_others_are_not(cluster: Cluster) -> None:
     cluster.server("server-1", "--no-workers")
     workers = ("worker-1", "worker-2", "worker-3")

@@ -75,6 +75,7 @@ def test_a_call_at_work_outlives_a_restart_of_the_database(
     assert len(fragile.effects()) == 2
 
 
+@pytest.mark.daily
 def test_connections_that_the_database_ends_are_made_again(
     cluster: Cluster, database: Database
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.cluster.proxy import Proxy
 from tests.crash.kit import soon
 
+pytestmark = pytest.mark.daily
+
 SILENCE_SECONDS = 0.2
 
 

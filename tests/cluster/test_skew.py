@@ -6,6 +6,8 @@ import time
 from datetime import datetime
 from typing import Any
 
+import pytest
+
 from tests.cluster.kit import Cluster
 from tests.cluster.scenarios import Load, finish, held, release, start
 from tests.crash.scenarios import RETRIES, SLEEP
@@ -47,6 +49,7 @@ def test_retries_and_sleeps_are_on_time_and_the_log_tells_true_moments(cluster: 
     )
 
 
+@pytest.mark.daily
 def test_a_worker_from_the_future_takes_nothing_from_one_of_the_past(cluster: Cluster) -> None:
     """By its own clock every lease of the others has run out an hour ago."""
     begin(cluster)

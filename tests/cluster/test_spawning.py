@@ -12,6 +12,8 @@ import pytest
 from tests.cluster.spawning import Process, Spawner
 from tests.crash.kit import Hung, soon
 
+pytestmark = pytest.mark.daily
+
 HOUR_SECONDS = 3600
 NANOSECONDS = 1_000_000_000
 ANEW = "anew.surfaces.cli.main"

@@ -12,6 +12,7 @@ from tests.cluster.kit import LEASE_SECONDS, Cluster
 from tests.cluster.scenarios import QUICK, finish, held, release
 from tests.cluster.spawning import Spawner
 from tests.postgres_server import Database
+from tests.suites import daily
 
 WAYS = ("server", "db")
 
@@ -46,7 +47,7 @@ def stalled(cluster: Cluster, way: str) -> str:
     return run
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", daily(WAYS))
 def test_a_late_report_changes_nothing(cluster: Cluster, way: str) -> None:
     run = stalled(cluster, way)
     release(cluster, "long")

@@ -84,6 +84,7 @@ def test_a_server_that_is_stopped_ends_well_and_the_other_goes_on(cluster: Clust
     finish(cluster)
 
 
+@pytest.mark.daily
 def test_a_server_with_workers_hands_back_what_they_have(cluster: Cluster) -> None:
     cluster.server("server-1")
     run = cluster.start(held(cluster, "long"), "long")

@@ -11,6 +11,8 @@ from tests.crash.auditor import CHECKS, Row, Story, complaints
 from tests.crash.kit import KEY, Forkers, World, small_folder
 from tests.crash.scenarios import CHILD, LOOP, RETRIES
 
+pytestmark = pytest.mark.daily
+
 ATTEMPTS = {**RETRIES.attempts, **LOOP.attempts}
 
 

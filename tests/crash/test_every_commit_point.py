@@ -11,6 +11,7 @@ import pytest
 
 from tests.crash.kit import KEY, Forkers, World, outcome_of
 from tests.crash.scenarios import GRAPHS, NEWER, SCENARIOS, Scenario
+from tests.suites import daily
 
 # Most of a case is waiting, for a disk or for a delay.
 CASES_AT_ONCE = 4
@@ -56,7 +57,7 @@ def verdict(world: World, start: list[str], scenario: Scenario, calm: Calm) -> l
 
 
 @pytest.mark.parametrize(
-    "scenario", [*SCENARIOS, *NEWER, *GRAPHS], ids=lambda scenario: scenario.name
+    "scenario", daily([*SCENARIOS, *NEWER, *GRAPHS]), ids=lambda scenario: scenario.name
 )
 def test_a_run_survives_a_kill_at_every_commit_point(
     scenario: Scenario, folder: Path, forkers: Forkers
@@ -75,7 +76,9 @@ def test_a_run_survives_a_kill_at_every_commit_point(
     assert sum(was_killed for was_killed, _ in cases) >= calm.points * 0.7
 
 
-@pytest.mark.parametrize("scenario", [*SCENARIOS, *NEWER], ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize(
+    "scenario", daily([*SCENARIOS, *NEWER]), ids=lambda scenario: scenario.name
+)
 def test_a_run_survives_when_whoever_resumes_it_is_killed_as_well(
     scenario: Scenario, folder: Path, forkers: Forkers
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_second_process_is_served_by_the_first_and_both_finish(world: World) -
     assert len(world.effects()) == 4
 
 
+@pytest.mark.daily
 def test_when_the_owner_is_killed_whoever_watches_takes_over(world: World) -> None:
     first_file, first_gate = held(world, "one")
     second_file, second_gate = held(world, "two")
@@ -199,6 +200,7 @@ def test_a_guest_that_is_stopped_leaves_its_run_to_the_owner(world: World) -> No
     assert len(world.effects()) == 4
 
 
+@pytest.mark.daily
 def test_two_processes_that_start_at_once_both_get_their_run(world: World) -> None:
     document = world.write("quick.yaml", "workflow: [{step: s, tool: {kind: effect, result: 1}}]")
     going = [world.begin("run", document, "--key", f"k{n}") for n in range(4)]

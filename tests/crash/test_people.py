@@ -58,6 +58,7 @@ def test_an_answer_is_kept_or_asked_for_again_wherever_its_command_is_killed(
     assert [wrong for one in found for wrong in one] == []
 
 
+@pytest.mark.daily
 def test_an_owner_killed_at_a_question_leaves_it_open_for_the_next(world: World) -> None:
     going = world.begin("run", world.write(QUESTION.file, QUESTION.document), "--wait")
     soon(lambda: "waits for a person" in going.out(), "the question")

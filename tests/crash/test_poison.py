@@ -54,6 +54,7 @@ def test_a_task_that_kills_its_worker_is_given_up_after_three_deaths(
     assert tries == [1] * DELIVERIES
 
 
+@pytest.mark.daily
 def test_a_run_beside_a_deadly_task_is_not_given_up_with_it(world: World) -> None:
     held = world.folder / "free"
     poison = world.write("poison.yaml", POISON.format(task=TASKS["effect"]))

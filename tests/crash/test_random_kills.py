@@ -12,6 +12,7 @@ from tests.crash.scattered import scatter, told
 from tests.crash.scenarios import SCENARIOS, Scenario
 from tests.crash.soak import trial
 from tests.crash.test_every_commit_point import calm_run
+from tests.suites import daily
 
 SEEDS = range(12)
 GENERATED_SEEDS = range(100, 112)
@@ -19,7 +20,7 @@ GENERATED_SEEDS = range(100, 112)
 EVENTS_MAX = 40
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", daily(SEEDS))
 def test_runs_survive_kills_at_random_moments(seed: int, folder: Path, forkers: Forkers) -> None:
     chance = Random(seed)
     chosen = chance.sample(SCENARIOS, 2)
@@ -42,7 +43,7 @@ def _start(world: World, scenario: Scenario) -> list[str]:
     return ["run", document, "--key", scenario.name]
 
 
-@pytest.mark.parametrize("seed", GENERATED_SEEDS)
+@pytest.mark.parametrize("seed", daily(GENERATED_SEEDS))
 def test_generated_runs_survive_kills_at_random_moments(
     seed: int, folder: Path, forkers: Forkers
 ) -> None:

@@ -65,6 +65,7 @@ def keys_of(log: list[dict[str, Any]]) -> Counter[str]:
     )
 
 
+@pytest.mark.daily
 def test_effects_carry_the_same_key_however_often_they_are_repeated(
     folder: Path, forkers: Forkers, lab: str
 ) -> None:

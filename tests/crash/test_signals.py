@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.crash.kit import Forkers, World, soon
 from tests.crash.scenarios import PATIENT
 
@@ -101,6 +103,7 @@ def test_a_signal_that_was_accepted_is_not_lost_wherever_the_worker_is_killed(
     assert [wrong for one in found for wrong in one] == []
 
 
+@pytest.mark.daily
 def test_an_owner_killed_while_it_waits_leaves_the_wait_for_the_next(world: World) -> None:
     going = world.begin("run", world.write("signals.yaml", DOCUMENT), "--wait")
     soon(lambda: "waits for the signal paid" in going.out(), "the wait")

@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.crash.kit import Forkers, World, soon
+from tests.suites import daily
 
 # More than the commands pass until the run has ended.
 POINTS = 8
@@ -68,12 +71,15 @@ def wrong_of(world: World) -> list[str]:
     return wrong
 
 
+@pytest.mark.parametrize(
+    "points", daily([range(1, 3), range(3, POINTS + 1)]), ids=["first", "others"]
+)
 def test_a_wait_that_was_ended_stays_so_wherever_somebody_is_killed(
-    folder: Path, forkers: Forkers
+    points: range, folder: Path, forkers: Forkers
 ) -> None:
     def work(point: int) -> list[str]:
         return case(begun(folder / str(point), forkers), point)
 
     with ThreadPoolExecutor(2) as threads:
-        found = list(threads.map(work, range(1, POINTS + 1)))
+        found = list(threads.map(work, points))
     assert [wrong for one in found for wrong in one] == []

@@ -60,6 +60,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_space(
     assert fullness >= 3
 
 
+@pytest.mark.daily
 def test_a_file_that_may_not_grow_is_told_and_the_run_goes_on_when_it_may(world: World) -> None:
     """The limit of the operating system, which needs no stand-in for a disk."""
     large = world.write(
@@ -94,6 +95,7 @@ def locked(world: World) -> Path:
     return folder
 
 
+@pytest.mark.daily
 def test_a_folder_that_cannot_be_written_is_told(world: World) -> None:
     world.write("quick.yaml", QUICK)
     folder = locked(world)
@@ -102,6 +104,7 @@ def test_a_folder_that_cannot_be_written_is_told(world: World) -> None:
     assert world.effects() == []
 
 
+@pytest.mark.daily
 def test_a_database_that_cannot_be_written_is_told_and_stays_as_it_is(world: World) -> None:
     world.write("quick.yaml", QUICK)
     folder = locked(world)
@@ -202,6 +205,7 @@ def scrambled_words(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("harm", [truncated, zeroed, scrambled, scrambled_words])
+@pytest.mark.daily
 def test_a_damaged_file_is_told_and_never_taken_for_the_truth(
     world: World, harm: Callable[[bytes], bytes]
 ) -> None:
@@ -244,6 +248,7 @@ def test_rows_that_nobody_can_have_written_are_told(
     assert world.effects() == before
 
 
+@pytest.mark.daily
 def test_the_torn_end_of_a_log_file_is_not_read(world: World) -> None:
     """What a power cut leaves of a write that was not finished."""
     start = started(world, LINEAR)
@@ -256,6 +261,7 @@ def test_the_torn_end_of_a_log_file_is_not_read(world: World) -> None:
     assert world.complaints(found, {}) == []
 
 
+@pytest.mark.daily
 def test_an_empty_file_becomes_a_database(world: World) -> None:
     world.write("quick.yaml", QUICK)
     world.db.touch()

@@ -3,7 +3,6 @@
 import random
 from itertools import count
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anew.engine import events as e
@@ -27,6 +26,7 @@ from anew.lab.replay import replay
 from anew.lab.script import SUCCESS, Tape, script_of
 from anew.languages import load_text
 from tests.generated import playbooks, scripts
+from tests.suites import tried
 
 SECOND = 1_000_000_000
 MOVES_MAX = 150
@@ -97,8 +97,13 @@ class Chaos:
                 self.pending.append(Lost(ask.key, was_handed_back=self.chance.random() < 0.5))
 
 
-@settings(max_examples=120)
-@given(document=playbooks(), script=scripts(), seed=st.integers(0, 10**6))
+@tried(
+    document=playbooks(),
+    script=scripts(),
+    seed=st.integers(0, 10**6),
+    examples=20,
+    long=(50, 50),
+)
 def test_double_late_and_lost_deliveries_break_no_rule(document, script, seed):
     chaos = Chaos(load_text(document, "d.yaml").program, script_of(script), seed)
     chaos.play()

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from anew.engine.decide import Requested
@@ -15,6 +15,7 @@ from tests.engine.driving import Drive, driven, forked
 from tests.engine.generated_dots import Sketch
 from tests.engine.test_fork_points import cuts_of
 from tests.generated import playbooks
+from tests.suites import tried
 
 FLOW = """
 metadata: {name: flow}
@@ -129,8 +130,7 @@ digraph g {{
     assert found.message == "the fork 'f' has the branches a, b, and there a, b, c"
 
 
-@given(playbooks(), playbooks(), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@tried(playbooks(), playbooks(), st.integers(0, 99), examples=6, long=(17, 17))
 def test_a_state_that_fits_never_breaks_the_engine(old_text, new_text, seed):
     old, new = program(old_text), program(new_text)
     log = driven(old, seed=seed).log
@@ -138,8 +138,7 @@ def test_a_state_that_fits_never_breaks_the_engine(old_text, new_text, seed):
         goes_on_without_a_bug(log, fork_point(log, asked), old, new, seed)
 
 
-@given(st.integers(0, 10_000), st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@tried(st.integers(0, 10_000), st.integers(0, 10_000), examples=10, long=(30,))
 def test_a_graph_that_fits_never_breaks_the_engine(one, other):
     sketches = (Sketch(Random(seed)).text() for seed in (one, other))
     old, new = (load_text(text, "test.dot").program for text in sketches)

@@ -3,7 +3,6 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anew.engine import events as e
@@ -16,6 +15,7 @@ from tests.engine.driving import driven, forked
 from tests.engine.generated_dots import Sketch
 from tests.generated import playbooks
 from tests.play import simulated
+from tests.suites import tried
 
 CUTS_MAX = 60
 _OF_CUTS = (e.RunPaused, e.RunResumed, e.StepRedelivered)
@@ -81,8 +81,7 @@ def test_a_failure_is_not_cut_off_from_what_it_withdraws():
         assert isinstance(log[fork_point(log, seq - 1) - 1], e.TaskProcessed)
 
 
-@given(playbooks(), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
+@tried(playbooks(), st.integers(0, 99), examples=4, long=(7, 7, 7))
 def test_a_run_goes_on_from_any_event_as_it_went_on_there(document, seed):
     program = load_text(document, "test.yaml").program
     whole = driven(program, seed=seed)
@@ -99,8 +98,7 @@ def test_a_run_goes_on_from_any_event_as_it_went_on_there(document, seed):
         assert replay(program, drive.log) is None
 
 
-@given(st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@tried(st.integers(0, 10_000), examples=8, long=(17,))
 def test_a_graph_goes_on_from_any_event_and_its_log_is_derived_again(seed):
     program = load_text(Sketch(Random(seed)).text(), "test.dot").program
     if program is None:
@@ -173,8 +171,7 @@ def test_a_decision_to_retry_is_shared_with_its_outcome():
     assert isinstance(log[fork_point(log, first) - 1], e.TaskRetryScheduled)
 
 
-@given(playbooks(), st.integers(0, 99))
-@settings(max_examples=15, deadline=None)
+@tried(playbooks(), st.integers(0, 99), examples=5, long=(10,))
 def test_no_outcome_is_lost_by_moving_a_cut(document, seed):
     program = load_text(document, "test.yaml").program
     log = driven(program, seed=seed).log

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from anew.engine import events as e
@@ -28,6 +28,7 @@ from anew.lab.replay import replay
 from anew.languages import load_text
 from anew.stores.codec import decode_snapshot, encode_snapshot, snapshot_format
 from tests.engine.generated_dots import Sketch, some_outcome
+from tests.suites import tried
 
 SECOND = 1_000_000_000
 MOVES_MAX = 200
@@ -110,8 +111,7 @@ class World:
         self.todo.append((due, boundary))
 
 
-@settings(max_examples=250)
-@given(chance=st.randoms(use_true_random=False))
+@tried(chance=st.randoms(use_true_random=False), examples=50, long=(200,))
 def test_whatever_happens_to_a_graph_its_log_and_its_state_agree(chance):
     program = some_program(Random(chance.randint(0, 10**9)))
     world = World(program, Random(chance.randint(0, 10**9)))

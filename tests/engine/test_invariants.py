@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import msgspec
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume
 
 from anew.engine import events as e
 from anew.engine.fold import fold
@@ -13,6 +13,7 @@ from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
 from tests.generated import playbooks, scripts
+from tests.suites import tried
 
 EVENTS_MAX = 400
 
@@ -27,16 +28,13 @@ def played(document, script):
         assume(False)  # goes in circles for ever, as the generator may ask
 
 
-every_run = given(document=playbooks(), script=scripts())
-often = settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+@tried(
+    document=playbooks(),
+    script=scripts(),
+    examples=30,
+    long=(90, 90, 90),
+    suppress=(HealthCheck.too_slow, HealthCheck.filter_too_much),
 )
-
-
-@often
-@every_run
 def test_invariants(document, script):
     run = played(document, script)
     the_log_is_gap_free(run.log)

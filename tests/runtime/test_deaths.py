@@ -9,7 +9,6 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anew.engine import events as e
@@ -23,6 +22,7 @@ from anew.runtime.programs import read_document
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.generated import playbooks
+from tests.suites import mostly_long, tried
 from tests.virtual import CountedDatabase, OneTool, VirtualClock
 
 KEY = "the-run"
@@ -206,7 +206,7 @@ workflow:
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_long(range(4)))
 @pytest.mark.parametrize("document", [RICH, PEOPLE], ids=["rich", "people"])
 def test_death_at_every_operation_changes_nothing(document, seed, after):
     calm_log, calm_state, _ = asyncio.run(ended(document, Oracle(seed), []))
@@ -228,11 +228,12 @@ def test_death_at_every_operation_changes_nothing(document, seed, after):
         life += 1
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+@tried(
     document=playbooks(),
     seed=st.integers(0, 10**6),
     lives=st.lists(st.tuples(st.integers(1, 25), st.booleans()), max_size=2),
+    examples=12,
+    long=(48,),
 )
 def test_deaths_at_random_operations_of_generated_programs_lose_nothing(document, seed, lives):
     log, _, deaths = asyncio.run(ended(document, Oracle(seed), lives))

@@ -6,7 +6,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from anew.engine import events as e
@@ -31,6 +31,7 @@ from anew.stores.codec import (
 )
 from anew.stores.damage import DamagedRun
 from tests.generated import playbooks, scripts
+from tests.suites import tried
 
 RUN = RunId(7)
 LARGE = "x" * (INLINE_BYTES_MAX + 1)
@@ -70,8 +71,13 @@ def test_any_value_comes_back(result, patch, inputs):
     assert there_and_back(events) == events
 
 
-@given(playbooks(), scripts())
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@tried(
+    playbooks(),
+    scripts(),
+    examples=15,
+    long=(45,),
+    suppress=(HealthCheck.too_slow, HealthCheck.filter_too_much),
+)
 def test_a_snapshot_at_any_event_is_the_state_at_that_event(document, script):
     program = load_text(document, "generated.yaml").program
     try:

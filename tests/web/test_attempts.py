@@ -70,6 +70,7 @@ def row(page: Page, number: str) -> Locator:
     return page.get_by_role("row").filter(has_text=number)
 
 
+@pytest.mark.daily
 def test_an_attempt_has_the_whole_decision_and_the_line_of_its_rule(
     look: Look, scene: Scene, measured: str
 ) -> None:

@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.openapi import description
+
+pytestmark = pytest.mark.daily
 
 TYPES = Path(__file__).resolve().parent.parent.parent / "web" / "src" / "api" / "types.ts"
 INTERFACE = re.compile(r"export interface (\w+)(?: extends (\w+))? \{\n(.*?)\n\}", re.DOTALL)

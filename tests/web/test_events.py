@@ -53,6 +53,7 @@ def events(page: Page) -> Locator:
     return page.get_by_role("table", name="Events")
 
 
+@pytest.mark.daily
 def test_events_are_looked_through_by_family_text_and_step(
     look: Look, scene: Scene, kept: str
 ) -> None:

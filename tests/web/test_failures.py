@@ -91,6 +91,7 @@ def counts_of(scene: Scene, program: str) -> dict[str, int]:
     return {state: count for state, count in states.items() if count}
 
 
+@pytest.mark.daily
 def test_runs_that_failed_alike_are_one_problem(look: Look, scene: Scene, problem: Problem) -> None:
     other = refused(scene, problem.program, own_word(), range(1))
     page = look(f"{scene.url}/failures").page

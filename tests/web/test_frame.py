@@ -65,6 +65,7 @@ def test_all_areas_and_the_colours_are_in_sight_on_a_phone(
     expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
 
 
+@pytest.mark.daily
 def test_each_page_says_in_its_title_where_one_is(look: Look, scene: Scene) -> None:
     page = look(scene.url).page
     expect(page).to_have_title("Runs · Anew")

@@ -111,6 +111,7 @@ def made_by_text(sight: Sight) -> list[str]:
     return found
 
 
+@pytest.mark.daily
 def test_every_page_shows_hostile_text_as_text(look: Look, scene: Scene, runs: list[str]) -> None:
     sight = look(f"{scene.url}/workers", **PHONE)
     page = sight.page

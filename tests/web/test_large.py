@@ -85,6 +85,7 @@ def has_rows(table: Locator, count: int) -> None:
     )
 
 
+@pytest.mark.daily
 def test_a_run_of_ten_thousand_events_is_shown_and_read_from_end_to_end(
     look: Look, scene: Scene, run: str
 ) -> None:

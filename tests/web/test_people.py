@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.own import own_word
@@ -75,6 +76,7 @@ def test_a_choice_is_picked_and_confirmed_by_clicking(look: Look, scene: Scene) 
     expect(page.get_by_label("Answering as")).to_have_value("ann")
 
 
+@pytest.mark.daily
 def test_questions_are_answered_by_keyboard(look: Look, scene: Scene) -> None:
     word = own_word()
     # The deadline that comes first is at the top.

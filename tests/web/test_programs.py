@@ -146,6 +146,7 @@ def test_coverage_tells_what_never_happened_first(look: Look, scene: Scene) -> N
     expect(page.locator(".source-line.pointed")).to_contain_text("never")
 
 
+@pytest.mark.daily
 def test_a_run_is_started_from_the_form(look: Look, scene: Scene) -> None:
     document = waits("started", seconds=0).replace(
         "workflow:",

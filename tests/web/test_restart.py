@@ -74,6 +74,7 @@ def is_gone(server: Server, how: Signals, pages: tuple[Page, Page]) -> None:
     expect(runs.get_by_role("table", name="Runs")).to_contain_text("ticks")
 
 
+@pytest.mark.daily
 def test_no_event_is_lost_or_told_twice_when_the_server_is_restarted(
     look: Look, server: Server
 ) -> None:

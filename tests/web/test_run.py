@@ -178,6 +178,7 @@ def picture(scene: Scene, run: str) -> Any:
     return scene.get(f"/api/v1/runs/{run}/picture")
 
 
+@pytest.mark.daily
 def test_the_graph_follows_a_run_that_is_moved_on_by_keyboard(look: Look, scene: Scene) -> None:
     sight = look(f"{scene.url}/runs/{scene.start(JOURNEY)}")
     page = sight.page

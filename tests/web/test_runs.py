@@ -128,6 +128,7 @@ def dialog_of(page: Page) -> Locator:
     return page.get_by_role("dialog")
 
 
+@pytest.mark.daily
 def test_facets_count_what_the_api_counts_and_choose_states(
     look: Look, scene: Scene, crew: Crew
 ) -> None:

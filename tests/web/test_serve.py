@@ -46,6 +46,7 @@ def test_ctrl_c_stops_everything_that_make_serve_began(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.daily
 def test_there_is_a_run_that_waits_after_three_failures(scene: Scene) -> None:
     picture = scene.get(f"/api/v1/runs/{scene.one('retrying', 'orders')}/picture")
     [wait] = picture["waits"]

@@ -52,6 +52,7 @@ def test_a_page_of_the_site_has_no_barriers(look: Look, address: str, name: str)
         assert sight.overflow() == 0
 
 
+@pytest.mark.daily
 def test_a_word_is_found_by_keyboard(look: Look, address: str) -> None:
     page = look(f"{address}/how-to/run.html").page
     page.keyboard.press("/")

@@ -60,6 +60,7 @@ def kept_by(page: Page) -> str:
     return str(page.evaluate("JSON.stringify([{...localStorage}, document.cookie])"))
 
 
+@pytest.mark.daily
 def test_the_page_asks_for_the_token_and_tells_a_wrong_one(look: Look, url: str, run: str) -> None:
     sight = look(f"{url}/runs/{run}?tab=events")
     sight.expected.append(REFUSED)

@@ -54,6 +54,7 @@ def settled(page: Page) -> None:
     page.wait_for_function("() => !document.body.innerText.includes('Loading ')")
 
 
+@pytest.mark.daily
 def test_a_newcomer_makes_a_retrying_run_go_on(look: Look, scene: Scene, orders: str) -> None:
     sight = look(scene.url, **SCREEN)
     page = sight.page

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.own import own_word
@@ -81,6 +82,7 @@ def test_workers_and_pools_fit_a_phone(look: Look, scene: Scene) -> None:
     assert sight.barriers() == []
 
 
+@pytest.mark.daily
 def test_a_worker_that_is_gone_is_marked_by_a_word(look: Look, scene: Scene) -> None:
     """As the server tells it after the time that a heartbeat may be missed."""
     sight = look("about:blank")
