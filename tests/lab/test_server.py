@@ -20,7 +20,7 @@ from anew.errors import ConfigError
 from anew.lab.server import LabServer
 from anew.lab.server.ledger import LAB_KEYS_MAX, CallLedger
 from anew.lab.server.routes import ROUTES
-from anew.lab.server.wire import LAB_BODY_BYTES_MAX, LAB_HEADERS_MAX
+from anew.lab.server.serving import LAB_BODY_BYTES_MAX, LAB_HEADERS_MAX
 
 T = TypeVar("T")
 
@@ -247,7 +247,7 @@ def test_a_port_in_use_is_told_to_the_operator() -> None:
         async with LabServer() as server:
             port = urlsplit(server.url).port
             assert port is not None
-            with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"):
+            with pytest.raises(ConfigError, match=f"127.0.0.1:{port} is in use"):
                 async with LabServer(port=port):
                     pass
 

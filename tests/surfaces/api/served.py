@@ -14,11 +14,12 @@ import httpx2
 from msgspec import Struct
 from starlette.applications import Starlette
 
+from anew.http_server.listening import address_of, bind
 from anew.runtime.bootstrap import open_server_engine
 from anew.runtime.engine import Engine
 from anew.surfaces.api.app import create_app
 from anew.surfaces.api.service import Service
-from anew.surfaces.api.serving import address_of, bind, serving
+from anew.surfaces.api.serving import serving
 from anew.surfaces.api.settings import ApiSettings
 
 TOKEN = "a-token-for-the-tests"

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from anew.http_server.write_coalescing import CoalescedWrites
 from anew.stores.remote import wire
 from anew.surfaces.api.guards import HEADERS
-from anew.surfaces.api.write_coalescing import CoalescedWrites
 from tests.surfaces.api.served import TOKEN, WAITS, Site, play
 
 PROTOCOL = {wire.PROTOCOL_HEADER: str(wire.PROTOCOL)}

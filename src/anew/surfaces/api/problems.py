@@ -13,6 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
+from anew.http_server.connections import STOPPING
 from anew.runtime.engine import WorkloadTooLarge
 from anew.runtime.keys import KeyInUse
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
@@ -125,8 +126,7 @@ def internal_error() -> ApiError:
 
 def stopping() -> ApiError:
     """For whoever a server that stops has no time for any more."""
-    detail = "the server is stopping. Ask again, or ask another."
-    return ApiError("unavailable", detail, headers={"Retry-After": "1"})
+    return ApiError(STOPPING.kind, STOPPING.detail, headers=STOPPING.headers)
 
 
 def too_large(what: str, size: int | None, *, limit: int, name: str) -> ApiError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -12,12 +11,18 @@ from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.responses import Response
 
-from anew.errors import ConfigError
-from anew.surfaces.api.connections import ConnectionLimits, connections, own_limits
+from anew.http_server.connections import (
+    ConnectionLimits,
+    ConnectionProblem,
+    connections,
+    own_limits,
+)
+from anew.http_server.listening import BACKLOG
+from anew.surfaces.api.guards import HEADERS
+from anew.surfaces.api.problems import ApiError, problem_response
 
-# Requests that wait in the kernel while the loop is busy.
-BACKLOG = 2048
 # Longer than clients keep a connection they do not use, so that it is they who close it.
 IDLE_CONNECTION_SECONDS = 75
 # How often the Date header is made anew.
@@ -27,7 +32,7 @@ DRAIN_SECONDS = 5
 _CUT_OFF = "Cancel %s running task(s)"
 
 
-class Serving(uvicorn.Server):
+class GuestServer(uvicorn.Server):
     """uvicorn as a guest: it takes no signals, and wakes up once a second instead of ten times."""
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -62,15 +67,15 @@ async def serving(
     *,
     drain_seconds: int = DRAIN_SECONDS,
     limits: ConnectionLimits | None = None,
-) -> AsyncIterator[Serving]:
-    """Serve from here on; at the end what waits is told so, and what is at work answered."""
+) -> AsyncIterator[GuestServer]:
+    """Serve from here on; at the end what waits is ended, and what is at work answered."""
     # What uvicorn has to say besides errors is of no use to people; requests are logged by us.
     log = logging.getLogger("uvicorn.error")
     log.setLevel(logging.ERROR)
     log.addFilter(_is_news)
     config = uvicorn.Config(
         app,
-        http=cast("type[asyncio.Protocol]", connections(limits or own_limits())),
+        http=cast("type[asyncio.Protocol]", connections(limits or own_limits(), _response)),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -81,7 +86,7 @@ async def serving(
         timeout_keep_alive=IDLE_CONNECTION_SECONDS,
         timeout_graceful_shutdown=drain_seconds,
     )
-    server = Serving(config)
+    server = GuestServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():
@@ -95,54 +100,12 @@ async def serving(
         await task
 
 
+def _response(problem: ConnectionProblem) -> Response:
+    response = problem_response(ApiError(problem.kind, problem.detail, headers=problem.headers))
+    response.headers.update(HEADERS)
+    return response
+
+
 def _is_news(record: logging.LogRecord) -> bool:
     """Requests that are cut off when a server stops are no error of anyone."""
     return not record.msg.startswith(_CUT_OFF)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens there; ConfigError when that cannot be."""
-    family, address = _resolved(host, port)
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise ConfigError(_why_not(error, host, port)) from error
-    listener.setblocking(False)
-    return listener
-
-
-def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[object, ...]]:
-    try:
-        found = socket.getaddrinfo(
-            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-    except (OSError, UnicodeError) as error:
-        raise ConfigError(
-            f"the host {host[:80]!r} is not known ({error}). "
-            "Choose an address of this machine with --host."
-        ) from error
-    family, _, _, _, address = found[0]
-    return family, address
-
-
-def _why_not(error: OSError, host: str, port: int) -> str:
-    where = f"{host}:{port}"
-    match error.errno:
-        case errno.EADDRINUSE:
-            return f"{where} is in use by another process. Choose another with --port (0: any)."
-        case errno.EADDRNOTAVAIL:
-            return f"{host} is no address of this machine. Choose one that is with --host."
-        case errno.EACCES:
-            return f"this user may not listen on {where}. Choose a port from 1024 on."
-        case _:
-            return f"cannot listen on {where}: {(error.strerror or str(error)).lower()}"
-
-
-def address_of(listener: socket.socket) -> str:
-    """The URL of a socket that listens."""
-    host, port, *_ = listener.getsockname()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

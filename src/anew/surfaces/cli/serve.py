@@ -145,8 +145,8 @@ class _Stopping(Struct):
 
 
 async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
+    from anew.http_server.listening import bind
     from anew.runtime.bootstrap import open_server_engine
-    from anew.surfaces.api.serving import bind
 
     stopping = _Stopping(asyncio.Event(), [])
     file = token_file(asked)
@@ -178,8 +178,9 @@ async def _serve_until(
     asked: Namespace,
     settings: ApiSettings | None,
 ) -> None:
+    from anew.http_server.listening import address_of
     from anew.surfaces.api.app import create_app
-    from anew.surfaces.api.serving import address_of, serving
+    from anew.surfaces.api.serving import serving
     from anew.surfaces.api.settings import ApiSettings
 
     url, invitation = address_of(listener), ""

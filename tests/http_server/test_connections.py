@@ -12,11 +12,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from anew.http_server.connections import CLIENT_CONNECTIONS_MAX, ConnectionLimits, own_limits
+from anew.http_server.listening import address_of, bind
 from anew.runtime.bootstrap import open_server_engine
 from anew.surfaces.api import serving as serving_module
-from anew.surfaces.api.connections import CLIENT_CONNECTIONS_MAX, ConnectionLimits, own_limits
 from anew.surfaces.api.request import ApiRequest
-from anew.surfaces.api.serving import address_of, bind
 from anew.surfaces.api.settings import ApiSettings
 from tests.surfaces.api.served import NOOP, TOKEN, Site, answered, play, served_app
 

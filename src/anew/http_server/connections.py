@@ -1,7 +1,7 @@
 """One connection: how much it may send before it is known who sends it, and how slowly.
 
 Everything here holds before the token is looked at, so that strangers can fill neither the memory
-nor the file descriptors of a server. Knows no routes.
+nor the file descriptors of a server. Knows neither routes nor how a problem is written.
 """
 
 from __future__ import annotations
@@ -9,19 +9,17 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from msgspec import Struct
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from anew.surfaces.api.guards import HEADERS
-from anew.surfaces.api.problems import ApiError, problem_response, stopping
-from anew.surfaces.api.write_coalescing import CoalescedWrites
+from anew.http_server.write_coalescing import CoalescedWrites
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -44,6 +42,26 @@ _LINGER_BYTES_MAX = 1024 * 1024
 _AUTHORITY_END = re.compile(rb"[/?#]")
 
 
+class ConnectionProblem(Struct, frozen=True):
+    """Why a connection is closed: a word for machines, a sentence for people."""
+
+    kind: Literal["bad-request", "headers-too-large", "too-slow", "unavailable"]
+    detail: str
+    headers: Mapping[str, str] = {}
+
+    @property
+    def status(self) -> int:
+        return _STATUSES[self.kind]
+
+
+_STATUSES = {"bad-request": 400, "too-slow": 408, "headers-too-large": 431, "unavailable": 503}
+STOPPING = ConnectionProblem(
+    "unavailable", "the server is stopping. Try again, or ask another.", {"Retry-After": "1"}
+)
+# How a problem is written.
+Respond: TypeAlias = Callable[[ConnectionProblem], Response]
+
+
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
     header_bytes_max: int = HEADER_BYTES_MAX
     headers_max: int = HEADERS_MAX
@@ -56,7 +74,7 @@ def own_limits() -> ConnectionLimits:
     """Those of this process: it has no more connections than half of what it may open."""
     if sys.platform == "win32":
         return ConnectionLimits()
-    import resource
+    import resource  # noqa: PLC0415 - Windows has none
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -88,16 +106,18 @@ class LimitedConnection(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         limits: ConnectionLimits,
+        respond: Respond,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
+        self._respond = respond
         self._part = _Part.NOTHING
         self._deadline = 0.0
         self._watch: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._unused_bytes = 0
         self._has_moved = False
-        self._why: ApiError | None = None
+        self._why: ConnectionProblem | None = None
         self._lingers_for: int | None = None
         self._answer: CoalescedWrites | None = None
 
@@ -110,7 +130,7 @@ class LimitedConnection(HttpToolsProtocol):
             transport.abort()  # too many even to be told so
         elif count > most:
             detail = f"{most:,} connections are open here; there can be no more"
-            self._refuse(ApiError("unavailable", detail, headers={"Retry-After": "1"}))
+            self._refuse(ConnectionProblem("unavailable", detail, {"Retry-After": "1"}))
         else:
             self._expect(_Part.HEADER, self._limits.header_seconds_max)
 
@@ -181,7 +201,9 @@ class LimitedConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What cannot be parsed, or was refused while it was."""
         del msg
-        self._refuse(self._why or ApiError("bad-request", "this is not HTTP as it should be"))
+        self._refuse(
+            self._why or ConnectionProblem("bad-request", "this is not HTTP as it should be")
+        )
 
     def _check_target(self) -> None:
         """A target with a host must not say another than the header that is looked at."""
@@ -190,7 +212,9 @@ class LimitedConnection(HttpToolsProtocol):
             return
         host = _AUTHORITY_END.split(rest, maxsplit=1)[0].lower()
         if any(name == b"host" and value.lower() != host for name, value in self.headers):
-            self._why = ApiError("bad-request", "the target has another host than the Host header")
+            self._why = ConnectionProblem(
+                "bad-request", "the target has another host than the Host header"
+            )
             raise _Refused
 
     def _check_framing(self) -> None:
@@ -198,7 +222,7 @@ class LimitedConnection(HttpToolsProtocol):
         encodings = [value for name, value in self.headers if name == b"transfer-encoding"]
         if encodings and [value.strip().lower() for value in encodings] != [b"chunked"]:
             detail = "the Transfer-Encoding of a request can be `chunked`, once, and nothing else"
-            self._why = ApiError("bad-request", detail)
+            self._why = ConnectionProblem("bad-request", detail)
             raise _Refused
 
     def _count(self, more: int) -> None:
@@ -207,14 +231,14 @@ class LimitedConnection(HttpToolsProtocol):
             self._why = self._too_much()
             raise _Refused
 
-    def _too_much(self) -> ApiError:
+    def _too_much(self) -> ConnectionProblem:
         limits = self._limits
         detail = (
             "the target and the headers have more than "
             f"{limits.header_bytes_max:,} bytes (HEADER_BYTES_MAX), or there are more than "
             f"{limits.headers_max:,} headers (HEADERS_MAX)"
         )
-        return ApiError("headers-too-large", detail)
+        return ConnectionProblem("headers-too-large", detail)
 
     # --- deadlines
 
@@ -237,7 +261,9 @@ class LimitedConnection(HttpToolsProtocol):
         elif self.loop.time() < self._deadline:
             self._watch = self.loop.call_at(self._deadline, self._look)
         else:
-            self._refuse(ApiError("too-slow", "the rest of the request did not come in time"))
+            self._refuse(
+                ConnectionProblem("too-slow", "the rest of the request did not come in time")
+            )
 
     @property
     def _waits_for_us(self) -> bool:
@@ -258,13 +284,13 @@ class LimitedConnection(HttpToolsProtocol):
         """No request is at work."""
         return self._request is None or (not self.pipeline and self._request.response_complete)
 
-    def _refuse(self, refusal: ApiError) -> None:
+    def _refuse(self, problem: ConnectionProblem) -> None:
         """Say why, unless an answer is under way, and close."""
         if self.transport.is_closing() or self._lingers_for is not None:
             return
         self._unset_keepalive_if_required()
         if self._may_say():
-            self.transport.write(_on_the_wire(problem_response(refusal)))
+            self.transport.write(_on_the_wire(self._respond(problem)))
         self._part = _Part.NOTHING
         if not self._is_idle:
             self.cycle.disconnected = True
@@ -300,38 +326,33 @@ class LimitedConnection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answer = CoalescedWrites(self.transport, self.loop)
         cycle.transport = cast(asyncio.Transport, self._answer)
-        super()._start_asgi_task(cycle, partial(_answer, app, cycle))
+        super()._start_asgi_task(cycle, partial(self._run_app, app, cycle))
 
-
-async def _answer(
-    app: ASGIApp, cycle: RequestResponseCycle, scope: Scope, receive: Receive, send: Send
-) -> None:
-    """Only a server that stops cancels a request: who waits is told, and nobody else."""
-    try:
-        await app(scope, receive, send)
-    except asyncio.CancelledError:
-        if cycle.response_started:
-            cycle.disconnected = True
-            cycle.transport.abort()
-        else:
-            await _stopped(scope, receive, send)
-
-
-async def _stopped(scope: Scope, receive: Receive, send: Send) -> None:
-    answer = problem_response(stopping())
-    answer.headers.update({**HEADERS, "Connection": "close"})
-    await answer(scope, receive, send)
+    async def _run_app(
+        self, app: ASGIApp, cycle: RequestResponseCycle, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Only a server that stops cancels a request: who waits is told, and nobody else."""
+        try:
+            await app(scope, receive, send)
+        except asyncio.CancelledError:
+            if cycle.response_started:
+                cycle.disconnected = True
+                cycle.transport.abort()
+            else:
+                answer = self._respond(STOPPING)
+                answer.headers["Connection"] = "close"
+                await answer(scope, receive, send)
 
 
 def _on_the_wire(answer: Response) -> bytes:
     """An answer that no application gives."""
-    answer.headers.update({**HEADERS, "Connection": "close"})
+    answer.headers["Connection"] = "close"
     status = HTTPStatus(answer.status_code)
     lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
     lines += [name + b": " + value for name, value in answer.raw_headers]
     return b"\r\n".join([*lines, b"", bytes(answer.body)])
 
 
-def connections(limits: ConnectionLimits) -> Callable[..., LimitedConnection]:
+def connections(limits: ConnectionLimits, respond: Respond) -> Callable[..., LimitedConnection]:
     """What uvicorn makes its connections with."""
-    return partial(LimitedConnection, limits=limits)
+    return partial(LimitedConnection, limits=limits, respond=respond)
