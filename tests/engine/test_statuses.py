@@ -1,9 +1,25 @@
 """How a run stands, by its status and by the job that says most."""
 
+from pathlib import Path
+
 import pytest
 
 from anew.engine.state import RunStatus
-from anew.engine.statuses import DetailedStatus, rank_of, state_of
+from anew.engine.statuses import (
+    ACTIVITIES,
+    RUNS,
+    ActivityKind,
+    DetailedStatus,
+    WaitReason,
+    rank_of,
+    state_of,
+)
+
+PAGE = [
+    line
+    for line in Path("docs/reference/statuses.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("|")
+]
 
 
 def stands(*jobs, status=RunStatus.RUNNING, kind=None):
@@ -34,3 +50,25 @@ def test_a_run_that_has_ended_or_is_paused_is_told_by_its_status():
     assert stands(status=RunStatus.FAILED, kind="server_error") is DetailedStatus.FAILED
     assert stands(status=RunStatus.FAILED, kind="worker_lost") is DetailedStatus.DEAD
     assert stands(status=RunStatus.NEW) is DetailedStatus.QUEUED
+
+
+def test_each_thing_a_step_run_can_be_at_has_a_row():
+    assert set(ACTIVITIES) == set(ActivityKind)
+    assert set(RUNS) == set(RunStatus)
+    jobs = {row.job for row in ACTIVITIES.values()} - {None}
+    assert jobs == set(WaitReason) - {WaitReason.HELD}
+
+
+def test_the_documentation_shows_the_tables_row_by_row():
+    shown = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in PAGE]
+    for kind, row in ACTIVITIES.items():
+        assert [kind, row.job or "-", row.step, row.run, row.bar] in shown
+    for status, words in RUNS.items():
+        assert [
+            status,
+            words.detailed or "by its jobs, as above",
+            words.noetl,
+            words.graphs,
+        ] in shown
+    rows = [cells for cells in shown if cells[0] != "---"]
+    assert len(rows) == len(ACTIVITIES) + len(RUNS) + 2

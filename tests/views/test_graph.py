@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from anew.engine.statuses import StepStatus
 from anew.languages import load_text
 from anew.views.graph import dot_lines, graph_of, mermaid_lines
 from anew.views.graph_layers import layers_of
 from anew.views.graph_svg import svg_lines
-from anew.views.step_progress import StepStatus
 
 FLOW = """
 metadata: {name: flow}

@@ -7,11 +7,11 @@ import pytest
 from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunStatus
+from anew.engine.statuses import BarKind, StepStatus
 from anew.views.board import board_of
-from anew.views.lanes import BarKind, lanes_of
+from anew.views.lanes import lanes_of
 from anew.views.log_lines import LogLines
 from anew.views.progress import progress_of
-from anew.views.step_progress import StepStatus
 from anew.views.timeline import timeline_lines
 from tests.views.graphs import (
     ASK,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from anew.engine import events as e
 from anew.engine.state import RunStatus, StepRunKey
-from anew.engine.statuses import DetailedStatus
+from anew.engine.statuses import BarKind, DetailedStatus, StepStatus
 from anew.store import JobRef, RunId, RunRow
 from anew.views.graph_rows import EdgeShown
-from anew.views.lanes import Bar, BarKind, Lane, Lanes, density_of, lanes_of
+from anew.views.lanes import Bar, Lane, Lanes, density_of, lanes_of
 from anew.views.picture import bars, rules, steps, waits
 from anew.views.picture.bars import lanes_shown
 from anew.views.picture.composing import PictureContext, pictured
@@ -20,7 +20,6 @@ from anew.views.picture.leaving_out import MARK, bounded
 from anew.views.picture.shown import Pictured
 from anew.views.picture.tracing import Trace
 from anew.views.slices import SLICES, Density
-from anew.views.step_progress import StepStatus
 from tests.corpus import corpus
 from tests.play import simulated
 from tests.views.graphs import DIAMOND, FAIL, RACE, RACED, REDIRECTED, drawn

@@ -9,15 +9,15 @@ import pytest
 
 from anew.engine import events as e
 from anew.engine.state import RunStatus
+from anew.engine.statuses import ActivityKind, BarKind
 from anew.store import RunId, RunRow
 from anew.views.board import board_of
 from anew.views.export.changes import Write
 from anew.views.export.directory import RunDirectory, Subject
 from anew.views.graph import graph_of
-from anew.views.lanes import BarKind, lanes_of
+from anew.views.lanes import lanes_of
 from anew.views.log_lines import LogLines
 from anew.views.progress import progress_of
-from anew.views.step_progress import Doing
 from anew.views.timeline import timeline_lines
 from tests.play import simulated
 from tests.views.recorded import SECOND, START, told, upto
@@ -85,13 +85,13 @@ def test_a_run_that_waits_for_a_signal_is_waiting() -> None:
     assert progress.status is RunStatus.WAITING
     assert progress.steps["pay"].status.value == "waiting"
     [activity] = progress.activities()
-    assert (activity.doing, activity.reason) == (Doing.SIGNAL, "paid")
+    assert (activity.doing, activity.reason) == (ActivityKind.SIGNAL, "paid")
 
 
 def test_a_signal_that_came_makes_the_step_wait_for_a_worker() -> None:
     run = simulated(PAY, outcomes={"pay": [{"signal": 1, "takes": 3}]})
     [activity] = progress_of(upto(run, e.SignalReceived), run.program).activities()
-    assert (activity.doing, activity.until) == (Doing.QUEUED, None)
+    assert (activity.doing, activity.until) == (ActivityKind.QUEUED, None)
 
 
 def test_a_signal_that_nobody_waits_for_changes_no_step() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from anew.engine import events as e
 from anew.engine.decide import Due, Taken
 from anew.engine.moments import NANOSECONDS
+from anew.engine.statuses import SKIPPABLE, ActivityKind, BarKind
 from anew.views.activities import activity_verdict
 from anew.views.explain.explaining import explanation
-from anew.views.lanes import BarKind, lanes_of
+from anew.views.lanes import lanes_of
 from anew.views.progress import progress_of
-from anew.views.step_progress import SKIPPABLE, Doing
 from tests.engine.test_waits import SLEEP, S, World, asleep, waiting_to_retry
 
 
@@ -28,12 +28,12 @@ def bars(world: World, now: float) -> list[tuple[str, float, float]]:
 def test_who_ended_a_wait_is_told_until_a_worker_has_it() -> None:
     world = skipped_retry()
     (activity,) = progress_of(world.log, world.program).activities()
-    assert (activity.doing, activity.until) == (Doing.QUEUED, None)
+    assert (activity.doing, activity.until) == (ActivityKind.QUEUED, None)
     told = activity_verdict(world.program, activity, ()).sentence(21 * NANOSECONDS)
     assert told == "s is ready, waiting for a worker for 1 s: wait skipped by ann, 40 s early"
     world.do(Due(S), at=22)
     (activity,) = progress_of(world.log, world.program).activities()
-    assert (activity.doing, activity.attempt, activity.skipped) == (Doing.WORKING, 2, "")
+    assert (activity.doing, activity.attempt, activity.skipped) == (ActivityKind.WORKING, 2, "")
 
 
 def test_what_can_be_skipped_is_what_waits_for_a_moment() -> None:
@@ -41,7 +41,7 @@ def test_what_can_be_skipped_is_what_waits_for_a_moment() -> None:
         (activity,) = progress_of(world.log, world.program).activities()
         assert activity.doing in SKIPPABLE
         assert activity.until is not None
-    assert Doing.PERSON not in SKIPPABLE
+    assert ActivityKind.PERSON not in SKIPPABLE
 
 
 def test_the_end_of_a_sleep_is_known_however_it_is_written() -> None:

@@ -11,6 +11,7 @@ Two rules carry everything else:
    run has moved on is refused too (`StaleVersion`).
 """
 
+from anew.engine.statuses import WaitReason
 from anew.errors import KeyTaken, StaleLease, StaleVersion, StoreError, StoreGone
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import (
@@ -39,7 +40,6 @@ from anew.store.jobs import (
     PoolLoad,
     Presence,
     RunId,
-    WaitReason,
     WorkerKind,
 )
 from anew.store.protocols import (

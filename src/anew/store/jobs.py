@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Literal, NewType, TypeAlias
 
 from msgspec import Struct, field
 
 from anew.engine.state import StepRunKey
-from anew.engine.statuses import rank_of
+from anew.engine.statuses import WaitReason, rank_of
 
 RunId = NewType("RunId", int)
 DEFAULT_POOL = "default"
 # Longer ago is no news: a process that was killed stays in the list for so long.
 WORKERS_KEPT_SECONDS_MAX = 24 * 3600
 WorkerKind: TypeAlias = Literal["server", "worker", "command"]
-
-
-class WaitReason(StrEnum):
-    """Why a job is not to be worked on before its due time."""
-
-    READY = "ready"  # it is not waiting, except for a worker
-    RETRY = "retry"  # the delay of a retry, or of a jump
-    SLEEP = "sleep"
-    CHILD = "child"  # a child run
-    HELD = "held"  # its run is paused
-    PERSON = "person"  # an answer
-    SIGNAL = "signal"
 
 
 class JobRef(Struct, frozen=True, order=True, gc=False):

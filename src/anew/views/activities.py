@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
+from anew.engine.statuses import RETRYING, ActivityKind
 from anew.program.program import Program
 from anew.store import RunRow
 from anew.views.routing_words import choices_text
-from anew.views.step_progress import RETRYING, Activity, Doing, StepProgress
+from anew.views.step_progress import Activity, StepProgress
 from anew.views.wording import counted, duration, joined, one_line
 
 
@@ -48,15 +49,15 @@ def loop_verdict(step: StepProgress) -> VerdictText:
     total, done = sum(x.total for x in loops), sum(x.done for x in loops)
     failed = sum(x.failed for x in loops)
     open_ = list(step.open.values())
-    at_work = sum(a.doing is Doing.WORKING for a in open_)
-    queued = sum(a.doing is Doing.QUEUED for a in open_)
+    at_work = sum(a.doing is ActivityKind.WORKING for a in open_)
+    queued = sum(a.doing is ActivityKind.QUEUED for a in open_)
     retrying = [a for a in open_ if a.doing in RETRYING]
     parts = [f"{done:,} done"]
     parts += [f"{failed:,} failed"] if failed else []
     parts += [f"{at_work:,} at work"] if at_work else []
     parts += [f"{len(retrying):,} waiting to retry"] if retrying else []
     parts += [f"{queued:,} waiting for a worker"] if queued else []
-    awaiting = sum(a.doing is Doing.SIGNAL for a in open_)
+    awaiting = sum(a.doing is ActivityKind.SIGNAL for a in open_)
     parts += [f"{awaiting:,} waiting for a signal"] if awaiting else []
     due = min((a.until for a in retrying if a.until is not None), default=None)
     said = f"{', '.join(parts)}"
@@ -75,29 +76,29 @@ def activity_verdict(
     step, since = activity.step, activity.since
     task = f"task {activity.task}" if activity.task else "its first task"
     match activity.doing:
-        case Doing.WORKING:
+        case ActivityKind.WORKING:
             said = f"{task}, attempt {activity.attempt}"
             return VerdictText(f"Running {step} ({said})", since=since)
-        case Doing.RETRY | Doing.RETRY_AFTER:
+        case ActivityKind.RETRY | ActivityKind.RETRY_AFTER:
             return _retry_verdict(program, activity)
-        case Doing.JUMP:
+        case ActivityKind.JUMP:
             headline = f"Waiting to go on in {step} with task {activity.task}"
             reason = activity.reason + _rule_text(program, activity)
             return VerdictText(headline, reason, until=activity.until)
-        case Doing.SLEEP:
+        case ActivityKind.SLEEP:
             if activity.until is None:
                 return VerdictText(f"Sleeping in {step}", task, since=since)
             return VerdictText(f"Sleeping in {step}, goes on", task, until=activity.until)
-        case Doing.CHILD:
+        case ActivityKind.CHILD:
             return VerdictText(_child_headline(activity, children), since=since)
-        case Doing.PERSON:
+        case ActivityKind.PERSON:
             return _asking(f"Waiting for a person in {step}", activity)
-        case Doing.SIGNAL:
+        case ActivityKind.SIGNAL:
             told = f"Waiting for the signal {one_line(activity.reason)} in {step}"
             if activity.until is None:
                 return VerdictText(told, since=since)
             return VerdictText(f"{told}, {activity.silence}", until=activity.until)
-        case Doing.QUEUED:
+        case ActivityKind.QUEUED:
             lost = "its worker was lost, or handed it back" if activity.is_again else ""
             lost = lost or activity.skipped
             pool = _pool_of(program, step)
@@ -125,7 +126,7 @@ def _retry_verdict(program: Program | None, activity: Activity) -> VerdictText:
     way = f" by way of {activity.via}" if activity.via else ""
     headline = f"Waiting to retry {activity.step}{way} (attempt {activity.attempt}{of})"
     reason = activity.reason
-    if activity.doing is Doing.RETRY_AFTER and activity.retry_after_seconds:
+    if activity.doing is ActivityKind.RETRY_AFTER and activity.retry_after_seconds:
         reason += f", Retry-After {duration(activity.retry_after_seconds)}"
     return VerdictText(headline, reason + _rule_text(program, activity), until=activity.until)
 

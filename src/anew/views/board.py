@@ -13,17 +13,11 @@ from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
+from anew.engine.statuses import ACTIVITIES, RETRYING, ActivityKind, StepStatus
 from anew.views.activities import activity_verdict, loop_verdict
 from anew.views.progress import Progress
 from anew.views.routing_words import choices_text
-from anew.views.step_progress import (
-    RETRYING,
-    Activity,
-    Doing,
-    LoopProgress,
-    StepProgress,
-    StepStatus,
-)
+from anew.views.step_progress import Activity, LoopProgress, StepProgress
 from anew.views.wording import counted, duration, error_text, joined, one_line
 
 # Rows for steps that have ended, where there is room for all that is live.
@@ -109,7 +103,7 @@ def _live_rows(progress: Progress, step: StepProgress, now: int) -> Iterator[Boa
     for activity in step.open.values():
         lasted = (now - activity.since) / NANOSECONDS
         text = _activity_text(progress, activity, now)
-        yield BoardRow(step.name, _status_of(activity), text, max(0.0, lasted))
+        yield BoardRow(step.name, ACTIVITIES[activity.doing].step, text, max(0.0, lasted))
 
 
 def _loop_text(step: StepProgress, now: int) -> str:
@@ -121,40 +115,34 @@ def _loop_text(step: StepProgress, now: int) -> str:
     return f"{text}; next in {duration(_coarse((told.until - now) / NANOSECONDS))}"
 
 
-def _status_of(activity: Activity) -> StepStatus:
-    if activity.doing is Doing.QUEUED:
-        return StepStatus.SCHEDULED
-    if activity.doing is Doing.WORKING:
-        return StepStatus.RUNNING
-    return StepStatus.RETRYING if activity.doing in RETRYING else StepStatus.WAITING
-
-
 def _activity_text(progress: Progress, activity: Activity, now: int) -> str:
     visit = f"visit {activity.visit}" if activity.visit > 1 else ""
-    if activity.doing is Doing.WORKING:
+    if activity.doing is ActivityKind.WORKING:
         task = f"task {activity.task}" if activity.task else ""
         again = f"attempt {activity.attempt}" if activity.attempt > 1 else ""
         return joined(task, again, visit)
-    if activity.doing is Doing.QUEUED:
+    if activity.doing is ActivityKind.QUEUED:
         return joined("waits for a worker", visit)
     if activity.doing not in RETRYING or activity.until is None:
         return joined(_waiting_text(activity, now), visit)
-    what = f"task {activity.task}" if activity.doing is Doing.JUMP else _next_attempt(activity)
+    what = (
+        f"task {activity.task}" if activity.doing is ActivityKind.JUMP else _next_attempt(activity)
+    )
     why = activity_verdict(progress.program, activity, ()).reason
     return joined(f"{what} in {_left(activity.until, now)}", visit, why)
 
 
 _WAITS = {
-    Doing.SLEEP: "sleeps",
-    Doing.CHILD: "waits for a child run",
-    Doing.PERSON: "waits for a person",
-    Doing.SIGNAL: "waits for a signal",
+    ActivityKind.SLEEP: "sleeps",
+    ActivityKind.CHILD: "waits for a child run",
+    ActivityKind.PERSON: "waits for a person",
+    ActivityKind.SIGNAL: "waits for a signal",
 }
 
 
 def _waiting_text(activity: Activity, now: int) -> str:
     left = "" if activity.until is None else f"{_left(activity.until, now)} left"
-    is_asking = activity.doing in (Doing.PERSON, Doing.SIGNAL)
+    is_asking = activity.doing in (ActivityKind.PERSON, ActivityKind.SIGNAL)
     asked = one_line(activity.reason) if is_asking else ""
     return joined(_WAITS[activity.doing], asked, choices_text(list(activity.choices)), left)
 

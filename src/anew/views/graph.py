@@ -12,11 +12,11 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from anew.engine.statuses import StepStatus
 from anew.program.kind import OutcomeSource
 from anew.program.policy import Retry
 from anew.program.program import Arc, Program, RouteMode, Step
 from anew.program.span import NOWHERE, Span
-from anew.views.step_progress import StepStatus
 
 CONDITION_CHARACTERS_MAX = 44
 TASKS_SHOWN = 4

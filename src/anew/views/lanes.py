@@ -8,36 +8,19 @@ step-runs were at work, and how many waited, on average in each of a fixed numbe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine import events as e
+from anew.engine.statuses import ACTIVITIES, BarKind, StepStatus
 from anew.program.program import Program
 from anew.views.progress import Progress
 from anew.views.relays import Relays
 from anew.views.slices import Density
-from anew.views.step_progress import Activity, Doing, StepProgress, StepStatus
+from anew.views.step_progress import Activity, StepProgress
 
 LANE_BARS_MAX = 400
-
-
-class BarKind(StrEnum):
-    """What a stretch of time was. All but the first four are waits."""
-
-    OK = "ok"  # an execution that gave an ok outcome
-    ERROR = "error"
-    LOST = "lost"  # an execution whose worker was lost, or that was cancelled
-    WORKING = "working"  # an execution that has no outcome yet
-    QUEUE = "queue"  # for a worker
-    RETRY = "retry"
-    RETRY_AFTER = "retry_after"
-    JUMP = "jump"
-    SLEEP = "sleep"
-    CHILD = "child"
-    PERSON = "person"
-    SIGNAL = "signal"
 
 
 EXECUTIONS = frozenset({BarKind.OK, BarKind.ERROR, BarKind.LOST, BarKind.WORKING})
@@ -254,17 +237,11 @@ class Drawing:
                 _note(draft, activity, at, BarKind.LOST)
 
 
-# What a stretch is called by what the step-run was at. Working is told by how it ended.
-_WAITS = {doing: BarKind(doing.value) for doing in Doing if doing.value in set(BarKind)}
-_WAITS[Doing.QUEUED] = BarKind.QUEUE
-del _WAITS[Doing.WORKING]
-
-
 def _note(
     draft: _Draft, activity: Activity, at: int, kind: BarKind | None, *, is_open: bool = False
 ) -> None:
-    found = _WAITS.get(activity.doing)
-    if found is None:
+    found = ACTIVITIES[activity.doing].bar
+    if found is BarKind.WORKING:  # told by how it ended
         if activity.task is None:
             return
         found = kind or BarKind.WORKING

@@ -15,6 +15,7 @@ from anew.engine import events as e
 from anew.engine.events.words import FailureEffect
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import FINAL, RunStatus
+from anew.engine.statuses import ActivityKind, StepStatus
 from anew.engine.waits import sleep_end
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
@@ -24,7 +25,7 @@ from anew.values import Object, Value
 from anew.views.context import GRAPHS, NodePassage
 from anew.views.relays import Relays
 from anew.views.routing_words import failed_branches, silence_text
-from anew.views.step_progress import Activity, Doing, LoopProgress, StepProgress, StepStatus
+from anew.views.step_progress import Activity, LoopProgress, StepProgress
 from anew.views.wording import failure_text, lesser_verdict, skipped_text
 
 _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
@@ -38,7 +39,7 @@ _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
 }
 
 
-_ASKING = frozenset({Doing.PERSON, Doing.SIGNAL})
+_ASKING = frozenset({ActivityKind.PERSON, ActivityKind.SIGNAL})
 
 
 class _Branch(Struct, frozen=True):
@@ -160,7 +161,7 @@ class Progress:
             case e.StepScheduled():
                 self._scheduled(step, event)
             case e.StepStarted():
-                _activity(step, event).doing = Doing.WORKING
+                _activity(step, event).doing = ActivityKind.WORKING
             case e.LoopStarted():
                 step.open.pop((visit, None), None)
                 step.loop = step.loops[visit] = LoopProgress(len(event.items))
@@ -178,7 +179,7 @@ class Progress:
                 step.ended = step.ended or StepStatus.SKIPPED
             case e.StepRedelivered():
                 again = _activity(step, event)
-                again.doing, again.is_again, again.since = Doing.QUEUED, True, event.at
+                again.doing, again.is_again, again.since = ActivityKind.QUEUED, True, event.at
             case e.GateChecked() if event.visit is not None:
                 self.unsatisfied = event.unsatisfied
             case e.BranchForked():
@@ -241,16 +242,19 @@ class Progress:
         else:
             step.attempts += 1
             activity.asked_at = event.at
-        activity.doing, activity.since, activity.until = Doing.WORKING, event.at, None
+        activity.doing, activity.since, activity.until = ActivityKind.WORKING, event.at, None
         activity.has_outcome, activity.skipped = False, ""
         activity.task, activity.attempt = event.task, event.attempt or 1
         if activity.attempt == 1:
             activity.attempts, activity.rule = None, None
         source = self._source_of(event)
         if source is OutcomeSource.CHILD:
-            activity.doing = Doing.CHILD
+            activity.doing = ActivityKind.CHILD
         elif source is OutcomeSource.CLOCK:
-            activity.doing, activity.until = Doing.SLEEP, _sleep_end(event, activity.asked_at)
+            activity.doing, activity.until = (
+                ActivityKind.SLEEP,
+                _sleep_end(event, activity.asked_at),
+            )
 
     def _source_of(self, event: e.Event) -> OutcomeSource | None:
         kind = self.kind_of(event)
@@ -284,14 +288,14 @@ def _activity(step: StepProgress, event: e.Event) -> Activity:
     key = (event.visit or 0, event.iteration)
     found = step.open.get(key)
     if found is None:
-        found = Activity(step.name, *key, Doing.QUEUED, event.at)
+        found = Activity(step.name, *key, ActivityKind.QUEUED, event.at)
         step.open[key] = found
     return found
 
 
 def _task_processed(step: StepProgress, event: e.TaskProcessed) -> None:
     activity = _activity(step, event)
-    activity.doing, activity.until = Doing.WORKING, None
+    activity.doing, activity.until = ActivityKind.WORKING, None
     activity.rule, activity.rule_task, activity.has_outcome = event.rule, event.task, True
     if event.outcome.is_error:
         step.trouble = activity.reason = failure_text(event.outcome)
@@ -302,7 +306,11 @@ def _task_processed(step: StepProgress, event: e.TaskProcessed) -> None:
 
 def _delayed(activity: Activity, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
     if event.not_before is not None:
-        activity.doing, activity.since, activity.until = Doing.JUMP, event.at, event.not_before
+        activity.doing, activity.since, activity.until = (
+            ActivityKind.JUMP,
+            event.at,
+            event.not_before,
+        )
         activity.task, activity.attempt = event.to, 1
 
 
@@ -310,7 +318,7 @@ def _retry_scheduled(step: StepProgress, event: e.TaskRetryScheduled) -> None:
     activity = _activity(step, event)
     wish = event.retry_after_seconds
     is_wish = wish is not None and event.delay_seconds > event.spread_seconds
-    activity.doing = Doing.RETRY_AFTER if is_wish else Doing.RETRY
+    activity.doing = ActivityKind.RETRY_AFTER if is_wish else ActivityKind.RETRY
     activity.since, activity.until = event.at, event.not_before
     activity.attempt, activity.attempts = (event.attempt or 1) + 1, event.attempts
     activity.rule, activity.retry_after_seconds = event.rule, wish or None
@@ -336,21 +344,23 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
     match event:
         case e.HumanWaiting():
             activity = _activity(step, event)
-            activity.doing, activity.reason = Doing.PERSON, event.question
+            activity.doing, activity.reason = ActivityKind.PERSON, event.question
             activity.choices = tuple(event.choices)
             activity.silence = silence_text(event.action or TimeoutAction.FAIL, event.default)
             activity.since, activity.until = event.at, event.deadline
         case e.HumanAnswered() | e.HumanTimedOut() | e.SignalReceived() | e.SignalTimedOut():
             activity = _activity(step, event)
-            activity.doing = Doing.QUEUED if _is_for_a_worker(event) else Doing.WORKING
+            activity.doing = (
+                ActivityKind.QUEUED if _is_for_a_worker(event) else ActivityKind.WORKING
+            )
             activity.since, activity.until = event.at, None
         case e.WaitSkipped():
             activity = _activity(step, event)
-            activity.doing, activity.skipped = Doing.QUEUED, skipped_text(event)
+            activity.doing, activity.skipped = ActivityKind.QUEUED, skipped_text(event)
             activity.since, activity.until = event.at, None
         case e.SignalWaiting():
             activity = _activity(step, event)
-            activity.doing, activity.reason = Doing.SIGNAL, event.signal
+            activity.doing, activity.reason = ActivityKind.SIGNAL, event.signal
             activity.choices, activity.silence = (), "times out"
             activity.since, activity.until = event.at, event.deadline
         case _:
@@ -376,7 +386,7 @@ def _stopped(step: StepProgress, visit: int) -> StepStatus:
     if visit in step.loops or activity is None:
         return StepStatus.CANCELLED if visit in step.loops else StepStatus.SKIPPED
     # One whose worker was lost had been at work before it was queued again.
-    has_begun = activity.doing is not Doing.QUEUED or activity.is_again
+    has_begun = activity.doing is not ActivityKind.QUEUED or activity.is_again
     return StepStatus.CANCELLED if has_begun else StepStatus.SKIPPED
 
 

@@ -5,51 +5,13 @@ Plain records. `views.progress` keeps them up to date, the other views read them
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct, field
 
+from anew.engine.statuses import ACTIVITIES, ActivityKind, StepStatus
 from anew.values import Object
 
-
-class Doing(StrEnum):
-    """What a step-run is at."""
-
-    QUEUED = "queued"  # no worker has taken it yet
-    WORKING = "working"
-    RETRY = "retry"  # the delay of its own rule
-    RETRY_AFTER = "retry_after"  # the delay the other side asked for
-    JUMP = "jump"  # the delay of a jump
-    SLEEP = "sleep"
-    CHILD = "child"
-    PERSON = "person"
-    SIGNAL = "signal"
-
-
-RETRYING = frozenset({Doing.RETRY, Doing.RETRY_AFTER, Doing.JUMP})
-WAITING = frozenset({Doing.SLEEP, Doing.CHILD, Doing.PERSON, Doing.SIGNAL})
-# Waits for a moment: a person may end them before it comes.
-SKIPPABLE = RETRYING | {Doing.SLEEP}
-
-
-class StepStatus(StrEnum):
-    """One word for a step. What is live wins over how earlier visits ended."""
-
-    SCHEDULED = "scheduled"  # handed out, no worker has it yet
-    RUNNING = "running"  # a task is at work
-    RETRYING = "retrying"  # nothing is at work; a retry or a delayed jump is due later
-    WAITING = "waiting"  # for a person, a signal, a child run, a sleep
-    DONE = "done"
-    FAILED = "failed"  # also when an arc handled it: the run's status says whether that mattered
-    SKIPPED = "skipped"  # refused by its gate, or dropped because the run failed
-    CANCELLED = "cancelled"  # live when the run was cancelled, or its branch was stopped
-
-
-_STATUS_OF = (
-    (frozenset({Doing.WORKING}), StepStatus.RUNNING),
-    (RETRYING, StepStatus.RETRYING),
-    (WAITING, StepStatus.WAITING),
-)
+# Of several step-runs the first of these says how their step stands.
+_TELLING = (StepStatus.RUNNING, StepStatus.RETRYING, StepStatus.WAITING)
 
 
 class Activity(Struct):
@@ -58,7 +20,7 @@ class Activity(Struct):
     step: str
     visit: int
     iteration: int | None
-    doing: Doing
+    doing: ActivityKind
     since: int
     task: str | None = None
     attempt: int = 1
@@ -120,11 +82,9 @@ class StepProgress(Struct):
     @property
     def status(self) -> StepStatus:
         if self.is_live:
-            doing = {activity.doing for activity in self.open.values()}
-            for kinds, status in _STATUS_OF:
-                if doing & kinds:
-                    return status
-            return StepStatus.RUNNING if self.loops else StepStatus.SCHEDULED
+            live = {ACTIVITIES[activity.doing].step for activity in self.open.values()}
+            usual = StepStatus.RUNNING if self.loops else StepStatus.SCHEDULED
+            return next((status for status in _TELLING if status in live), usual)
         return self.ended or StepStatus.SCHEDULED
 
     @property

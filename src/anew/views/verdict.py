@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunState, RunStatus
+from anew.engine.statuses import ActivityKind
 from anew.store import JobRow, RunRow, WaitReason
 from anew.views.activities import VerdictText, activity_verdict, loop_verdict
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress
 from anew.views.routing_words import listed
-from anew.views.step_progress import Doing
 from anew.views.summary import passes_on
 from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_text
 
@@ -123,7 +123,7 @@ def _failed(progress: Progress, state: RunState, now: int) -> VerdictText:
 
 def _paused(progress: Progress, state: RunState, jobs: Sequence[JobRow]) -> VerdictText:
     held = sum(job.reason is WaitReason.HELD for job in jobs)
-    at_work = sum(a.doing is Doing.WORKING for a in progress.activities()) if not jobs else 0
+    at_work = sum(a.doing is ActivityKind.WORKING for a in progress.activities()) if not jobs else 0
     live = held or len(state.live_step_runs()) - at_work
     details = [f"{counted(live, 'step-run')} held."] if live > 0 else []
     details.append(f"`anew resume {progress.run}` lets it go on.")
@@ -153,7 +153,7 @@ def _live(
         return _without_step_run(progress, state)
     first, *others = (piece.verdict for piece in pieces)
     details = _first_of([f"{one.sentence(now)}." for one in others])
-    asking = (one for one in progress.activities() if one.doing is Doing.PERSON)
+    asking = (one for one in progress.activities() if one.doing is ActivityKind.PERSON)
     asked = [one.choices for one in asking if one.until is None or one.until > now]
     if asked:
         details.append(f"`{answer_command(progress.run, asked)}` answers.")
@@ -163,7 +163,7 @@ def _live(
 
 def _signal_commands(progress: Progress, now: int) -> list[str]:
     """What to type so that a run gets the signals it waits for, each name once."""
-    waiting = [one for one in progress.activities() if one.doing is Doing.SIGNAL]
+    waiting = [one for one in progress.activities() if one.doing is ActivityKind.SIGNAL]
     names = dict.fromkeys(one.reason for one in waiting if one.until is None or one.until > now)
     return _first_of([f"`{signal_command(progress.run, name)}` sends it." for name in names])
 
@@ -202,15 +202,15 @@ def _rank(piece: _Piece) -> tuple[int, int]:
 
 # What someone has to do is told first, then what is at work, then waits by their due time.
 RANKS = {
-    Doing.PERSON: 0,
-    Doing.WORKING: 1,
-    Doing.SIGNAL: 3,
-    Doing.CHILD: 4,
-    Doing.RETRY: 5,
-    Doing.RETRY_AFTER: 5,
-    Doing.JUMP: 5,
-    Doing.SLEEP: 5,
-    Doing.QUEUED: 6,
+    ActivityKind.PERSON: 0,
+    ActivityKind.WORKING: 1,
+    ActivityKind.SIGNAL: 3,
+    ActivityKind.CHILD: 4,
+    ActivityKind.RETRY: 5,
+    ActivityKind.RETRY_AFTER: 5,
+    ActivityKind.JUMP: 5,
+    ActivityKind.SLEEP: 5,
+    ActivityKind.QUEUED: 6,
 }
 _LOOP_RANK = 2
 
@@ -221,7 +221,7 @@ def _pieces(progress: Progress, children: Sequence[RunRow]) -> Iterator[_Piece]:
             yield _Piece(_LOOP_RANK, loop_verdict(step))
         for activity in step.open.values():
             # A loop is counted, but what one of its iterations asks is for someone to read.
-            if step.loops and activity.doing not in (Doing.PERSON, Doing.SIGNAL):
+            if step.loops and activity.doing not in (ActivityKind.PERSON, ActivityKind.SIGNAL):
                 continue
             told = activity_verdict(progress.program, activity, children)
             yield _Piece(RANKS[activity.doing], told)

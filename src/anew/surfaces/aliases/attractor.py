@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from anew.engine.moments import moment_text
 from anew.engine.state import FINAL, RunStatus
+from anew.engine.statuses import RUNS, StepStatus
 from anew.runtime.commands import CancelRun
 from anew.runtime.json_rows import program_row, question_row
 from anew.runtime.ledger import StartRequest
@@ -47,18 +48,8 @@ from anew.surfaces.api.shapes import Json, KeyText, LabelText, Name, RunText
 from anew.surfaces.api.streams import STREAM
 from anew.values import Object
 from anew.views.nodes import NodeWords, nodes
-from anew.views.step_progress import StepStatus
 
-STATUSES = {
-    RunStatus.NEW: "pending",
-    RunStatus.QUEUED: "pending",
-    RunStatus.RUNNING: "running",
-    RunStatus.WAITING: "waiting",
-    RunStatus.PAUSED: "paused",
-    RunStatus.DONE: "completed",
-    RunStatus.FAILED: "failed",
-    RunStatus.CANCELLED: "cancelled",
-}
+STATUSES = {status: words.graphs for status, words in RUNS.items()}
 PIPELINE_RUNS_MAX = 100
 _HTML = "text/html"
 ENDPOINTS = Endpoints("attractor", base="")

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from anew.engine.events import to_row
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import FINAL, RunStatus
+from anew.engine.statuses import RUNS, StepStatus
 from anew.runtime.commands import CancelRun
 from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document
@@ -29,18 +30,8 @@ from anew.surfaces.api.request import ApiRequest, run_in_query
 from anew.surfaces.api.runs import IDEMPOTENCY_KEY, one_key, record_in
 from anew.surfaces.api.shapes import EVENTS_PAGE_MAX, Json, LabelText, Name, RunText, Sequence
 from anew.values import Object
-from anew.views.step_progress import StepStatus
 
-STATUSES = {
-    RunStatus.NEW: "PENDING",
-    RunStatus.QUEUED: "PENDING",
-    RunStatus.RUNNING: "RUNNING",
-    RunStatus.WAITING: "RUNNING",
-    RunStatus.PAUSED: "PAUSED",
-    RunStatus.DONE: "COMPLETED",
-    RunStatus.FAILED: "FAILED",
-    RunStatus.CANCELLED: "CANCELLED",
-}
+STATUSES = {status: words.noetl for status, words in RUNS.items()}
 EXECUTIONS_MAX = 100
 # The newest of a log this long; `/events` has pages.
 EVENTS_SHOWN_MAX = 1_000

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from anew.engine.state import FINAL
+from anew.engine.statuses import ActivityKind
 from anew.runtime.blocked_on import BlockedOn, blocked_on
 from anew.runtime.json_rows import question_row, signal_row
 from anew.runtime.keys import shown_key
@@ -26,7 +27,6 @@ from anew.values import Object
 from anew.views.picture.composing import PictureContext, pictured
 from anew.views.picture.shown import Pictured
 from anew.views.picture.tracing import Trace
-from anew.views.step_progress import Doing
 from anew.views.wording import one_line
 
 # What a run and its children ask at once, in one picture, and how long a question may be there.
@@ -120,7 +120,7 @@ async def _still(request: ApiRequest, row: RunRow, trace: Trace, *, is_past: boo
     """What is open in this run; as of now also in the children it waits for."""
     if trace.state.status in FINAL:
         return BlockedOn([], [])
-    waits_for_child = any(one.doing is Doing.CHILD for one in trace.progress.activities())
+    waits_for_child = any(one.doing is ActivityKind.CHILD for one in trace.progress.activities())
     if waits_for_child and not is_past:
         found = await blocked_on(request.engine.database, row.run)
         return found or BlockedOn([], [])

@@ -8,10 +8,11 @@ from __future__ import annotations
 from msgspec import Struct
 from rich.text import Text
 
+from anew.engine.statuses import StepStatus
 from anew.surfaces.cli.columns import fit, wide
 from anew.surfaces.cli.excerpts import visible
 from anew.views.board import Board, BoardRow
-from anew.views.step_progress import LoopProgress, StepStatus
+from anew.views.step_progress import LoopProgress
 from anew.views.wording import duration
 
 NAME_COLUMNS_MAX = 24

@@ -16,11 +16,11 @@ from typing import TextIO
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
+from anew.engine.statuses import BarKind, StepStatus
 from anew.surfaces.cli.columns import can_show, columns_of, fit, wide
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.views.lanes import EXECUTIONS, BarKind, Lane, Lanes
+from anew.views.lanes import EXECUTIONS, Lane, Lanes
 from anew.views.slices import SLICES
-from anew.views.step_progress import StepStatus
 from anew.views.wording import duration
 
 LABEL_COLUMNS_MAX = 24

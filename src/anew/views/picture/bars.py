@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.statuses import StepStatus
 from anew.views.graph_rows import LoopShown
 from anew.views.lanes import Bar, Lane, Lanes, density_of
 from anew.views.picture.shown import BarShown, DensityShown, LaneShown, LanesShown
 from anew.views.slices import SLICES, Density
-from anew.views.step_progress import StepStatus
 
 LANES_SHOWN_MAX = 400
 BARS_SHOWN_MAX = 1_500

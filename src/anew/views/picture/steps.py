@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from anew.engine.moments import moment_text
+from anew.engine.statuses import StepStatus
 from anew.program.policy import Retry
 from anew.program.program import Program
 from anew.views.graph import GraphEdge, graph_of
@@ -23,7 +24,7 @@ from anew.views.graph_rows import (
 from anew.views.picture.waits import first_of
 from anew.views.picture.ways import WaysTaken
 from anew.views.progress import Progress
-from anew.views.step_progress import StepProgress, StepStatus
+from anew.views.step_progress import StepProgress
 from anew.views.wording import error_text
 
 # What a graph may have of a picture. About 900 steps; a larger one has no layout that helps.

@@ -6,13 +6,14 @@ import heapq
 from collections.abc import Sequence
 
 from anew.engine.moments import moment_text
+from anew.engine.statuses import SKIPPABLE
 from anew.program.program import Program
 from anew.store import RunRow
 from anew.views.activities import activity_verdict
 from anew.views.picture.rules import rule_of
 from anew.views.picture.shown import WaitShown
 from anew.views.progress import Progress
-from anew.views.step_progress import SKIPPABLE, Activity
+from anew.views.step_progress import Activity
 from anew.views.verdict import RANKS
 
 WAITS_SHOWN_MAX = 100
