@@ -11,7 +11,8 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from anew.engine.decide import Reported, Requested, Taken, decide
+from anew.engine.boundaries import Reported, Requested, Taken
+from anew.engine.decide import decide
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke
 from anew.engine.record import Moment

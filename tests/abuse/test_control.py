@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from anew.engine.decide import ORDERED
+from anew.engine.boundaries import ORDERED
 from anew.engine.events import EVENTS
 from anew.store import Lease, LeaseResult, PackedCommit, RunId, StoredProgram
 from anew.stores.remote import wire

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anew.engine.decide import Reported
+from anew.engine.boundaries import Reported
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus

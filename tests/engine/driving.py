@@ -5,7 +5,7 @@ That makes two runs comparable: one that went through, and one that went on from
 
 from msgspec.structs import replace
 
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Answered,
     Due,
     Lost,
@@ -15,8 +15,8 @@ from anew.engine.decide import (
     Resumed,
     Signalled,
     Taken,
-    decide,
 )
+from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment

@@ -4,7 +4,8 @@ from collections import deque
 
 from msgspec.structs import replace
 
-from anew.engine.decide import Answered, Due, Reported, Requested, Taken, decide
+from anew.engine.boundaries import Answered, Due, Reported, Requested, Taken
+from anew.engine.decide import decide
 from anew.engine.events import to_row
 from anew.engine.outcome import Advice, outcome_of
 from anew.engine.pipeline import Invoke, Wait

@@ -6,7 +6,7 @@ from itertools import count
 from hypothesis import strategies as st
 
 from anew.engine import events as e
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Cancelled,
     Due,
     Lost,
@@ -16,8 +16,8 @@ from anew.engine.decide import (
     Resumed,
     Skipped,
     Taken,
-    decide,
 )
+from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from anew.engine import events as e
-from anew.engine.decide import Due, Lost, Reported, Requested, Taken, decide
+from anew.engine.boundaries import Due, Lost, Reported, Requested, Taken
+from anew.engine.decide import decide
 from anew.engine.fold import evolve, fold
 from anew.engine.outcome import outcome_of
 from anew.engine.record import Moment

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from anew.engine.decide import Requested
+from anew.engine.boundaries import Requested
 from anew.engine.fitting import misfits_of
 from anew.engine.fold import fold
 from anew.engine.fork_points import fork_point

@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from anew.engine import events as e
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Answered,
     Cancelled,
     Due,
@@ -16,8 +16,8 @@ from anew.engine.decide import (
     Requested,
     Resumed,
     Taken,
-    decide,
 )
+from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.pipeline import Invoke, Wait

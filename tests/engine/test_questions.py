@@ -2,7 +2,8 @@
 
 import pytest
 
-from anew.engine.decide import Answered, Requested, Taken, decide
+from anew.engine.boundaries import Answered, Requested, Taken
+from anew.engine.decide import decide
 from anew.engine.questions import accelerator, chosen, matching, plain_label
 from anew.engine.record import Moment
 from anew.engine.state import RunState, StepRunKey

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anew.engine.decide import Reported, Requested, Taken, decide
+from anew.engine.boundaries import Reported, Requested, Taken
+from anew.engine.decide import decide
 from anew.engine.events import to_row
 from anew.engine.fold import fold
 from anew.engine.outcome import Outcome, outcome_of

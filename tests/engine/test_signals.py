@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anew.engine import events as e
 from anew.engine import signals
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Cancelled,
     Due,
     Paused,
@@ -18,8 +18,8 @@ from anew.engine.decide import (
     Resumed,
     Signalled,
     Taken,
-    decide,
 )
+from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke, Wait

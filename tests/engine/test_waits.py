@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anew.engine import events as e
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Boundary,
     Cancelled,
     Due,
@@ -18,9 +18,8 @@ from anew.engine.decide import (
     Resumed,
     Skipped,
     Taken,
-    Transition,
-    decide,
 )
+from anew.engine.decide import Transition, decide
 from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of

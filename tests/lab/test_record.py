@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary, Paused, Reported, Resumed, Taken, decide
+from anew.engine.boundaries import Boundary, Paused, Reported, Resumed, Taken
+from anew.engine.decide import decide
 from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS

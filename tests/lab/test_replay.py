@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace as changed
 
 from anew.engine import events as e
-from anew.engine.decide import Paused, Reported, Requested, Resumed, Taken, decide
+from anew.engine.boundaries import Paused, Reported, Requested, Resumed, Taken
+from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.outcome import outcome_of
 from anew.engine.pipeline import Invoke

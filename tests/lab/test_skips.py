@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from anew.engine import events as e
-from anew.engine.decide import Due, Reported, Skipped
+from anew.engine.boundaries import Due, Reported, Skipped
 from anew.engine.events.words import SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anew.engine import events as e
-from anew.engine.decide import Due, Reported, Taken
+from anew.engine.boundaries import Due, Reported, Taken
 from anew.engine.moments import moment_text
 from anew.engine.outcome import outcome_of
 from anew.views.attempt_rows import ATTEMPT_ERROR_BYTES_MAX, AttemptShown, SkipShown

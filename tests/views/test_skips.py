@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.engine import events as e
-from anew.engine.decide import Due, Taken
+from anew.engine.boundaries import Due, Taken
 from anew.engine.moments import NANOSECONDS
 from anew.engine.statuses import SKIPPABLE, ActivityKind, BarKind
 from anew.views.activities import activity_verdict

@@ -7,20 +7,33 @@ events of one transition, the step-runs to hand out, and what the worker should 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from msgspec import Struct
 
-from anew.engine import branches, gates, signals
+from anew.engine import branches, signals
 from anew.engine import events as e
-from anew.engine.admission import admits
-from anew.engine.joins import groups_of, merged_args, oldest_joining, ready_groups
+from anew.engine.boundaries import (
+    Answered,
+    Boundary,
+    Cancelled,
+    Due,
+    Lost,
+    Paused,
+    Reported,
+    Requested,
+    Resumed,
+    Signalled,
+    Skipped,
+    Taken,
+)
 from anew.engine.loops import open_loop
-from anew.engine.outcome import Outcome, error_of
+from anew.engine.outcome import error_of
 from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
 from anew.engine.questions import chosen
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
+from anew.engine.settling import settle
 from anew.engine.state import (
     LoopVisit,
     RunState,
@@ -28,15 +41,13 @@ from anew.engine.state import (
     StepRun,
     StepRunKey,
     StepRunStatus,
-    Token,
+    place_of,
 )
-from anew.engine.tokens import is_join
 from anew.engine.visits import end_loop, end_step_run, fail_visit
 from anew.engine.waits import moment_wait
 from anew.expressions import ExpressionError, MappingScope
-from anew.program.kind import OutcomeSource
 from anew.program.program import Program
-from anew.values import Object, Value, merge_deep, put_in
+from anew.values import Object, merge_deep, put_in
 
 _WAITS = (
     StepRunStatus.DELAYED,
@@ -51,127 +62,6 @@ _UNDER_WAY = (*_GOES_ON, RunStatus.PAUSED)
 # Every transition asks for these, and Python 3.11 is slow to find a member in its enum.
 _PAUSED = RunStatus.PAUSED
 _EXECUTING = StepRunStatus.EXECUTING
-_RUN_FAILED = "the run failed"
-
-# What people and other systems do to a run, whoever works on it: how a transition begins that
-# answers no job. FOLLOWING is all that can come of it there and then.
-ORDERED: frozenset[type[e.Event]] = frozenset(
-    {
-        e.RunCancelled,
-        e.RunPaused,
-        e.RunResumed,
-        e.HumanAnswered,
-        e.SignalReceived,
-        e.WaitSkipped,
-    }
-)
-FOLLOWING: frozenset[type[e.Event]] = frozenset(
-    {
-        e.StepScheduled,
-        e.StepRefused,
-        e.StepSkipped,
-        e.GateChecked,
-        e.BranchJoined,
-        e.RunDone,
-        e.RunFailed,
-    }
-)
-
-
-class Requested(Struct, frozen=True):
-    """Someone wants a run. For what is behind `file` see `run.requested`."""
-
-    run: str
-    workload: Object
-    file: str | None = None
-    entry: str | None = None
-    continues: str | None = None
-    generation: int = 0
-
-
-class Taken(Struct, frozen=True):
-    """A worker took a step-run that was handed out."""
-
-    key: StepRunKey
-
-
-class Due(Struct, frozen=True):
-    """A step-run's wait is over."""
-
-    key: StepRunKey
-
-
-class Reported(Struct, frozen=True):
-    """An execution gave its outcome; `started` is the sequence number of its `task.started`."""
-
-    key: StepRunKey
-    outcome: Outcome
-    started: int
-
-
-class Lost(Struct, frozen=True):
-    """The worker that executed a step-run's task is gone, or gave it back unfinished."""
-
-    key: StepRunKey
-    was_handed_back: bool = False
-
-
-class Answered(Struct, frozen=True):
-    """A person answered the question of a step-run."""
-
-    key: StepRunKey
-    answer: str
-    by: str | None = None
-
-
-class Signalled(Struct, frozen=True):
-    """A signal came from outside. The same name and `id` again change nothing."""
-
-    signal: str
-    payload: Value = None
-    id: str | None = None
-    by: str | None = None
-
-
-class Skipped(Struct, frozen=True):
-    """Someone ends the waits of these step-runs now, as far as they wait for a moment."""
-
-    keys: tuple[StepRunKey, ...]
-    by: str | None = None
-
-
-class Cancelled(Struct, frozen=True):
-    """Someone ends the run, whatever it is doing."""
-
-    reason: str | None = None
-
-
-class Paused(Struct, frozen=True):
-    """Someone wants the run to start nothing for a while. For the rest see `run.paused`."""
-
-    reason: str | None = None
-    shared_with: str | None = None
-    decided_by: str | None = None
-    later_by: int | None = None
-
-
-class Resumed(Struct, frozen=True):
-    """Someone wants a paused run to go on."""
-
-
-Boundary: TypeAlias = (
-    Requested
-    | Taken
-    | Due
-    | Reported
-    | Lost
-    | Answered
-    | Signalled
-    | Skipped
-    | Cancelled
-    | Paused
-    | Resumed
-)
 
 
 class Transition(Struct, frozen=True):
@@ -224,7 +114,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
     if recorder.events:
         # What changes nothing, such as a wait that is not over yet, must not decide anything else:
         # the log could not tell that it came.
-        _settle(recorder)
+        settle(recorder)
     return Transition(recorder.events, recorder.jobs, ask, recorder.stopped)
 
 
@@ -320,105 +210,6 @@ def workload_defaults(program: Program, run: str) -> Object:
     return workload
 
 
-def _settle(recorder: Recorder) -> None:
-    """Start what can start; when nothing can move any more, end the run."""
-    state = recorder.state
-    while not state.is_final and state.status is not _PAUSED:
-        if state.is_stopping:
-            _withdraw(recorder)
-            if not state.active:
-                _end_run(recorder)
-            return
-        if state.branch_groups and _join_branches(recorder):
-            continue
-        if state.tokens and _start_ready(recorder):
-            continue
-        if state.active:
-            return
-        if _drop_refused(recorder):
-            continue
-        if not state.tokens:
-            _end_run(recorder)
-            return
-        _enter(recorder, oldest_joining(recorder.program, state))
-
-
-def _join_branches(recorder: Recorder) -> bool:
-    """Begin the visit in which parallel branches meet, if they have done enough."""
-    joined = branches.next_joined(recorder)
-    if joined is None:
-        return False
-    step, args = joined.group.join, branches.args_of(joined)
-    parent = joined.group.parent
-    if parent is not None and is_join(recorder.state, recorder.state.branches[parent], step):
-        recorder.stopped += branches.write(recorder, joined, None)
-        return True
-    visit = recorder.state.visits.get(step, 0) + 1
-    problem = _past_limit(recorder, step)
-    recorder.stopped += branches.write(recorder, joined, visit)
-    tokens = [one.id for one in recorder.state.tokens.values() if _is_of_join(one, step, parent)]
-    if problem is not None:
-        recorder.emit(e.GateChecked(step=step, tokens=tokens, allow=False, error=problem))
-        return True
-    recorder.emit(e.StepScheduled(step=step, visit=visit, tokens=tokens, args=args, branch=parent))
-    recorder.jobs.append(StepRunKey(step, visit))
-    return True
-
-
-def _is_of_join(token: Token, step: str, branch: int | None) -> bool:
-    return token.step == step and token.branch == branch and token.origin.via == "join"
-
-
-def _start_ready(recorder: Recorder) -> bool:
-    """Start every visit that may start; True when the run has moved."""
-    state, moved = recorder.state, False
-    for waiting in groups_of(state):
-        for group in ready_groups(recorder.program, state, waiting):
-            moved = _enter(recorder, group) or moved
-            if state.is_stopping:
-                return True
-    return moved
-
-
-def _enter(recorder: Recorder, tokens: list[Token]) -> bool:
-    """Ask the gate; start one visit with these tokens if it lets them in."""
-    step = recorder.program.steps[tokens[0].step]
-    args = merged_args(tokens)
-    if not admits(recorder, step, tokens, args):
-        return False
-    ids = [token.id for token in tokens]
-    problem = _past_limit(recorder, step.name)
-    if problem is not None:
-        recorder.emit(e.GateChecked(step=step.name, tokens=ids, allow=False, error=problem))
-        return True
-    visit = recorder.state.visits.get(step.name, 0) + 1
-    key, branch = StepRunKey(step.name, visit), tokens[0].branch
-    if len(ids) > 1:
-        recorder.emit(e.BranchJoined(step=step.name, visit=visit, tokens=ids))
-    recorder.emit(
-        e.StepScheduled(step=step.name, visit=visit, tokens=ids, args=args, branch=branch)
-    )
-    recorder.jobs.append(key)
-    return True
-
-
-def _past_limit(recorder: Recorder, step: str) -> Object | None:
-    """The error of a run that has gone in circles for as long as it may."""
-    state, limits = recorder.state, recorder.program.limits
-    if limits.steps_per_run is not None and state.steps_begun >= limits.steps_per_run:
-        steps = limits.steps_per_run
-        what = f"the run began {steps} steps, its limit (steps_per_run, max_steps)"
-    else:
-        visits = recorder.program.steps[step].visits_max or limits.visits_per_step
-        if visits is None or state.visits.get(step, 0) < visits:
-            return None
-        what = f"step {step} was visited {visits} times, its limit (visits_per_step, max_visits)"
-    most = max(state.visits.values())
-    cycle = [name for name, visits in state.visits.items() if visits * 2 > most > 1]
-    round_about = f"; these steps cycle: {', '.join(cycle)}" if cycle else ""
-    return error_of("limit_exceeded", f"{what}{round_about}")
-
-
 def _take_answer(recorder: Recorder, answered: Answered) -> None:
     """The answer is kept; whoever takes the step-run next goes on with it."""
     run = recorder.state.step_run(answered.key)
@@ -431,11 +222,7 @@ def _take_answer(recorder: Recorder, answered: Answered) -> None:
         said, by = secrets.texts.masked(said), secrets.texts.masked(by)
     recorder.emit(
         e.HumanAnswered(
-            step=run.key.step,
-            visit=run.key.visit,
-            iteration=run.key.iteration,
-            task=run.task,
-            attempt=run.attempt,
+            **place_of(run),
             answer=said,
             # A text of the person's own is no label that an arc could have.
             label=chosen(choices, answered.answer) if choices else None,
@@ -453,16 +240,10 @@ def _take_signal(recorder: Recorder, came: Signalled) -> None:
     payload, by = came.payload, came.by
     if secrets is not None:
         payload, by = secrets.seal(payload), secrets.texts.masked(by)
-    received = e.SignalReceived(signal=came.signal, payload=payload, id=came.id, by=by)
-    if run is None:
-        recorder.emit(received)
-        return
-    key = run.key
-    received.step, received.visit, received.iteration = key.step, key.visit, key.iteration
-    received.task, received.attempt = run.task, run.attempt
-    recorder.emit(received)
-    if state.status is not RunStatus.PAUSED:
-        recorder.jobs.append(key)
+    place = {} if run is None else place_of(run)
+    recorder.emit(e.SignalReceived(**place, signal=came.signal, payload=payload, id=came.id, by=by))
+    if run is not None and state.status is not RunStatus.PAUSED:
+        recorder.jobs.append(run.key)
 
 
 def _skip(recorder: Recorder, skipped: Skipped) -> None:
@@ -476,11 +257,7 @@ def _skip(recorder: Recorder, skipped: Skipped) -> None:
             continue
         recorder.emit(
             e.WaitSkipped(
-                step=run.key.step,
-                visit=run.key.visit,
-                iteration=run.key.iteration,
-                task=run.task,
-                attempt=run.attempt,
+                **place_of(run),
                 waited_for=wait.waited_for,
                 not_before=wait.until,
                 by=by,
@@ -545,47 +322,3 @@ def _resume(recorder: Recorder) -> None:
     for run in recorder.state.live_step_runs():
         if run.status is not StepRunStatus.EXECUTING:
             recorder.jobs.append(run.key)
-
-
-def _drop_refused(recorder: Recorder) -> bool:
-    refused = [t for t in recorder.state.tokens.values() if t.refused_at is not None]
-    for token in refused:
-        recorder.emit(e.StepRefused(step=token.step, token=token.id))
-    return bool(refused)
-
-
-def _withdraw(recorder: Recorder) -> None:
-    """No new step-run starts in a run that is failing, not even one already handed out.
-
-    What this very transition handed out was let in before the failure, and goes on.
-    """
-    for visit in list(recorder.state.active.values()):
-        is_waiting = isinstance(visit, StepRun) and visit.status is StepRunStatus.SCHEDULED
-        if is_waiting and visit.key not in recorder.jobs:
-            key = visit.key
-            recorder.emit(e.StepSkipped(step=key.step, visit=key.visit, reason=_RUN_FAILED))
-
-
-def _goes_on_elsewhere(program: Program, state: RunState) -> bool:
-    """Whether another run has taken the place of this one: its gates are that run's business."""
-    ended = (program.steps[name] for name in state.verdicts if name in program.steps)
-    return any(task.outcome_from is OutcomeSource.RESTART for step in ended for task in step.tasks)
-
-
-def _end_run(recorder: Recorder) -> None:
-    state, program = recorder.state, recorder.program
-    for token in list(state.tokens.values()):
-        recorder.emit(e.StepSkipped(step=token.step, token=token.id, reason=_RUN_FAILED))
-    unmet = gates.unsatisfied(program, state)
-    if state.failure is not None:
-        recorder.emit(e.RunFailed(error=state.failure, unsatisfied=unmet))
-        return
-    if unmet and not _goes_on_elsewhere(program, state):
-        error = gates.error_of_gates(unmet, gates.asked(program, state).goals)
-        recorder.emit(e.RunFailed(error=error, unsatisfied=unmet))
-        return
-    result = state.last_result
-    if program.return_step is not None:
-        named = state.results.get(program.return_step)
-        result = named.result if named else None
-    recorder.emit(e.RunDone(result=result))

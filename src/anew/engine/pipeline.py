@@ -43,6 +43,7 @@ from anew.engine.state import (
     StepRun,
     StepRunKey,
     StepRunStatus,
+    place_of,
 )
 from anew.engine.timeouts import deadline_of
 from anew.errors import EngineBug
@@ -210,12 +211,12 @@ class Pipeline:
         run = self._run
         if run.awaited is not None:
             awaited = run.awaited
-            self._recorder.emit(SignalTimedOut(**self._place(), signal=awaited.signal))
+            self._recorder.emit(SignalTimedOut(**place_of(self._run), signal=awaited.signal))
             return outcome_of_no_signal(awaited, run.asked_at)
         asked = run.asked
         assert asked is not None
         outcome, label = outcome_of_silence(asked, run.asked_at)
-        self._recorder.emit(HumanTimedOut(**self._place(), action=asked.action, label=label))
+        self._recorder.emit(HumanTimedOut(**place_of(self._run), action=asked.action, label=label))
         return outcome
 
     def _waits_for_others(self) -> Wait:
@@ -227,16 +228,6 @@ class Pipeline:
             for_person=run.status is StepRunStatus.ASKING,
             for_signal=run.status is StepRunStatus.AWAITING,
         )
-
-    def _place(self) -> Object:
-        run = self._run
-        return {
-            "step": run.key.step,
-            "visit": run.key.visit,
-            "iteration": run.key.iteration,
-            "task": run.task,
-            "attempt": run.attempt,
-        }
 
     def _deadline(self) -> int | None:
         return deadline_of(self._step, self._run)
@@ -331,7 +322,7 @@ class Pipeline:
             return outcome_of(error=asked)
         self._recorder.emit(
             HumanWaiting(
-                **self._place(),
+                **place_of(self._run),
                 question=asked.question,
                 choices=asked.choices,
                 deadline=asked.deadline,
@@ -346,7 +337,7 @@ class Pipeline:
         awaited, recorder = awaited_by(inputs, self._recorder.moment.now), self._recorder
         if not isinstance(awaited, AwaitedSignal):
             return outcome_of(error=awaited)
-        signal, place = awaited.signal, self._place()
+        signal, place = awaited.signal, place_of(self._run)
         recorder.emit(SignalWaiting(**place, signal=signal, deadline=awaited.deadline))
         kept = oldest_kept(recorder.state, signal)
         if kept is None:

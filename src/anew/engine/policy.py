@@ -23,7 +23,7 @@ from anew.engine.retry import (
     jitter_word,
 )
 from anew.engine.scope import RunScope, outcome_names, retry_words
-from anew.engine.state import StepRun
+from anew.engine.state import StepRun, place_of
 from anew.program.policy import (
     Break,
     Budget,
@@ -162,7 +162,7 @@ class _Judgement(Struct):
     def _processed(self, number: int | None, settled: Settled, patches: Object) -> None:
         self.recorder.emit(
             TaskProcessed(
-                **self._place(),
+                **place_of(self.run),
                 outcome=self.outcome,
                 directive=settled.directive,
                 rule=number,
@@ -176,16 +176,6 @@ class _Judgement(Struct):
                 draws=self.recorder.taken_draws(),
             )
         )
-
-    def _place(self) -> Object:
-        run = self.run
-        return {
-            "step": run.key.step,
-            "visit": run.key.visit,
-            "iteration": run.key.iteration,
-            "task": run.task,
-            "attempt": run.attempt,
-        }
 
     def _retry(self, number: int, retry: Retry, patches: Object, scope: RunScope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")
@@ -205,7 +195,7 @@ class _Judgement(Struct):
         self.recorder.taken_draws()  # the jitter's, which the event names `draw`
         self.recorder.emit(
             TaskRetryScheduled(
-                **self._place(),
+                **place_of(self.run),
                 rule=number,
                 backoff=retry.backoff.kind,
                 base_seconds=delay.base,
@@ -249,7 +239,7 @@ class _Judgement(Struct):
             settled, error = Settled(DirectiveKind.FAIL), self._with_count(rejected.error)
         self.recorder.emit(
             TaskRetryExhausted(
-                **self._place(),
+                **place_of(self.run),
                 rule=number,
                 attempts=attempts,
                 reason=reason,

@@ -271,6 +271,17 @@ class StepRun(Struct, tag="step-run", gc=False):
     payload: Value = None  # of the signal that came
 
 
+def place_of(run: StepRun) -> Object:
+    """Where an event about the step-run's task stands in the log, as its fields."""
+    return {
+        "step": run.key.step,
+        "visit": run.key.visit,
+        "iteration": run.key.iteration,
+        "task": run.task,
+        "attempt": run.attempt,
+    }
+
+
 @final
 class LoopVisit(Struct, tag="loop", gc=False):
     """The iterations of one visit: which are open, how the others ended."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from anew.engine import events as e
 from anew.engine import gates, router
 from anew.engine.events.words import FailureEffect, RouteReason
-from anew.engine.fold import signature_of
+from anew.engine.fold_visits import signature_of
 from anew.engine.loops import close_loop, end_iteration
 from anew.engine.outcome import error_of
 from anew.engine.pipeline import Ended

@@ -11,16 +11,8 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from anew.engine.decide import (
-    Answered,
-    Boundary,
-    Due,
-    Reported,
-    Requested,
-    Signalled,
-    Taken,
-    Transition,
-)
+from anew.engine.boundaries import Answered, Boundary, Due, Reported, Requested, Signalled, Taken
+from anew.engine.decide import Transition
 from anew.engine.pipeline import Invoke
 from anew.engine.state import StepRun, StepRunKey
 

@@ -10,7 +10,7 @@ from collections import deque
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Answered,
     Boundary,
     Due,
@@ -19,8 +19,8 @@ from anew.engine.decide import (
     Requested,
     Signalled,
     Taken,
-    decide,
 )
+from anew.engine.decide import decide
 from anew.engine.events import Event
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, error_of, outcome_of

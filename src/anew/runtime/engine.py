@@ -20,7 +20,7 @@ import msgspec
 from anew.clock import Clock
 from anew.credentials import Keychain
 from anew.credentials.tool import SecretsTool
-from anew.engine.decide import Cancelled, Paused, Resumed
+from anew.engine.boundaries import Cancelled, Paused, Resumed
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.state import FINAL, RunState, RunStatus, StepRunKey
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.clock import Clock
-from anew.engine.decide import Boundary, Requested
+from anew.engine.boundaries import Boundary, Requested
 from anew.engine.events import (
     Event,
     HumanAnswered,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from anew.clock import Clock
-from anew.engine.decide import Answered
+from anew.engine.boundaries import Answered
 from anew.engine.state import FINAL, RunState
 from anew.errors import ConfigError
 from anew.runtime.blocked_on import BlockedOn, blocked_on

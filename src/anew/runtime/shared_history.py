@@ -13,7 +13,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import Paused, workload_defaults
+from anew.engine.boundaries import Paused
+from anew.engine.decide import workload_defaults
 from anew.engine.secrets import Secrets
 from anew.runtime.programs import Document
 from anew.store import RunId

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from anew.engine.decide import Signalled
+from anew.engine.boundaries import Signalled
 from anew.engine.outcome import Outcome
 from anew.engine.secrets import Secrets
 from anew.engine.signals import (

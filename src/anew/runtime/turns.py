@@ -13,7 +13,7 @@ from random import randrange
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Answered,
     Boundary,
     Lost,
@@ -22,9 +22,8 @@ from anew.engine.decide import (
     Signalled,
     Skipped,
     Taken,
-    Transition,
-    decide,
 )
+from anew.engine.decide import Transition, decide
 from anew.engine.events import Event, StepSkipped
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.pipeline import Invoke, Wait

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from anew.clock import Clock
-from anew.engine.decide import Skipped
+from anew.engine.boundaries import Skipped
 from anew.engine.events import WaitSkipped
 from anew.engine.state import StepRunKey
 from anew.engine.waits import moment_waits

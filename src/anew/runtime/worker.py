@@ -14,7 +14,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from anew.clock import Clock
-from anew.engine.decide import Boundary, Due, Lost, Reported, Taken
+from anew.engine.boundaries import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke, asked_of

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from anew.engine import decide as engine
 from anew.engine import events as e
-from anew.engine.decide import Due, Reported, Requested, Taken, Transition
+from anew.engine.boundaries import Due, Reported, Requested, Taken
+from anew.engine.decide import Transition
 from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.errors import EngineBug

@@ -10,16 +10,8 @@ from random import Random
 
 from msgspec.structs import replace
 
-from anew.engine.decide import (
-    Answered,
-    Boundary,
-    Due,
-    Reported,
-    Requested,
-    Signalled,
-    Taken,
-    Transition,
-)
+from anew.engine.boundaries import Answered, Boundary, Due, Reported, Requested, Signalled, Taken
+from anew.engine.decide import Transition
 from anew.engine.events import RunRequested
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome

@@ -12,16 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import (
-    Answered,
-    Cancelled,
-    Lost,
-    Paused,
-    Reported,
-    Requested,
-    Skipped,
-    workload_defaults,
-)
+from anew.engine.boundaries import Answered, Cancelled, Lost, Paused, Reported, Requested, Skipped
+from anew.engine.decide import workload_defaults
 from anew.engine.events.words import SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome

@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary, Transition, decide
+from anew.engine.boundaries import Boundary
+from anew.engine.decide import Transition, decide
 from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret

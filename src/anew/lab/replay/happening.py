@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.decide import (
+from anew.engine.boundaries import (
     Answered,
     Boundary,
     Cancelled,
@@ -23,8 +23,8 @@ from anew.engine.decide import (
     Signalled,
     Skipped,
     Taken,
-    Transition,
 )
+from anew.engine.decide import Transition
 from anew.engine.fold import evolve
 from anew.engine.state import RunState, StepRunStatus, key_of
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import to_builtins
 
 from anew.engine import events as e
-from anew.engine.decide import Boundary, Due
+from anew.engine.boundaries import Boundary, Due
 from anew.engine.state import RunState
 from anew.values import Value
 

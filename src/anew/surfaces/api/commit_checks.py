@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from anew.engine.decide import FOLLOWING, ORDERED
+from anew.engine.boundaries import FOLLOWING, ORDERED
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, RunRequested
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
