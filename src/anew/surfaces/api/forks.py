@@ -20,7 +20,7 @@ from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.runs import (
     IDEMPOTENCY_KEY,
-    RunRequest,
+    RunStartRequest,
     document_for,
     one_key,
     started_response,
@@ -47,7 +47,7 @@ class RetryRequest(Struct, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
-class RunForkRequest(RunRequest, forbid_unknown_fields=True):
+class RunForkRequest(RunStartRequest, forbid_unknown_fields=True):
     """Share the events up to `at`, or those before a `visit` of `step`; by default all.
 
     `program` (registered) or `document` to continue under, the run's own by default. `workload` is

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -22,8 +22,6 @@ from anew.runtime.engine import Engine
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.store import (
     Database,
-    FailureFilter,
-    JobRef,
     LeaseResult,
     PackedCommit,
     Presence,
@@ -38,8 +36,6 @@ from anew.stores.packing import cut
 from anew.stores.remote import wire
 from anew.surfaces.api.commit_checks import check_commit, checked_program, is_checked_at_once
 from anew.surfaces.api.input_checks import check_credential, check_filter, checked_presence
-
-Bounded = TypeVar("Bounded", RunFilter, FailureFilter)
 
 # Answers of commands, in case one did not arrive and the same is asked again.
 COMMANDS_KEPT_MAX = 1_000
@@ -163,89 +159,22 @@ async def _lease(control: Control, asked: wire.LeaseRequest, caller: RemoteCalle
     return batch
 
 
-async def _leave(control: Control, asked: wire.TicketRequest, _: RemoteCaller) -> None:
-    await control.dispatcher.leave(asked.ticket)
-
-
-async def _extend(control: Control, asked: wire.ExtendRequest, _: RemoteCaller) -> object:
-    return await control.database.store.extend(asked.leases, asked.until)
-
-
-async def _expired(control: Control, asked: wire.ExpiredRequest, _: RemoteCaller) -> object:
-    return await control.database.store.expired(asked.now, runs=asked.runs)
-
-
-async def _release(control: Control, asked: wire.ReleaseRequest, _: RemoteCaller) -> None:
-    await control.database.store.release(asked.lease, due_at=asked.due_at)
-
-
-async def _wake(control: Control, asked: JobRef, _: RemoteCaller) -> None:
-    await control.database.store.wake(asked)
-
-
 # --- the archive -------------------------------------------------------------------------------
 
 
-async def _run(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> object:
-    return await control.database.archive.run(asked.run)
-
-
-async def _runs(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
-    return await control.database.archive.runs(_bounded(asked))
-
-
-def _bounded(asked: Bounded) -> Bounded:
+async def _bounded(read: Callable[[Any], Awaitable[object]], asked: Any) -> object:
+    """A list of runs or failures, which a filter must not make too long."""
     if not 0 <= asked.limit <= wire.ROWS_MAX:
         raise ConfigError(f"the limit of runs is {asked.limit}; it goes up to {wire.ROWS_MAX}.")
     if isinstance(asked, RunFilter):
         check_filter(asked)
-    return asked
-
-
-async def _run_of_key(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
-    return await control.database.archive.run_of_key(asked.text)
+    return await read(asked)
 
 
 async def _events(control: Control, asked: wire.EventsRequest, _: RemoteCaller) -> wire.PackedPage:
     found = await control.database.archive.rows(asked.run, after=asked.after, limit=asked.limit)
     page = cut(found, wire.PAGE_BYTES_MAX)
     return wire.PackedPage(page, is_cut=len(page.rows) < len(found.rows))
-
-
-async def _jobs(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> object:
-    return await control.database.archive.jobs(asked.run)
-
-
-async def _prune(control: Control, asked: wire.PruneRequest, _: RemoteCaller) -> int:
-    archive = control.database.archive
-    return await archive.prune(ended_before=asked.ended_before, limit=asked.limit)
-
-
-async def _remove(control: Control, asked: wire.RunRequest, _: RemoteCaller) -> bool:
-    return await control.database.archive.remove(asked.run)
-
-
-# --- statistics ---------------------------------------------------------------------------------
-
-
-async def _counts(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
-    return await control.database.statistics.counts(_bounded(asked))
-
-
-async def _points(control: Control, asked: RunFilter, _: RemoteCaller) -> object:
-    return await control.database.statistics.points(_bounded(asked))
-
-
-async def _failures(control: Control, asked: FailureFilter, _: RemoteCaller) -> object:
-    return await control.database.statistics.failures(_bounded(asked))
-
-
-async def _names_of_programs(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
-    return await control.database.statistics.programs(asked.limit)
-
-
-async def _versions(control: Control, asked: wire.DigestsRequest, _: RemoteCaller) -> object:
-    return await control.database.statistics.versions(asked.digests)
 
 
 # --- programs and credentials ------------------------------------------------------------------
@@ -261,33 +190,9 @@ async def _register(control: Control, asked: StoredProgram, _: RemoteCaller) -> 
     return await control.database.catalog.register(program)
 
 
-async def _get(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
-    return await control.database.catalog.get(asked.text)
-
-
-async def _find(control: Control, asked: wire.ProgramRequest, _: RemoteCaller) -> object:
-    return await control.database.catalog.find(asked.name, asked.version)
-
-
-async def _programs(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> object:
-    return await control.database.catalog.programs()
-
-
 async def _seal(control: Control, asked: SealedCredential, _: RemoteCaller) -> None:
     check_credential(asked)
     await control.database.vault.seal(asked)
-
-
-async def _sealed(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> object:
-    return await control.database.vault.sealed(asked.text)
-
-
-async def _names(control: Control, _: wire.EmptyRequest, __: RemoteCaller) -> object:
-    return await control.database.vault.names()
-
-
-async def _forget(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> bool:
-    return await control.database.vault.forget(asked.text)
 
 
 # --- who works ---------------------------------------------------------------------------------
@@ -298,23 +203,8 @@ async def _beat(control: Control, asked: Presence, _: RemoteCaller) -> None:
     await database.roster.beat(checked_presence(asked, database.clock.now()))
 
 
-async def _part(control: Control, asked: wire.TextRequest, _: RemoteCaller) -> None:
-    await control.database.roster.leave(asked.text)
-
-
-async def _workers(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
-    return await control.database.roster.workers(asked.limit)
-
-
-async def _loads(control: Control, asked: wire.LoadsRequest, _: RemoteCaller) -> object:
-    return await control.database.roster.loads(asked.now)
-
-
-async def _asking(control: Control, asked: wire.LimitRequest, _: RemoteCaller) -> object:
-    return await control.database.roster.asking(asked.limit)
-
-
 Operation: TypeAlias = Callable[[Control, Any, RemoteCaller], Coroutine[Any, Any, object]]
+# A plain read or write is a call of the database, with what was asked for.
 OPERATIONS: dict[str, Operation] = {
     "hello": _hello,
     "time": _time,
@@ -323,35 +213,39 @@ OPERATIONS: dict[str, Operation] = {
     "store.commit": _commit,
     "store.load": _load,
     "store.lease": _lease,
-    "store.leave": _leave,
-    "store.extend": _extend,
-    "store.expired": _expired,
-    "store.release": _release,
-    "store.wake": _wake,
-    "archive.run": _run,
-    "archive.runs": _runs,
-    "archive.run_of_key": _run_of_key,
+    "store.leave": lambda to, asked, _: to.dispatcher.leave(asked.ticket),
+    "store.extend": lambda to, asked, _: to.database.store.extend(asked.leases, asked.until),
+    "store.expired": lambda to, asked, _: to.database.store.expired(asked.now, runs=asked.runs),
+    "store.release": lambda to, asked, _: to.database.store.release(
+        asked.lease, due_at=asked.due_at
+    ),
+    "store.wake": lambda to, asked, _: to.database.store.wake(asked),
+    "archive.run": lambda to, asked, _: to.database.archive.run(asked.run),
+    "archive.runs": lambda to, asked, _: _bounded(to.database.archive.runs, asked),
+    "archive.run_of_key": lambda to, asked, _: to.database.archive.run_of_key(asked.text),
     "archive.events": _events,
-    "archive.jobs": _jobs,
-    "archive.prune": _prune,
-    "archive.remove": _remove,
-    "survey.counts": _counts,
-    "survey.points": _points,
-    "survey.failures": _failures,
-    "survey.programs": _names_of_programs,
-    "survey.versions": _versions,
+    "archive.jobs": lambda to, asked, _: to.database.archive.jobs(asked.run),
+    "archive.prune": lambda to, asked, _: to.database.archive.prune(
+        ended_before=asked.ended_before, limit=asked.limit
+    ),
+    "archive.remove": lambda to, asked, _: to.database.archive.remove(asked.run),
+    "survey.counts": lambda to, asked, _: _bounded(to.database.statistics.counts, asked),
+    "survey.points": lambda to, asked, _: _bounded(to.database.statistics.points, asked),
+    "survey.failures": lambda to, asked, _: _bounded(to.database.statistics.failures, asked),
+    "survey.programs": lambda to, asked, _: to.database.statistics.programs(asked.limit),
+    "survey.versions": lambda to, asked, _: to.database.statistics.versions(asked.digests),
     "catalog.keep": _keep,
     "catalog.register": _register,
-    "catalog.get": _get,
-    "catalog.find": _find,
-    "catalog.programs": _programs,
+    "catalog.get": lambda to, asked, _: to.database.catalog.get(asked.text),
+    "catalog.find": lambda to, asked, _: to.database.catalog.find(asked.name, asked.version),
+    "catalog.programs": lambda to, _, __: to.database.catalog.programs(),
     "vault.seal": _seal,
-    "vault.sealed": _sealed,
-    "vault.names": _names,
-    "vault.forget": _forget,
+    "vault.sealed": lambda to, asked, _: to.database.vault.sealed(asked.text),
+    "vault.names": lambda to, _, __: to.database.vault.names(),
+    "vault.forget": lambda to, asked, _: to.database.vault.forget(asked.text),
     "roster.beat": _beat,
-    "roster.leave": _part,
-    "roster.workers": _workers,
-    "roster.loads": _loads,
-    "roster.asking": _asking,
+    "roster.leave": lambda to, asked, _: to.database.roster.leave(asked.text),
+    "roster.workers": lambda to, asked, _: to.database.roster.workers(asked.limit),
+    "roster.loads": lambda to, asked, _: to.database.roster.loads(asked.now),
+    "roster.asking": lambda to, asked, _: to.database.roster.asking(asked.limit),
 }

@@ -54,7 +54,7 @@ _EITHER = "send a `document`, or name a registered `program`"
 ENDPOINTS = Endpoints("runs")
 
 
-class RunRequest(Struct, forbid_unknown_fields=True):
+class RunStartRequest(Struct, forbid_unknown_fields=True):
     """Either a registered `program` or a `document`. The same `key` names the same run."""
 
     program: Name | None = None
@@ -125,13 +125,13 @@ class GraphQuery(Struct, forbid_unknown_fields=True):
     "/runs",
     "Start a run, or find the one its key names",
     answers={201: RunStarted, 200: RunStarted},
-    body=RunRequest,
+    body=RunStartRequest,
     headers={IDEMPOTENCY_KEY: "the same as `key`"},
     problems=("not-found", "conflict", "bad-document"),
 )
 async def start(request: ApiRequest) -> JsonResponse:
     """A new run is 201; the run its key names already is 200."""
-    wanted = await request.json(RunRequest)
+    wanted = await request.json(RunStartRequest)
     key = one_key(wanted.key, request.header(IDEMPOTENCY_KEY))
     document = await document_for(request, wanted)
     if document is None:
@@ -166,7 +166,7 @@ def one_key(given: str | None, header: str | None) -> str | None:
     return key
 
 
-async def document_for(request: ApiRequest, wanted: RunRequest) -> Document | None:
+async def document_for(request: ApiRequest, wanted: RunStartRequest) -> Document | None:
     """The document that a request brings or names; None where it does neither."""
     if wanted.program is not None and wanted.document is not None:
         raise ApiError("bad-request", _EITHER)
