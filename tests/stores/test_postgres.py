@@ -10,11 +10,9 @@ from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 
 from anew.engine.state import RunStatus
-from anew.engine.statuses import DetailedStatus
 from anew.errors import ConfigError
 from anew.store import (
     Commit,
-    FailureFilter,
     JobRef,
     Lease,
     Park,
@@ -43,6 +41,7 @@ from anew.stores.contract.making import (
 )
 from anew.stores.postgres import PostgresDatabase, migrations
 from anew.stores.postgres.settings import PostgresSettings, settings_in
+from anew.stores.sql.migrations import Migration
 from tests.postgres_server import (
     LOCKED_PASSWORD,
     LOCKED_ROLE,
@@ -298,7 +297,7 @@ def test_many_may_open_an_empty_database_at_once(database: Database) -> None:
 
     asyncio.run(play())
     applied = database.execute("SELECT number FROM anew.migrations ORDER BY number")
-    assert [row[0] for row in applied] == [one.number for one in migrations.migrations()]
+    assert [row[0] for row in applied] == [one.number for one in migrations.postgres_migrations()]
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
@@ -311,7 +310,7 @@ def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
 
 def test_a_database_that_another_version_made_is_refused(database: Database) -> None:
     asyncio.run(opened_and_closed(database))
-    database.execute("UPDATE anew.migrations SET checksum = 'x' WHERE number = 2")
+    database.execute("UPDATE anew.migrations SET checksum = 'x' WHERE number = 1")
     with pytest.raises(StoreError, match="made by another version of Anew"):
         asyncio.run(opened_and_closed(database))
 
@@ -360,137 +359,27 @@ def test_runs_that_fail_in_a_group_are_told_from_the_others(module_database: Dat
     asyncio.run(play())
 
 
-def test_runs_that_failed_before_fingerprints_get_theirs(module_database: Database) -> None:
-    module_database.empty()
-
-    async def play() -> None:
-        db = await opened(module_database)
-        await db.store.commit(failed(RunId(3)))
-        known = await db.archive.run(RunId(3))
-        await db.close()
-        module_database.execute("UPDATE anew.runs SET fingerprint = NULL, error_kind = NULL")
-        module_database.execute("UPDATE anew.runs SET error_message = NULL")
-        db = await opened(module_database)
-        assert await db.archive.run(RunId(3)) == known
-        assert len(await db.archive.runs(RunFilter(text="NOT KNOWN"))) == 1
-        await db.close()
-
-    asyncio.run(play())
-
-
-# What a server of an earlier version writes.
-FORGET = "UPDATE anew.runs SET fingerprint = NULL, error_kind = NULL, error_message = NULL"
-
-
-def test_very_many_old_failures_are_marked_after_opening(
-    module_database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    module_database.empty()
-    monkeypatch.setattr("anew.stores.postgres.backfill.MARKED_AT_ONCE", 3)
-
-    async def play() -> None:
-        db = await opened(module_database)
-        for run in range(1, 9):
-            await db.store.commit(failed(RunId(run)))
-        await db.close()
-        module_database.execute(FORGET)
-        db = await opened(module_database)
-        await db.maintain()
-        [group] = await db.statistics.failures(FailureFilter())
-        assert group.count == 8
-        await db.close()
-
-    asyncio.run(play())
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "lists of failures are not whole" in caplog.text
-
-
-def test_it_can_be_closed_before_all_old_failures_are_marked(
-    module_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module_database.empty()
-    monkeypatch.setattr("anew.stores.postgres.backfill.MARKED_AT_ONCE", 1)
-
-    async def play() -> None:
-        db = await opened(module_database)
-        for run in range(1, 30):
-            await db.store.commit(failed(RunId(run)))
-        await db.close()
-        module_database.execute(FORGET)
-        for _ in range(2):
-            db = await opened(module_database)
-            await db.close()
-
-    asyncio.run(play())
-    [(left,)] = module_database.execute("SELECT count(*) FROM anew.runs WHERE error_kind IS NULL")
-    assert left <= 27
-
-
-@pytest.mark.parametrize("way", ["maintain", "failures"])
-def test_what_an_older_server_writes_meanwhile_is_caught_up_with(
-    module_database: Database, way: str
-) -> None:
-    module_database.empty()
-
-    async def play() -> None:
-        db = await opened(module_database)
-        for run in (3, 4):
-            await db.store.commit(failed(RunId(run)))
-        known = await db.archive.run(RunId(3))
-        module_database.execute(FORGET)
-        unmarked = await db.archive.run(RunId(3))
-        assert unmarked is not None
-        assert (unmarked.state, unmarked.fingerprint) == (DetailedStatus.FAILED, None)
-        if way == "maintain":
-            await db.maintain()
-        else:
-            [group] = await db.statistics.failures(FailureFilter())
-            assert group.count == 2
-        assert await db.archive.run(RunId(3)) == known
-        await db.close()
-
-    asyncio.run(play())
-
-
-def test_who_only_reads_marks_nothing(module_database: Database) -> None:
-    module_database.empty()
-
-    async def play() -> None:
-        db = await opened(module_database)
-        await db.store.commit(failed(RunId(3)))
-        await db.close()
-        module_database.execute(FORGET)
-        reader = await PostgresDatabase.open(module_database.dsn, read_only=True)
-        assert await reader.statistics.failures(FailureFilter()) == []
-        await reader.close()
-
-    asyncio.run(play())
-
-
-def test_retries_that_an_older_server_began_are_caught_up_with(module_database: Database) -> None:
-    module_database.empty()
-
-    async def play() -> None:
-        db = await opened(module_database)
-        await db.store.commit(failed(RunId(3)))
-        for run, value in enumerate(("3", "no run", "9" * 19, "9" * 40, ""), 10):
-            await db.store.commit(first(RunId(run), labels={"retry_of": value}))
-        await db.maintain()
-        rows = await db.archive.runs(RunFilter())
-        assert {row.run: row.retried_as for row in rows if row.retried_as} == {3: 10}
-        await db.close()
-
-    asyncio.run(play())
+def test_a_database_of_the_last_unreleased_version_is_taken_over(database: Database) -> None:
+    asyncio.run(opened_and_closed(database))
+    [newest] = migrations.postgres_migrations()
+    database.execute("DELETE FROM anew.migrations")
+    for number, checksum in enumerate(newest.replaces, 1):
+        row = f"({number}, 'step', '{checksum}')"
+        database.execute(f"INSERT INTO anew.migrations (number, name, checksum) VALUES {row}")
+    asyncio.run(opened_and_closed(database, read_only=True))
+    asyncio.run(opened_and_closed(database))
+    recorded = database.execute("SELECT number, name, checksum FROM anew.migrations")
+    assert recorded == [(newest.number, newest.name, newest.checksum)]
 
 
 def test_a_reader_of_an_older_schema_says_who_can_change_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = migrations.migrations()
-    monkeypatch.setattr("anew.stores.postgres.database.migrations", lambda: known[:-1])
     asyncio.run(opened_and_closed(database))
-    monkeypatch.undo()
-    told = rf"has schema {len(known) - 1}, .* `anew serve` or `anew run`"
+    known = migrations.postgres_migrations()
+    more = [*known, Migration(len(known) + 1, "more", "SELECT 1")]
+    monkeypatch.setattr("anew.stores.postgres.database.postgres_migrations", lambda: more)
+    told = rf"has schema {len(known)}, .* `anew serve` or `anew run`"
     with pytest.raises(StoreError, match=told):
         asyncio.run(opened_and_closed(database, read_only=True))
 

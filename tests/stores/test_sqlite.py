@@ -39,10 +39,12 @@ from anew.stores.contract.making import (
     processed,
     ref,
 )
+from anew.stores.sql.migrations import Migration
 from anew.stores.sqlite import SqliteDatabase
 from anew.stores.sqlite.commits import FILE_RUNS_MAX, LOG_EVENTS_MAX, LOG_IDS
 from anew.stores.sqlite.connection import APPLICATION_ID
-from anew.stores.sqlite.migrations import Migration, check_schema, migrate, migrations
+from anew.stores.sqlite.migrations import check_schema, migrate
+from anew.stores.sqlite.migrations import sqlite_migrations as migrations
 
 
 def closed(database: SqliteDatabase) -> None:
@@ -250,12 +252,41 @@ def test_a_failing_migration_changes_nothing(tmp_path):
 # A script that was released stays as it is: files in the world have its checksum.
 RELEASED = {
     "0001_runs": "32b40642f424692703dd5d3df7759d9fe8300992a625266b5a3b9a67d9ecf36c",
+    "0002_programs": "fcfc9ebbc3d6b2d593295a568dfa2d3d58eef14db5134c2a3f4670f916240b94",
 }
 
 
 def test_a_released_migration_never_changes():
     known = {migration.name: migration.checksum for migration in migrations()}
     assert {name: known[name] for name in RELEASED} == RELEASED
+
+
+def of_an_unreleased_version(path: Path, scripts: int) -> Path:
+    """A file with all that is in the newest schema, made by the first of more and smaller steps."""
+    path, newest = made(path), migrations()[-1]
+    query(path, "DELETE FROM migrations WHERE number >= ?", newest.number)
+    for number, checksum in enumerate(newest.replaces[:scripts], newest.number):
+        query(path, "INSERT INTO migrations VALUES (?, 'step', ?, 0)", number, checksum)
+    return path
+
+
+def test_a_file_of_the_last_unreleased_version_is_taken_over(tmp_path):
+    path = of_an_unreleased_version(tmp_path / "runs.db", 4)
+    reader = SqliteDatabase.open_read_only(path)
+    assert len(asyncio.run(reader.archive.events(RUN))) == 1
+    closed(reader)
+    closed(SqliteDatabase.open(path))
+    known = [(one.number, one.name, one.checksum) for one in migrations()]
+    assert query(path, "SELECT number, name, checksum FROM migrations") == known
+
+
+@pytest.mark.parametrize("scripts", [1, 2, 3])
+def test_a_file_of_an_earlier_unreleased_version_is_refused(tmp_path, scripts):
+    path = of_an_unreleased_version(tmp_path / "runs.db", scripts)
+    told = r"another version of Anew than this one.*Use the version that made it|Upgrade Anew"
+    for opening in (SqliteDatabase.open, SqliteDatabase.open_read_only):
+        with pytest.raises(StoreError, match=told):
+            opening(path)
 
 
 def of_the_first_version(path: Path) -> Path:

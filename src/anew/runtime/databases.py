@@ -183,8 +183,8 @@ async def _owned(path: Path) -> AsyncIterator[tuple[Database, Ownership]]:
 
 async def _reader(path: Path) -> Database:
     """The file to read; one that an earlier version made is brought up to date first."""
+    from anew.stores.sql.migrations import OlderSchema  # noqa: PLC0415
     from anew.stores.sqlite import SqliteDatabase  # noqa: PLC0415
-    from anew.stores.sqlite.migrations import OlderSchema  # noqa: PLC0415
 
     try:
         return SqliteDatabase.open_read_only(path)

@@ -1,7 +1,7 @@
 """A group of commits as one statement that writes them all, and its values.
 
 Arrays with one element for each commit, arrays with one for each event, and JSON for what few
-commits have. What the statements do is in `sql/postgres/0006_groups.sql` and `0007_lists.sql`.
+commits have. What the statements do is in `sql/postgres/0001_schema/2_commits.sql`.
 """
 
 from __future__ import annotations

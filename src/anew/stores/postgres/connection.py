@@ -44,7 +44,7 @@ PREPARE_AFTER = 5
 DETAIL_CHARS_MAX = 300
 # Also where the server's own default would lose, with its power, what it said was committed.
 DURABLE = "synchronous_commit=on"
-# Keeps sql/postgres/0005_durable.sql from seeing to that: the session has been told.
+# Keeps `durable_v1` of sql/postgres from seeing to that: the session has been told.
 DURABLE_AS_SET = "anew.synchronous_commit=session"
 
 _NETWORK = {

@@ -19,8 +19,6 @@ from anew.clock import Clock
 from anew.engine.events import Event
 from anew.store import (
     Commit,
-    FailureFilter,
-    FailureGroup,
     JobRef,
     JobRow,
     Lease,
@@ -41,7 +39,6 @@ from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.postgres import archive, leasing, ranges
-from anew.stores.postgres.backfill import FailureBackfill
 from anew.stores.postgres.clock import server_clock
 from anew.stores.postgres.commits import check_answer, commit_call, wake_call
 from anew.stores.postgres.connection import ConnectionInfo, connection_info
@@ -49,7 +46,7 @@ from anew.stores.postgres.migrations import (
     MIGRATION_SECONDS_MAX,
     check_schema,
     migrate,
-    migrations,
+    postgres_migrations,
 )
 from anew.stores.postgres.notices import PostgresNotices
 from anew.stores.postgres.pool import (
@@ -224,19 +221,6 @@ class PostgresArchive:
         return await ranges.remove(self._links, run)
 
 
-class PostgresStatistics(SqlStatistics):
-    """Groups failures only once those are marked that another version of Anew saw fail."""
-
-    def __init__(self, session: PostgresSession, marking: FailureBackfill | None) -> None:
-        super().__init__(session, failures)
-        self._marking = marking
-
-    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
-        if self._marking is not None:
-            await self._marking.some()
-        return await super().failures(asked)
-
-
 class PostgresDatabase:
     """All of it. `place` says where, without secrets."""
 
@@ -267,8 +251,7 @@ class PostgresDatabase:
         )
         session = PostgresSession(links)
         self.archive = PostgresArchive(links, session)
-        self._marking = None if read_only else FailureBackfill(links)
-        self.statistics = PostgresStatistics(session, self._marking)
+        self.statistics = SqlStatistics(session, failures)
         self.catalog = SqlCatalog(session)
         self.vault = SqlVault(session)
         self.roster = SqlRoster(session, pool_loads)
@@ -304,17 +287,13 @@ class PostgresDatabase:
     async def _prepare(self, place: ConnectionInfo, *, read_only: bool) -> None:
         bring = check_schema if read_only else migrate
         await self._links.run(
-            partial(bring, place=place, known=migrations()),
+            partial(bring, place=place, known=postgres_migrations()),
             Patience(OPEN_PATIENCE_SECONDS, MIGRATION_SECONDS_MAX),
         )
-        if self._marking is not None:
+        if not read_only:
             # Events of a week without a partition go to the default one: no reason not to begin.
-            # Nor is it one that failed runs of long ago are not found yet.
             with suppress(StoreError):
                 await self._make_ranges()
-            with suppress(StoreError):
-                if await self._marking.some():
-                    self._marking.begin()
         await self.clock.measure()
         self.clock.follow()
 
@@ -322,13 +301,8 @@ class PostgresDatabase:
         """It has no files here."""
 
     async def maintain(self) -> None:
-        """Make the partitions of the weeks to come, and catch up with what older versions wrote.
-
-        To be called once a day.
-        """
+        """Make the partitions of the weeks to come. To be called once a day."""
         await self._make_ranges()
-        if self._marking is not None:
-            await self._marking.all()
 
     async def _make_ranges(self) -> None:
         make = partial(ranges.make_ranges, hash_partitions=self._settings.hash_partitions)
@@ -348,8 +322,6 @@ class PostgresDatabase:
     async def close(self) -> None:
         """Everything that was asked for is done first, or fails after a few seconds."""
         self.hurry()
-        if self._marking is not None:
-            await self._marking.close()
         await self.store.close()
         await self.notices.close()
         await self.clock.close()

@@ -1,4 +1,7 @@
-"""Hands jobs out and takes them back. What a lease does is in `sql/postgres/0003_leases.sql`."""
+"""Hands jobs out and takes them back.
+
+What a lease does is in `sql/postgres/0001_schema/3_leases.sql`.
+"""
 
 from __future__ import annotations
 

@@ -1,21 +1,24 @@
-"""Brings a database to the newest schema, one numbered script after the other.
+"""Brings a database to the newest schema, each step in a transaction of its own.
 
-What was applied is recorded with its checksum: a script that changed afterwards, or one that this
-version does not know, means that the database and the program do not fit, and nothing is touched.
 Any number of processes may try at once; one of them does it.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
-from pathlib import Path
-
-from msgspec import Struct
+from collections.abc import Sequence
+from typing import Any
 
 from anew.store import StoreError
 from anew.stores.postgres.connection import Connection, ConnectionInfo
+from anew.stores.sql.migrations import (
+    APPLIED,
+    SCRIPTS,
+    Migration,
+    migrations,
+    steps_applied,
+    was_unreleased,
+)
 
-SCRIPTS = Path(__file__).parent.parent / "sql" / "postgres"
 # To wait for another process that does it, and for an index over all there is.
 MIGRATION_SECONDS_MAX = 600
 # Anybody's who locks; the number means nothing.
@@ -37,51 +40,33 @@ SELECT EXISTS (
     WHERE nspname = 'anew' AND relname = 'migrations'
 )
 """
-_APPLIED = "SELECT number, name, checksum FROM anew.migrations ORDER BY number"
 _APPLY = "INSERT INTO anew.migrations (number, name, checksum) VALUES (%s, %s, %s)"
 
 
-class Migration(Struct, frozen=True):
-    """One script. Once released it never changes: the next change is the next number."""
-
-    number: int
-    name: str
-    sql: str
-
-    @property
-    def checksum(self) -> str:
-        return sha256(self.sql.encode()).hexdigest()
+def postgres_migrations() -> list[Migration]:
+    return migrations(SCRIPTS / "postgres")
 
 
-def migrations(folder: Path = SCRIPTS) -> list[Migration]:
-    """All scripts, in order; their names begin with their number."""
-    return [
-        Migration(int(path.stem.partition("_")[0]), path.stem, path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("*.sql"))
-    ]
-
-
-async def migrate(connection: Connection, place: ConnectionInfo, known: list[Migration]) -> None:
-    """Apply what is missing, each script in a transaction of its own."""
-    while await _applied(connection, place, known=known) < len(known):
+async def migrate(
+    connection: Connection, place: ConnectionInfo, known: Sequence[Migration]
+) -> None:
+    """Apply what is missing."""
+    while True:
+        rows = await _recorded(connection)
+        if _applied(place, rows, known) == len(known) == len(rows):
+            return
         async with connection.transaction():
             for setting in ("statement_timeout", "lock_timeout"):
                 await connection.execute(f"SET LOCAL {setting} = '{MIGRATION_SECONDS_MAX}s'")
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
-            # Again, now that no other process can be about to do the same.
-            number = await _applied(connection, place, known=known)
-            if number == 0:
-                await connection.execute("CREATE SCHEMA IF NOT EXISTS anew")
-                await connection.execute(_RECORD)
-            if number < len(known):
-                await _apply(connection, known[number])
+            await _apply_next(connection, place, known)
 
 
 async def check_schema(
-    connection: Connection, place: ConnectionInfo, known: list[Migration]
+    connection: Connection, place: ConnectionInfo, known: Sequence[Migration]
 ) -> None:
     """Refuse a database whose schema is not exactly the newest: a reader cannot bring it there."""
-    applied = await _applied(connection, place, known=known)
+    applied = _applied(place, await _recorded(connection), known)
     if applied == 0:
         raise StoreError(
             f"PostgreSQL at {place.text} holds nothing of Anew yet. Start a run or `anew serve` "
@@ -94,29 +79,34 @@ async def check_schema(
         )
 
 
-async def _applied(connection: Connection, place: ConnectionInfo, *, known: list[Migration]) -> int:
-    """How many of the known scripts the database has; StoreError when it has others."""
+async def _recorded(connection: Connection) -> list[tuple[Any, ...]]:
     found = await (await connection.execute(_IS_THERE)).fetchone()
     if found is None or not found[0]:
-        return 0
-    rows = await (await connection.execute(_APPLIED)).fetchall()
-    if len(rows) > len(known):
-        raise StoreError(
-            f"PostgreSQL at {place.text} has schema {rows[-1][0]}, and this version of Anew knows "
-            f"schemas up to {known[-1].number if known else 0}. Upgrade Anew, or name another "
-            "database."
-        )
-    for migration, (number, name, checksum) in zip(known, rows, strict=False):
-        if (number, checksum) != (migration.number, migration.checksum):
-            raise StoreError(
-                f"PostgreSQL at {place.text}: schema {number} ({name}) was made by another version "
-                f"of Anew than this one, whose schema {migration.number} ({migration.name}) "
-                "differs. Use the version that made it, or name another database."
-            )
-    return len(rows)
+        return []
+    return await (await connection.execute(APPLIED)).fetchall()
 
 
-async def _apply(connection: Connection, migration: Migration) -> None:
-    # The script has no parameters: several statements at once, and % is just a character.
-    await connection.execute(migration.sql.encode())
-    await connection.execute(_APPLY, (migration.number, migration.name, migration.checksum))
+def _applied(
+    place: ConnectionInfo, rows: Sequence[tuple[Any, ...]], known: Sequence[Migration]
+) -> int:
+    return steps_applied(f"PostgreSQL at {place.text}", rows, known)
+
+
+async def _apply_next(
+    connection: Connection, place: ConnectionInfo, known: Sequence[Migration]
+) -> None:
+    """What is next now that no other process can be about to do the same."""
+    rows = await _recorded(connection)
+    number = _applied(place, rows, known)
+    if number == 0:
+        await connection.execute("CREATE SCHEMA IF NOT EXISTS anew")
+        await connection.execute(_RECORD)
+    if was_unreleased(rows, known):
+        number -= 1
+        await connection.execute("DELETE FROM anew.migrations WHERE number > %s", (number,))
+    elif number < len(known):
+        # The script has no parameters: several statements at once, and % is just a character.
+        await connection.execute(known[number].sql.encode())
+    if number < len(known):
+        step = known[number]
+        await connection.execute(_APPLY, (step.number, step.name, step.checksum))

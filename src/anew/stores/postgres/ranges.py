@@ -1,6 +1,6 @@
 """Makes the partitions of the weeks to come, and removes old runs, whole weeks at once if it can.
 
-What a week is, in run ids, is in `sql/postgres/0004_ranges.sql`.
+What a week is, in run ids, is in `sql/postgres/0001_schema/4_ranges.sql`.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from anew.stores.sqlite.backfill import FailureBackfill, mark_some
 from anew.stores.sqlite.commits import check_log, wake, write_commit
 from anew.stores.sqlite.connection import Synchronous, open_owner, open_reader, telling
 from anew.stores.sqlite.files import Loss, OpenFiles, Owns, ReadFiles
-from anew.stores.sqlite.migrations import check_schema, migrate, migrations
+from anew.stores.sqlite.migrations import check_schema, migrate, sqlite_migrations
 from anew.stores.sqlite.reader import Reader
 from anew.stores.sqlite.roster import pool_loads
 from anew.stores.sqlite.session import ReadOnlyFile, SqliteSession, SqliteWrites
@@ -194,7 +194,7 @@ class SqliteDatabase:
         if creates_folder:
             _create_folder(Path(path).absolute().parent)
         connection = open_owner(where, synchronous)
-        migrate(connection, where, migrations())
+        migrate(connection, where, sqlite_migrations())
         with telling(where):
             has_more = mark_some(connection)
         loss = Loss()
@@ -213,7 +213,7 @@ class SqliteDatabase:
         """For a second process beside the owner: everything that writes raises StoreError."""
         where = str(path)
         connection = open_reader(where)
-        check_schema(connection, where, migrations())
+        check_schema(connection, where, sqlite_migrations())
         loss, files = Loss(), ReadFiles(where, is_own=False)
         reader = Reader(connection, where, files=files, loss=loss)
         return cls(where, ReadOnlyFile(where), reader, loss)

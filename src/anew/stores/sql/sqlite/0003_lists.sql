@@ -1,4 +1,10 @@
--- What lists of runs are searched and counted by.
+-- What lists of runs are searched and counted by; paths of programs; who works on this file.
+--
+-- Takes the place of scripts that were never released; a file that has all of them fits:
+-- replaces fa2fe13e660b97be64c3e4bf91a7d109351feb5a8d1aed2277e078e12c853370
+-- replaces 1ededc31ce092278505a81ab06b67d7ac4cc9b1430ef2910055b3feff9212b93
+-- replaces ee628dd11907433fda8f8554ed01461d2c535dc8f8f9712028b37667ffe77958
+-- replaces 59dec7e4bd48ace1348173191e5ff3ddf3c1e1ababc66312dfebb8400d382a11
 
 -- Written by the commit that fails the run. Those of runs that failed before are written after a
 -- database is opened, a few at a time.
@@ -92,3 +98,28 @@ SELECT
     ) AS open,
     (SELECT max(later.run) FROM runs AS later WHERE later.retry_of = run_states.run) AS retried_as
 FROM run_states;
+
+-- The path that a playbook names in its metadata, so that nobody reads a document to list it.
+-- A document that was kept before gets its path when it is registered or run again.
+ALTER TABLE programs ADD COLUMN path TEXT;
+CREATE INDEX programs_by_path ON programs (path) WHERE path IS NOT NULL;
+
+-- Who works on this file, as each process last said; and the questions that wait for people.
+CREATE TABLE workers (
+    worker     TEXT PRIMARY KEY,
+    host       TEXT NOT NULL,
+    process    INTEGER NOT NULL,
+    kind       TEXT NOT NULL,
+    pools      TEXT NOT NULL,            -- JSON; an empty list is all of them
+    slots      INTEGER NOT NULL,
+    busy       INTEGER NOT NULL,
+    leases     INTEGER NOT NULL,
+    version    TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL,
+    jobs       TEXT NOT NULL DEFAULT '[]'  -- JSON: those that it has leased
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX jobs_asking ON jobs (due_at, run) WHERE reason = 'person';
+-- With jobs_due, so that the jobs of each pool are counted in the order of an index.
+CREATE INDEX jobs_aside ON jobs (pool, due_at) WHERE is_leased = 0 AND due_at IS NULL;

@@ -1,6 +1,9 @@
--- Many transitions in one call: what each of them costs by itself is paid once for all.
+-- Many transitions in one call, and therefore in one round trip: what each of them costs by itself is
+-- paid once for all.
 --
--- Takes the place of commit_v1, which stays for processes of an earlier version.
+-- The functions answer instead of raising: what is refused shares its transaction with others. They
+-- find every row by its key. The settings say so, because a plan that was made while a table was
+-- nearly empty would read all of it, and is kept.
 
 -- What the trigger durable of the other tables does. A trigger is called with every statement, and a
 -- group has many.
@@ -16,31 +19,49 @@ BEGIN
 END
 $$;
 
-DROP TRIGGER durable ON anew.runs;
-
--- What processes of an earlier version call sees to it as well.
-ALTER FUNCTION anew.commit_v1 RENAME TO commit_plain_v1;
-CREATE FUNCTION anew.commit_v1(
-    p_run bigint, p_expected bigint, p_at bigint,
-    p_status text, p_error text, p_ended_at bigint,
-    p_ats bigint[], p_names text[], p_datas text[], p_replaced text[],
-    p_step text, p_visit bigint, p_iteration bigint, p_token bigint, p_settle text,
-    p_to_step text, p_to_visit bigint, p_to_iteration bigint, p_pool text, p_until bigint,
-    p_due_at bigint, p_reason text, p_attempt bigint, p_calls_again boolean,
-    p_drop_all boolean, p_drops json, p_jobs json, p_wakes json,
-    p_new json, p_checksums text[], p_blobs bytea[], p_format text, p_snapshot bytea
+-- Why a commit was refused: {1, run} a run has its key, {2} its lease is lost, {3, version} the run
+-- is at another version (NULL: it is not there). NULL: this very commit was made before.
+CREATE FUNCTION anew.refusal_v1(
+    p_run bigint, p_expected bigint, p_key text,
+    p_step text, p_visit bigint, p_iteration bigint, p_token bigint,
+    p_ats bigint[], p_names text[], p_datas text[], p_replaced text[]
 ) RETURNS bigint[]
 LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
+DECLARE
+    v_version bigint;
+    v_owner bigint;
+    v_same bigint;
 BEGIN
-    PERFORM anew.make_durable_v1();
-    RETURN anew.commit_plain_v1(
-        p_run, p_expected, p_at, p_status, p_error, p_ended_at,
-        p_ats, p_names, p_datas, p_replaced, p_step, p_visit, p_iteration, p_token, p_settle,
-        p_to_step, p_to_visit, p_to_iteration, p_pool, p_until,
-        p_due_at, p_reason, p_attempt, p_calls_again, p_drop_all, p_drops, p_jobs, p_wakes,
-        p_new, p_checksums, p_blobs, p_format, p_snapshot
-    );
+    SELECT version INTO v_version FROM anew.runs WHERE run = p_run;
+    IF v_version >= p_expected + cardinality(p_names) AND cardinality(p_names) > 0 THEN
+        SELECT count(*) INTO v_same
+        FROM unnest(p_ats, p_names, p_datas, p_replaced) WITH ORDINALITY
+            AS given (at, name, data, replaced, number)
+        JOIN anew.events AS kept ON kept.run = p_run AND kept.seq = p_expected + given.number
+        WHERE kept.at = given.at AND kept.name = given.name AND kept.data = given.data
+            AND kept.replaced IS NOT DISTINCT FROM given.replaced;
+        IF v_same = cardinality(p_names) THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF p_key IS NOT NULL THEN
+        SELECT run INTO v_owner FROM anew.runs WHERE key = p_key;
+        IF FOUND THEN
+            RETURN ARRAY[1, v_owner];
+        END IF;
+    END IF;
+    IF p_token IS NOT NULL THEN
+        PERFORM 1 FROM anew.jobs
+        WHERE run = p_run AND step = p_step AND visit = p_visit AND iteration = p_iteration
+            AND token = p_token AND leased_until IS NOT NULL;
+        IF NOT FOUND THEN
+            RETURN ARRAY[2];
+        END IF;
+    END IF;
+    RETURN ARRAY[3, v_version];
 END
 $$;
 
@@ -239,6 +260,56 @@ BEGIN
         IF v_why IS NOT NULL THEN
             v_answer := v_answer || ARRAY[n, v_why[1], coalesce(v_why[2], -1)];
         END IF;
+    END LOOP;
+    RETURN v_answer;
+END
+$$;
+
+-- `commit_v2`, for a group in which a run fails (p_failed_of tells by which commit) or takes up
+-- another (`retry_of` in its `new`).
+CREATE FUNCTION anew.commit_v3(
+    p_runs bigint[], p_expected bigint[], p_versions bigint[], p_updated bigint[],
+    p_statuses text[], p_errors text[], p_ended bigint[], p_clears boolean[],
+    p_steps text[], p_visits bigint[], p_iterations bigint[], p_tokens bigint[], p_settles text[],
+    p_to_steps text[], p_to_visits bigint[], p_to_iterations bigint[],
+    p_pools text[], p_untils bigint[], p_mores json[],
+    p_of bigint[], p_seqs bigint[], p_ats bigint[], p_names text[], p_datas text[],
+    p_replaced text[],
+    p_blob_of bigint[], p_checksums text[], p_blobs bytea[],
+    p_kept_of bigint[], p_formats text[], p_snapshots bytea[],
+    p_failed_of bigint[], p_kinds text[], p_messages text[], p_fingerprints text[]
+) RETURNS bigint[]
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_answer bigint[];
+    v_retry_of bigint;
+BEGIN
+    v_answer := anew.commit_v2(
+        p_runs, p_expected, p_versions, p_updated, p_statuses, p_errors, p_ended, p_clears,
+        p_steps, p_visits, p_iterations, p_tokens, p_settles,
+        p_to_steps, p_to_visits, p_to_iterations, p_pools, p_untils, p_mores,
+        p_of, p_seqs, p_ats, p_names, p_datas, p_replaced,
+        p_blob_of, p_checksums, p_blobs, p_kept_of, p_formats, p_snapshots
+    );
+    -- One that was refused finds its run at another version, or marked the same by another.
+    FOR n IN 1 .. cardinality(p_failed_of) LOOP
+        UPDATE anew.runs SET
+            error_kind = p_kinds[n], error_message = p_messages[n],
+            fingerprint = p_fingerprints[n]
+        WHERE run = p_runs[p_failed_of[n]] AND version = p_versions[p_failed_of[n]]
+            AND status = 'failed' AND fingerprint IS NULL;
+    END LOOP;
+    FOR n IN 1 .. cardinality(p_runs) LOOP
+        v_retry_of := (p_mores[n] -> 'new' ->> 'retry_of')::bigint;
+        CONTINUE WHEN v_retry_of IS NULL;
+        -- One that was refused, because another run has its id, says nothing about that one.
+        CONTINUE WHEN EXISTS (
+            SELECT 1 FROM generate_subscripts(v_answer, 1) AS i WHERE i % 3 = 1 AND v_answer[i] = n
+        );
+        UPDATE anew.runs SET retry_of = v_retry_of WHERE run = p_runs[n] AND retry_of IS NULL;
     END LOOP;
     RETURN v_answer;
 END
