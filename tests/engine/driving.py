@@ -60,7 +60,7 @@ class Drive:
     def move(self):
         live = self.state.live_step_runs()
         assert live, "nothing is live, and the run has not ended"
-        run = next((one for one in live if one.status is not StepRunStatus.DELAYED), live[0])
+        run = next((one for one in live if self.is_due(one)), live[0])
         if run.status in FRESH:
             return Taken(run.key)
         if run.status is StepRunStatus.EXECUTING:
@@ -72,6 +72,10 @@ class Drive:
             return Signalled(run.awaited.signal)
         self.now = max(self.now, run.resume_at or 0)
         return Due(run.key)
+
+    def is_due(self, run):
+        """Whether it waits for no later moment. A delay of nothing is over when it begins."""
+        return run.status is not StepRunStatus.DELAYED or (run.resume_at or 0) <= self.now
 
 
 def driven(program, workload=None, *, seed=0, moves=MOVES_MAX):

@@ -81,9 +81,33 @@ def test_a_failure_is_not_cut_off_from_what_it_withdraws():
         assert isinstance(log[fork_point(log, seq - 1) - 1], e.TaskProcessed)
 
 
+RETRIED_AT_ONCE = """
+workflow:
+- step: start
+  loop: {in: [1, 2, 3], iterator: one, spec: {mode: parallel}}
+  tool:
+    kind: http
+    url: http://example.test
+    spec:
+      policy:
+        rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 3, delay: 0}}]
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_iterations_that_are_retried_at_once_go_on_in_the_order_they_had(seed):
+    program = load_text(RETRIED_AT_ONCE, "test.yaml").program
+    log = driven(program, seed=seed).log
+    assert any(isinstance(one, e.TaskRetryScheduled) for one in log)
+    assert_goes_on_as_it_did(program, seed)
+
+
 @tried(playbooks(), st.integers(0, 99), examples=4, long=(7, 7, 7))
 def test_a_run_goes_on_from_any_event_as_it_went_on_there(document, seed):
-    program = load_text(document, "test.yaml").program
+    assert_goes_on_as_it_did(load_text(document, "test.yaml").program, seed)
+
+
+def assert_goes_on_as_it_did(program, seed):
     whole = driven(program, seed=seed)
     for asked in cuts_of(whole.log, seed):
         at = fork_point(whole.log, asked)
