@@ -52,11 +52,13 @@ def tried(
     examples: int,
     long: Sequence[int],
     suppress: Iterable[HealthCheck] = (HealthCheck.too_slow,),
+    derandomize: bool = False,
     **named: Any,
 ) -> Callable[[Test], Test]:
     """A property with some examples in `make test`, and many more in `make test-long`.
 
-    Each number of `long` is a test of its own, so that several processes share them.
+    Each number of `long` is a test of its own, so that several processes share them. Where examples
+    are the same every time (`derandomize`), those of `make test` are the first of the others.
     """
     shares = [
         pytest.param(examples, id="some"),
@@ -70,7 +72,10 @@ def tried(
         @pytest.mark.parametrize("examples", shares)
         def test(examples: int) -> None:
             bounds = settings(
-                max_examples=examples, deadline=None, suppress_health_check=list(suppress)
+                max_examples=examples,
+                deadline=None,
+                suppress_health_check=list(suppress),
+                derandomize=derandomize,
             )
             bounds(given(*strategies, **named)(check))()
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -36,6 +36,7 @@ from tests.engine.test_chaos import Chaos
 from tests.engine.test_graph_invariants import Sketch, World, some_program
 from tests.example_world import EXAMPLES, document_file
 from tests.generated import playbooks, scripts
+from tests.suites import tried
 from tests.test_conformance import CASES, source, suffix
 from tests.views.graphs import ASK, RACE, RACED, RESTARTS, drawn
 
@@ -103,8 +104,7 @@ def test_every_example_is_recorded_and_played_alike(name: str) -> None:
     assert [x.name for x in again.log] == [x.name for x in simulation.log]
 
 
-@settings(max_examples=20)
-@given(document=playbooks(), script=scripts())
+@tried(document=playbooks(), script=scripts(), examples=5, long=(15,))
 def test_random_playbooks_are_recorded_and_played_alike(document: str, script: Any) -> None:
     program = program_of(document)
     try:
@@ -115,8 +115,7 @@ def test_random_playbooks_are_recorded_and_played_alike(document: str, script: A
     check(program, simulation.runs)
 
 
-@settings(max_examples=20)
-@given(document=playbooks(), script=scripts(), seed=st.integers(0, 10**6))
+@tried(document=playbooks(), script=scripts(), seed=st.integers(0, 10**6), examples=5, long=(15,))
 def test_workers_that_come_late_and_get_lost_change_no_decision(
     document: str, script: Any, seed: int
 ) -> None:
@@ -139,8 +138,7 @@ class Ticking(World):
         super().do(boundary)
 
 
-@settings(max_examples=60)
-@given(chance=st.randoms(use_true_random=False))
+@tried(chance=st.randoms(use_true_random=False), examples=15, long=(45,))
 def test_random_graphs_are_recorded_and_played_alike(chance: Random) -> None:
     program = some_program(Random(chance.randint(0, 10**9)))
     world = Ticking(program, Random(chance.randint(0, 10**9)))

@@ -15,6 +15,7 @@ from anew.languages.playbook.migrate import migrate
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
 from tests.languages.documents import EVERYTHING, SEEDS
+from tests.suites import tried
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 BASES = [EVERYTHING, *SEEDS]
@@ -83,8 +84,7 @@ def mutate(data: st.DataObject, tree: Any) -> None:
         container.append(container[key])
 
 
-@FUZZ
-@given(st.data())
+@tried(st.data(), examples=30, long=(150,), derandomize=True)
 def test_a_document_with_changed_values_never_raises(data: st.DataObject) -> None:
     tree = json.loads(json.dumps(data.draw(st.sampled_from(TREES))))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -94,8 +94,7 @@ def test_a_document_with_changed_values_never_raises(data: st.DataObject) -> Non
     check(json.dumps(tree))
 
 
-@FUZZ
-@given(st.data())
+@tried(st.data(), examples=50, long=(150,), derandomize=True)
 def test_a_document_with_changed_text_never_raises(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(BASES))
     for _ in range(data.draw(st.integers(1, 3))):

@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
 
 from anew.languages.schema import playbook_schema
 from anew.program.kinds import KINDS
@@ -24,6 +23,7 @@ from tests.languages.schema_documents import (
     validator,
     value_of,
 )
+from tests.suites import tried
 
 CHANGES_EACH = 2
 
@@ -59,8 +59,7 @@ def test_small_changes_are_seen_by_both_or_by_neither() -> None:
     assert seen > 250
 
 
-@settings(max_examples=60, deadline=None)
-@given(generated_playbooks())
+@tried(generated_playbooks(), examples=15, long=(45,))
 def test_a_generated_playbook_is_valid_exactly_when_its_shape_is(text: str) -> None:
     assert validator().is_valid(json.loads(text)) == (not rules_of(text) & SHAPE_RULES)
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume
 from hypothesis import strategies as st
 
 from anew.errors import ConfigError
@@ -12,17 +12,14 @@ from anew.languages import load_text
 from tests.engine.generated_dots import Sketch
 from tests.generated import playbooks, scripts
 from tests.lab.faults.documents import broken
+from tests.suites import tried
 
 RATES = dict.fromkeys(FAULTS, 0.3)
 RUNS = 4
 EVENTS_MAX = 1_000
 SKETCHES_MAX = 20
 
-often = settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+patience = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 seeds = st.integers(0, 10**6)
 
 
@@ -39,16 +36,16 @@ def checked(program, script, seed):
     assert stuck == []
 
 
-@often
-@given(document=playbooks(), script=scripts(), seed=seeds)
+@tried(
+    document=playbooks(), script=scripts(), seed=seeds, examples=10, long=(30,), suppress=patience
+)
 def test_no_fault_breaks_an_invariant_of_a_playbook(document, script, seed):
     program = load_text(document, "generated.yaml").program
     assert program is not None
     checked(program, script_of(script), seed)
 
 
-@often
-@given(chance=seeds, seed=seeds)
+@tried(chance=seeds, seed=seeds, examples=20, long=(20,), suppress=patience)
 def test_no_fault_breaks_an_invariant_of_a_graph(chance, seed):
     random = Random(chance)
     texts = (Sketch(random).text() for _ in range(SKETCHES_MAX))

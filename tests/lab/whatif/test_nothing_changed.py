@@ -16,6 +16,7 @@ from anew.lab.whatif import PastRun, whatif
 from anew.lab.whatif.play import figures_of
 from anew.languages import load_text
 from tests.generated import playbooks, scripts
+from tests.suites import tried
 from tests.test_conformance import CASES, source, suffix
 from tests.test_examples import ROOT, SCRIPTS, document_of
 from tests.views.graphs import RESTARTS, drawn
@@ -54,8 +55,7 @@ def test_an_example(script: Path) -> None:
         assert_nothing_changes(program, simulation.log)
 
 
-@settings(max_examples=25, deadline=None)
-@given(playbooks(), scripts())
+@tried(playbooks(), scripts(), examples=6, long=(19,))
 def test_any_playbook(document, script) -> None:
     program = load_text(document, "generated.yaml").program
     try:

@@ -18,6 +18,7 @@ from schemathesis import GenerationMode, checks
 
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.openapi import description
+from tests.suites import mostly_long
 from tests.surfaces.api.processes import PATIENCE_SECONDS, ended, server
 from tests.surfaces.api.served import CHAIN, NOOP, TOKEN
 
@@ -56,7 +57,7 @@ def collecting(failures: list[str], label: str) -> Iterator[None]:
         failures.append(f"{label}: {''.join(format_exception(error))}")
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+@pytest.mark.parametrize("mode", mostly_long([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
 def test_the_server_keeps_to_its_own_description(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: GenerationMode
 ) -> None:
