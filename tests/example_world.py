@@ -32,10 +32,10 @@ from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program, RouteMode
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.restarts import successor
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunId
 from anew.stores.sqlite import SqliteDatabase
 from anew.views.summary import summary

@@ -11,8 +11,8 @@ from anew.errors import ConfigError
 from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 
 

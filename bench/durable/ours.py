@@ -23,8 +23,8 @@ from anew.engine.events import TaskStarted
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.state import RunStatus
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.store import RunId
 from anew.stores.sqlite import SqliteDatabase

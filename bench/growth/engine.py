@@ -19,8 +19,9 @@ from msgspec import Struct
 from anew.engine.state import RunStatus
 from anew.runtime.engine import Engine
 from anew.runtime.leases import LEASE_SECONDS
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document, read_document
+from anew.runtime.roles import ProcessRole
+from anew.runtime.run_starts import StartRequest
 from anew.store import DEFAULT_POOL, Database, RunId
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.sqlite import SqliteDatabase
@@ -65,13 +66,13 @@ class Site(Struct, frozen=True):
 async def engine_at(site: Site, *, works_on_all: bool = False) -> AsyncIterator[Engine]:
     """An engine that has done something: on its own runs, or as a server does on those of all."""
     database = await _database(site)
-    engine = Engine(
-        database,
-        Path(_scratch.name),
+    role = ProcessRole(
+        "server" if works_on_all else "command",
+        LEASE_SECONDS if works_on_all or database.is_shared else None,
         works_on_all=works_on_all,
         pools=[DEFAULT_POOL] if works_on_all else None,
-        lease_seconds=LEASE_SECONDS if works_on_all or database.is_shared else None,
     )
+    engine = Engine(database, Path(_scratch.name), role)
     try:
         await play(engine, site.compiled(chain(WARM_STEPS)))
         yield engine

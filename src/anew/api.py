@@ -26,7 +26,7 @@ from anew.program.findings import Finding, Severity
 from anew.runtime import bootstrap
 from anew.runtime import engine as runtime
 from anew.runtime.blocked_on import BlockedOn
-from anew.runtime.engine import GRACE_SECONDS, SLOTS
+from anew.runtime.engine import GRACE_SECONDS, SLOTS, Listener
 from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import (
     AutoApprove,
@@ -37,10 +37,10 @@ from anew.runtime.interviewers import (
     Interviewer,
     Recording,
 )
-from anew.runtime.ledger import Listener, StartRequest
 from anew.runtime.programs import Document
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.restarts import successor
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.signals import OpenSignal
 from anew.store import RunId
 from anew.tool import Call, Tool

@@ -25,9 +25,9 @@ from anew.runtime.bootstrap import open_engine, open_server_engine
 from anew.runtime.commands import CancelRun
 from anew.runtime.control_socket import send_command
 from anew.runtime.databases import open_database, private_files, scratch_folder
-from anew.runtime.ledger import StartRequest
 from anew.runtime.ownership import Ownership, is_owned, socket_path
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.store import StoreError, StoreGone
 from anew.stores.contract.making import RUN, first, follows, job, paused
 from anew.stores.sqlite import SqliteDatabase
@@ -462,7 +462,7 @@ def test_files_are_for_their_user_alone_whatever_the_umask(database: Path, mask:
 
     async def play() -> dict[str, int]:
         async with open_engine(str(database)) as engine:
-            await engine.register(read_document(NOOP, "a.yaml"))
+            await engine.programs.register(read_document(NOOP, "a.yaml"))
             return {path.name: mode_of(path) for path in database.parent.iterdir()}
 
     with umask(mask):
@@ -477,7 +477,7 @@ def test_files_that_an_earlier_version_left_open_are_taken_from_others(
 ) -> None:
     async def play() -> dict[str, int]:
         async with open_engine(str(database)) as engine:
-            await engine.register(read_document(NOOP, "a.yaml"))
+            await engine.programs.register(read_document(NOOP, "a.yaml"))
             return {path.name: mode_of(path) for path in database.parent.iterdir()}
 
     asyncio.run(play())

@@ -18,8 +18,9 @@ from anew.runtime.bootstrap import open_engine, open_server_engine
 from anew.runtime.databases import open_database, open_owned
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.roles import ProcessRole
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.store import Lease, RunFilter, RunId, StaleLease
 from tests.crash.kit import soon
@@ -84,9 +85,8 @@ async def live_and_die(file: Path, *, lease_seconds: float | None, runs: int = 1
         engine = Engine(
             database,
             file.with_suffix(".scratch"),
+            ProcessRole("server", lease_seconds, works_on_all=True),
             toolbox=Toolbox({"gate": gate}),
-            works_on_all=True,
-            lease_seconds=lease_seconds,
         )
         begun = [
             (await engine.start(StartRequest(read_document(HELD, "held.yaml"), {}))).run
@@ -107,8 +107,8 @@ def _kill(engine: Engine) -> None:
     engine.worker._polling.cancel()
     for task in list(engine.worker._chains):
         task.cancel()
-    if engine._sharing is not None:
-        for task in engine._sharing._tasks:
+    if engine._coordinator is not None:
+        for task in engine._coordinator._tasks:
             task.cancel()
 
 

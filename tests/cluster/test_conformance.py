@@ -16,8 +16,9 @@ from anew.languages import load_text
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.lease_dispatcher import LeaseDispatcher
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.roles import ProcessRole
+from anew.runtime.run_starts import StartRequest
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.remote import RemoteDatabase
 from anew.surfaces.api.control import control_routes
@@ -91,10 +92,9 @@ async def cluster(database, folder, script):
     server = Engine(
         counted,
         folder,
+        ProcessRole("server", LEASE_SECONDS, works_on_all=True),
         clock=clock,
         slots=0,
-        works_on_all=True,
-        lease_seconds=LEASE_SECONDS,
         process=next(PROCESSES),
     )
     dispatcher = LeaseDispatcher(counted)
@@ -106,10 +106,9 @@ async def cluster(database, folder, script):
         worker = Engine(
             calls,
             folder,
+            ProcessRole("worker", LEASE_SECONDS, works_on_all=True),
             clock=clock,
             slots=10_000,
-            works_on_all=True,
-            lease_seconds=LEASE_SECONDS,
             toolbox=OneTool(ScriptedTool(tapes, clock)),
             draw=script.draws(),
             interviewer=ScriptedPerson(tapes, clock),

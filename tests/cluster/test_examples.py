@@ -15,8 +15,9 @@ import pytest
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.lease_dispatcher import LeaseDispatcher
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.roles import ProcessRole
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.remote import RemoteDatabase
@@ -65,7 +66,10 @@ async def cluster(
 ) -> AsyncIterator[tuple[Engine, Engine]]:
     """An engine that only serves, and one that reaches it over HTTP and only works."""
     server = Engine(
-        database, folder / "server", slots=0, works_on_all=True, lease_seconds=LEASE_SECONDS
+        database,
+        folder / "server",
+        ProcessRole("server", LEASE_SECONDS, works_on_all=True),
+        slots=0,
     )
     dispatcher = LeaseDispatcher(database)
     async with listening(Starlette(routes=control_routes(server, dispatcher))) as (url, _):
@@ -73,8 +77,7 @@ async def cluster(
         worker = Engine(
             remote,
             folder / "scratch",
-            works_on_all=True,
-            lease_seconds=LEASE_SECONDS,
+            ProcessRole("worker", LEASE_SECONDS, works_on_all=True),
             draw=lambda: 0.5,
             interviewer=person,
         )

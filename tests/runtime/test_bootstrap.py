@@ -5,6 +5,7 @@ import asyncio
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError
 from anew.runtime.bootstrap import open_server_engine
+from anew.runtime.families import unfinished_runs
 from anew.runtime.worker import Worker
 from anew.stores.contract.making import first, job
 from anew.stores.sqlite import SqliteDatabase
@@ -21,7 +22,7 @@ def test_a_run_that_cannot_go_on_does_not_keep_a_server_from_serving(tmp_path, m
         await database.store.commit(first(jobs=[job(taken_until=LAST_MOMENT)]))
         await database.close()
         async with open_server_engine(str(tmp_path / "anew.db"), works=False) as engine:
-            assert await engine.unfinished(None)
+            assert await unfinished_runs(engine.database.archive)
 
     asyncio.run(play())
-    assert "cannot go on here: it was compiled with extensions" in caplog.text
+    assert "cannot continue here: it was compiled with extensions" in caplog.text

@@ -161,7 +161,7 @@ def test_a_child_whose_branch_ended_in_a_process_that_died_is_cancelled_by_the_n
     database = MemoryDatabase()
 
     async def die(world):
-        world.engine._cancel_children = no_time_for_that
+        world.engine._children._cancel_children = no_time_for_that
         run = await world.start(text)
         await world.entered()
         await asyncio.to_thread((tmp_path / "go").write_text, "now\n")

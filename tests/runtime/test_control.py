@@ -15,8 +15,9 @@ from anew.languages import load_text
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.roles import ProcessRole
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
 from anew.stores.packing import pack
@@ -86,9 +87,10 @@ class World:
         self.folder = folder
         self.database = database or MemoryDatabase()
         self.gate = GateTool()
-        self.engine = Engine(
-            self.database, folder / "scratch", toolbox=Toolbox({"gate": self.gate}), **settings
-        )
+        given = [name for name in ProcessRole.__struct_fields__ if name in settings]
+        role = ProcessRole(**{name: settings.pop(name) for name in given})
+        toolbox = Toolbox({"gate": self.gate})
+        self.engine = Engine(self.database, folder / "scratch", role, toolbox=toolbox, **settings)
         self.engine.ledger._store = CheckedStore(self.engine.ledger._store)
 
     async def start(self, text, workload=None, **more):

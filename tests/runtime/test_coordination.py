@@ -99,10 +99,10 @@ async def sharing(places, folder, *settings):
 def die(world):
     """As if the process had died: it says nothing more, and nothing is handed back."""
     engine = world.engine
-    tasks = [engine.worker._polling, *engine.worker._chains, *engine._sharing._tasks]
+    tasks = [engine.worker._polling, *engine.worker._chains, *engine._coordinator._tasks]
     for task in tasks:
         task.cancel()
-    engine._sharing._stop_listening()
+    engine._coordinator._stop_listening()
 
 
 def test_a_wide_loop_is_worked_on_by_both_and_its_log_is_true(places, tmp_path):
@@ -155,9 +155,9 @@ def test_a_late_report_of_a_worker_that_was_thought_dead_changes_nothing(places,
     async def work(slow, heir):
         run = await slow.start(TWO)
         await slow.entered()
-        for task in slow.engine._sharing._tasks:  # stopped, as by SIGSTOP: no heartbeat
+        for task in slow.engine._coordinator._tasks:  # stopped, as by SIGSTOP: no heartbeat
             task.cancel()
-        slow.engine._sharing._stop_listening()
+        slow.engine._coordinator._stop_listening()
         await heir.entered()
         slow.gate.answers.put_nowait({"said": "from the dead"})
         heir.gate.answers.put_nowait({"said": "alive"})
@@ -244,7 +244,7 @@ def test_a_child_begun_while_its_parent_is_cancelled_elsewhere_does_not_go_on(pl
 
     async def work(server, worker):
         begun, go_on = asyncio.Event(), asyncio.Event()
-        start = worker.engine._begin
+        start = worker.engine._starter.start
 
         async def slow(order):
             if order.parent is not None:
@@ -252,7 +252,7 @@ def test_a_child_begun_while_its_parent_is_cancelled_elsewhere_does_not_go_on(pl
                 await go_on.wait()
             return await start(order)
 
-        worker.engine._begin = slow
+        worker.engine._starter.start = slow
         run = await server.start(parent)
         await asyncio.wait_for(begun.wait(), 10)
         await server.engine.cancel(run)

@@ -9,7 +9,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
-from anew.runtime import turns, worker
+from anew.runtime import suspects, turns
 from anew.store import RunFilter, StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.test_child_tool import CHILD, PARENT
@@ -50,15 +50,16 @@ def test_children_of_a_run_cancelled_by_a_process_that_died_are_cancelled(tmp_pa
         await other.entered()
         killed = asyncio.Event()
 
-        async def dies(_):
+        async def dies():
             killed.set()
             await asyncio.Event().wait()
 
-        server.engine.unfinished = dies
+        server.engine._children._finish_starting = dies
         cancelling = asyncio.create_task(server.engine.cancel(run))
         await asyncio.wait_for(killed.wait(), 10)
         die(server)
         cancelling.cancel()
+        del server.engine._children._finish_starting
 
         async def has_ended():
             [child] = await other.database.archive.runs(RunFilter(parent=run))
@@ -100,18 +101,18 @@ def test_a_lease_that_ran_out_while_nobody_could_say_so_is_not_taken(tmp_path):
     async def work(busy, other):
         run = await busy.start(ONE)
         await busy.entered()
-        store, sharing = busy.database.store, other.engine._sharing
+        store, sharing = busy.database.store, other.engine._coordinator
         [lease] = busy.engine.worker.leases()
         past = busy.database.clock.now() - NANOSECONDS
         await store.extend([lease], past)  # as after an outage: all are late
         await sharing._take_over()
         await sharing._take_over()  # too soon after the first look to mean anything
-        await busy.engine._sharing._say_alive()
+        await busy.engine._coordinator._say_alive()
         await sharing._take_over()
         assert await store.extend([lease], past - 1)
         await sharing._take_over()
         assert "step.redelivered" not in await busy.names(run)
-        sharing._lease_seconds = 0.0  # as if a heartbeat's time had passed: that worker is dead
+        sharing._beat_seconds = 0.0  # as if a heartbeat's time had passed: that worker is dead
         await sharing._take_over()
         names = await busy.names(run)
         assert names.count("step.redelivered") == 1
@@ -123,12 +124,12 @@ def test_a_lease_that_is_extended_at_the_last_moment_is_not_taken(tmp_path):
     async def work(busy, other):
         run = await busy.start(ONE)
         await busy.entered()
-        store, sharing = busy.database.store, other.engine._sharing
+        store, sharing = busy.database.store, other.engine._coordinator
         [lease] = busy.engine.worker.leases()
         past = busy.database.clock.now() - NANOSECONDS
         await store.extend([lease], past)
         [late] = await store.expired(past + 1)
-        await busy.engine._sharing._say_alive()
+        await busy.engine._coordinator._say_alive()
         await sharing._recover(late)
         assert "step.redelivered" not in await busy.names(run)
 
@@ -162,9 +163,10 @@ def test_an_engine_that_serves_others_survives_a_store_that_is_away(tmp_path):
         async def away(*_):
             raise StoreError("away")
 
-        world.engine._cancel_children = away
-        world.engine._stop_branches(1, [])
-        await asyncio.gather(*world.engine._clearing, return_exceptions=True)
+        children = world.engine._children
+        children._cancel_children = away
+        children.end_branches(1, [])
+        await asyncio.gather(*children._ending, return_exceptions=True)
         assert not world.engine.worker.failure.done()
 
     together(work, tmp_path, {})
@@ -234,20 +236,20 @@ def test_who_waits_no_longer_is_forgotten_and_does_not_disturb_others(tmp_path):
         await asyncio.sleep(0)
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
-        assert world.engine.ledger.awaited == [run]
+        assert world.engine.ledger.endings.awaited == [run]
         world.gate.answers.put_nowait({"said": 1})
         assert (await asyncio.wait_for(staying, 10)).last_result == {"said": 1}
-        assert world.engine.ledger.awaited == []
+        assert world.engine.ledger.endings.awaited == []
         other = await world.start(ONE)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(world.engine.wait(other), 0.01)
-        assert world.engine.ledger.awaited == []
+        assert world.engine.ledger.endings.awaited == []
 
     together(work, tmp_path, {})
 
 
 def test_a_cancelled_suspect_frees_the_worker_it_waited_in(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "SUSPECT_SECONDS_MAX", 0)
+    monkeypatch.setattr(suspects, "SUSPECT_SECONDS_MAX", 0)
 
     async def work(busy, starter):
         await busy.start(ONE)

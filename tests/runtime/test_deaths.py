@@ -17,8 +17,8 @@ from anew.lab.replay import replay
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import AutoApprove
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.generated import playbooks
@@ -136,7 +136,7 @@ async def until_ended(engine, run, oracle):
 async def die(engine):
     """Nothing more happens in this engine."""
     worker = engine.worker
-    tasks = [worker._polling, *worker._chains, *engine._clearing]
+    tasks = [worker._polling, *worker._chains, *engine._children._ending]
     await engine.people.interviews.stop()
     for task in tasks:
         task.cancel()

@@ -10,8 +10,8 @@ import pytest
 
 from anew.engine.state import RunStatus
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 
@@ -74,7 +74,7 @@ def test_a_store_that_fails_is_told_to_all_who_wait_and_to_who_waits_later(tmp_p
         slow.let_go.set()
         told = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 10)
         assert [str(error) for error in told] == ["the disk is full"] * 3
-        for wait in (engine.wait, engine.ledger.ending):
+        for wait in (engine.wait, engine.ledger.endings.wait):
             with pytest.raises(StoreError, match="the disk is full"):
                 await asyncio.wait_for(wait(run), 10)
         await engine.stop(0)

@@ -16,8 +16,8 @@ from anew.runtime.bootstrap import open_engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.views.effects import CallKey
 
@@ -432,7 +432,7 @@ workflow:
         plan = await world.engine.forks.plan(old, ForkPoint(at))
         labels, day = {}, 86_400 * 10**9
         beginning = plan.beginning(old, "later", labels=labels, workload={})
-        state = fold(beginning.told_of(old))
+        state = fold(beginning.events_of(old))
         late = e.RunPaused(seq=at + 1, at=began + day, shared_with="1", later_by=day)
         (run,) = evolve(state, late).live_step_runs()
         assert run.began_at == began + day

@@ -17,8 +17,8 @@ from anew.engine.state import RunStatus
 from anew.lab.replay import replay
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.store import RunFilter
 from anew.stores.memory import MemoryDatabase

@@ -14,7 +14,7 @@ from anew.runtime.bootstrap import open_engine, open_server_engine
 from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine
 from anew.runtime.heartbeat import ALIVE_SECONDS_MAX, is_alive
-from anew.runtime.ledger import StartRequest
+from anew.runtime.run_starts import StartRequest
 from anew.store import Presence
 from anew.stores.contract.roster import presence
 from anew.stores.sqlite.roster import SqliteRoster

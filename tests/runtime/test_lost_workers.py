@@ -100,7 +100,7 @@ def test_a_process_says_which_jobs_it_has_and_who_asks_for_the_run_is_told(
         run = await world.start(ONE)
         await world.entered()
         database = world.database
-        said = _Heart(world.engine, "worker")._presence()
+        said = _Heart(world.engine)._presence()
         (lease,) = world.engine.worker.leases()
         assert said.jobs == [HeldJob(lease.job, lease.token)]
         now = database.clock.now()

@@ -313,7 +313,7 @@ workflow:
         await world.engine.cancel(run)
         plan = await world.engine.forks.plan(run, ForkPoint(step="c"))
         beginning = plan.beginning(run, "again", labels={}, workload={})
-        again = (await world.engine.ledger.reopen(beginning)).run
+        again = (await world.engine._starter.reopen(beginning)).run
         live = {step.key for step in fold(await world.log(again)).live_step_runs()}
         assert {key.step for key in live} == {"a", "c"}
         assert {row.job.key for row in await world.database.archive.jobs(again)} == live

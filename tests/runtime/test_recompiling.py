@@ -24,8 +24,8 @@ from anew.runtime.command_executor import execute
 from anew.runtime.commands import StartRun
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import compiled_again, read_document
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunId, StoredProgram
 from anew.stores.memory import MemoryDatabase
 
@@ -99,7 +99,7 @@ def test_a_run_goes_on_elsewhere_when_the_files_of_its_graph_are_gone(tmp_path: 
 
 KILLED = """
 import asyncio, sys
-from anew.runtime.ledger import StartRequest
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.bootstrap import open_engine
 from anew.runtime.programs import read_document
 
@@ -136,7 +136,9 @@ def test_a_registered_graph_is_started_and_retried_without_its_files(tmp_path: P
 
     async def begin() -> None:
         async with open_engine(database) as engine:
-            await engine.register(read_document(file.read_text(), str(file), dialect="docs"))
+            await engine.programs.register(
+                read_document(file.read_text(), str(file), dialect="docs")
+            )
 
     async def go_on() -> list[Event]:
         async with open_engine(database) as engine:

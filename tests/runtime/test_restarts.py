@@ -6,9 +6,9 @@ from anew.engine import events as e
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.keys import check_key
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.runtime.restarts import last_of_line, successor
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.test_control import _gate_is_a_kind, _kill, in_a_world  # noqa: F401

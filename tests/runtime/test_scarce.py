@@ -9,8 +9,8 @@ import pytest
 
 from anew.engine.state import RunStatus
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
 from anew.tools.shell import ShellTool

@@ -12,14 +12,8 @@ from anew.engine.state import RunStatus
 from anew.lab.replay import replay
 from anew.languages import load_text
 from anew.runtime.fork_points import whole_log
-from anew.runtime.signals import (
-    BadSignal,
-    NoSuchRun,
-    PayloadTooLarge,
-    RunEnded,
-    SignalsFull,
-    open_signals,
-)
+from anew.runtime.payloads import PayloadTooLarge
+from anew.runtime.signals import BadSignal, NoSuchRun, RunEnded, SignalsFull, open_signals
 from anew.store import WaitReason
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase

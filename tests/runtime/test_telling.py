@@ -3,8 +3,8 @@
 import asyncio
 
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.stores.sqlite import SqliteDatabase
 
 LOOP = """

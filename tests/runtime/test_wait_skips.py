@@ -94,7 +94,7 @@ def test_the_next_attempt_starts_at_once(tmp_path):
     async def work(world, clock):
         run = await failed_once(world)
         await parked(world, run, "retry")
-        assert await world.engine.skip(run, by="ann") == 1
+        assert len(await world.engine.waits.skip(run, by="ann")) == 1
         await world.entered()
         assert world.gate.calls[1].place.attempt == 2
         assert clock.now() == 0
@@ -111,7 +111,7 @@ def test_a_sleep_ends_at_once_and_says_how_long_it_was(tmp_path):
         run = await world.start(NAP)
         await parked(world, run, "sleep")
         clock._now = 7_500_000_000
-        assert await world.engine.skip(run) == 1
+        assert len(await world.engine.waits.skip(run)) == 1
         assert (await world.ended(run)).last_result == 7.5
         assert "step.redelivered" not in await world.names(run)
 
@@ -126,7 +126,9 @@ def test_a_sleep_that_was_ended_stays_so_when_its_owner_dies_then(tmp_path):
         await parked(world, run, "sleep")
         _kill(world)
         keeper = World(tmp_path, database, clock=VirtualClock(5_000_000_000))
-        assert await keeper.engine.skip(run) == 1  # it works on no run that it was not told of
+        assert (
+            len(await keeper.engine.waits.skip(run)) == 1
+        )  # it works on no run that it was not told of
         _kill(keeper)
         world = World(tmp_path, database, clock=VirtualClock(900_000_000_000))
         await world.engine.adopt([run])
@@ -143,7 +145,7 @@ def test_a_skip_that_comes_before_the_sleep_is_put_aside_is_not_lost(tmp_path):
 
         async def late(lease, how):
             if not skipped:
-                skipped.append(await world.engine.skip(lease.job.run))
+                skipped.append(len(await world.engine.waits.skip(lease.job.run)))
             await park(lease, how)
 
         world.engine.ledger.park = late
@@ -157,7 +159,7 @@ def test_a_skip_that_comes_before_the_sleep_is_put_aside_is_not_lost(tmp_path):
 def test_a_wait_that_is_slept_in_place_goes_on_to_its_end(tmp_path):
     async def work(world, clock):
         run = await failed_once(world, SHORT)
-        assert await world.engine.skip(run) == 1
+        assert len(await world.engine.waits.skip(run)) == 1
         while not clock._sleepers:
             await asyncio.sleep(0)
         clock._jump()
@@ -173,7 +175,10 @@ def test_only_what_is_meant_is_skipped_and_only_once(tmp_path):
     async def work(world, _):
         run = await world.start(NAPS)
         await parked(world, run, "sleep", 5)
-        skip = world.engine.skip
+
+        async def skip(*of, **more):
+            return len(await world.engine.waits.skip(*of, **more))
+
         assert await skip(run, "each", visit=2) == 0
         assert await skip(run, "each", visit=1, iteration=3) == 1
         assert await skip(run, "each", iteration=3) == 0
@@ -194,7 +199,7 @@ def test_many_waits_are_ended_in_commits_of_bounded_size(tmp_path, monkeypatch):
         await parked(world, run, "sleep", 5)
         told = []
         world.engine.listen(lambda _, events: told.append(len(skips(events))))
-        assert await world.engine.skip(run) == 5
+        assert len(await world.engine.waits.skip(run)) == 5
         assert [count for count in told if count] == [2, 2, 1]
         await world.ended(run)
 
@@ -206,7 +211,7 @@ def test_in_a_pause_the_attempt_waits_for_the_resume(tmp_path):
         run = await failed_once(world)
         await parked(world, run, "retry")
         await world.engine.pause(run)
-        assert await world.engine.skip(run) == 1
+        assert len(await world.engine.waits.skip(run)) == 1
         assert len(world.gate.calls) == 1
         await world.engine.resume(run)
         await world.entered()
@@ -228,11 +233,11 @@ def test_what_cannot_be_meant_is_refused(tmp_path):
     async def work(world, _):
         run = await world.start(NAP)
         with pytest.raises(ConfigError, match=r"has no step 'nab'\. Did you mean 'nap'"):
-            await world.engine.skip(run, "nab")
+            await world.engine.waits.skip(run, "nab")
         with pytest.raises(ConfigError, match="name the step, too"):
-            await world.engine.skip(run, visit=1)
+            await world.engine.waits.skip(run, visit=1)
         with pytest.raises(ConfigError, match="there is no run 5"):
-            await world.engine.skip(5)
+            await world.engine.waits.skip(5)
 
     in_still_time(work, tmp_path)
 
@@ -244,7 +249,7 @@ def test_a_secret_in_a_name_stays_out_of_the_log(tmp_path):
         world.engine.keychain.redactor.learn(Credential("vault", "token", {"token": secret}))
         run = await world.start(NAP)
         await parked(world, run, "sleep")
-        assert await world.engine.skip(run, by=f"ann {secret}") == 1
+        assert len(await world.engine.waits.skip(run, by=f"ann {secret}")) == 1
         await world.ended(run)
         (skipped,) = skips(await world.log(run))
         assert skipped.by == "ann [redacted]"
@@ -273,15 +278,16 @@ def test_another_process_ends_the_wait_and_the_worker_goes_on(places, tmp_path):
         await worker.entered()
         worker.gate.answers.put_nowait(outcome_of(error="down"))
         await parked(server, run, "retry")
-        assert await server.engine.skip(run, by="ann") == 1
+        assert len(await server.engine.waits.skip(run, by="ann")) == 1
         await worker.entered()
         assert worker.gate.calls[1].place.attempt == 2
         worker.gate.answers.put_nowait({"fine": 1})
         assert (await server.ended(run)).last_result == {"fine": 1}
         nap = await server.start(NAP)
         await parked(server, nap, "sleep")
-        counts = await asyncio.gather(*(one.engine.skip(nap) for one in (server, worker, server)))
-        assert sum(counts) == 1
+        engines = (server.engine, worker.engine, server.engine)
+        ended = await asyncio.gather(*(one.waits.skip(nap) for one in engines))
+        assert sum(map(len, ended)) == 1
         assert (await server.ended(nap)).last_result < 60
 
     lasting = {"lease_seconds": FOREVER_SECONDS}

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from anew.engine.outcome import Outcome
 from anew.engine.state import RunState, RunStatus
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.stores.memory import MemoryDatabase
 from anew.tools.python.tool import PythonTool
 from tests.tools.code_calls import call_of, has_ended, with_python, written

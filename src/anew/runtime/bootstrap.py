@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from anew.credentials import redacted_logs
 from anew.engine.moments import LAST_MOMENT
-from anew.errors import ConfigError, EngineBug, ProgramError
+from anew.errors import ConfigError
+from anew.runtime.adoption import OF_ONE_RUN
 from anew.runtime.control_socket import ControlSocket
 from anew.runtime.databases import (
     database_file,
@@ -31,9 +32,9 @@ from anew.runtime.heartbeat import beating
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.leases import lease_seconds
 from anew.runtime.ownership import Ownership
+from anew.runtime.roles import ProcessRole
 from anew.runtime.toolbox import Toolbox
 from anew.store import DEFAULT_POOL, Database, Lease, StoreGone
-from anew.stores.damage import DamagedRun
 from anew.tool import Tool
 from anew.tools.sandbox import open_sandbox
 
@@ -48,7 +49,6 @@ async def open_engine(
     url: str | None = None,
     *,
     slots: int = SLOTS,
-    works_on_all: bool = False,
     grace_seconds: float = GRACE_SECONDS,
     tools: Mapping[str, Tool] | None = None,
     extensions: Extensions | None = None,
@@ -56,26 +56,24 @@ async def open_engine(
 ) -> AsyncIterator[Engine]:
     """An engine that owns a database file, or shares a database with others; it stops cleanly.
 
-    The owner of a file takes orders beside it. `tools` by kind take the place of those that are
+    The owner of a file takes commands beside it. `tools` by kind take the place of those that are
     built in or installed.
     """
     sandbox = open_sandbox(private_files(url))
     async with open_database(url) as database:
+        role = ProcessRole("command", lease_seconds() if database.is_shared else None)
         engine = Engine(
             database,
             scratch_folder(url),
+            role,
             slots=slots,
-            works_on_all=works_on_all,
             toolbox=Toolbox(tools, sandbox=sandbox),
             extensions=extensions,
             interviewer=interviewer,
-            lease_seconds=lease_seconds() if database.is_shared else None,
         )
-        engine.keychain.hide(address=url)
-        engine.keychain.remember(identity_of(url))
-        _heed_loss(engine)
-        async with beating(engine, "command"), _stopping(engine, grace_seconds):
-            await _open_door(engine, url)
+        _fail_on_loss(engine)
+        async with _working(engine, url, grace_seconds):
+            await _open_socket(engine, url)
             yield engine
 
 
@@ -100,16 +98,12 @@ async def open_server_engine(
         before_work()
         # Looked for before this process takes any itself.
         void = [] if ownership is None else await _void_leases(database, ownership)
-        engine = _working(
-            database,
-            url,
-            slots=slots if works else 0,
-            pools=pools,
-            toolbox=Toolbox(sandbox=sandbox),
-        )
-        _heed_loss(engine)
-        async with beating(engine, "server"), _stopping(engine, grace_seconds):
-            await _open_door(engine, url)
+        role = ProcessRole("server", lease_seconds(), works_on_all=True, pools=pools)
+        own_slots, toolbox = slots if works else 0, Toolbox(sandbox=sandbox)
+        engine = Engine(database, scratch_folder(url), role, slots=own_slots, toolbox=toolbox)
+        _fail_on_loss(engine)
+        async with _working(engine, url, grace_seconds):
+            await _open_socket(engine, url)
             await _take_over(engine, void)
             if ownership is not None:
                 ownership.settle()
@@ -136,44 +130,35 @@ async def open_worker_engine(
         )
     sandbox = open_sandbox([*private_files(url), *hidden])
     async with open_database(url) as database:
-        engine = _working(database, url, slots=slots, pools=pools, toolbox=Toolbox(sandbox=sandbox))
-        async with beating(engine, "worker"), _stopping(engine, grace_seconds):
+        role = ProcessRole("worker", lease_seconds(), works_on_all=True, pools=pools)
+        toolbox = Toolbox(sandbox=sandbox)
+        engine = Engine(database, scratch_folder(url), role, slots=slots, toolbox=toolbox)
+        async with _working(engine, url, grace_seconds):
             yield engine
 
 
-def _working(
-    database: Database, url: str | None, *, slots: int, pools: Sequence[str], toolbox: Toolbox
-) -> Engine:
-    engine = Engine(
-        database,
-        scratch_folder(url),
-        slots=slots,
-        works_on_all=True,
-        pools=pools,
-        toolbox=toolbox,
-        lease_seconds=lease_seconds(),
-    )
+@asynccontextmanager
+async def _working(engine: Engine, url: str | None, grace_seconds: float) -> AsyncIterator[None]:
+    """Be known as a worker of the database, until the engine has stopped.
+
+    Until then no log record of the process shows a secret it knows.
+    """
     engine.keychain.hide(address=url)
     engine.keychain.remember(identity_of(url))
-    return engine
+    async with beating(engine):
+        with redacted_logs(engine.keychain.redactor):
+            try:
+                yield
+            finally:
+                await engine.stop(grace_seconds)
 
 
-@asynccontextmanager
-async def _stopping(engine: Engine, grace_seconds: float) -> AsyncIterator[None]:
-    """Until the engine has stopped, no log record of the process shows a secret it knows."""
-    with redacted_logs(engine.keychain.redactor):
-        try:
-            yield
-        finally:
-            await engine.stop(grace_seconds)
-
-
-async def _open_door(engine: Engine, url: str | None) -> None:
+async def _open_socket(engine: Engine, url: str | None) -> None:
     """Let other terminals on this machine reach the owner of a file."""
     if kind_of(url) == "sqlite":
-        door = ControlSocket(engine, database_file(url))
-        await door.open()
-        engine.before_stop = door.close
+        control = ControlSocket(engine, database_file(url))
+        await control.open()
+        engine.before_stop = control.close
 
 
 async def _void_leases(database: Database, ownership: Ownership) -> list[Lease]:
@@ -191,12 +176,11 @@ async def _take_over(engine: Engine, void: Sequence[Lease]) -> None:
     for lease in void:
         try:
             await engine.worker.recover(lease)
-        except (ConfigError, ProgramError, EngineBug, DamagedRun) as error:
-            # What is wrong with one run (extensions it needs, say) is no reason not to serve.
-            _LOG.warning("run %s cannot go on here: %s", lease.job.run, error)
+        except OF_ONE_RUN as error:
+            _LOG.warning("run %s cannot continue here: %s", lease.job.run, error)
 
 
-def _heed_loss(engine: Engine) -> None:
+def _fail_on_loss(engine: Engine) -> None:
     """Fail as soon as anyone misses the files of the database."""
     loop = asyncio.get_running_loop()
 

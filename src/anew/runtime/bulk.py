@@ -140,7 +140,7 @@ async def _act(engine: Engine, deed: BulkOperation, row: RunRow) -> None:
 
 
 async def _skip(engine: Engine, run: RunId, deed: BulkOperation) -> bool:
-    return await engine.skip(run, by=deed.by) > 0
+    return bool(await engine.waits.skip(run, by=deed.by))
 
 
 async def _retry(engine: Engine, run: RunId, _: BulkOperation) -> bool:

@@ -17,9 +17,10 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.state import FINAL, RunStatus, StepRunKey
 from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
-from anew.runtime.ledger import Ledger, Started, StartRequest
+from anew.runtime.ledger import Ledger
 from anew.runtime.programs import Document, Programs, compiled_beside
 from anew.runtime.restarts import last_of_line
+from anew.runtime.run_starts import Started, StartRequest
 from anew.store import Archive, JobRef, RunId, RunRow
 from anew.tool import Answer, Call, Parked
 from anew.values import Object, Value

@@ -15,9 +15,9 @@ from anew.runtime.bulk import BULK_RUNS_MAX, ActionRefused, BulkOperation, act_o
 from anew.runtime.commands import Command, run_id
 from anew.runtime.engine import Engine
 from anew.runtime.forks import ForkPoint, ForkRequest
-from anew.runtime.ledger import Started, StartRequest
 from anew.runtime.program_moves import moves_row, moves_to
 from anew.runtime.programs import Document, compiled_beside, read_document
+from anew.runtime.run_starts import Started, StartRequest
 from anew.runtime.wait_skips import skipped_row
 from anew.runtime.webhooks import open_webhooks
 from anew.store import RunFilter, RunId
@@ -58,9 +58,9 @@ async def execute(engine: Engine, command: Command) -> Object:
         case c.ChangeRuns():
             return await _change(engine, command)
         case c.PruneRuns(before=before):
-            return {"removed": await engine.prune(before)}
+            return {"removed": await engine.removal.prune(before)}
         case c.DropRun(run=run):
-            await engine.drop(run_id(run))
+            await engine.removal.drop(run_id(run))
             return {"removed": 1}
         case c.SealCredential(sealed=sealed):
             await engine.database.vault.seal(sealed)
@@ -97,7 +97,7 @@ async def _fork(engine: Engine, command: c.ForkRun) -> Object:
 
 async def _register(engine: Engine, command: c.RegisterProgram) -> Object:
     document = await _document(command)
-    version = await engine.register(document)
+    version = await engine.programs.register(document)
     moves = await moves_to(engine.database, engine.programs, document)
     return {"name": document.program.name, "version": version, "runs": moves_row(moves)}
 
@@ -119,7 +119,7 @@ async def _document(command: c.DocumentCommand) -> Document:
 async def _skip(engine: Engine, command: c.SkipWaits) -> Object:
     """End waits; whoever works on the run continues with it."""
     run = run_id(command.run)
-    ended = await engine.skipping.skip(
+    ended = await engine.waits.skip(
         run, command.step, visit=command.visit, iteration=command.iteration, by=command.by
     )
     live = await engine.ledger.live.newest(run)

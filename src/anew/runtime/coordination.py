@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from random import uniform
 from typing import Any, TypeAlias
 
@@ -18,8 +18,9 @@ from anew.runtime.leases import BEATS_PER_LEASE
 from anew.runtime.ledger import Ledger
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.people import People
+from anew.runtime.roles import ProcessRole
 from anew.runtime.worker import Worker
-from anew.store import ANY_POOL, Database, JobRef, Lease, Notice, RunId
+from anew.store import Database, JobRef, Lease, Notice, RunId
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,10 +41,9 @@ class Coordinator:
         worker: Worker,
         ledger: Ledger,
         people: People,
+        role: ProcessRole,
         *,
         clock: Clock,
-        pools: Collection[str] | None,
-        lease_seconds: float,
         end_orphan: Callable[[LiveRun], Awaitable[None]],
         tidy: Callable[[], Awaitable[None]],
     ) -> None:
@@ -52,14 +52,15 @@ class Coordinator:
         self._ledger = ledger
         self._people = people
         self._clock = clock
-        self._pools = pools
-        self._lease_seconds = lease_seconds
+        self._role = role
+        assert role.lease_seconds is not None
+        self._beat_seconds = role.lease_seconds / BEATS_PER_LEASE
         self._end_orphan = end_orphan
         self._suspected: dict[_Seen, int] = {}
         self._turning: set[RunId] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop_listening = database.notices.listen(self._hear, turns_only=database.store.waits)
-        self._begin(self._every(lambda: lease_seconds / BEATS_PER_LEASE, self._say_alive))
+        self._begin(self._every(lambda: self._beat_seconds, self._say_alive))
         if not database.store.waits:  # the server at the other end does that
             self._begin(self._every(self._look_seconds, self._take_over))
             self._begin(self._every(lambda: MAINTENANCE_SECONDS, database.maintain))
@@ -99,28 +100,25 @@ class Coordinator:
     def _hear(self, notice: Notice) -> None:
         poller = self._worker.poller
         if notice.due and (poller.adopted is None or notice.run in poller.adopted):
-            ours = [due for pool, due in notice.due.items() if self._is_ours(pool)]
+            ours = [due for pool, due in notice.due.items() if self._role.takes(pool)]
             if ours:
                 poller.notice(min(ours))
         if notice.has_turned and notice.run not in self._turning:
             self._turning.add(notice.run)
             self._begin(self._guarded(self._turn(notice.run), notice.run))
 
-    def _is_ours(self, pool: str) -> bool:
-        return self._pools is None or pool == ANY_POOL or pool in self._pools
-
     async def _turn(self, run: RunId) -> None:
         """A run changed its status, or some of its calls may have no use any more."""
         self._turning.discard(run)
         await self._keep(self._worker.stoppable(run))
-        await self._ledger.look(run)
+        await self._ledger.endings.look(run)
         self._people.look_again()
 
     async def _look_for_ends(self) -> None:
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            for run in self._ledger.awaited:
-                await self._guarded(self._ledger.look(run), run)
+            for run in self._ledger.endings.awaited:
+                await self._guarded(self._ledger.endings.look(run), run)
                 self._people.look_again()
 
     # --- leases --------------------------------------------------------------------------------
@@ -135,14 +133,14 @@ class Coordinator:
     async def _keep(self, leases: Sequence[Lease]) -> None:
         if not leases:
             return
-        until = self._ledger.lease_end(self._clock.now())
+        until = self._role.lease_end(self._clock.now())
         kept = await self._store.extend(leases, until)
         still = {(lease.job, lease.token) for lease in kept}
         self._worker.lose([one for one in leases if (one.job, one.token) not in still])
 
     def _look_seconds(self) -> float:
         """A heartbeat apart at least; and not all at once, as whoever is first does it for all."""
-        return self._lease_seconds / BEATS_PER_LEASE * uniform(1.05, 1.35)
+        return self._beat_seconds * uniform(1.05, 1.35)
 
     async def _take_over(self) -> None:
         """Hand out again what belonged to workers that are gone.
@@ -158,7 +156,7 @@ class Coordinator:
         }
         now = self._clock.now()
         self._suspected = {key: self._suspected.get(key, now) for key in seen}
-        beat = int(self._lease_seconds / BEATS_PER_LEASE * NANOSECONDS)
+        beat = int(self._beat_seconds * NANOSECONDS)
         for key, since in self._suspected.items():
             if now - since >= beat:
                 await self._guarded(self._recover(seen[key]), seen[key].job.run)

@@ -24,11 +24,11 @@ from anew.errors import ConfigError
 from anew.runtime.damage import check_row, folded, readable_log
 from anew.runtime.fork_points import events_before, failed_step
 from anew.runtime.keys import KeyInUse
-from anew.runtime.ledger import Ledger, Started
 from anew.runtime.programs import Document, Programs
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
+from anew.runtime.run_starts import RunStarter, Started
 from anew.runtime.shared_history import SharedHistory
-from anew.store import Archive, Database, RunId
+from anew.store import Archive, RunId
 from anew.values import Object
 
 Documents: TypeAlias = Callable[[str], Awaitable[Document]]  # by digest
@@ -216,16 +216,16 @@ class Forks:
 
     def __init__(
         self,
-        database: Database,
+        archive: Archive,
         programs: Programs,
-        ledger: Ledger,
+        starter: RunStarter,
         *,
         adopt: Callable[[Iterable[RunId]], Awaitable[None]],
         cancel: Callable[[RunId, str], Awaitable[bool]],
     ) -> None:
-        self._archive = database.archive
+        self._archive = archive
         self._programs = programs
-        self._ledger = ledger
+        self._starter = starter
         self._adopt = adopt
         self._cancel = cancel
 
@@ -285,7 +285,7 @@ class Forks:
     async def _begin(
         self, beginning: SharedHistory, run: RunId, key: str | None, *, label: str
     ) -> Started:
-        started = await self._ledger.reopen(beginning, key)
+        started = await self._starter.reopen(beginning, key)
         if not started.is_new and key is not None:
             await made_before(self._archive, run, key, label=label)
         return started

@@ -19,7 +19,7 @@ from anew import __version__
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.runtime.engine import Engine
 from anew.runtime.leases import HEARTBEAT_SECONDS
-from anew.store import HeldJob, Presence, WorkerKind
+from anew.store import HeldJob, Presence
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ NEWS_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def beating(engine: Engine, kind: WorkerKind) -> AsyncIterator[None]:
+async def beating(engine: Engine) -> AsyncIterator[None]:
     """Be known as a worker of the engine's database meanwhile."""
-    heart = _Heart(engine, kind)
+    heart = _Heart(engine)
     task = asyncio.create_task(heart.beat_on())
     try:
         yield
@@ -52,9 +52,8 @@ async def beating(engine: Engine, kind: WorkerKind) -> AsyncIterator[None]:
 class _Heart:
     """Says the same process each time, by an id of its own."""
 
-    def __init__(self, engine: Engine, kind: WorkerKind) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._kind = kind
         self._worker = token_hex(8)
         self._host = socket.gethostname()[:HOST_CHARACTERS_MAX]
         self._started_at = engine.database.clock.now()
@@ -63,7 +62,7 @@ class _Heart:
         self._told: frozenset[HeldJob] = frozenset()
 
     async def beat_on(self) -> None:
-        if self._kind == "command":
+        if self._engine.role.kind == "command":
             await asyncio.sleep(COMMAND_QUIET_SECONDS)
         while True:
             await self._try(self._beat(), HEARTBEAT_SECONDS)
@@ -102,8 +101,8 @@ class _Heart:
             worker=self._worker,
             host=self._host,
             process=os.getpid(),
-            kind=self._kind,
-            pools=list(engine.pools or ())[:POOLS_TOLD_MAX],
+            kind=engine.role.kind,
+            pools=list(engine.role.pools or ())[:POOLS_TOLD_MAX],
             slots=engine.slots.total,
             busy=engine.slots.taken,
             leases=len(engine.worker.leases()),

@@ -7,18 +7,19 @@ be read again. Knows nothing of tools.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from itertools import count
 from random import random
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.clock import Clock
-from anew.engine.boundaries import Boundary, Requested
+from anew.engine.boundaries import Boundary
 from anew.engine.events import (
     Event,
     HumanAnswered,
@@ -26,31 +27,25 @@ from anew.engine.events import (
     SignalReceived,
     SignalTimedOut,
 )
-from anew.engine.fold import fold
-from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
-from anew.runtime.ids import RunIds
+from anew.runtime.endings import Endings
 from anew.runtime.live_runs import LiveRun, LiveRuns
-from anew.runtime.programs import Document, Programs
-from anew.runtime.shared_history import SharedHistory
+from anew.runtime.programs import Programs
+from anew.runtime.roles import ProcessRole
 from anew.runtime.slots import Slots
-from anew.runtime.turns import Assignment, Turn, TurnContext, head_of, reopening_turn, take_turn
+from anew.runtime.turns import Assignment, Turn, TurnContext, head_of, take_turn
 from anew.store import (
     Commit,
     Database,
-    JobRef,
-    KeyTaken,
     Lease,
-    NewRun,
     Park,
     RunId,
     StaleVersion,
     WaitReason,
 )
-from anew.values import Object
 
 # How often a refused turn is decided again before it counts as a mistake of ours. Among processes
 # that share a run it is no mistake: whoever comes second decides again, after a pause that grows.
@@ -64,29 +59,27 @@ _HEARD = frozenset({HumanAnswered, HumanTimedOut, SignalReceived, SignalTimedOut
 # What a turn waits for where nobody else takes turns.
 _NOBODY: AbstractAsyncContextManager[None] = nullcontext()
 
-Listener = Callable[[RunId, Sequence[Event]], None]
 
+class LedgerListener(Protocol):
+    """Who learns what the ledger does; of commits once they are durable, in their order."""
 
-class StartRequest(Struct, frozen=True):
-    """A wish for a run. For `entry`, `continues` and `generation` see `run.requested`."""
+    def run_starting(self, run: RunId) -> None:
+        """This process is about to commit the first turn of a run."""
 
-    document: Document
-    workload: Object
-    key: str | None = None
-    labels: Mapping[str, str] = {}
-    parent: JobRef | None = None
-    depth: int = 0
-    entry: str | None = None
-    continues: str | None = None
-    generation: int = 0
+    def committed(self, run: RunId, events: Sequence[Event]) -> None:
+        """These happened."""
 
+    def job_due(self, at: int) -> None:
+        """A job can be worked on then, or a slot is free for one."""
 
-class Started(Struct, frozen=True):
-    """`is_new` is False when a run with this key was there already."""
+    def branches_ended(self, run: RunId, keys: Sequence[StepRunKey]) -> None:
+        """Calls of these step-runs have no use any more."""
 
-    run: RunId
-    is_new: bool
-    assignments: list[Assignment] = []
+    def waits_changed(self) -> None:
+        """A run may now wait for nothing but others, or for one of them no longer."""
+
+    def run_ended(self, run: RunId) -> None:
+        """It has ended, or could not be started."""
 
 
 class Applied(Struct, frozen=True):
@@ -97,26 +90,13 @@ class Applied(Struct, frozen=True):
     events: Sequence[Event] = ()
 
 
-class _Ending(Struct):
-    """What is known once a run has ended, and how many wait to know it."""
-
-    future: asyncio.Future[RunState]
-    waiters: int = 0
-
-    def fail(self, error: BaseException) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
-            self.future.exception()  # it is known, whether or not anyone still waits
-
-
 NOTHING = Applied([], has_moved=False)
 
 
 class Ledger:
     """The one way the runtime changes a run.
 
-    `lease_seconds` is how long a worker may keep a job before it must say that it is alive: None
-    where one process works alone, and nobody else moves its runs on.
+    What it does, one `listener` is told; `endings` are for those who wait for a run.
     """
 
     def __init__(
@@ -125,136 +105,38 @@ class Ledger:
         programs: Programs,
         clock: Clock,
         *,
+        role: ProcessRole,
         slots: Slots,
+        listener: LedgerListener,
         draw: Callable[[], float] = random,
-        pools: Iterable[str] | None = None,
-        lease_seconds: float | None = None,
-        process: int | None = None,
     ) -> None:
         self._store = database.store
-        self._archive = database.archive
         self._programs = programs
         self._clock = clock
         self._slots = slots
         self._draw = draw
-        self._pools = None if pools is None else frozenset(pools)
-        self._lease_seconds = lease_seconds
+        self._role = role
+        self._is_shared = role.is_shared
+        self._listener = listener
+        self._pools = None if role.pools is None else frozenset(role.pools)
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
-        self._ids = RunIds(clock, process)
-        self._endings: dict[RunId, _Ending] = {}
         # Runs that took a long turn: theirs are taken one after the other.
         self._long: set[RunId] = set()
         self._one_long_turn = asyncio.Lock()
-        archive = None if lease_seconds is None else database.archive
+        archive = database.archive if role.is_shared else None
         self.live = LiveRuns(database.store, programs, archive)
-        self.listeners: list[Listener] = []
-        self.on_handed_out: Callable[[int], None] = _ignore
-        self.on_ended: Callable[[RunId], None] = _ignore
-        self.on_begins: Callable[[RunId], None] = _ignore
-        self.on_stopped: Callable[[RunId, Sequence[StepRunKey]], None] = _ignore_stopped
-        self.on_question: Callable[[], None] = _nothing
-        self._given_up: dict[RunId, Exception] = {}
-        self._failure: BaseException | None = None
+        self.endings = Endings(self.live, database.archive)
 
-    async def start(self, order: StartRequest) -> Started:
-        """A new run, or the one its key names."""
-        await self._programs.keep(order.document)
-        for _ in range(TURN_ATTEMPTS_MAX):
-            try:
-                live, turn = await self._decided_first(order)
-                await self._begin(live, turn)
-            except KeyTaken as taken:
-                return Started(taken.run, is_new=False)
-            except StaleVersion:
-                continue  # another process drew the same id, or more secrets are needed
-            else:
-                return Started(live.id, is_new=True, assignments=turn.assignments)
-        raise EngineBug(f"no run of {order.document.program.name} could be begun")
-
-    async def _decided_first(self, order: StartRequest) -> tuple[LiveRun, Turn]:
-        """A new run and its first turn, which is taken in a thread when it is long."""
-        for allowance in (Allowance(TURN_OPERATIONS_AT_ONCE), None):
-            live = self._new_run(order)
-            await self.live.refresh_secrets(live)
-            take = partial(self._first_turn, live, order, self._context(allowance=allowance))
-            try:
-                turn = take() if allowance else await self._patiently(take)
-            except MissingSecret as missing:
-                self._programs.learn(live.program, missing)
-                raise StaleVersion(f"run {live.id} has to be decided with more secrets") from None
-            except TakesLong:
-                continue
-            return live, turn
-        raise EngineBug("a turn that may take as long as it likes was too long")
-
-    async def _begin(self, live: LiveRun, turn: Turn) -> None:
+    async def begin(self, live: LiveRun, turn: Turn) -> None:
         """Commit the first turn of a run, which is this process's before anyone can see it."""
-        self.on_begins(live.id)
+        self._listener.run_starting(live.id)
         try:
             await self._commit(live, turn, holds_slot=False)
         except BaseException:
-            self.on_ended(live.id)
+            self._listener.run_ended(live.id)
             raise
         if not live.is_ended:
             self.live.add(live)
-
-    def _new_run(self, order: StartRequest) -> LiveRun:
-        document = order.document
-        return LiveRun(
-            self._ids.next(),
-            document.program,
-            document.folder,
-            RunState(),
-            order.parent,
-            order.depth,
-        )
-
-    def _first_turn(self, live: LiveRun, order: StartRequest, ctx: TurnContext) -> Turn:
-        new = NewRun(
-            program=live.program.name,
-            digest=live.program.digest,
-            key=order.key,
-            labels=order.labels,
-            parent=order.parent,
-            depth=order.depth,
-        )
-        request = Requested(
-            str(live.id),
-            order.workload,
-            order.document.file,
-            entry=order.entry,
-            continues=order.continues,
-            generation=order.generation,
-        )
-        return take_turn(live, request, ctx, new=new)
-
-    async def reopen(self, beginning: SharedHistory, key: str | None = None) -> Started:
-        """A new run that shares the beginning of another and goes on from there, in one commit."""
-        program, folder = beginning.document.program, beginning.folder
-        await self._programs.keep(beginning.document)
-        for _ in range(TURN_ATTEMPTS_MAX):
-            run = self._ids.next()
-            secrets = await self._programs.secrets(program, folder)
-            events = beginning.told_of(run, secrets)
-            live = LiveRun(run, program, folder, fold(events), secrets=secrets)
-            ctx = self._context()
-            new = NewRun(
-                program.name, program.digest, key, beginning.labels, retry_of=beginning.retry_of
-            )
-            try:
-                turn = await asyncio.to_thread(
-                    reopening_turn, live, events, beginning.cut(ctx.now), ctx, new=new
-                )
-                await self._begin(live, turn)
-            except KeyTaken as taken:
-                return Started(taken.run, is_new=False)
-            except MissingSecret as missing:
-                self._programs.learn(program, missing)
-            except StaleVersion:
-                continue
-            else:
-                return Started(run, is_new=True)
-        raise EngineBug(f"run {beginning.owner} could not be reopened")
 
     async def apply(
         self,
@@ -301,7 +183,7 @@ class Ledger:
                 raise StaleVersion(f"run {run} was refused meanwhile")
         if is_meant is not None and not is_meant(live.state):
             return NOTHING
-        ctx = self._context(
+        ctx = self.context(
             holds_slot=lease is not None,
             may_take_over=may_take_over,
             allowance=Allowance(TURN_OPERATIONS_AT_ONCE),
@@ -344,20 +226,21 @@ class Ledger:
         patient = replace(ctx, allowance=None)
         try:
             take = partial(take_turn, live, boundary, patient, lease=lease)
-            turn = await self._patiently(take)
+            turn = await self.patiently(take)
         except BaseException as error:
             self._learn(live, error)
             raise
         self.live.add(live)
         return live, turn
 
-    async def _patiently(self, take: Callable[[], Turn]) -> Turn:
+    async def patiently(self, take: Callable[[], Turn]) -> Turn:
+        """Take a long turn in a thread, after those before it."""
         async with self._one_long_turn:
             return await asyncio.to_thread(take)
 
     def _is_alone(self, run: RunId) -> bool:
         """Whether this turn keeps others from theirs; if not, the next one of the run will."""
-        was_alone = self._lease_seconds is not None or run in self._long
+        was_alone = self._is_shared or run in self._long
         self._long.add(run)
         return was_alone
 
@@ -372,7 +255,7 @@ class Ledger:
         The store compares versions. A turn of ours that was decided upon another one, which was
         refused, could otherwise follow a turn of theirs that happens to be as long.
         """
-        if self._lease_seconds is None and run not in self._long:
+        if not self._is_shared and run not in self._long:
             return _NOBODY
         lock = self._turns.get(run)
         if lock is None:
@@ -408,81 +291,15 @@ class Ledger:
         return Turn(commit, [], now if park.due_at is None else park.due_at)
 
     def _attempts(self) -> Iterable[int]:
-        return range(TURN_ATTEMPTS_MAX) if self._lease_seconds is None else count()
+        return count() if self._is_shared else range(TURN_ATTEMPTS_MAX)
 
     async def _pause(self, attempt: int) -> None:
         """Let others who share the run go on, before a turn they have refused more than once."""
-        if self._lease_seconds is not None:
+        if self._is_shared:
             most = min(TURN_PAUSE_SECONDS_MAX, 0.001 * 2 ** min(attempt, 10))
             await asyncio.sleep(most * random())
 
-    async def ending(self, run: RunId) -> RunState:
-        """The state of a run when it has ended, and its end is in the store.
-
-        Raises what keeps it from ending here.
-        """
-        given_up = self._given_up.get(run)
-        if given_up is not None:
-            raise given_up.with_traceback(None)
-        ending = self._endings.get(run)
-        if ending is None:
-            ending = self._endings[run] = _Ending(asyncio.get_running_loop().create_future())
-        ending.waiters += 1
-        try:
-            await self.look(run)
-            if self._failure is not None and not ending.future.done():
-                raise self._failure.with_traceback(None)
-            return await asyncio.shield(ending.future)
-        finally:
-            ending.waiters -= 1
-            if not ending.waiters and self._endings.get(run) is ending:
-                del self._endings[run]
-
-    @property
-    def awaited(self) -> list[RunId]:
-        """The runs whose end somebody here waits for."""
-        return list(self._endings)
-
-    async def look(self, run: RunId) -> None:
-        """Tell those who wait for a run if it has ended, here or elsewhere."""
-        if run in self._endings:
-            live = await self.live.newest(run)
-            if live.is_ended:
-                self._tell_ended(run, live.state)
-
-    def _tell_ended(self, run: RunId, state: RunState) -> None:
-        ending = self._endings.pop(run, None)
-        if ending is not None and not ending.future.done():
-            ending.future.set_result(state)
-
-    async def give_up(self, run: RunId, error: Exception) -> None:
-        """This process cannot go on with a run: whoever waits for it, or for a parent, is told."""
-        self._given_up[run] = error
-        ending = self._endings.pop(run, None)
-        if ending is not None:
-            ending.fail(error)
-        row = await self._archive.run(run)
-        if row is not None and row.parent is not None:
-            await self.give_up(row.parent.run, error)
-
-    def fail(self, error: BaseException) -> None:
-        """Nothing can go on here: whoever waits for any run is told."""
-        self._failure = error
-        for ending in self._endings.values():
-            ending.fail(error)
-        self._endings.clear()
-
-    def try_again(self, run: RunId) -> None:
-        """Someone wants to go on with a run that was given up."""
-        self._given_up.pop(run, None)
-
-    def lease_end(self, now: int) -> int:
-        """Until when a job that is taken now is kept."""
-        if self._lease_seconds is None:
-            return LAST_MOMENT
-        return now + int(self._lease_seconds * NANOSECONDS)
-
-    def _context(
+    def context(
         self,
         *,
         holds_slot: bool = False,
@@ -491,7 +308,9 @@ class Ledger:
     ) -> TurnContext:
         free, now = self._slots.free if may_take_over else -1, self._clock.now()
         slots = free if holds_slot else free - 1
-        return TurnContext(now, self._draw, slots, self._pools, self.lease_end(now), allowance)
+        return TurnContext(
+            now, self._draw, slots, self._pools, self._role.lease_end(now), allowance
+        )
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:
         extra = max(0, len(turn.assignments) - (1 if holds_slot else 0))
@@ -503,30 +322,29 @@ class Ledger:
             live.is_stale = True
             if extra:
                 self._slots.give_back(extra)
-                self.on_handed_out(self._clock.now())  # others may use them
+                self._listener.job_due(self._clock.now())  # others may use them
             raise
-        self._tell(live, turn)
+        self._report(live, turn)
 
-    def _tell(self, live: LiveRun, turn: Turn) -> None:
+    def _report(self, live: LiveRun, turn: Turn) -> None:
+        listener, commit = self._listener, turn.commit
         self.live.moved(live.id)
-        if turn.commit.events:
-            for listener in self.listeners:
-                with suppress(Exception):  # who only looks on must not harm the run
-                    listener(live.id, turn.commit.events)
+        if commit.events:
+            listener.committed(live.id, commit.events)
         if turn.next_due is not None:
-            self.on_handed_out(turn.next_due)
-        if turn.commit.wakes:
-            self.on_handed_out(turn.commit.at)
+            listener.job_due(turn.next_due)
+        if commit.wakes:
+            listener.job_due(commit.at)
         if turn.stopped:
-            self.on_stopped(live.id, turn.stopped)
-        if turn.stopped or _concerns_people(turn.commit):
-            self.on_question()
-        if turn.commit.drop_all:
+            listener.branches_ended(live.id, turn.stopped)
+        if turn.stopped or _concerns_people(commit):
+            listener.waits_changed()
+        if commit.drop_all:
             live.is_ended = True
             self.live.forget(live.id)
             self._long.discard(live.id)
-            self.on_ended(live.id)
-            self._tell_ended(live.id, live.state)
+            listener.run_ended(live.id)
+            self.endings.report(live.id, live.state)
 
 
 def _concerns_people(commit: Commit) -> bool:
@@ -538,15 +356,3 @@ def _concerns_people(commit: Commit) -> bool:
         aside.append(commit.park.reason)
     is_aside = not _FOR_OTHERS.isdisjoint(aside)
     return is_aside or not _HEARD.isdisjoint(map(type, commit.events))
-
-
-def _ignore(_: int) -> None:
-    """Nobody wants to know."""
-
-
-def _ignore_stopped(_: RunId, __: Sequence[StepRunKey]) -> None:
-    """Nobody wants to know."""
-
-
-def _nothing() -> None:
-    """Nobody wants to know."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ from anew.store import Database, RunId
 
 
 class People:
-    """Of one engine. `wait` returns when a run has ended, `fail` tells whoever waits an error."""
+    """Of one engine. `fail` reports an error to whoever waits for a run."""
 
     def __init__(
         self,
@@ -39,7 +39,6 @@ class People:
         ledger: Ledger,
         clock: Clock,
         *,
-        wait: Callable[[RunId], Awaitable[RunState]],
         fail: Callable[[BaseException], None],
         redact: Callable[[str], str],
         interviewer: Interviewer | None,
@@ -47,7 +46,6 @@ class People:
         self._database = database
         self._ledger = ledger
         self._clock = clock
-        self._wait = wait
         self._redact = redact
         self._watching: set[asyncio.Future[None]] = set()
         self.interviews = Interviews(
@@ -59,7 +57,7 @@ class People:
 
         A question that an interviewer is being asked does not count yet.
         """
-        ending = asyncio.ensure_future(self._wait(run))
+        ending = asyncio.ensure_future(self._ledger.endings.wait(run))
         try:
             while not ending.done():
                 with self._next_change() as change:

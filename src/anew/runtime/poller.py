@@ -13,6 +13,7 @@ from random import random
 from typing import Any, TypeVar
 
 from anew.clock import Clock
+from anew.runtime.roles import ProcessRole
 from anew.runtime.slots import Slots
 from anew.store import Lease, LeaseResult, RunId, Store, StoreError, StoreGone
 
@@ -41,11 +42,7 @@ LEASE_PAUSE_SECONDS_MAX = 10.0
 
 
 class JobPoller:
-    """Leases jobs of the `adopted` runs (None: of all) and gives them to `begin`, slot by slot.
-
-    `lease_end` says until when a job that is taken now is kept. `is_lasting`: a store that is away
-    comes back some day, and this waits for it.
-    """
+    """Leases jobs of the `adopted` runs (None: of all) and gives them to `begin`, slot by slot."""
 
     def __init__(
         self,
@@ -54,24 +51,19 @@ class JobPoller:
         *,
         slots: Slots,
         begin: Callable[[Lease, int], None],
-        lease_end: Callable[[int], int],
-        adopted: set[RunId] | None,
-        pools: Sequence[str] | None,
-        is_shared: bool,
-        is_lasting: bool,
+        role: ProcessRole,
     ) -> None:
         self._store = store
         self._clock = clock
         self._slots = slots
         self._begin = begin
-        self._lease_end = lease_end
-        self._pools = pools
-        self._is_shared = is_shared
-        self._is_lasting = is_lasting
+        self._role = role
+        self._is_shared = role.is_shared
+        self._is_lasting = role.is_lasting
         self._looked_at = 0.0
-        self._prefetch = PREFETCH_SHARED if is_shared else PREFETCH
-        self._poll_seconds = POLL_SECONDS_SHARED if is_shared else POLL_SECONDS
-        self.adopted = adopted
+        self._prefetch = PREFETCH_SHARED if role.is_shared else PREFETCH
+        self._poll_seconds = POLL_SECONDS_SHARED if role.is_shared else POLL_SECONDS
+        self.adopted: set[RunId] | None = None if role.works_on_all else set()
         self._ahead: deque[tuple[Lease, int]] = deque()
         self._signal = asyncio.Event()
         self._next_due: int | None = 0
@@ -202,9 +194,9 @@ class JobPoller:
         now, self._looked_at = self._clock.now(), asyncio.get_running_loop().time()
         asked = self._store.lease(
             now=now,
-            until=self._lease_end(now),
+            until=self._role.lease_end(now),
             limit=limit,
-            pools=self._pools,
+            pools=self._role.pools,
             runs=None if self.adopted is None else sorted(self.adopted),
             wait_seconds=LEASE_WAIT_SECONDS,
         )

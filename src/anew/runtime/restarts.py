@@ -15,9 +15,10 @@ from anew.engine.events import RunRequested
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.errors import EngineBug
 from anew.runtime.keys import RESTART
-from anew.runtime.ledger import Ledger, Started, StartRequest
+from anew.runtime.ledger import Ledger
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
+from anew.runtime.run_starts import Started, StartRequest
 from anew.store import Archive, RunId
 from anew.tool import Answer, Call
 

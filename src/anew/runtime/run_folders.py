@@ -14,23 +14,22 @@ from pathlib import Path
 from anew.files import make_scratch
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
+from anew.runtime.roles import ProcessRole
 from anew.runtime.tool_calls import CallSite
-from anew.tools.sandbox import folder_of_tasks
+from anew.tools.sandbox import Sandbox, folder_of_tasks
 
 
 class RunFolders:
-    """`scratch` holds the folders of all runs. `has_mounts`: tasks see only what is given to them.
-
-    `is_shared`: documents may lie on other machines.
-    """
+    """`scratch` holds those of all runs. On a shared database, documents may lie elsewhere."""
 
     def __init__(
-        self, scratch: Path, programs: Programs, *, is_shared: bool, has_mounts: bool
+        self, scratch: Path, programs: Programs, role: ProcessRole, sandbox: Sandbox
     ) -> None:
         self._scratch = scratch
         self._programs = programs
-        self._is_shared = is_shared
-        self._has_mounts = has_mounts
+        self._is_shared = role.is_shared
+        # Tasks see only what is given to them.
+        self._has_mounts = sandbox.has_mounts
 
     async def of(self, live: LiveRun) -> CallSite:
         if live.scratch is None:

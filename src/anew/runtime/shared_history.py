@@ -53,7 +53,7 @@ class SharedHistory(Struct, frozen=True):
         assert isinstance(first, e.RunRequested)
         return first
 
-    def told_of(self, run: RunId, secrets: Secrets | None = None) -> list[e.Event]:
+    def events_of(self, run: RunId, secrets: Secrets | None = None) -> list[e.Event]:
         """The events as the log of `run` begins with them."""
         first = replace(self._first, run=str(run), workload=self._workload(run, secrets))
         if self.is_moved:

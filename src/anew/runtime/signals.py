@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Struct
 
 from anew.engine.boundaries import Signalled
@@ -26,6 +25,7 @@ from anew.errors import ConfigError
 from anew.program.policy import OutcomeStatus
 from anew.runtime.families import families
 from anew.runtime.ledger import Ledger
+from anew.runtime.payloads import check_size
 from anew.runtime.questions import readable_state
 from anew.store import Database, RunId
 from anew.values import Value
@@ -36,10 +36,6 @@ Redact = Callable[[Outcome, Secrets | None], Outcome]
 
 class BadSignal(ConfigError):
     """Its name, its id or its payload cannot be a signal's."""
-
-
-class PayloadTooLarge(ConfigError):
-    """The payload is larger than a request may be."""
 
 
 class NoSuchRun(ConfigError):
@@ -91,12 +87,10 @@ class Signals:
         ledger: Ledger,
         *,
         redact: Redact,
-        payload_bytes_max: Callable[[], int],
     ) -> None:
         self._database = database
         self._ledger = ledger
         self._redact = redact
-        self._payload_bytes_max = payload_bytes_max
 
     async def signal(
         self,
@@ -112,7 +106,7 @@ class Signals:
         ConfigError says why it cannot be taken: one of the classes above.
         """
         _check_words(name, id, by)
-        self._check_payload(payload)
+        _check_payload(payload)
         row = await self._database.archive.run(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run}. `anew runs` lists those there are.")
@@ -127,15 +121,12 @@ class Signals:
             return True
         return _unheard(run, (await self._ledger.live.newest(run)).state, came)
 
-    def _check_payload(self, payload: Value) -> None:
-        problem = problem_of(payload)
-        if problem is not None:
-            raise BadSignal(f"the payload {problem}")
-        size, limit = len(msgspec.json.encode(payload)), self._payload_bytes_max()
-        if size > limit:
-            raise PayloadTooLarge(
-                f"the payload has {size:,} bytes; the limit (ANEW_PAYLOAD_BYTES_MAX) is {limit:,}"
-            )
+
+def _check_payload(payload: Value) -> None:
+    problem = problem_of(payload)
+    if problem is not None:
+        raise BadSignal(f"the payload {problem}")
+    check_size(payload)
 
 
 def _check_words(name: str, id: str | None, by: str | None) -> None:

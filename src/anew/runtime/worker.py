@@ -22,12 +22,13 @@ from anew.engine.state import StepRunKey, StepRunStatus
 from anew.program.kinds import kind_named
 from anew.runtime.ledger import Ledger
 from anew.runtime.poller import JobPoller
+from anew.runtime.roles import ProcessRole
 from anew.runtime.run_folders import RunFolders
 from anew.runtime.slots import Slots
+from anew.runtime.suspects import SUSPECT_PAUSE_SECONDS, Suspects
 from anew.runtime.tool_calls import ToolCaller
 from anew.runtime.turns import PARK_SECONDS, Assignment
 from anew.store import (
-    JobRef,
     Lease,
     Park,
     RunId,
@@ -49,12 +50,6 @@ CLEANUP_SECONDS_MAX = 30.0
 GIVEN_UP_SECONDS = 5.0
 # The same for one of a damaged run: somebody has to restore it first.
 DAMAGED_SECONDS = 600.0
-# How long a step-run that may kill its worker waits for those beside it to end.
-ALONE_SECONDS_MAX = 60.0
-# A step-run that may kill its worker is left to one that is idle, for a while.
-SUSPECT_PAUSE_SECONDS = 0.5
-SUSPECT_SECONDS_MAX = 30
-SUSPECTS_SEEN_MAX = 1_000
 
 _LOG = logging.getLogger(__name__)
 _BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
@@ -74,11 +69,7 @@ class _Chain(Struct):
 
 
 class Worker:
-    """Works on the runs it adopted, or on every run of the store (`adopted` None).
-
-    Of `pools` only, where they are given. With `lease_seconds` others work on the store as well.
-    `is_lasting`: a store that fails is waited for, and not told to whoever waits for a run.
-    """
+    """Works on the runs it adopted, or on every run of the store, as its role says."""
 
     def __init__(
         self,
@@ -87,28 +78,29 @@ class Worker:
         caller: ToolCaller,
         clock: Clock,
         *,
+        role: ProcessRole,
         slots: Slots,
-        sites: RunFolders,
-        adopted: set[RunId] | None,
-        pools: Sequence[str] | None = None,
-        is_shared: bool = False,
-        is_lasting: bool = False,
+        folders: RunFolders,
+        on_damaged: Callable[[DamagedRun], None],
     ) -> None:
         self._store = store
         self._ledger = ledger
         self._caller = caller
         self._clock = clock
         self._slots = slots
-        self._sites = sites
-        self._is_shared = is_shared
-        self._is_lasting = is_lasting
+        self._folders = folders
+        self._is_shared = role.is_shared
+        self._is_lasting = role.is_lasting
+        self._on_damaged = on_damaged
         self._chains: dict[asyncio.Task[None], _Chain] = {}
         self._is_stopping = False
-        self._last_chance = asyncio.Lock()
-        self._suspects: set[asyncio.Task[None]] = set()
-        self._seen: dict[JobRef, int] = {}
-        self._changed = asyncio.Event()
-        self.on_damaged: Callable[[DamagedRun], None] = lambda _: None
+        self._suspects = Suspects(
+            slots,
+            clock,
+            is_shared=role.is_shared,
+            count=lambda: len(self._chains),
+            may_reopen=lambda: not self._is_stopping,
+        )
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Whoever waits gets it from there; where nobody does, the same error was told elsewhere.
         self.failure.add_done_callback(lambda failure: failure.cancelled() or failure.exception())
@@ -117,17 +109,11 @@ class Worker:
             clock,
             slots=slots,
             begin=self._begin_leased,
-            lease_end=ledger.lease_end,
-            adopted=adopted,
-            pools=pools,
-            is_shared=is_shared,
-            is_lasting=is_lasting,
+            role=role,
         )
-        ledger.on_handed_out = self.poller.notice
-        ledger.on_ended = self.poller.disown
         self._polling = asyncio.create_task(self._guarded(self.poller.run))
 
-    # --- what others tell it -------------------------------------------------------------------
+    # --- what others report --------------------------------------------------------------------
 
     def follow(self, assignments: Iterable[Assignment]) -> None:
         """Do what a turn asked for; its slots are taken already."""
@@ -236,7 +222,7 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._chains[task]
         self._slots.give_back()
-        self._changed.set()
+        self._suspects.look_again()
         self.poller.look_again()
 
     async def _guarded(
@@ -264,14 +250,14 @@ class Worker:
         self._warn(chain, error)
         seconds = GIVEN_UP_SECONDS
         if isinstance(error, DamagedRun):
-            self.on_damaged(error)
+            self._on_damaged(error)
             seconds = DAMAGED_SECONDS
         with suppress(StoreError):  # the lease runs out, and whoever waits for a parent waits on
             if self._is_shared:
                 due = self._clock.now() + int(seconds * NANOSECONDS)
                 await self._store.release(chain.lease, due_at=due)
             if not self._is_lasting:
-                await self._ledger.give_up(chain.lease.job.run, error)
+                await self._ledger.endings.give_up(chain.lease.job.run, error)
 
     def _warn(self, chain: _Chain, error: Exception) -> None:
         if self._is_lasting:
@@ -282,16 +268,18 @@ class Worker:
         """Tell whoever waits for anything here."""
         if not self.failure.done():
             self.failure.set_exception(error)
-            self._ledger.fail(error)
+            self._ledger.endings.fail(error)
 
     async def _work(self, chain: _Chain, assignment: Assignment | None) -> None:
         if assignment is not None or not await self._is_last_chance(chain):
             await self._go_on(chain, assignment)
-        elif self._is_better_elsewhere(chain.lease):
+        elif self._suspects.is_better_elsewhere(chain.lease.job):
             due = self._clock.now() + int(SUSPECT_PAUSE_SECONDS * NANOSECONDS)
             await self._store.release(chain.lease, due_at=due)
         else:
-            await self._alone(chain)
+            async with self._suspects.one_at_a_time():
+                await self._until_alone(chain)
+                await self._go_on(chain, None)
 
     async def _go_on(self, chain: _Chain, assignment: Assignment | None) -> None:
         """Work on a step-run, and then on those it leads to, as long as there are any."""
@@ -371,7 +359,7 @@ class Worker:
             wanted = live.state.step_run(ask.key)
             if wanted is None or live.state.is_final:
                 return None
-            answer = await self._caller.answer(ask, await self._sites.of(live))
+            answer = await self._caller.answer(ask, await self._folders.of(live))
             if isinstance(answer, Outcome) or not self._is_short(answer):
                 return answer
             assert answer.until is not None
@@ -414,46 +402,10 @@ class Worker:
         limit = live.program.limits.deliveries
         return run is not None and run.is_lost and 1 < limit <= run.deliveries
 
-    def _is_better_elsewhere(self, lease: Lease) -> bool:
-        """Whether another worker may have nothing beside a suspect, while this one has.
-
-        Where all are busy all the time, somebody has to make room for it in the end.
-        """
-        is_busy = len(self._chains) > len(self._suspects) + 1
-        if not self._is_shared or not is_busy:
-            self._seen.pop(lease.job, None)
-            return False
-        now = self._clock.now()
-        if len(self._seen) > SUSPECTS_SEEN_MAX:
-            self._seen.clear()
-        return now - self._seen.setdefault(lease.job, now) < SUSPECT_SECONDS_MAX * NANOSECONDS
-
-    async def _alone(self, chain: _Chain) -> None:
-        """Work on a suspect with nothing beside it, so that it cannot take others down with it."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._suspects.add(task)
-        self._changed.set()
-        async with self._last_chance:
-            self._slots.close()
-            try:
-                await self._until_alone(chain)
-                await self._go_on(chain, None)
-            finally:
-                self._suspects.discard(task)
-                if not self._is_stopping:
-                    self._slots.open()
-
     async def _until_alone(self, chain: _Chain) -> None:
-        """Wait for the calls beside it, but not for ever: the long ones take their chance."""
         chain.is_at_work = True
         try:
-            async with asyncio.timeout(ALONE_SECONDS_MAX):
-                while len(self._chains) > len(self._suspects):
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            pass
+            await self._suspects.until_alone()
         except asyncio.CancelledError:
             chain.is_at_work = False
             await self._leave(chain)

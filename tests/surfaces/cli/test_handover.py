@@ -14,9 +14,9 @@ from anew.runtime.bootstrap import open_engine
 from anew.runtime.commands import AnswerQuestion
 from anew.runtime.control_socket import ControlSocket, NoAnswer
 from anew.runtime.engine import Engine
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
 from anew.runtime.questions import open_questions
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunId
 from anew.surfaces.cli import status, working
 from anew.surfaces.cli.ending import Manner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anew.runtime.bootstrap import open_engine
-from anew.runtime.ledger import StartRequest
+from anew.runtime.run_starts import StartRequest
 
 ASKS = """\
 metadata: {name: NAME}

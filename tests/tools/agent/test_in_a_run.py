@@ -14,8 +14,8 @@ from anew.engine.state import RunState, RunStatus
 from anew.languages import load_text
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import read_document
+from anew.runtime.run_starts import StartRequest
 from anew.stores.memory import MemoryDatabase
 from tests.tools.agent.agent_calls import a_model_server, bounded
 from tests.tools.agent.test_wire import KEY, ok, refused, reply

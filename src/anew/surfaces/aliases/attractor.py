@@ -15,9 +15,9 @@ from anew.engine.state import FINAL, RunStatus
 from anew.engine.statuses import RUNS, StepStatus
 from anew.runtime.commands import CancelRun
 from anew.runtime.json_rows import program_row, question_row
-from anew.runtime.ledger import StartRequest
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.runtime.records import Record, report_of_record
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunId, RunRow
 from anew.surfaces.api.actions import AnswerRequest, change, status_now, take_answer
 from anew.surfaces.api.documents import DocumentSource

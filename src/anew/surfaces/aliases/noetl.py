@@ -16,9 +16,9 @@ from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import FINAL, RunStatus
 from anew.engine.statuses import RUNS, StepStatus
 from anew.runtime.commands import CancelRun
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document
 from anew.runtime.records import Record
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunRow
 from anew.surfaces.aliases.noetl_catalog import Version, find, path_of_run
 from anew.surfaces.api import credentials, health

@@ -13,8 +13,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from anew.lab.forking import fork_preview
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, Unfit
-from anew.runtime.ledger import Started
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
+from anew.runtime.run_starts import Started
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
 from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest

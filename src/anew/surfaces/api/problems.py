@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.http_server.connections import STOPPING
-from anew.runtime.engine import WorkloadTooLarge
 from anew.runtime.keys import KeyInUse
+from anew.runtime.payloads import WorkloadTooLarge
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
 from anew.stores.damage import DamagedRun
 from anew.views.findings import finding_row, in_file_order

@@ -102,7 +102,7 @@ async def registered_row(request: ApiRequest, source: DocumentSource) -> Object:
     document, engine = compiled.checked(), request.engine
     return {
         "name": document.program.name,
-        "version": await engine.register(document),
+        "version": await engine.programs.register(document),
         "digest": document.program.digest,
         "findings": [finding_row(found) for found in in_file_order(compiled.findings)],
         "runs": moves_row(await moves_to(engine.database, engine.programs, document)),

@@ -15,9 +15,10 @@ from anew.engine.state import FINAL
 from anew.errors import ConfigError
 from anew.runtime.commands import ForkRun, document_fields
 from anew.runtime.databases import open_database
-from anew.runtime.engine import Engine, check_workload
+from anew.runtime.engine import Engine
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, made_before, planned
 from anew.runtime.keys import check_key, made_key
+from anew.runtime.payloads import check_workload
 from anew.runtime.programs import Document, NotRegistered, compiled_again
 from anew.store import Database, RunId, RunRow
 from anew.surfaces.cli import status

@@ -8,8 +8,8 @@ from argparse import ArgumentParser
 from anew.runtime.commands import StartRun, document_fields
 from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key, made_key
-from anew.runtime.ledger import StartRequest
 from anew.runtime.programs import Document
+from anew.runtime.run_starts import StartRequest
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
