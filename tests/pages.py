@@ -33,8 +33,8 @@ from anew.engine.state import (
 from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
-from anew.program.kind import Kind
-from anew.program.kinds import KINDS
+from anew.program.kind import Kind, OutcomeSource
+from anew.program.kinds import HELPERS, KINDS
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.problems import KINDS as PROBLEMS
 from anew.surfaces.api.problems import TYPE_PREFIX
@@ -319,6 +319,25 @@ def kind_table() -> str:
     return re.sub(r" +", " ", table(header, map(kind_row, KINDS.values())))
 
 
+def tool_table() -> str:
+    """The kinds that have a page of their own."""
+    rows = (
+        f"| [`{kind.name}`](tools/{kind.name}.md) | {kind.title.removesuffix('.')}{extra_note(kind)} |"
+        for kind in KINDS.values()
+        if kind.outcome_from is OutcomeSource.WORLD
+    )
+    return table("kind | what it does", rows)
+
+
+def extra_note(kind: Kind) -> str:
+    return f"; needs the extra `anew[{kind.extra.name}]`" if kind.extra is not None else ""
+
+
+def helper_table() -> str:
+    rows = (f"| `{name}` | {helper.meaning} |" for name, helper in HELPERS.items())
+    return table("helper | fields", rows)
+
+
 def shown_path(path: str) -> str:
     return re.sub(r"\{(\w+):\w+\}", r"{\1}", path)
 
@@ -356,7 +375,9 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "problems": problem_table,
     "run states": run_states,
     "step-run states": step_run_states,
+    "tools": tool_table,
     "kinds": kind_table,
+    "helpers": helper_table,
     "rules of YAML": lambda: rule_table(lambda rule, _: rule.startswith("yaml.")),
     "rules that are errors": lambda: rule_table(
         lambda rule, severity: severity is Severity.ERROR and not is_own_group(rule)

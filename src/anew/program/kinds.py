@@ -27,7 +27,7 @@ ENTRY_POINT_GROUP = "anew.tools"
 FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
 _ARGS = "Arguments, by name."
-_HTTP = Helper("http", "`status` and `headers`", ("status", "headers"))
+_HTTP = Helper("http", "`status` and `headers` (names in lower case)", ("status", "headers"))
 _TOO_MANY_REQUESTS = {"status": 429, "headers": {"retry-after": RETRY_AFTER}}
 
 
