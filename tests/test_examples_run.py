@@ -21,7 +21,6 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.store import RunId
 from anew.surfaces.cli.main import main
-from anew.tools.duckdb import _OF_THE_RUN as OF_THE_RUN
 from tests.example_world import (
     EXAMPLES,
     LabThread,
@@ -267,7 +266,7 @@ def test_a_locked_database_is_waited_for_as_the_timeline_says(
     monkeypatch.setattr("anew.runtime.ids.RunIds.next", lambda _: RunId(1))
     scratch = tmp_path / ".anew/scratch/1"
     scratch.mkdir(parents=True)
-    words = [sys.executable, "-c", LOCKING, str(scratch / OF_THE_RUN)]
+    words = [sys.executable, "-c", LOCKING, str(scratch / "duckdb.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()  # it has the file

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from anew.tools.http.problems import BadInput
 from anew.tools.http.request import Prepared, prepare
+from anew.tools.inputs import BadInput
 from tests.tools.http_world import a_call, outcome_at
 
 URL = "http://example.com/items"

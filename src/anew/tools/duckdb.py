@@ -10,24 +10,20 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TypeAlias
 
 import duckdb
-from msgspec import Struct
 
-from anew.engine.outcome import Outcome, outcome_of
 from anew.files import PRIVATE_FILE
-from anew.tool import Call
+from anew.tools.sql.embedded import EmbeddedDatabaseTool, SqlJob
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import SqlRequest, Supply, database_of, is_file_of_run, request_of
+from anew.tools.sql.request import SqlRequest, Supply
 from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
-from anew.tools.sql.threads import Interruption, Threads
+from anew.tools.sql.threads import Interruption
 from anew.values import Object, Value
 
 # Names in a statement are tables and files, never variables of this program.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {"python_enable_replacements": "false"}
-_OF_THE_RUN = "duckdb.db"
 
 # Narrower classes first. What is not here is `db_error`.
 _KINDS: tuple[tuple[type[duckdb.Error], str], ...] = (
@@ -49,40 +45,14 @@ _Values: TypeAlias = Object | list[Value] | None
 _Prepared: TypeAlias = tuple[duckdb.Statement, _Values]
 
 
-class _Job(Struct, frozen=True):
-    """One call, ready to run on a thread."""
-
-    request: SqlRequest
-    database: str
-    folder: Path
-    is_of_run: bool
-
-
-class DuckdbTool:
+class DuckdbTool(EmbeddedDatabaseTool):
     """Runs statements in DuckDB; see docs/reference/tools/duckdb.md."""
 
-    queues = True
-
     def __init__(self) -> None:
-        self._threads = Threads("anew-duckdb")
-
-    async def call(self, call: Call) -> Outcome:
-        try:
-            request = request_of(call.inputs)
-            database, is_of_run = database_of(call, _OF_THE_RUN), is_file_of_run(call)
-            job = _Job(request, database, call.folder, is_of_run)
-            result = await self._threads.run(
-                lambda interruption: _run(job, interruption), begins=call.begins
-            )
-        except SqlFailure as failure:
-            return failure.outcome()
-        return outcome_of(result)
-
-    async def close(self) -> None:
-        self._threads.close()
+        super().__init__("duckdb", _run)
 
 
-def _run(job: _Job, interruption: Interruption) -> Object:
+def _run(job: SqlJob, interruption: Interruption) -> Object:
     interruption.raise_if_stopped()
     with _connected(job) as connection, interruption.reaching(connection.interrupt):
         prepared = _prepared(connection, job.request)
@@ -99,7 +69,7 @@ def _run(job: _Job, interruption: Interruption) -> Object:
 
 
 @contextmanager
-def _connected(job: _Job) -> Iterator[duckdb.DuckDBPyConnection]:
+def _connected(job: SqlJob) -> Iterator[duckdb.DuckDBPyConnection]:
     with _naming():
         connection = duckdb.connect(job.database, config=_CONFIG)
         if job.is_of_run:

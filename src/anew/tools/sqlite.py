@@ -15,21 +15,18 @@ from time import monotonic
 
 import apsw
 import apsw.ext
-from msgspec import Struct
 
-from anew.engine.outcome import Outcome, outcome_of
 from anew.files import make_private_file
-from anew.tool import Call
+from anew.tools.sql.embedded import EmbeddedDatabaseTool, SqlJob
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
-from anew.tools.sql.request import SqlRequest, Supply, database_of, is_file_of_run, request_of
+from anew.tools.sql.request import SqlRequest, Supply
 from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
-from anew.tools.sql.threads import Interruption, Threads
+from anew.tools.sql.threads import Interruption
 from anew.values import Object, Value, json_text
 
 # How long a call waits for another one's lock, unless its own timeout is shorter.
 LOCK_SECONDS_MAX = 30.0
 _LOCK_RETRY_SECONDS = 0.01
-_OF_THE_RUN = "sqlite.db"
 _BEGINS = re.compile(r"\s*(?:BEGIN|SAVEPOINT)\b", re.IGNORECASE)
 
 # By primary result code. What is not here is `db_error`.
@@ -43,53 +40,26 @@ _KINDS = {
 _STALE = apsw.SQLITE_BUSY_SNAPSHOT
 
 
-class _Job(Struct, frozen=True):
-    """One call, ready to run on a thread."""
-
-    request: SqlRequest
-    database: str
-    lock_seconds: float
-    is_of_run: bool
-
-
-class SqliteTool:
+class SqliteTool(EmbeddedDatabaseTool):
     """Runs statements in SQLite; see docs/reference/tools/sqlite.md."""
 
-    queues = True
-
     def __init__(self) -> None:
-        self._threads = Threads("anew-sqlite")
-
-    async def call(self, call: Call) -> Outcome:
-        try:
-            request = request_of(call.inputs)
-            lock_seconds = min(call.timeout.seconds or LOCK_SECONDS_MAX, LOCK_SECONDS_MAX)
-            database, is_of_run = database_of(call, _OF_THE_RUN), is_file_of_run(call)
-            job = _Job(request, database, lock_seconds, is_of_run)
-            result = await self._threads.run(
-                lambda interruption: _run(job, interruption), begins=call.begins
-            )
-        except SqlFailure as failure:
-            return failure.outcome()
-        return outcome_of(result)
-
-    async def close(self) -> None:
-        self._threads.close()
+        super().__init__("sqlite", _run)
 
 
-def _run(job: _Job, interruption: Interruption) -> Object:
+def _run(job: SqlJob, interruption: Interruption) -> Object:
     interruption.raise_if_stopped()
     with _connected(job, interruption) as link, interruption.reaching(link.interrupt):
         return _Session(link, job.request, interruption).run()
 
 
 @contextmanager
-def _connected(job: _Job, interruption: Interruption) -> Iterator[apsw.Connection]:
+def _connected(job: SqlJob, interruption: Interruption) -> Iterator[apsw.Connection]:
     with _naming():
         if job.is_of_run:
             make_private_file(Path(job.database))
         connection = apsw.Connection(job.database)
-    deadline = monotonic() + job.lock_seconds
+    deadline = monotonic() + min(job.timeout_seconds or LOCK_SECONDS_MAX, LOCK_SECONDS_MAX)
 
     def wait_for_lock(_attempts: int) -> bool:
         return monotonic() < deadline and not interruption.wait(_LOCK_RETRY_SECONDS)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from anew.environment import DUMPABLE_VARIABLE, environment, is_own
 from anew.errors import ConfigError
+from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
 from anew.tools.sandbox.room import OUR_ENVIRONMENT, Room, file_of_variables
 from anew.values import Value, json_text
@@ -32,10 +33,6 @@ _PYTHON_PREFIX = "LC_"
 # More names, from the operator.
 TASK_ENV = "ANEW_TASK_ENV"
 _NAME = re.compile(r"[^=\0,\s]+")
-
-
-class BadVariable(Exception):
-    """A variable of a task cannot be set; the text is fit for the author."""
 
 
 def start_task(
@@ -85,7 +82,7 @@ def command_environment(
     env = {**_passing(INHERITED, allowed_by), **own}
     for name, value in given.items():
         if not name or "=" in name or "\0" in name:
-            raise BadVariable(f"env has the name {name!r}, which no variable can have")
+            raise BadInput(f"env has the name {name!r}, which no variable can have")
         if value is None:
             env.pop(name, None)
         else:
@@ -119,10 +116,8 @@ def _allowed(setting: str) -> Iterator[str]:
 def _text(name: str, value: Value) -> str:
     # The value may be a secret: only its name is told.
     if isinstance(value, dict | list):
-        raise BadVariable(
-            f"env.{name} must be a text, a number or a boolean; use tojson for others"
-        )
+        raise BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
     text = value if isinstance(value, str) else json_text(value)
     if "\0" in text:
-        raise BadVariable(f"env.{name} has a NUL character, which no variable can have")
+        raise BadInput(f"env.{name} has a NUL character, which no variable can have")
     return text

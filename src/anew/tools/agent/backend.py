@@ -20,10 +20,6 @@ from anew.values import Object, Value
 ENTRY_POINT_GROUP = "anew.agents"
 
 
-class BadInput(Exception):
-    """An input cannot be used; the text is for the author and holds no secret."""
-
-
 class Message(Struct, frozen=True):
     """Something said earlier in the same thread; `role` is user or assistant."""
 

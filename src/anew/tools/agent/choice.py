@@ -14,8 +14,9 @@ from importlib.metadata import entry_points
 
 from anew.errors import ConfigError
 from anew.expressions.problems import unknown
-from anew.tools.agent.backend import ENTRY_POINT_GROUP, Backend, BadInput
+from anew.tools.agent.backend import ENTRY_POINT_GROUP, Backend
 from anew.tools.agent.request import text_in
+from anew.tools.inputs import BadInput
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 from anew.values import Value
 
@@ -27,8 +28,8 @@ BY_PROVIDER = "provider"
 BUILT_IN: Mapping[str, str] = {
     "simulate": "anew.tools.agent.backends.simulate:SimulateBackend",
     "command": "anew.tools.agent.backends.command:CommandBackend",
-    "openai": "anew.tools.agent.backends.openai:OpenaiBackend",
-    "anthropic": "anew.tools.agent.backends.anthropic:AnthropicBackend",
+    "openai": "anew.tools.agent.backends.openai:openai_backend",
+    "anthropic": "anew.tools.agent.backends.anthropic:anthropic_backend",
 }
 # Backends that start processes of the author; they are built with the sandbox these run in.
 SANDBOXED = frozenset({"command"})

@@ -12,7 +12,8 @@ from math import isfinite
 
 from anew.program.kinds import FIDELITIES
 from anew.tool import Call
-from anew.tools.agent.backend import AgentRequest, BadInput, Message
+from anew.tools.agent.backend import AgentRequest, Message
+from anew.tools.inputs import BadInput
 from anew.values import Value, json_text
 
 _ROLES = ("user", "assistant")

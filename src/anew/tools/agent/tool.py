@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.errors import ConfigError
 from anew.tool import Call
-from anew.tools.agent.backend import Backend, BadInput
+from anew.tools.agent.backend import Backend
 from anew.tools.agent.choice import backend_named, chosen
 from anew.tools.agent.reply import outcome_from
 from anew.tools.agent.request import request_of
+from anew.tools.inputs import BadInput
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from anew.tools.http.problems import BadInput
+from anew.tools.inputs import BadInput
 from anew.values import Value
 
 _TYPES = "bearer, basic or api_key"

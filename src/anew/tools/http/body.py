@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from anew.tools.http.problems import BadInput
+from anew.tools.inputs import BadInput
 from anew.values import Object, Value, json_text
 
 _FORMS = ("json", "body", "payload", "data", "form")

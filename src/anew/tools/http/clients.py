@@ -18,8 +18,9 @@ import httpx2
 
 from anew import __version__
 from anew.tools.http.guard import GuardedTransport
-from anew.tools.http.problems import BadInput, LimitPassed
+from anew.tools.http.problems import LimitPassed
 from anew.tools.http.settings import HttpSettings
+from anew.tools.inputs import BadInput
 from anew.values import Value
 
 USER_AGENT = f"anew/{__version__}"

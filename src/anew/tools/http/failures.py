@@ -11,7 +11,8 @@ import httpcore2
 import httpx2
 
 from anew.engine.outcome import error_of
-from anew.tools.http.problems import AddressRefused, BadInput, LimitPassed
+from anew.tools.http.problems import AddressRefused, LimitPassed
+from anew.tools.inputs import BadInput
 from anew.values import Object
 
 # The request itself is impossible; a host name with an empty label is a UnicodeError.

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 
-class BadInput(Exception):
-    """An input that cannot become a request."""
-
-
 class LimitPassed(Exception):
     """More than a named limit allows."""
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from anew.tool import Call
 from anew.tools.http.auth import RequestAuth, credential_of
 from anew.tools.http.body import Content, content_of, query_of
-from anew.tools.http.problems import BadInput
+from anew.tools.inputs import BadInput
 from anew.values import Value, json_text
 
 # RFC 9110, section 5.6.2: what a method and the name of a header are made of.

@@ -15,10 +15,11 @@ from anew.errors import ConfigError
 from anew.tool import Call, Timeout
 from anew.tools.http.clients import Clients, Handshake
 from anew.tools.http.failures import FAILURES, error_from
-from anew.tools.http.problems import BadInput, LimitPassed
+from anew.tools.http.problems import LimitPassed
 from anew.tools.http.request import Prepared, prepare
 from anew.tools.http.response import data_of, place_of, read_body, result_of
 from anew.tools.http.settings import HttpSettings, read_settings
+from anew.tools.inputs import BadInput
 from anew.values import Object, Value
 
 HTTP_REDIRECTS_MAX = 10

@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.tool import Timeout
-from anew.tools.agent.backend import AgentRequest, BadInput
+from anew.tools.agent.backend import AgentRequest
 from anew.tools.agent.request import text_in
+from anew.tools.inputs import BadInput
 from anew.values import Value
 
 # What the key may be called in a credential, the best name first.

@@ -7,36 +7,26 @@ status file; what that says counts, unless the program itself failed.
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from pathlib import Path
 
 from anew.engine.outcome import error_of
 from anew.engine.verdicts import ErrorType
-from anew.tools.agent.backend import AgentReply, AgentRequest, BadInput
-from anew.tools.agent.backends.invocation import (
-    arguments,
-    environment,
-    folder,
-    told,
-    wants_stdin,
-)
+from anew.tools.agent.backend import AgentReply, AgentRequest
+from anew.tools.agent.backends.invocation import arguments, environment, told, wants_stdin
 from anew.tools.agent.backends.shared_files import CommandFiles, check_status, prepare
 from anew.tools.agent.reply import bad_status
 from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
 from anew.tools.captured import output_bytes_max
-from anew.tools.processes import Process, signal_name
+from anew.tools.commands import Command, exit_message, exit_status, finished, working_folder
+from anew.tools.inputs import BadInput
+from anew.tools.processes import Process
 from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, folder_of_tasks, room_in
-from anew.tools.task_process import start_task
 from anew.values import Object
 
 # How long a program may take to clean up when its task is cancelled.
 AGENT_GRACE_SECONDS_MAX = 5
-# Of the line of standard error that an error message quotes.
-_QUOTE_CHARS = 500
-# Reasons not to start that lie in the inputs; others are the machine's.
-_AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.ENOEXEC}
 
 
 class CommandBackend:
@@ -53,7 +43,7 @@ class CommandBackend:
             raise BadInput(str(problem)) from None
 
     async def _run(self, request: AgentRequest) -> AgentReply:
-        cwd = folder(request)
+        cwd = working_folder(text_in(request.settings, "cwd"), request.folder)
         prompt = _spoken(request)
         status_file = _status_file(request, cwd)
         if status_file is not None:  # before we remove what is there
@@ -68,8 +58,9 @@ class CommandBackend:
         given = files.prompt_file.parent
         await asyncio.to_thread(self._sandbox.give, given, below=request.scratch)
         needs_status = switch_in(request.settings, "auto_status") is False
-        process = self._started(request, files, prompt=prompt, cwd=cwd)
-        await _finished(process, request.printed)
+        command = self._command(request, files, prompt=prompt, cwd=cwd)
+        grace = AGENT_GRACE_SECONDS_MAX
+        process = await finished(command, request.printed, grace_seconds=grace)
         self._check(files.status_file, request, given)
         return await asyncio.to_thread(_reply, process, files, needs_status=needs_status)
 
@@ -84,42 +75,17 @@ class CommandBackend:
     async def close(self) -> None:
         """Nothing to give back: every process ends with its call."""
 
-    def _started(
+    def _command(
         self, request: AgentRequest, files: CommandFiles, *, prompt: str, cwd: Path
-    ) -> Process:
+    ) -> Command:
         command = request.settings.get("command") or os.environ.get("ANEW_AGENT_COMMAND")
         about = told(request, files)
         env = environment(request, about)
         words = arguments(command, about, path=env.get("PATH", ""), cwd=cwd)
-        try:
-            return start_task(
-                words,
-                env=env,
-                cwd=cwd,
-                stdin=prompt.encode() if wants_stdin(command) else None,
-                is_gated=True,
-                output_bytes_max=self._output_bytes_max,
-                room=room_in(
-                    self._sandbox,
-                    request.folder,
-                    request.scratch,
-                    files.prompt_file.parent,
-                ),
-            )
-        except OSError as problem:
-            if problem.errno not in _AUTHORS_TURN:
-                raise
-            raise BadInput(f"the command cannot be started: {problem.strerror}") from None
-
-
-async def _finished(process: Process, printed: Object) -> None:
-    try:
-        await asyncio.shield(process.exited)
-    except asyncio.CancelledError:
-        await process.stop(grace_seconds=AGENT_GRACE_SECONDS_MAX)
-        texts = {"stdout": process.stdout.text(), "stderr": process.stderr.text()}
-        printed.update((name, text) for name, text in texts.items() if text)
-        raise
+        stdin = prompt.encode() if wants_stdin(command) else None
+        given = files.prompt_file.parent
+        room = room_in(self._sandbox, request.folder, request.scratch, given)
+        return Command(words, env, cwd, stdin, room, self._output_bytes_max)
 
 
 def _spoken(request: AgentRequest) -> str:
@@ -140,9 +106,8 @@ def _status_file(request: AgentRequest, cwd: Path) -> Path | None:
 
 
 def _reply(process: Process, files: CommandFiles, *, needs_status: bool) -> AgentReply:
-    code = process.exited.result()
     text = process.stdout.text()
-    error, status = _exit_error(process, code), None
+    error, status = _exit_error(process), None
     data: bytes | None = b""
     try:
         data = files.read_status()
@@ -163,19 +128,13 @@ def _reply(process: Process, files: CommandFiles, *, needs_status: bool) -> Agen
         status=status or {},
         error=error,
         logs={"stderr": stderr} if stderr else {},
-        more={"exit_code": _exit_status(code)},
+        more={"exit_code": exit_status(process)},
     )
 
 
-def _exit_status(code: int) -> int:
-    return 128 - code if code < 0 else code
-
-
-def _exit_error(process: Process, code: int) -> Object | None:
-    if code == 0:
+def _exit_error(process: Process) -> Object | None:
+    status = exit_status(process)
+    if status == 0:
         return None
-    ended = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
-    said = process.stderr.last_line(_QUOTE_CHARS)
-    message = f"the agent's command {ended}" + (f": {said}" if said else "")
-    kind = ErrorType.UNKNOWN.value
-    return error_of("exit_code", message, code=_exit_status(code), type=kind)
+    message = exit_message(process, "the agent's command", process.stderr)
+    return error_of("exit_code", message, code=status, type=ErrorType.UNKNOWN.value)

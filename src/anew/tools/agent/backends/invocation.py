@@ -1,4 +1,4 @@
-"""What a command runs with: its arguments, its environment and its folder.
+"""What a command runs with: its arguments and its environment.
 
 Only what is named passes through: everything else of our environment may be secret.
 """
@@ -11,10 +11,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from anew.tools.agent.backend import AgentRequest, BadInput
+from anew.tools.agent.backend import AgentRequest
 from anew.tools.agent.backends.shared_files import CommandFiles
-from anew.tools.agent.request import mapping_in, text_in
-from anew.tools.task_process import BadVariable, command_environment
+from anew.tools.agent.request import mapping_in
+from anew.tools.inputs import BadInput
+from anew.tools.task_process import command_environment
 from anew.values import Value, json_text
 
 _SHELL = ("/bin/sh", "-c")
@@ -64,21 +65,7 @@ def environment(request: AgentRequest, about: Mapping[str, str]) -> dict[str, st
     own = {"ANEW_IDEMPOTENCY_KEY": request.idempotency_key}
     own.update((name, about[key]) for name, key in _VARIABLES.items() if key in about)
     given = mapping_in(request.settings, "env")
-    try:
-        return command_environment(own, given, allowed_by="ANEW_AGENT_ENV")
-    except BadVariable as problem:
-        raise BadInput(str(problem)) from None
-
-
-def folder(request: AgentRequest) -> Path:
-    """Where the command runs: `cwd`, beside the document when it is relative."""
-    said = text_in(request.settings, "cwd")
-    if said is not None and "\0" in said:
-        raise BadInput("cwd must be the path of a folder")
-    found = request.folder / (said or "")
-    if not found.is_dir():
-        raise BadInput(f"cwd {said or str(found)!r} is not a folder")
-    return found
+    return command_environment(own, given, allowed_by="ANEW_AGENT_ENV")
 
 
 def wants_stdin(command: Value) -> bool:

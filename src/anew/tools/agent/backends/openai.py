@@ -4,70 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from anew.tools.agent.backend import AgentReply, AgentRequest
-from anew.tools.agent.backends.access import (
-    Maker,
-    access_for,
-    headers,
-    library,
-    model_of,
-    options,
-    time_limits,
-)
-from anew.tools.agent.backends.answers import Answer, reply_of
-from anew.tools.agent.backends.connections import ModelConnections
-from anew.tools.agent.backends.failures import FAILURES, error_of_failure, not_understood
+from anew.tools.agent.backend import AgentRequest
+from anew.tools.agent.backends.access import Maker, model_of
+from anew.tools.agent.backends.model import ModelAnswer, ModelBackend, WireFormat, decoded
 from anew.tools.agent.request import mapping_in
 
-OPENAI = Maker(
-    "openai",
-    key_variable="OPENAI_API_KEY",
-    headers_variable="OPENAI_CUSTOM_HEADERS",
-    account_headers=("OpenAI-Organization", "OpenAI-Project"),
-)
 
-
-class OpenaiBackend:
-    """Sends each request once; its connections are kept and shared."""
-
-    def __init__(self) -> None:
-        self._connections = ModelConnections()
-
-    async def run(self, request: AgentRequest) -> AgentReply:
-        body = _body(request)
-        access = access_for(request, OPENAI)
-        sdk = await library("openai")
-        client = sdk.AsyncOpenAI(
-            **options(access, OPENAI, sdk=sdk), http_client=self._connections.client()
+def openai_backend() -> ModelBackend:
+    return ModelBackend(
+        WireFormat(
+            Maker(
+                "openai",
+                key_variable="OPENAI_API_KEY",
+                headers_variable="OPENAI_CUSTOM_HEADERS",
+                account_headers=("OpenAI-Organization", "OpenAI-Project"),
+            ),
+            client="AsyncOpenAI",
+            error="OpenAIError",
+            send=lambda client: client.chat.completions.with_raw_response.create,
+            path="chat/completions",
+            noun="chat completion",
+            body=_body,
+            read=_read,
         )
-        url = client.base_url.join("chat/completions")
-        try:
-            answer = await client.chat.completions.with_raw_response.create(
-                **body,
-                extra_headers=headers(access, sdk=sdk, client=client),
-                timeout=time_limits(request.timeout),
-            )
-        except (sdk.OpenAIError, *FAILURES) as failure:
-            return AgentReply(
-                text="", error=error_of_failure(failure, sdk, url=url, key=access.key)
-            )
-        found = _read(answer.http_response.content)
-        if found is None:
-            return AgentReply(text="", error=not_understood(url, "chat completion"))
-        return reply_of(found)
-
-    async def close(self) -> None:
-        await self._connections.close()
+    )
 
 
 def _body(request: AgentRequest) -> dict[str, Any]:
     said = [("system", request.system)] if request.system else []
     said += [(message.role, message.text) for message in request.history]
     said.append(("user", request.message))
-    body = {
+    return {
         "model": model_of(request),
         "messages": [{"role": role, "content": text} for role, text in said],
         "max_completion_tokens": request.max_tokens,
@@ -75,7 +44,6 @@ def _body(request: AgentRequest) -> dict[str, Any]:
         "reasoning_effort": request.reasoning_effort,
         "extra_body": dict(mapping_in(request.settings, "extra_body")) or None,
     }
-    return {name: value for name, value in body.items() if value is not None}
 
 
 class _Message(Struct):
@@ -99,16 +67,12 @@ class _Completion(Struct):
     usage: _Usage | None = None
 
 
-def _read(content: bytes) -> Answer | None:
-    try:
-        found = msgspec.json.decode(content, type=_Completion)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+def _read(content: bytes) -> ModelAnswer | None:
+    found = decoded(content, _Completion)
+    if found is None or not found.choices:
         return None
-    if not found.choices:
-        return None
-    choice = found.choices[0]
-    usage = found.usage
-    return Answer(
+    choice, usage = found.choices[0], found.usage
+    return ModelAnswer(
         text=choice.message.content or choice.message.refusal or "",
         model=found.model,
         stop="refusal" if choice.message.refusal else choice.finish_reason,

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from anew.files import make_scratch
 from anew.tool import AttemptRef
-from anew.tools.agent.backend import BadInput
 from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX, BadStatus
+from anew.tools.inputs import BadInput
 
 _PLAIN_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
