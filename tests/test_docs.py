@@ -326,8 +326,8 @@ KEY_TABLES = {
     "playbook._ROOT_KEYS": "The document",
     "playbook._EXECUTOR_KEYS": "`executor`",
     "playbook._SPEC_KEYS": "`executor`",
-    "forms.STEP_KEYS": "A step",
-    "inputs.ARGS_KEYS": "A step",
+    "desugar.forms.STEP_KEYS": "A step",
+    "desugar.tasks.ARGS_KEYS": "A step",
     "gates._SPEC_KEYS": "`spec` of a step",
     "gates._POLICY_KEYS": "`spec` of a step",
     "loops._LOOP_KEYS": "`loop`",
@@ -335,28 +335,29 @@ KEY_TABLES = {
     "routes._ROUTER_KEYS": "`next`",
     "routes._SPEC_KEYS": "`next`",
     "arcs._ARC_KEYS": "An arc",
-    "arcs._ARGS_KEYS": "An arc",
+    "desugar.routes.ARC_ARGS_KEYS": "An arc",
     "arcs._PREFERRED_KEYS": "An arc",
     "joining._KEYS": "Forks and branches",
     "goals._KEYS": "Gates and exits",
-    "inputs.TASK_KEYS": "A task",
-    "inputs.SPEC_KEYS": "`spec` of a task",
+    "desugar.tasks.TASK_KEYS": "A task",
+    "desugar.tasks.SPEC_KEYS": "`spec` of a task",
     "policies._POLICY_KEYS": "`policy` of a task",
-    "policies._RULE_KEYS": "A rule",
+    "desugar.policies.RULE_KEYS": "A rule",
     "directives.DIRECTIVE_KEYS": "What a rule does",
     "patches.PATCH_KEYS": "What a rule does",
-    "retries.RETRY_KEYS": "The `retry` block",
-    "inputs.UNSUPPORTED_KEYS": "Older forms that are refused",
+    "desugar.retries.RETRY_KEYS": "The `retry` block",
+    "desugar.tasks.UNSUPPORTED_KEYS": "Older forms that are refused",
 }
 
 
 def key_tables() -> Iterator[tuple[str, Iterable[str]]]:
-    for module in pkgutil.iter_modules(front_end.__path__):
-        loaded = import_module(f"{front_end.__name__}.{module.name}")
+    prefix = f"{front_end.__name__}."
+    for module in pkgutil.walk_packages(front_end.__path__, prefix):
+        loaded = import_module(module.name)
         for name, value in vars(loaded).items():
             is_own = re.search(rf"^{name}(:.*)? = ", inspect.getsource(loaded), re.M)
             if name.endswith("_KEYS") and is_own:
-                yield f"{module.name}.{name}", value
+                yield f"{module.name.removeprefix(prefix)}.{name}", value
 
 
 @pytest.mark.parametrize(("name", "keys"), list(key_tables()))

@@ -258,7 +258,7 @@ SPELLINGS = [
         "            on_exhausted:\n              do: continue\n"
         "        - when: ctx.y\n          then:\n            do: continue\n"
         "            set_ctx: {z: 1}\n"
-        "        - else:\n            then:\n              do: fail",
+        "        - else:\n            then: {do: fail}",
     ),
 ]
 
@@ -281,7 +281,7 @@ def test_a_looser_spelling_of_a_step_becomes_the_canonical_one(before: str, afte
             "workbook:\n- {name: w, kind: noop}\n- x: {kind: noop, result: 1}\n"
             "- name:   y  # kept\n  tool: {kind: noop}\n- kind: noop\n",
             "workbook:\n- name: w\n  tool:\n    kind: noop\n"
-            "- name: x\n  tool:\n    kind: noop\n    result: 1\n"
+            "- name: x\n  tool: {kind: noop, result: 1}\n"
             "- name:   y  # kept\n  tool: {kind: noop}\n"
             "- name: task_3\n  tool:\n    kind: noop\n",
         ),

@@ -12,9 +12,9 @@ import pytest
 from anew.lab.script import script_of
 from anew.lab.simulate import Simulation, simulate
 from anew.languages.playbook import load_playbook
+from anew.languages.playbook.desugar.saves import SAVE_WORDS, STORAGES
+from anew.languages.playbook.desugar.statements import Mode
 from anew.languages.playbook.migrate import migrate
-from anew.languages.playbook.saves import SAVE_WORDS, STORAGES
-from anew.languages.playbook.statements import Mode
 from anew.program.program import Program, Task
 from anew.values import Object, Value
 
@@ -327,7 +327,7 @@ def test_a_save_is_migrated_to_tasks() -> None:
         "  save: {storage: sqlite, table: t, data: {id: '{{ result.id }}'}}\n"
     )
     assert migrate(text, "f.yaml").text == (
-        "workflow:\n- step: a\n  tool:\n  - a:\n      kind: noop\n  # to the books\n"
+        "workflow:\n- step: a\n  tool:\n  - a: {kind: noop}\n  # to the books\n"
         "  - save:\n      kind: sqlite\n"
         '      command: \'INSERT INTO "t" ("id") VALUES (:id)\'\n'
         '      params:\n        id: "{{ _prev.id }}"\n'

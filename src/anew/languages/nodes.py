@@ -1,17 +1,24 @@
 """A document as a tree of values that remember where they stand.
 
-Holds nothing of playbooks: scripts of the simulator and other YAML files use the same tree.
+A node that no text says (a canonical form, a default) has no offsets, and stands for messages where
+the node stands that it was made of. Holds nothing of playbooks: scripts of the simulator and other
+YAML files use the same tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from anew.languages.scalars import Scalar
 from anew.program.span import Span
 from anew.values import Value
+
+# The offsets of a node that stands nowhere in the document's text.
+_NO_TEXT = -1
+_WORDS = {None: "null", True: "true", False: "false"}
 
 
 class ScalarNode(Struct, frozen=True):
@@ -35,6 +42,10 @@ class ScalarNode(Struct, frozen=True):
         return Span(self.file, self.line, self.column)
 
     @property
+    def is_made(self) -> bool:
+        return self.begin < 0
+
+    @property
     def is_inline(self) -> bool:
         """Whether an offset into `text` is an offset into the line it stands in."""
         quotes = 2 if self.style in ("'", '"') else 0
@@ -45,12 +56,15 @@ class Entry(Struct, frozen=True):
     """One `key: value` of a mapping; `name` is the node of the key, `place` where it stands.
 
     An alias shares the node it stands for; `alias_end` is then where the alias itself ends.
+    A renamed entry has its canonical `key`, and the author's word as `name`. `origins` are the
+    entries that a made one stands for: their comments belong to it.
     """
 
     key: str
     name: ScalarNode
     node: Node
     alias_end: int | None = None
+    origins: tuple[Entry, ...] = ()
 
     @property
     def place(self) -> Span:
@@ -60,17 +74,24 @@ class Entry(Struct, frozen=True):
     def holder(self) -> Span:
         """Where something is reported that the value lacks: the key, or braces that stand apart."""
         node = self.node
-        if isinstance(node, MapNode) and node.is_flow and node.span.line != self.name.line:
-            return self.place if self.alias_end is not None else node.span
+        if isinstance(node, MapNode):
+            if node.is_made:
+                return node.span
+            if node.is_flow and node.span.line != self.name.line:
+                return self.place if self.alias_end is not None else node.span
         return self.place
 
 
 class MapNode(Struct, frozen=True):
     entries: dict[str, Entry]
     span: Span
-    begin: int
-    end: int
+    begin: int = _NO_TEXT
+    end: int = _NO_TEXT
     is_flow: bool = False
+
+    @property
+    def is_made(self) -> bool:
+        return self.begin < 0
 
     def get(self, key: str) -> Entry | None:
         return self.entries.get(key)
@@ -83,20 +104,28 @@ class MapNode(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """One element of a list; `place` is its dash (in brackets, the element itself)."""
+    """One element of a list; `place` is its dash (in brackets, the element itself).
+
+    `origin` is the element that a made one stands for.
+    """
 
     place: Span
     node: Node
-    begin: int
+    begin: int = _NO_TEXT
     alias_end: int | None = None
+    origin: Item | None = None
 
 
 class ListNode(Struct, frozen=True):
     items: tuple[Item, ...]
     span: Span
-    begin: int
-    end: int
+    begin: int = _NO_TEXT
+    end: int = _NO_TEXT
     is_flow: bool = False
+
+    @property
+    def is_made(self) -> bool:
+        return self.begin < 0
 
 
 Node: TypeAlias = ScalarNode | MapNode | ListNode
@@ -129,3 +158,56 @@ def scalars(node: Node) -> Iterator[ScalarNode]:
         case MapNode():
             for entry in node:
                 yield from scalars(entry.node)
+
+
+# --- nodes that nobody wrote ---------------------------------------------------------------------
+
+
+def made_scalar(value: Scalar, place: Span, style: str = "") -> ScalarNode:
+    """A value that is reported at `place`; with the style `'` it is written in those quotes."""
+    text = _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    return ScalarNode(value, text, place.file, place.line, place.column, _NO_TEXT, _NO_TEXT, style)
+
+
+def made_entry(key: str, node: Node, place: Span, *origins: Entry) -> Entry:
+    """`key: node`, which stands for `origins`."""
+    return Entry(key, made_scalar(key, place), node, origins=origins)
+
+
+def renamed(entry: Entry, key: str, node: Node | None = None) -> Entry:
+    """An entry under its canonical key, and with a new value if one is given."""
+    if node is None or node is entry.node:
+        return entry if entry.key == key else Entry(key, entry.name, entry.node, entry.alias_end)
+    return Entry(key, entry.name, node, origins=entry.origins if entry.node.is_made else (entry,))
+
+
+def made_map(entries: Iterable[Entry], place: Span, *, is_flow: bool = False) -> MapNode:
+    return MapNode({entry.key: entry for entry in entries}, place, is_flow=is_flow)
+
+
+def made_list(items: Iterable[Item], place: Span) -> ListNode:
+    return ListNode(tuple(items), place)
+
+
+def with_entries(node: MapNode, entries: Iterable[Entry]) -> MapNode:
+    """The mapping with these entries; itself where they are its own."""
+    found = tuple(entries)
+    own = node.entries.values()
+    is_same = len(found) == len(own) and all(a is b for a, b in zip(found, own, strict=True))
+    return node if is_same else made_map(found, node.span)
+
+
+def with_items(node: ListNode, items: Iterable[Item]) -> ListNode:
+    """The list with these elements; itself where they are its own."""
+    found = tuple(items)
+    own = node.items
+    is_same = len(found) == len(own) and all(a is b for a, b in zip(found, own, strict=True))
+    return node if is_same else made_list(found, node.span)
+
+
+def with_node(item: Item, node: Node) -> Item:
+    """The element with this value; itself where it is its own."""
+    if node is item.node:
+        return item
+    is_own = item.begin >= 0 and not item.node.is_made
+    return Item(item.place, node, item.begin, origin=item if is_own else item.origin)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from anew.expressions import Template
-from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
+from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.desugar.routes import report_shape
 from anew.languages.playbook.gates import read_other_policy
 from anew.program.program import Arc, RouteMode
 from anew.program.span import Span
@@ -15,22 +16,14 @@ from anew.program.span import Span
 _ARC_KEYS = frozenset(
     "step when args set input with desc description spec on_failure most label weight".split()
 )
-_ARGS_KEYS = ("args", "input", "with", "set")
 _PREFERRED_KEYS = ("label", "weight")
-ROUTER_FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …}]}`."
 _FAILURES = ("event", "failed")
 _WEIGHT_FORM = "Write a whole number: `weight: 10`. The larger one is preferred."
 
 
-def read_arcs(
-    c: Compilation,
-    items: tuple[Item, ...] | list[Item],
-    mode: RouteMode,
-    *,
-    in_router: bool = False,
-) -> tuple[Arc, ...]:
+def read_arcs(c: Compilation, items: tuple[Item, ...], mode: RouteMode) -> tuple[Arc, ...]:
     """The arcs of a router; those that lead nowhere are reported and left out."""
-    found = (_read_arc(c, item, mode, in_router=in_router) for item in items)
+    found = (_read_arc(c, item, mode) for item in items)
     arcs = [arc for arc in found if arc is not None]
     if mode is not RouteMode.PREFERRED:
         return tuple(arcs)
@@ -40,26 +33,10 @@ def read_arcs(
     return tuple(replace(arc, rank=ranks[index]) for index, arc in enumerate(arcs))
 
 
-def report_shape(c: Compilation, place: Span, message: str) -> None:
-    c.report("next.shape", place, message, ROUTER_FORM)
-    c.lose_route()
-
-
-def _read_arc(c: Compilation, item: Item, mode: RouteMode, *, in_router: bool) -> Arc | None:
+def _read_arc(c: Compilation, item: Item, mode: RouteMode) -> Arc | None:
     node = item.node
-    if isinstance(node, ScalarNode) and not is_null(node):
-        if in_router:
-            c.noncanonical(
-                "strict.arc", node.span, "an arc is a bare name", f"`{{step: {node.text}}}`"
-            )
-        return Arc(node.text, span=node.span) if _is_step(c, node, node.text) else None
     if not isinstance(node, MapNode):
         report_shape(c, node.span, f"an arc must be a step or a mapping; found {shown(node)}")
-        return None
-    if "then" in node:
-        message = "`then` inside `next` is an older form that is not run"
-        c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
-        c.lose_route()
         return None
     return _read_arc_mapping(c, node, item.place, mode)
 
@@ -135,19 +112,10 @@ def _is_step(c: Compilation, node: Node, name: str) -> bool:
 
 
 def _read_args(c: Compilation, node: MapNode) -> Template | None:
-    given = [node.entries[key] for key in _ARGS_KEYS if key in node]
-    for extra in given[1:]:
-        message = f"an arc has both `{given[0].key}` and `{extra.key}`"
-        c.report("tool.input-twice", extra.place, message, "Keep `args`.")
-    if not given or is_null(given[0].node):
-        return None
-    entry = given[0]
-    if entry.key != "args":
-        c.noncanonical(
-            "strict.arc", entry.place, f"an arc gives its arguments as `{entry.key}`", "`args`"
-        )
-    values = c.mapping(entry, entry.key)
-    if values is None or (entry.key == "set" and not _sets_arguments(c, values)):
+    entry = node.get("args")
+    word = entry.name.text if entry is not None else ""
+    values = c.mapping(entry, word)
+    if values is None or (word == "set" and not _sets_arguments(c, values)):
         return None
     return c.template(values, Place.ARC)
 

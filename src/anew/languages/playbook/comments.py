@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from anew.languages.nodes import Entry, Item, ListNode, Node, ScalarNode
+from anew.program.span import Span
 
 _BEFORE_COMMENT = re.compile(r":?[ \t]+(?=#)")
 
@@ -23,9 +24,16 @@ class Source(Struct):
     comments: dict[int, int]
     used: set[int] = field(default_factory=set)
     _starts: list[int] = field(default_factory=list)
+    _line_starts: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._starts = sorted(self.comments)
+
+    def offset(self, place: Span) -> int:
+        """Where a place stands in the text."""
+        if not self._line_starts:
+            self._line_starts = [0, *(at + 1 for at, c in enumerate(self.text) if c == "\n")]
+        return self._line_starts[place.line - 1] + place.column - 1
 
     def line_start(self, offset: int) -> int:
         return self.text.rfind("\n", 0, offset) + 1

@@ -24,7 +24,8 @@ from anew.expressions import (
 )
 from anew.languages.limits import rendering_limits
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
-from anew.languages.playbook.composing import constant, object_of
+from anew.languages.playbook.composing import constant, object_of, result_of
+from anew.languages.playbook.desugar.canonical import LabelNode
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Suggestions
 from anew.program.span import Span
@@ -210,19 +211,18 @@ class Compilation(Struct):
         if number is not None and number >= 1:
             return number
         message = f"{what} must be a whole number of at least 1; found {shown(entry.node)}"
-        self.report(rule, entry.node.span, message, f"Write a number: `{entry.key}: 3`.")
+        self.report(rule, entry.node.span, message, f"Write a number: `{entry.name.text}: 3`.")
         return None
 
     def word(self, entry: Entry | None, words: type[Word], *, rule: str, what: str) -> Word | None:
         """One of the words of an enum; another is reported with the nearest one."""
         if entry is None:
             return None
-        text = entry.node.text if isinstance(entry.node, ScalarNode) else ""
-        for word in words:
-            if word.value == text:
-                return word
-        self.unknown_word(entry.node, [word.value for word in words], rule=rule, what=what)
-        return None
+        try:
+            return words(entry.node.text if isinstance(entry.node, ScalarNode) else "")
+        except ValueError:
+            self.unknown_word(entry.node, [word.value for word in words], rule=rule, what=what)
+            return None
 
     def unknown_word(self, node: Node, words: list[str], *, rule: str, what: str) -> None:
         problem = f"{what} is empty" if _is_null(node) else f"{what} {shown(node)} is unknown"
@@ -243,6 +243,8 @@ class Compilation(Struct):
         """The compiled value of a node; an error is reported and gives a constant null."""
         if not any(holds_template(scalar.text) for scalar in scalars(node)):
             return constant(plain(node))
+        if isinstance(node, LabelNode):
+            return result_of(node.label)
         try:
             template = self._compiled(node)
         except ExpressionError:

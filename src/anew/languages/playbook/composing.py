@@ -30,3 +30,10 @@ def object_of(parts: Mapping[str, Template]) -> Template:
         reads.compares |= part.compares
     pairs = tuple(parts.items())
     return Template(source, lambda rt: {name: part.value(rt) for name, part in pairs}, reads=reads)
+
+
+def result_of(label: str) -> Template:
+    """A template of what a task gave; made by hand, as a label may be no name in expressions."""
+    reads = Reads()
+    reads.names.add(label)
+    return Template(f"{{{{ {label} }}}}", lambda scope: scope.get(label), reads=reads)

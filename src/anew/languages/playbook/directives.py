@@ -70,12 +70,12 @@ def read_directive(
     """The directive among the fields of a rule; a wrong one is reported and gives `fail`."""
     entry = fields.get("do")
     if entry is None:
-        _note_no_do(c, fields, holder)
-        return Continue(span=holder)
+        return _BROKEN
     do = c.word(entry, Do, rule="rule.do", what="do")
     if do is None:
         return _BROKEN
-    _check_settings(c, fields, do)
+    if not entry.node.is_made:
+        _check_settings(c, fields, do)
     span = entry.node.span
     match do:
         case Do.CONTINUE:
@@ -94,19 +94,12 @@ def read_directive(
 def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: Do) -> None:
     for key, entry in fields.items():
         if key in DIRECTIVE_KEYS and key not in _SETTINGS[do] and key not in ("do", *PATCH_KEYS):
-            c.ignored(entry, f"with `do: {do}`", f"Remove it; {_owner(key)} knows it.")
+            c.ignored(entry, f"with `do: {do}`", f"Remove it; {setting_owner(key)} knows it.")
 
 
-def _owner(key: str) -> str:
+def setting_owner(key: str) -> str:
     """The directives that have a setting."""
     return " or ".join(f"`do: {do}`" for do, settings in _SETTINGS.items() if key in settings)
-
-
-def _note_no_do(c: Compilation, fields: Mapping[str, Entry], holder: Span) -> None:
-    for key, entry in fields.items():
-        if key in DIRECTIVE_KEYS and key not in PATCH_KEYS:
-            c.ignored(entry, "without `do`", f"Add the {_owner(key)} it belongs to.")
-    c.noncanonical("strict.rule", holder, "a rule does not say `do`", "`do: continue`")
 
 
 def _read_verdict(c: Compilation, entry: Entry | None) -> Verdict | None:
@@ -188,12 +181,7 @@ def _backoff_word(c: Compilation, entry: Entry) -> BackoffKind:
 
 def _read_exhausted(c: Compilation, entry: Entry, labels: frozenset[str]) -> Exhausted | None:
     node = entry.node
-    fields = node.entries if isinstance(node, MapNode) else {"do": Entry("do", entry.name, node)}
-    if isinstance(node, MapNode):
-        c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")
-    else:
-        canonical = "`on_exhausted: {do: …}`"
-        c.noncanonical("strict.rule", entry.place, "`on_exhausted` is a bare word", canonical)
+    fields = node.entries if isinstance(node, MapNode) else {}
     then = read_directive(c, fields, holder=entry.holder, labels=labels)
     if isinstance(then, Retry):
         message = "on_exhausted cannot retry: the attempts are spent"

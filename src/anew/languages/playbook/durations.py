@@ -39,9 +39,9 @@ def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay 
         return seconds
     if isinstance(node, ScalarNode) and _is_http_date(node.text):
         return c.template(node, Place.POLICY)
-    message = f"{entry.key} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
+    message = f"{entry.name.text} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
     found = f"found {shown(node)}, which fails the task when the rule matches"
-    c.report("rule.delay", node.span, f"{message}; {found}", f"Write `{entry.key}: 2s`.")
+    c.report("rule.delay", node.span, f"{message}; {found}", f"Write `{entry.name.text}: 2s`.")
     return c.template(node, Place.POLICY)
 
 
@@ -52,10 +52,11 @@ def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Te
     if _is_template(entry.node):
         return c.template(entry.node, Place.POLICY)
     if isinstance(entry.node, ScalarNode) and _WHOLE.fullmatch(entry.node.text):
-        number = c.whole_number(entry, entry.key, rule="rule.attempts")
+        number = c.whole_number(entry, entry.name.text, rule="rule.attempts")
         return default if number is None else number
-    message = f"{entry.key} must be a whole number of at least 1; found {shown(entry.node)}, which"
-    problem, remedy = f"{message} fails the task when it matches", f"Write `{entry.key}: 3`."
+    word = entry.name.text
+    message = f"{word} must be a whole number of at least 1; found {shown(entry.node)}, which"
+    problem, remedy = f"{message} fails the task when it matches", f"Write `{word}: 3`."
     c.report("rule.attempts-type", entry.node.span, problem, remedy)
     return c.template(entry.node, Place.POLICY)
 
@@ -101,8 +102,8 @@ def read_factor(c: Compilation, entry: Entry | None, default: float) -> float:
     value = node.value if isinstance(node, ScalarNode) else None
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    message = f"{entry.key} must be a number above 0; found {shown(node)}"
-    c.report("rule.multiplier", node.span, message, f"Write `{entry.key}: 2`.")
+    message = f"{entry.name.text} must be a number above 0; found {shown(node)}"
+    c.report("rule.multiplier", node.span, message, f"Write `{entry.name.text}: 2`.")
     return default
 
 

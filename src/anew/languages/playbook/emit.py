@@ -1,7 +1,6 @@
-"""Write YAML blocks, taking over the author's own text wherever it did not change.
+"""Write nodes as YAML, in the author's own text wherever it says the same.
 
-A block is a tree of keys whose values are new text, further keys, or pieces of the source.
-Comments follow the key they belonged to.
+Nodes that nobody wrote become new text. Comments follow the key they belonged to.
 """
 
 from __future__ import annotations
@@ -9,21 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.languages.nodes import Entry, Item, plain
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, plain
 from anew.languages.playbook.comments import Source, held_end
+from anew.values import Value
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 _RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
-
-
-class Raw(Struct, frozen=True):
-    """The author's own text of an entry's value."""
-
-    entry: Entry
 
 
 class Inline(Struct, frozen=True):
@@ -36,34 +29,6 @@ class Literal(Struct, frozen=True):
     """New text of several lines."""
 
     text: str
-
-
-class RawItem(Struct, frozen=True):
-    """The author's own text of a list element."""
-
-    item: Item
-
-
-class Key(Struct, frozen=True):
-    """One line `name: value`, and the entries of the source whose comments it takes over."""
-
-    name: str
-    value: Out
-    origins: tuple[Entry, ...] = ()
-
-
-class Block(Struct, frozen=True):
-    """`item` is the list element of the source whose comments it takes over, where it is one."""
-
-    keys: tuple[Key, ...]
-    item: Item | None = None
-
-
-class Rows(Struct, frozen=True):
-    items: tuple[Block | Inline | RawItem, ...]
-
-
-Out: TypeAlias = Raw | Inline | Literal | Block | Rows
 
 
 def scalar(value: object) -> Inline:
@@ -104,94 +69,81 @@ def _fits_literal(text: str) -> bool:
 
 
 class Emitter:
-    """Turns blocks into lines. Comments are written once."""
+    """Turns nodes into lines. Comments are written once."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self._written: set[int] = set()
 
-    def block(self, block: Block, indent: int) -> list[str]:
+    def block(self, entries: Iterable[Entry], indent: int) -> list[str]:
+        found = tuple(entries)
         # What the author's own pieces contain stays in them, so nothing else may take it.
-        self._reserve(block)
-        return self._block(block, indent)
+        for entry in found:
+            self._reserve(entry)
+        return self._block(found, indent)
 
-    def rows(self, rows: Rows, indent: int) -> list[str]:
-        self._reserve(rows)
-        return self._rows(rows, indent)
-
-    def _reserve(self, value: Out | RawItem) -> None:
-        match value:
-            case Raw():
-                self.source.take(value.entry.name.begin, self._end(value.entry))
-            case RawItem():
-                self.source.take(value.item.begin, self._end(value.item))
-            case Block():
-                for key in value.keys:
-                    self._reserve(key.value)
-            case Rows():
-                for item in value.items:
-                    self._reserve(item)
-            case Inline() | Literal():
-                pass
+    def _reserve(self, holder: Entry | Item) -> None:
+        node = holder.node
+        begin = holder.name.begin if isinstance(holder, Entry) else holder.begin
+        if not node.is_made:
+            self.source.take(begin if begin >= 0 else node.begin, self._end(holder))
+        elif isinstance(node, MapNode):
+            for entry in node:
+                self._reserve(entry)
+        elif isinstance(node, ListNode):
+            for item in node.items:
+                self._reserve(item)
 
     def _end(self, holder: Entry | Item) -> int:
         is_alias = holder.alias_end is not None
         return held_end(holder) if is_alias else self.source.end_of(holder.node)
 
-    # --- keys and rows ---------------------------------------------------------------------------
+    # --- entries and elements --------------------------------------------------------------------
 
-    def _block(self, block: Block, indent: int) -> list[str]:
-        return [line for key in block.keys for line in self._key(key, indent)]
+    def _block(self, entries: Iterable[Entry], indent: int) -> list[str]:
+        return [line for entry in entries for line in self._entry(entry, indent)]
 
-    def _rows(self, rows: Rows, indent: int) -> list[str]:
-        lines: list[str] = []
-        for item in rows.items:
-            match item:
-                case Inline():
-                    lines.append(f"{' ' * indent}- {item.text}")
-                case RawItem():
-                    lines += self._raw_item(item.item, indent)
-                case Block():
-                    lines += self._row(item, indent)
-        return lines
-
-    def _row(self, block: Block, indent: int) -> list[str]:
-        above = self.source.above(block.item.begin) if block.item is not None else []
-        lines = dashed(self._block(block, indent + 2), indent)
-        if block.item is not None:
-            above += self.source.take(block.item.begin, self._end(block.item))
-        return [*_indented(above, indent), *lines]
-
-    def _key(self, key: Key, indent: int) -> list[str]:
-        above = [c for origin in key.origins for c in self.source.above(origin.name.begin)]
-        lines = self._valued(key, indent)
+    def _entry(self, entry: Entry, indent: int) -> list[str]:
+        is_own = not entry.node.is_made and not entry.name.is_made
+        origins = entry.origins or ((entry,) if is_own else ())
+        above = [c for origin in origins for c in self.source.above(origin.name.begin)]
+        lines = self._valued(entry, indent)
         # What is inside takes its comments first; the rest of them belongs to the whole.
-        beside = [c for origin in key.origins for c in self.source.beside(origin)]
-        if len(beside) == 1 and not isinstance(key.value, Raw):
+        beside = [c for origin in origins for c in self.source.beside(origin)]
+        if len(beside) == 1 and entry.node.is_made:
             lines[0] += f"  {beside.pop()}"
         above += beside
-        for origin in key.origins:
+        for origin in origins:
             above += self.source.take(origin.name.begin, self._end(origin))
         return [*_indented(above, indent), *lines]
 
-    def _valued(self, key: Key, indent: int) -> list[str]:
-        name = scalar(key.name).text
+    def _valued(self, entry: Entry, indent: int) -> list[str]:
+        node, name = entry.node, scalar(entry.key).text
         start = f"{' ' * indent}{name}:"
-        match key.value:
-            case Raw():
-                return self._raw(name, key.value.entry, indent)
-            case Inline():
-                return [f"{start} {key.value.text}".rstrip()]
-            case Literal():
-                chomping = "" if key.value.text.endswith("\n") else "-"
-                inner = key.value.text.removesuffix("\n").split("\n")
-                return [f"{start} |{chomping}", *_indented(inner, indent + 2)]
-            case Block():
-                inner = self._block(key.value, indent + 2)
-                return [start, *inner] if inner else [f"{start} {{}}"]
-            case Rows():
-                inner = self._rows(key.value, indent)
-                return [start, *inner] if inner else [f"{start} []"]
+        if not node.is_made:
+            return self._raw(name, entry, indent)
+        match node:
+            case ScalarNode():
+                return _scalar_lines(start, node, indent)
+            case MapNode() if node.is_flow or not node.entries:
+                return [f"{start} {flow(plain(node))}"]
+            case MapNode():
+                return [start, *self._block(node, indent + 2)]
+            case ListNode():
+                rows = [line for item in node.items for line in self._item(item, indent)]
+                return [start, *rows] if rows else [f"{start} []"]
+
+    def _item(self, item: Item, indent: int) -> list[str]:
+        if not item.node.is_made:
+            return self._raw_item(item, indent)
+        if not isinstance(item.node, MapNode):
+            return [f"{' ' * indent}- {flow(plain(item.node))}"]
+        origin = item.origin
+        above = self.source.above(origin.begin) if origin is not None else []
+        lines = dashed(self._block(item.node, indent + 2), indent)
+        if origin is not None:
+            above += self.source.take(origin.begin, self._end(origin))
+        return [*_indented(above, indent), *lines]
 
     # --- the author's own text -------------------------------------------------------------------
 
@@ -201,12 +153,24 @@ class Emitter:
         if entry.alias_end is not None:  # its text is only a reference
             return [f"{pad}{name}: {_json(plain(node))}"]
         end = source.end_of(node)
+        if entry.name.is_made:
+            return self._raw_below(name, entry, indent)
         between = self._piece(entry.name.end, node.begin)
         if between == ":" and end > node.begin:  # JSON needs no space there, a block does
             between = ": "
         text = name + between + self._piece(node.begin, end)
         shift = indent - source.column(entry.name.begin)
         return shifted(pad + text, shift)
+
+    def _raw_below(self, name: str, entry: Entry, indent: int) -> list[str]:
+        """A value that stands in the source under another key, or under none."""
+        node, source, start = entry.node, self.source, f"{' ' * indent}{name}:"
+        is_short = isinstance(node, ScalarNode) or node.is_flow
+        shift = indent + (0 if is_short else 2) - source.column(node.begin)
+        first, *others = shifted(self._piece(node.begin, source.end_of(node)), shift)
+        if is_short:
+            return [f"{start} {first}", *others]
+        return [start, f"{' ' * (indent + 2)}{first}", *others]
 
     def _raw_item(self, item: Item, indent: int) -> list[str]:
         node, source = item.node, self.source
@@ -223,6 +187,27 @@ class Emitter:
         text = self.source.without(start, end, found & self._written)
         self._written |= found
         return text
+
+
+def _scalar_lines(start: str, node: ScalarNode, indent: int) -> list[str]:
+    if node.style == "'":
+        return [f"{start} '{node.text}'"]
+    found = written(node.value)
+    if isinstance(found, Inline):
+        return [f"{start} {found.text}"]
+    chomping = "" if found.text.endswith("\n") else "-"
+    inner = found.text.removesuffix("\n").split("\n")
+    return [f"{start} |{chomping}", *_indented(inner, indent + 2)]
+
+
+def flow(value: Value) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        inside = ", ".join(f"{scalar(key).text}: {flow(item)}" for key, item in value.items())
+        return "{" + inside + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return scalar(value).text
 
 
 def _indented(lines: Iterable[str], indent: int) -> list[str]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.desugar.specs import ADMIT_FORMS
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.goals import read_gate
 from anew.languages.playbook.joining import read_join
@@ -24,8 +25,7 @@ _DIRECTIVE_SIGNS = frozenset(
 _DIRECTIVE_WORDS = frozenset("continue retry jump break fail".split())
 # Where such a word alone can only be meant as a directive.
 _WORD_PLACES = frozenset({"policy", *_POLICY_KEYS, "exec"})
-_ADMIT_FORMS = "`{when: …, then: {allow: true}}` or `{else: {then: {allow: false}}}`"
-_ADMIT_FORM = f"Write {_ADMIT_FORMS}."
+_ADMIT_FORM = f"Write {ADMIT_FORMS}."
 _RULES_PLACE = "Move it to the task: `- label: {kind: …, spec: {policy: {rules: […]}}}`."
 
 
@@ -43,12 +43,12 @@ class StepSpec(Struct, frozen=True):
     visits_max: int | None = None
 
 
-def read_step_spec(c: Compilation, entry: Entry | None, *, takes_timeout: bool) -> StepSpec:
-    """A step's `spec`. The attempt timeout of a tool given as a string is read with its task."""
+def read_step_spec(c: Compilation, entry: Entry | None) -> StepSpec:
+    """A step's `spec`."""
     node = c.mapping(entry, "a step's spec")
     if node is None:
         return StepSpec()
-    c.check_keys(node, (*_SPEC_KEYS, "timeout") if takes_timeout else _SPEC_KEYS, "a step's spec")
+    c.check_keys(node, _SPEC_KEYS, "a step's spec")
     join, gather = read_join(c, node.get("join"))
     spec = StepSpec(
         join=join,
@@ -206,25 +206,16 @@ def _read_admit_rule(c: Compilation, item: Item) -> AdmitRule | None:
         condition = c.condition(when.node, Place.ROUTING, what="when")
     elif when is not None:
         c.ignored(when, "beside `else`", "Keep one of the two.")
-    holder, fields = _admit_body(c, item, node)
+    holder, fields = item.place, node.entries
+    if otherwise is not None and isinstance(otherwise.node, MapNode):
+        holder, fields = otherwise.holder, otherwise.node.entries
+    then = fields.get("then")
+    if then is not None and isinstance(then.node, MapNode):
+        holder, fields = then.holder, then.node.entries
     allow = _read_allow(c, fields)
     if allow is None and "do" not in fields:
         c.report("admit.rule", holder, "an admission rule does not say `allow`", _ADMIT_FORM)
     return AdmitRule(bool(allow), condition, item.place)
-
-
-def _admit_body(c: Compilation, item: Item, node: MapNode) -> tuple[Span, Mapping[str, Entry]]:
-    """What an admission rule answers, in any of its spellings, and who holds it."""
-    holder, fields = item.place, node.entries
-    otherwise = node.get("else")
-    if otherwise is not None and isinstance(otherwise.node, MapNode):
-        holder, fields = otherwise.holder, otherwise.node.entries
-    then = fields.get("then")
-    if then is None or not ("when" in node or "else" in node):
-        c.noncanonical("strict.rule", holder, "this form of a rule is not canonical", _ADMIT_FORMS)
-    if then is not None and isinstance(then.node, MapNode):
-        return then.holder, then.node.entries
-    return holder, fields
 
 
 def _read_allow(c: Compilation, fields: Mapping[str, Entry]) -> bool | None:

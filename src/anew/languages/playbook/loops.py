@@ -39,8 +39,8 @@ def read_loop(c: Compilation, entry: Entry | None) -> Loop | None:
     if spec is not None:
         c.check_keys(spec, _SPEC_KEYS, "loop.spec")
         _read_policy(c, spec)
-    mode = c.word(_setting(c, node, spec, "mode"), LoopMode, rule="loop.mode", what="loop mode")
-    in_flight = _read_in_flight(c, _setting(c, node, spec, "max_in_flight"))
+    mode = c.word(_setting(spec, "mode"), LoopMode, rule="loop.mode", what="loop mode")
+    in_flight = _read_in_flight(c, _setting(spec, "max_in_flight"))
     return Loop(source, iterator or "item", mode or LoopMode.SEQUENTIAL, in_flight, entry.place)
 
 
@@ -52,17 +52,8 @@ def _read_policy(c: Compilation, spec: MapNode) -> None:
         c.text(where, "exec")
 
 
-def _setting(c: Compilation, node: MapNode, spec: MapNode | None, key: str) -> Entry | None:
-    beside = node.get(key)
-    if beside is not None:
-        c.noncanonical(
-            "strict.place",
-            beside.place,
-            f"`{key}` stands on the loop",
-            f"`loop: {{spec: {{{key}: …}}}}`",
-        )
-    inside = spec.get(key) if spec is not None else None
-    return inside or beside
+def _setting(spec: MapNode | None, key: str) -> Entry | None:
+    return spec.get(key) if spec is not None else None
 
 
 def _read_source(c: Compilation, entry: Entry, node: MapNode) -> Template:

@@ -13,10 +13,12 @@ from anew.languages.document import read_yaml
 from anew.languages.loaded import Loaded, ordered
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null, plain
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.desugar.document import desugar
+from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
 from anew.languages.playbook.gates import read_failure, read_other_policy
 from anew.languages.playbook.names import check_names, check_reserved
-from anew.languages.playbook.steps import StepRead, read_step, step_name
+from anew.languages.playbook.steps import StepRead, read_step
 from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
 from anew.languages.rules import finding
@@ -74,17 +76,32 @@ def load_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) ->
 
     `kinds` are tools that code brings, besides those that are built in or installed.
     """
+    return compile_playbook(text, file, kinds=kinds).loaded
+
+
+class Compiled(Struct, frozen=True):
+    """What became of a document, and its nodes: as written, and the canonical ones."""
+
+    loaded: Loaded
+    written: Node | None
+    canonical: Node | None
+
+
+def compile_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) -> Compiled:
+    """As `load_playbook`, with the nodes that the program was compiled from."""
     root, findings = read_yaml(text, file)
     c = Compilation(file, findings, kinds=frozenset(kinds))
-    program = None
+    program, canonical = None, root
     if isinstance(root, MapNode):
-        program = _compile(c, root, digest_of_playbook(text))
+        canonical = desugar(c, root)
+        program = _compile(c, canonical, digest_of_playbook(text))
     elif not findings:
         findings.append(_no_document(root, file))
     # Each once: an aliased value is compiled wherever it is used.
     told = ordered(findings)
     has_errors = any(found.severity is Severity.ERROR for found in told)
-    return Loaded(None if has_errors else program, told, ordered(c.strict))
+    loaded = Loaded(None if has_errors else program, told, ordered(c.strict))
+    return Compiled(loaded, root, canonical)
 
 
 def digest_of_playbook(text: str | bytes) -> str:

@@ -1,12 +1,13 @@
-"""Read where a token goes next: `next` in all its forms."""
+"""Read where a token goes next."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
-from anew.languages.playbook.arcs import read_arcs, report_shape
+from anew.languages.nodes import Entry, MapNode, is_null
+from anew.languages.playbook.arcs import read_arcs
 from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.desugar.routes import report_shape
 from anew.languages.playbook.gates import read_other_policy
 from anew.program.program import RouteMode, Router
 
@@ -27,34 +28,13 @@ _NO_MATCH_FORM = (
 
 def read_router(c: Compilation, entry: Entry | None) -> Router:
     """The router of a step; arcs to unknown steps are reported and left out."""
-    if entry is None or is_null(entry.node):
+    node = c.mapping(entry, "next")
+    if entry is None or node is None:
         return Router()
-    return replace(_read(c, entry), span=entry.place)
+    return replace(_read(c, entry, node), span=entry.place)
 
 
-def _read(c: Compilation, entry: Entry) -> Router:
-    node = entry.node
-    if isinstance(node, MapNode) and ("arcs" in node or "spec" in node):
-        return _read_canonical(c, entry, node)
-    c.noncanonical(
-        "strict.next", entry.place, "`next` is not a router", "`next: {spec: {mode: …}, arcs: […]}`"
-    )
-    exclusive = RouteMode.EXCLUSIVE
-    match node:
-        case ScalarNode():
-            return Router(arcs=read_arcs(c, [Item(node.span, node, node.begin)], exclusive))
-        case ListNode():
-            mode = _list_mode(node)
-            return Router(mode, read_arcs(c, node.items, mode))
-        case MapNode() if "step" in node:
-            return Router(arcs=read_arcs(c, [Item(entry.holder, node, node.begin)], exclusive))
-        case MapNode():
-            message = "next is a mapping without `arcs`"
-            report_shape(c, entry.holder, message)
-            return Router()
-
-
-def _read_canonical(c: Compilation, entry: Entry, node: MapNode) -> Router:
+def _read(c: Compilation, entry: Entry, node: MapNode) -> Router:
     c.check_keys(node, _ROUTER_KEYS, "next")
     router = _read_spec(c, c.mapping(node.get("spec"), "next.spec"))
     arcs = node.get("arcs")
@@ -65,7 +45,7 @@ def _read_canonical(c: Compilation, entry: Entry, node: MapNode) -> Router:
     if found is None and not is_null(arcs.node):
         c.lose_route()
     items = found.items if found is not None else ()
-    return replace(router, arcs=read_arcs(c, items, router.mode, in_router=True))
+    return replace(router, arcs=read_arcs(c, items, router.mode))
 
 
 def _read_spec(c: Compilation, spec: MapNode | None) -> Router:
@@ -102,8 +82,3 @@ def _report_fork_keys(c: Compilation, spec: MapNode, mode: RouteMode) -> None:
         if key in spec:
             remedy = "Write `mode: fork`, or remove it."
             c.ignored(spec.entries[key], f"with `mode: {mode}`", remedy)
-
-
-def _list_mode(node: ListNode) -> RouteMode:
-    asks = any(isinstance(item.node, MapNode) and "when" in item.node for item in node.items)
-    return RouteMode.EXCLUSIVE if asks else RouteMode.INCLUSIVE

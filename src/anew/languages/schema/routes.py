@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anew.languages.playbook import arcs, routes
+from anew.languages.playbook.desugar.routes import ARC_ARGS_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -88,5 +89,5 @@ def _arc_mapping() -> Schema:
         "description": said("What the arc is for.", ANYTHING),
         "spec": said("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),
     }
-    one = {"allOf": at_most_one(arcs._ARGS_KEYS)}
+    one = {"allOf": at_most_one(ARC_ARGS_KEYS)}
     return {"title": "An arc", **table(arcs._ARC_KEYS, shapes), **has("step"), **one}

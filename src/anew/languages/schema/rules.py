@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from anew.languages.playbook import directives, patches, policies, retries
+from anew.languages.playbook import directives, patches, policies
+from anew.languages.playbook.desugar.policies import IN_ELSE, RULE_KEYS
+from anew.languages.playbook.desugar.retries import RETRY_KEYS
 from anew.languages.playbook.directives import DIRECTIVE_KEYS, Counted, Do
 from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
@@ -133,20 +135,20 @@ def _rule() -> Schema:
         "desc": said("What the rule is for.", ANYTHING),
         "description": said("What the rule is for.", ANYTHING),
     }
-    assert own.keys() == policies._RULE_KEYS
+    assert own.keys() == RULE_KEYS
     is_else = {"properties": {"else": {"not": {"type": "null"}}}, **has("else")}
     asks = _any_of(("when", "expr"))
     return {
         "title": "A rule",
         "description": "`{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`.",
-        **_closed(own, policies._IN_RULE),
+        **_closed(own, RULE_KEYS | DIRECTIVE_KEYS),
         "allOf": [
             ref("does"),
             {"not": has("when", "expr")},
             {"not": {"allOf": [has("else"), asks]}},
             when(
                 is_else,
-                {"properties": {"else": ref("else"), **refused(policies._IN_ELSE)["properties"]}},
+                {"properties": {"else": ref("else"), **refused(IN_ELSE)["properties"]}},
                 _body(),
             ),
         ],
@@ -161,7 +163,7 @@ def _body() -> Schema:
 
 
 def _else() -> Schema:
-    mapping = _closed({"then": _then()}, policies._IN_ELSE)
+    mapping = _closed({"then": _then()}, IN_ELSE)
     full = {**mapping, "allOf": [ref("does"), _body()]}
     return when({"type": "object"}, full, _bare())
 
@@ -187,7 +189,7 @@ def _rules(kind: str | list[str]) -> Schema:
 
 def retry_shape() -> Schema:
     """`retry` of a task or step, in all its forms."""
-    block = table(retries.RETRY_KEYS, _RETRY_WORDS)
+    block = table(RETRY_KEYS, _RETRY_WORDS)
     number = {"not": {"type": ["boolean", "null"]}}
     text = (
         "An older form of `spec.policy`. true: 3 attempts, 1 s, ×2, at most 60 s, with jitter; a "

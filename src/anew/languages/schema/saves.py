@@ -5,8 +5,8 @@ What the block passes on to its storage task is checked by the compiler only.
 
 from __future__ import annotations
 
-from anew.languages.playbook import saves
-from anew.languages.playbook.statements import Mode
+from anew.languages.playbook.desugar import saves
+from anew.languages.playbook.desugar.statements import Mode
 from anew.languages.schema.forms import ANYTHING, Schema, has, nullable, said, word
 
 _STORAGES = word([*saves.STORAGES, *sorted(saves._LOG_NAMES - set(saves.STORAGES))])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anew.languages.playbook import loops
-from anew.languages.playbook.forms import STEP_KEYS
-from anew.languages.playbook.inputs import ARGS_KEYS, UNSUPPORTED_KEYS
+from anew.languages.playbook.desugar.forms import STEP_KEYS
+from anew.languages.playbook.desugar.tasks import ARGS_KEYS, UNSUPPORTED_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,

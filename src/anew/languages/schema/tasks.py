@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypeAlias
 
-from anew.languages.playbook.forms import TIMEOUT_NAMES
-from anew.languages.playbook.inputs import ARGS_KEYS, SPEC_KEYS, TASK_KEYS
+from anew.languages.playbook.desugar.tasks import ARGS_KEYS, SPEC_KEYS, TASK_KEYS, TIMEOUT_NAMES
 from anew.languages.schema.forms import (
     ANYTHING,
     GIVEN,

@@ -1,7 +1,8 @@
-"""Read a step's older `save` block (also `sink`): which storage task stands for it.
+"""The tasks that a step's older `save` block (also `sink`) stands for.
 
-The storage task follows the step's own tasks. Templates of the block call what the last of them
-gave `result`, `data`, `this` or `response`; the task reads it as `_prev`.
+The storage task follows the step's own tasks, then one that gives the result of the last of those
+once more: a step's result is that of its last task, and authors read the tool's there. Templates
+of the block call that result `result`, `data`, `this` or `response`; the task reads it as `_prev`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,33 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from anew.languages.nodes import Entry, MapNode, Node, ScalarNode, is_null
+from anew.expressions import ExpressionError
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    is_null,
+    made_entry,
+    made_map,
+    made_scalar,
+    renamed,
+    with_entries,
+    with_items,
+    with_node,
+)
 from anew.languages.playbook.compilation import Compilation, shown
-from anew.languages.playbook.forms import SAVE_NAMES
-from anew.languages.playbook.statements import Mode, statement_for
+from anew.languages.playbook.desugar.canonical import LabelNode
+from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm
+from anew.languages.playbook.desugar.statements import Mode, statement_for
+from anew.languages.playbook.desugar.tasks import task_node
+from anew.languages.playbook.dialect_words import save_words
+from anew.languages.playbook.translate import Untranslatable, translate
 from anew.program.kinds import KINDS
+from anew.program.names import RESERVED
+from anew.program.span import Span
 
 # What the block itself says; everything else in it is an input of the storage task.
 SAVE_WORDS = frozenset("storage tool table data args mode key statement".split())
@@ -47,13 +70,89 @@ class Save(Struct, frozen=True):
     """The storage task of a block, as the author's own values and the texts made for it."""
 
     entry: Entry
-    label: str
     kind: str
     inputs: Mapping[str, Entry]
     made: Mapping[str, str]
 
 
-def read_save(c: Compilation, step: MapNode, taken: Collection[str]) -> Save | None:
+def tasks_of_save(c: Compilation, step: MapNode, forms: list[TaskForm]) -> tuple[Item, ...]:
+    """The tasks at the end of the pipeline; none for a block that asks for nothing."""
+    save = _read_save(c, step)
+    if save is None or not forms:
+        return ()
+    labels = {form.label for form in forms}
+    label, last = _free_label("save", labels), forms[-1].label
+    place = save.entry.place
+    row = made_entry(label, task_node(c, _form(c, save, label)), place, save.entry)
+    rows = [Item(place, made_map([row], place))]
+    # Where no template can read the result, there is nothing to give once more.
+    if last not in RESERVED:
+        kept = _free_label("result", {label, *labels})
+        entry = made_entry(kept, _keeping(last, save.entry), place)
+        rows.append(Item(place, made_map([entry], place)))
+    return tuple(rows)
+
+
+def _keeping(last: str, save: Entry) -> MapNode:
+    place, text = save.place, f"{{{{ {last} }}}}"
+    at = (place.file, place.line, place.column, -1, -1)
+    result = made_entry("result", LabelNode(text, text, *at, label=last), place, save)
+    kind = made_entry("kind", made_scalar("noop", place), place)
+    return made_map([kind, result], place, is_flow=True)
+
+
+def _form(c: Compilation, save: Save, label: str) -> TaskForm:
+    place, verbatim = save.entry.place, KINDS[save.kind].verbatim
+    kind = made_entry("kind", made_scalar(save.kind, place), place)
+    fields = {
+        name: made_entry(name, _quoted(text, place), place) for name, text in save.made.items()
+    }
+    for name, entry in save.inputs.items():
+        node = entry.node if name in verbatim else _said(c, entry, entry.node)
+        fields[name] = renamed(entry, name, node)
+    return TaskForm(label, save.entry.name, save.entry.holder, kind, fields)
+
+
+def _quoted(text: str, place: Span) -> ScalarNode:
+    # Statements quote their names with `"`, and hold no other quotes.
+    return made_scalar(text, place, "'" if '"' in text else "")
+
+
+def _said(c: Compilation, entry: Entry, node: Node) -> Node:
+    """A value with the block's own words for the result said as canonical tasks say them."""
+    match node:
+        case ScalarNode():
+            return _said_text(c, entry, node)
+        case ListNode():
+            return with_items(node, (with_node(i, _said(c, entry, i.node)) for i in node.items))
+        case MapNode():
+            return with_entries(node, (renamed(e, e.key, _said(c, e, e.node)) for e in node))
+
+
+def _said_text(c: Compilation, entry: Entry, node: ScalarNode) -> ScalarNode:
+    if not isinstance(node.value, str) or ("{{" not in node.value and "{%" not in node.value):
+        return node
+    try:
+        text = translate(node.value, save_words)
+    except ExpressionError:
+        return node  # reported where it is compiled
+    except Untranslatable as problem:
+        message = f"`{entry.key}` {problem}"
+        c.report("dialect.unsupported", node.span, message, problem.remedy)
+        return node
+    return node if text == node.value else made_scalar(text, node.span)
+
+
+def _free_label(word: str, taken: Collection[str]) -> str:
+    """The word itself, or with the first number that makes it new."""
+    labels = (word if number == 1 else f"{word}_{number}" for number in range(1, len(taken) + 2))
+    return next(label for label in labels if label not in taken)
+
+
+# --- the block's own words -----------------------------------------------------------------------
+
+
+def _read_save(c: Compilation, step: MapNode) -> Save | None:
     """The block of a step; None when it asks for nothing or (reported) cannot be done."""
     given = [step.entries[name] for name in SAVE_NAMES if name in step]
     for extra in given[1:]:
@@ -74,16 +173,7 @@ def read_save(c: Compilation, step: MapNode, taken: Collection[str]) -> Save | N
         return None
     canonical = f"`- save: {{kind: {kind}, …}}` at the end of the pipeline"
     c.noncanonical("strict.save", entry.place, f"a `{entry.key}` block is used", canonical)
-    return _save(c, entry, kind, fields, free_label("save", taken))
-
-
-def free_label(word: str, taken: Collection[str]) -> str:
-    """The word itself, or with the first number that makes it new."""
-    labels = (word if number == 1 else f"{word}_{number}" for number in range(1, len(taken) + 2))
-    return next(label for label in labels if label not in taken)
-
-
-# --- the block's own words -----------------------------------------------------------------------
+    return _save(c, entry, kind, fields)
 
 
 def _flattened(node: MapNode) -> dict[str, Entry]:
@@ -121,9 +211,7 @@ def _read_storage(c: Compilation, entry: Entry, fields: Mapping[str, Entry]) -> 
     return None
 
 
-def _save(
-    c: Compilation, entry: Entry, kind: str, fields: Mapping[str, Entry], label: str
-) -> Save | None:
+def _save(c: Compilation, entry: Entry, kind: str, fields: Mapping[str, Entry]) -> Save | None:
     given = [fields[name] for name in ("data", "args") if name in fields]
     for extra in given[1:]:
         message = f"`{extra.key}` is another name for `{given[0].key}` here"
@@ -132,10 +220,10 @@ def _save(
     rest = _inputs(c, fields)
     row = KINDS[kind]
     if row.sql:
-        return _sql_save(c, Save(entry, label, kind, rest, {}), fields, data)
+        return _sql_save(c, Save(entry, kind, rest, {}), fields, data)
     _report_unused(c, fields, ("table", "mode", "key", "statement"), f"with storage {kind}")
     made = {name: text for name, text in row.save_inputs.items() if name not in rest}
-    return Save(entry, label, kind, _with_data(c, rest, str(row.save), data), made)
+    return Save(entry, kind, _with_data(c, rest, str(row.save), data), made)
 
 
 def _inputs(c: Compilation, fields: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -182,7 +270,7 @@ def _sql_save(
     _report_unused(c, fields, ("table", "mode", "key"), f"beside `{statement.key}`")
     rest = {name: found for name, found in save.inputs.items() if name not in _COMMANDS}
     inputs = {"command": statement, **_with_data(c, rest, "params", data)}
-    return Save(save.entry, save.label, save.kind, inputs, {})
+    return Save(save.entry, save.kind, inputs, {})
 
 
 def _table_save(
@@ -201,7 +289,7 @@ def _table_save(
     if made is None:
         return None
     inputs = _with_data(c, save.inputs, "params", data)
-    return Save(save.entry, save.label, save.kind, inputs, {"command": made})
+    return Save(save.entry, save.kind, inputs, {"command": made})
 
 
 def _columns(c: Compilation, holder: Entry, data: Entry | None) -> MapNode | None:

@@ -1,4 +1,4 @@
-"""Bring every spelling of a step's tool to one form: labelled tasks with their fields.
+"""Find the tasks of a step in every spelling of its tool: their labels, kinds and fields.
 
 Decides labels and who holds what. Does not look into the fields.
 """
@@ -9,7 +9,17 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    is_null,
+    made_entry,
+    made_scalar,
+)
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.program.kinds import KINDS
 from anew.program.span import Span
@@ -20,27 +30,31 @@ STEP_KEYS = frozenset(
 )
 # The older block that stores what a step's tool gave.
 SAVE_NAMES = ("save", "sink")
-TIMEOUT_NAMES = ("timeout", "timeout_seconds")
 _TASK_FORM = "Write `- label: {kind: …}`."
 
 
 class TaskForm(Struct, frozen=True):
-    """`holder` is the key or dash the task hangs on, `kind` the node of its kind.
+    """`holder` is the key or dash the task hangs on, `name` what labels it.
 
-    `fields` are all its keys but label and kind. `is_on_step`: they stand on the step.
+    `fields` are all its keys but label and kind. `source` is the mapping that the author wrote,
+    where nothing of the task stands elsewhere. `is_on_step`: its tool is a word, and its fields
+    stand beside it on the step.
     """
 
     label: str
-    label_place: Span
+    name: ScalarNode
     holder: Span
-    kind: Node | None
+    kind: Entry | None
     fields: Mapping[str, Entry]
+    source: MapNode | None = None
+    item: Item | None = None
     is_on_step: bool = False
 
 
-def timeout_beside(fields: Mapping[str, Entry]) -> Entry | None:
-    """The attempt timeout that stands beside a task's inputs, under either of its names."""
-    return next((fields[name] for name in TIMEOUT_NAMES if name in fields), None)
+def uses_policy(form: TaskForm) -> bool:
+    """Whether the task has `spec.policy`."""
+    spec = form.fields.get("spec")
+    return spec is not None and isinstance(spec.node, MapNode) and "policy" in spec.node
 
 
 def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[TaskForm]:
@@ -50,7 +64,8 @@ def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[T
         c.noncanonical(
             "strict.tool-missing", holder, f"step {name!r} has no tool", "`tool: {kind: noop}`"
         )
-        return [TaskForm(name, holder, holder, None, {}, is_on_step=True)]
+        noop = made_entry("kind", made_scalar("noop", holder), holder)
+        return [TaskForm(name, noop.name, holder, noop, {})]
     node = tool.node
     match node:
         case ScalarNode():
@@ -71,7 +86,9 @@ def _report_type(c: Compilation, step: MapNode) -> None:
 def _on_step(
     c: Compilation, step: MapNode, name: str, *, tool: Entry, holder: Span
 ) -> list[TaskForm]:
-    if is_null(tool.node):
+    node = tool.node
+    assert isinstance(node, ScalarNode)
+    if is_null(node):
         c.report("tool.kind-missing", tool.place, f"the tool of step {name!r} is empty", _TASK_FORM)
         return []
     canonical = "`tool: [{label: {kind: …, …}}]`"
@@ -85,7 +102,10 @@ def _on_step(
     spec = step.get("spec")
     if spec is not None and isinstance(spec.node, MapNode) and "timeout" in spec.node:
         fields["timeout"] = spec.node.entries["timeout"]
-    return [TaskForm(name, tool.place, holder, tool.node, fields, is_on_step=True)]
+    # The comments of the word stay with it, those of its key with `tool`.
+    written = made_scalar(node.value, node.span)
+    kind = Entry("kind", node, written, origins=(Entry("kind", node, node),))
+    return [TaskForm(name, tool.name, holder, kind, fields, is_on_step=True)]
 
 
 def _single(c: Compilation, node: MapNode, name: str, tool: Entry) -> TaskForm:
@@ -93,7 +113,7 @@ def _single(c: Compilation, node: MapNode, name: str, tool: Entry) -> TaskForm:
     if kind is None:
         c.report("tool.kind-missing", tool.holder, "a tool has no `kind`", _missing_kind(node))
     fields = {key: entry for key, entry in node.entries.items() if key != "kind"}
-    return TaskForm(name, tool.place, tool.holder, kind.node if kind else None, fields)
+    return TaskForm(name, tool.name, tool.holder, kind, fields, node)
 
 
 def _missing_kind(node: MapNode) -> str:
@@ -122,7 +142,7 @@ def read_task_form(c: Compilation, item: Item, default_label: str) -> TaskForm |
     if "kind" in node or "name" in node or (inner and isinstance(inner.node, MapNode)):
         return _named(c, node, item, default_label)
     if len(node.entries) == 1:
-        return _labelled(c, next(iter(node)))
+        return _labelled(c, next(iter(node)), item)
     c.report("tool.kind-missing", item.place, "a task has no `kind`", _TASK_FORM)
     return None
 
@@ -133,15 +153,17 @@ def _named(c: Compilation, node: MapNode, item: Item, default_label: str) -> Tas
     )
     fields = _unwrapped(node)
     kind, name = fields.pop("kind", None), node.get("name")
-    label, place, holder = default_label, item.place, _holder(node, item.place)
+    label, holder = default_label, _holder(node, item.place)
+    labelled_by = made_scalar(label, item.place)
     if name is not None:
         # `workbook` and `secrets` have an input called name; beside the kind it is both.
         if kind is None or not _has_name_input(kind.node) or "task" in fields:
             fields.pop("name", None)
-        label, place = c.text(name, "name") or default_label, name.node.span
+        label = c.text(name, "name") or default_label
+        labelled_by = made_scalar(label, name.node.span)
     if kind is None:
         c.report("tool.kind-missing", holder, f"task {label!r} has no `kind`", _TASK_FORM)
-    return TaskForm(label, place, holder, kind.node if kind else None, fields)
+    return TaskForm(label, labelled_by, holder, kind, fields, item=item)
 
 
 def _has_name_input(kind: Node) -> bool:
@@ -149,9 +171,9 @@ def _has_name_input(kind: Node) -> bool:
     return known is not None and "name" in known.inputs
 
 
-def _labelled(c: Compilation, entry: Entry) -> TaskForm:
+def _labelled(c: Compilation, entry: Entry, item: Item) -> TaskForm:
     node = entry.node
-    kind, fields, holder = None, {}, entry.holder
+    kind, source, fields, holder = None, None, {}, entry.holder
     if isinstance(node, MapNode):
         holder = _holder(node, entry.holder)
         if "kind" not in node and "tool" in node:
@@ -161,6 +183,7 @@ def _labelled(c: Compilation, entry: Entry) -> TaskForm:
                 "`tool` stands inside a label",
                 "`- label: {kind: …}`",
             )
+        source = node if _wrapped(node) is None else None
         fields = _unwrapped(node)
         kind = fields.pop("kind", None)
     if kind is None:
@@ -168,7 +191,7 @@ def _labelled(c: Compilation, entry: Entry) -> TaskForm:
         c.report(
             "tool.kind-missing", holder, f"task {entry.key!r} has no `kind`{found}", _TASK_FORM
         )
-    return TaskForm(entry.key, entry.place, holder, kind.node if kind else None, fields)
+    return TaskForm(entry.key, entry.name, holder, kind, fields, source, item)
 
 
 def _wrapped(node: MapNode) -> Entry | None:

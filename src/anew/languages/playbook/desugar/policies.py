@@ -1,0 +1,202 @@
+"""A task's rules in their canonical form: `{when, then: {do, …}}` and `{else: {then: {do, …}}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    ScalarNode,
+    is_null,
+    made_entry,
+    made_list,
+    made_map,
+    made_scalar,
+    renamed,
+    with_entries,
+    with_items,
+    with_node,
+)
+from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.desugar.canonical import RuleNode
+from anew.languages.playbook.directives import DIRECTIVE_KEYS, setting_owner
+from anew.languages.playbook.patches import PATCH_KEYS
+from anew.program.program import Dialect
+from anew.program.span import Span
+
+# What a rule may say of itself; it has no effect.
+_ABOUT = ("name", "desc", "description")
+RULE_KEYS = frozenset({"when", "then", "else", "expr", *_ABOUT})
+_IN_RULE = RULE_KEYS | DIRECTIVE_KEYS
+IN_ELSE = DIRECTIVE_KEYS | {"then"}
+_RULE_FORM = "Write `{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`."
+
+
+def with_rules(c: Compilation, policy: Entry) -> Entry:
+    """A task's `policy` with its rules in canonical form."""
+    node = policy.node
+    rules = node.get("rules") if isinstance(node, MapNode) else None
+    if not isinstance(node, MapNode) or rules is None or not isinstance(rules.node, ListNode):
+        return policy  # reported where it is compiled
+    built = with_items(rules.node, (_rule(c, i, Dialect.POLICY) for i in rules.node.items))
+    if built is rules.node:
+        return policy
+    others = (entry for entry in node if entry is not rules)
+    inner = made_map((*others, renamed(rules, "rules", built)), node.span)
+    return renamed(policy, "policy", inner)
+
+
+def policy_of_eval(c: Compilation, entry: Entry) -> Entry | None:
+    """The policy that `eval` stands for: an error that no rule matches fails."""
+    c.noncanonical("strict.eval", entry.place, "`eval` is used", "`spec: {policy: {rules: […]}}`")
+    node = c.sequence(entry, "eval")
+    if node is None or not node.items:
+        return None
+    return made_policy(entry, (_rule(c, item, Dialect.EVAL) for item in node.items))
+
+
+def made_policy(entry: Entry, rules: Iterable[Item]) -> Entry:
+    """The policy that an older word stands for."""
+    place = entry.place
+    unmatched = made_entry("on_unmatched", made_scalar("fail", place), place)
+    found = made_entry("rules", made_list(rules, place), place)
+    return made_entry("policy", made_map([unmatched, found], place), place, entry)
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def _rule(c: Compilation, item: Item, dialect: Dialect) -> Item:
+    """A rule of any spelling; one that (reported) has none is marked as broken."""
+    node = item.node
+    if not isinstance(node, MapNode):
+        c.report(
+            "rule.shape", node.span, f"a rule must be a mapping; found {shown(node)}", _RULE_FORM
+        )
+        return _broken(item)
+    c.check_keys(node, _IN_RULE, "a rule")
+    otherwise, condition = node.get("else"), node.get("when") or node.get("expr")
+    if "when" in node and "expr" in node:
+        c.ignored(node.entries["expr"], "beside `when`", "Keep one of the two.")
+    if condition is None and "then" in node:
+        _note_shape(c, item.place)
+    if otherwise is not None and not is_null(otherwise.node):
+        _report_ignored(c, node, IN_ELSE, "else")
+        then = _in_else(c, otherwise, dialect)
+    else:
+        then = _then(c, node, condition, item.place, dialect)
+    if then is None:
+        return _broken(item)
+    if otherwise is not None and condition is not None:
+        message = "a rule has both `else` and a condition"
+        c.report("rule.shape", condition.place, message, _RULE_FORM)
+        return Item(item.place, RuleNode({"then": then}, item.place, is_broken=True))
+    if condition is not None:
+        keys = [*_about(node), renamed(condition, "when"), then]
+        return with_node(item, _ordered(node, keys))
+    return with_node(item, _ordered(node, [*_about(node), _else(otherwise, then, item.place)]))
+
+
+def _about(node: MapNode) -> list[Entry]:
+    return [entry for entry in node if entry.key in _ABOUT]
+
+
+def _ordered(node: MapNode, keys: list[Entry]) -> MapNode:
+    """The author's own mapping where it has these entries, in whatever order."""
+    return node if all(node.get(e.key) is e for e in keys) else made_map(keys, node.span)
+
+
+def _else(otherwise: Entry | None, then: Entry, place: Span) -> Entry:
+    if otherwise is None or is_null(otherwise.node):
+        return made_entry("else", made_map([then], place), place)
+    if isinstance(otherwise.node, MapNode):
+        return renamed(otherwise, "else", _ordered(otherwise.node, [then]))
+    return renamed(otherwise, "else", made_map([then], otherwise.place))
+
+
+def _broken(item: Item) -> Item:
+    # Nobody knows what it would match; it must not make others look dead or endless.
+    return Item(item.place, RuleNode({}, item.place, is_broken=True))
+
+
+def _report_ignored(c: Compilation, node: MapNode, keys: AbstractSet[str], beside: str) -> None:
+    for key, entry in node.entries.items():
+        if key in keys:
+            c.ignored(entry, f"beside `{beside}`", f"Move it into `{beside}`, or remove it.")
+
+
+def _in_else(c: Compilation, otherwise: Entry, dialect: Dialect) -> Entry | None:
+    inner = otherwise.node
+    if isinstance(inner, ScalarNode):  # `else: continue`
+        _note_shape(c, otherwise.place)
+        return _then_of(c, {"do": Entry("do", otherwise.name, inner)}, otherwise.place)
+    if not isinstance(inner, MapNode):
+        c.report(
+            "rule.shape", inner.span, f"else must be a mapping; found {shown(inner)}", _RULE_FORM
+        )
+        return None
+    c.check_keys(inner, IN_ELSE, "else")
+    return _then(c, inner, None, otherwise.holder, dialect)
+
+
+def _then(
+    c: Compilation, node: MapNode, when: Entry | None, holder: Span, dialect: Dialect
+) -> Entry | None:
+    """What a rule does, as the one entry `then: {do: …}`; None when (reported) it says nothing."""
+    then = node.get("then")
+    if then is None:
+        does = {key: entry for key, entry in node.entries.items() if key in DIRECTIVE_KEYS}
+        if not does:
+            c.report("rule.then-missing", holder, "a rule does not say what to do", _RULE_FORM)
+            return None
+        if dialect is Dialect.POLICY:
+            _note_shape(c, holder)
+        return _then_of(c, does, holder)
+    _report_ignored(c, node, DIRECTIVE_KEYS, "then")
+    if when is not None and when.key == "expr":
+        _note_shape(c, holder)
+    if isinstance(then.node, MapNode):
+        c.check_keys(then.node, DIRECTIVE_KEYS, "then")
+        found = with_entries(then.node, directive_fields(c, then.node.entries, then.holder))
+        return renamed(then, "then", found)
+    if is_null(then.node):
+        return _then_of(c, {}, then.place, then)
+    _note_shape(c, then.place)
+    return _then_of(c, {"do": Entry("do", then.name, then.node)}, then.place, then)
+
+
+def _then_of(c: Compilation, does: Mapping[str, Entry], holder: Span, *origins: Entry) -> Entry:
+    inner = made_map(directive_fields(c, does, holder), holder)
+    return made_entry("then", inner, holder, *origins)
+
+
+def directive_fields(c: Compilation, does: Mapping[str, Entry], holder: Span) -> list[Entry]:
+    """What a rule does with `do` said, and what follows spent attempts as a mapping."""
+    found = [_exhausted(c, e) if key == "on_exhausted" else e for key, e in does.items()]
+    if "do" in does:
+        return found
+    for key, entry in does.items():
+        if key in DIRECTIVE_KEYS and key not in PATCH_KEYS:
+            c.ignored(entry, "without `do`", f"Add the {setting_owner(key)} it belongs to.")
+    c.noncanonical("strict.rule", holder, "a rule does not say `do`", "`do: continue`")
+    return [made_entry("do", made_scalar("continue", holder), holder), *found]
+
+
+def _exhausted(c: Compilation, entry: Entry) -> Entry:
+    node = entry.node
+    if isinstance(node, MapNode):
+        c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")
+        inner = with_entries(node, directive_fields(c, node.entries, entry.holder))
+        return renamed(entry, "on_exhausted", inner)
+    canonical = "`on_exhausted: {do: …}`"
+    c.noncanonical("strict.rule", entry.place, "`on_exhausted` is a bare word", canonical)
+    return renamed(entry, "on_exhausted", made_map([Entry("do", entry.name, node)], entry.place))
+
+
+def _note_shape(c: Compilation, place: Span) -> None:
+    canonical = "`{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`"
+    c.noncanonical("strict.rule", place, "this form of a rule is not canonical", canonical)

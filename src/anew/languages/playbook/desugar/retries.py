@@ -1,0 +1,108 @@
+"""The rules that a `retry` block (playbook.md#the-retry-block) stands for.
+
+`stop_when` is asked first and wins; without `retry_when` every error is retried. An ok result
+that merely kept matching `retry_when` is returned when the attempts are spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    is_null,
+    made_entry,
+    made_map,
+    made_scalar,
+    renamed,
+)
+from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.desugar.canonical import RuleNode
+from anew.languages.playbook.desugar.policies import made_policy
+from anew.program.policy import OutcomeStatus
+from anew.program.retry import ATTEMPTS_DEFAULT, DELAY_SECONDS_DEFAULT
+from anew.program.span import Span
+
+MAX_DELAY_DEFAULT = 60.0
+# What each setting is called in a rule, and what it is where the block does not say.
+_SETTINGS: Mapping[str, tuple[str, int | float | bool | None]] = {
+    "max_attempts": ("attempts", ATTEMPTS_DEFAULT),
+    "initial_delay": ("delay", DELAY_SECONDS_DEFAULT),
+    "backoff_multiplier": ("multiplier", None),
+    "max_delay": ("max_delay", MAX_DELAY_DEFAULT),
+    "jitter": ("jitter", True),
+}
+RETRY_KEYS = (*_SETTINGS, "retry_when", "stop_when")
+_UNSUPPORTED = ("on_error", "on_success")
+_CANONICAL = "`spec: {policy: {rules: [{when: …, then: {do: retry, attempts: 3, …}}]}}`"
+
+
+def policy_of_retry(c: Compilation, entry: Entry) -> Entry | None:
+    """The policy a `retry` block stands for; None when it asks for nothing or is not run."""
+    node = entry.node
+    c.noncanonical("strict.retry", entry.place, "a `retry` block is used", _CANONICAL)
+    if isinstance(node, ListNode) or (
+        isinstance(node, MapNode) and any(k in node for k in _UNSUPPORTED)
+    ):
+        message = "`retry` with when/then, on_error or on_success is an older form that is not run"
+        place = node.span if isinstance(node, ListNode) else _first_unsupported(node).place
+        c.report("dialect.unsupported", place, message, f"Write {_CANONICAL}.")
+        return None
+    if isinstance(node, MapNode):
+        c.check_keys(node, RETRY_KEYS, "retry")
+        return made_policy(entry, _rules(entry, node.entries))
+    if node.value is False or node.value is None:
+        return None
+    fields = {} if node.value is True else {"max_attempts": entry}
+    return made_policy(entry, _rules(entry, fields))
+
+
+def _first_unsupported(node: MapNode) -> Entry:
+    return next(entry for entry in node if entry.key in _UNSUPPORTED)
+
+
+def _rules(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
+    stop, again = _asked(fields, "stop_when"), _asked(fields, "retry_when")
+    if stop is not None:
+        yield _rule(OutcomeStatus.ERROR, stop, [_do("fail", stop.place)], stop.place, "stop_when")
+        yield _rule(OutcomeStatus.OK, stop, [_do("continue", stop.place)], stop.place, "stop_when")
+    where = fields["retry_when"].place if "retry_when" in fields else block.place
+    retry = list(_retry(block, fields))
+    yield _rule(OutcomeStatus.ERROR, again, retry, where, "retry_when")
+    if again is not None:
+        kept = made_map([_do("continue", where)], where, is_flow=True)
+        polling = [*retry, made_entry("on_exhausted", kept, where)]
+        yield _rule(OutcomeStatus.OK, again, polling, where, "retry_when")
+
+
+def _asked(fields: Mapping[str, Entry], key: str) -> Entry | None:
+    entry = fields.get(key)
+    return None if entry is None or is_null(entry.node) else entry
+
+
+def _rule(
+    on: OutcomeStatus, asked: Entry | None, does: list[Entry], place: Span, name: str
+) -> Item:
+    then = made_entry("then", made_map(does, place), place)
+    entries = {"then": then} if asked is None else {"when": renamed(asked, "when"), "then": then}
+    return Item(place, RuleNode(entries, place, on=on, name=name))
+
+
+def _do(word: str, place: Span) -> Entry:
+    return made_entry("do", made_scalar(word, place), place)
+
+
+def _retry(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Entry]:
+    place = block.place
+    delay = fields.get("initial_delay")
+    growth = made_scalar("exponential", place if delay is None else delay.node.span)
+    yield _do("retry", place)
+    yield made_entry("backoff", growth, place)
+    for old, (new, default) in _SETTINGS.items():
+        if old in fields:
+            yield renamed(fields[old], new)
+        elif default is not None:
+            yield made_entry(new, made_scalar(default, place), place)

@@ -1,0 +1,122 @@
+"""A step's `next` in its canonical form: `{spec: {mode}, arcs: [{step, when, args, …}]}`."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    ScalarNode,
+    is_null,
+    made_entry,
+    made_list,
+    made_map,
+    made_scalar,
+    renamed,
+    with_entries,
+    with_items,
+    with_node,
+)
+from anew.languages.playbook.compilation import Compilation
+from anew.program.program import RouteMode
+from anew.program.span import Span
+
+ARC_ARGS_KEYS = ("args", "input", "with", "set")
+ROUTER_FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …}]}`."
+
+
+def report_shape(c: Compilation, place: Span, message: str) -> None:
+    c.report("next.shape", place, message, ROUTER_FORM)
+    c.lose_route()
+
+
+def next_of(c: Compilation, entry: Entry) -> Entry | None:
+    """The router of a step; None where (reported) it leads nowhere."""
+    node = entry.node
+    if is_null(node):
+        return entry
+    if isinstance(node, MapNode) and ("arcs" in node or "spec" in node):
+        return _router(c, entry, node)
+    c.noncanonical(
+        "strict.next", entry.place, "`next` is not a router", "`next: {spec: {mode: …}, arcs: […]}`"
+    )
+    match node:
+        case ScalarNode():
+            return _made(entry, RouteMode.EXCLUSIVE, [_bare_arc(Item(node.span, node))])
+        case ListNode():
+            asks = any(isinstance(i.node, MapNode) and "when" in i.node for i in node.items)
+            mode = RouteMode.EXCLUSIVE if asks else RouteMode.INCLUSIVE
+            arcs = [_arc(c, item, in_router=False) for item in node.items]
+            return _made(entry, mode, [arc for arc in arcs if arc is not None])
+        case MapNode() if "step" in node:
+            arc = _arc(c, Item(entry.holder, node), in_router=False)
+            return _made(entry, RouteMode.EXCLUSIVE, [] if arc is None else [arc])
+        case MapNode():
+            report_shape(c, entry.holder, "next is a mapping without `arcs`")
+            return None
+
+
+def _made(entry: Entry, mode: RouteMode, arcs: list[Item]) -> Entry:
+    place = entry.place
+    word = made_entry("mode", made_scalar(mode.value, place), place)
+    spec = made_entry("spec", made_map([word], place, is_flow=True), place)
+    rows = made_entry("arcs", made_list(arcs, place), place)
+    return renamed(entry, "next", made_map([spec, rows], place))
+
+
+def _router(c: Compilation, entry: Entry, node: MapNode) -> Entry:
+    arcs = node.get("arcs")
+    if arcs is None or not isinstance(arcs.node, ListNode):
+        return entry
+    found = (_arc(c, item, in_router=True) for item in arcs.node.items)
+    rows = with_items(arcs.node, (arc for arc in found if arc is not None))
+    if rows is arcs.node:
+        return entry
+    rest = (e for e in node if e is not arcs)
+    return renamed(entry, "next", made_map([*rest, renamed(arcs, "arcs", rows)], node.span))
+
+
+# --- arcs ----------------------------------------------------------------------------------------
+
+
+def _arc(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
+    """An arc as a mapping with `step` and `args`; None for an older form that is not run."""
+    node = item.node
+    if isinstance(node, ScalarNode) and not is_null(node):
+        if in_router:
+            message, canonical = "an arc is a bare name", f"`{{step: {node.text}}}`"
+            c.noncanonical("strict.arc", node.span, message, canonical)
+        return _bare_arc(item)
+    if not isinstance(node, MapNode):
+        return item
+    if "then" in node:
+        message = "`then` inside `next` is an older form that is not run"
+        c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
+        c.lose_route()
+        return None
+    return with_node(item, _with_args(c, node))
+
+
+def _bare_arc(item: Item) -> Item:
+    node = item.node
+    assert isinstance(node, ScalarNode)
+    step = made_entry("step", made_scalar(node.text, node.span), node.span)
+    arc = with_node(item, made_map([step], node.span))
+    return replace(arc, place=node.span)
+
+
+def _with_args(c: Compilation, node: MapNode) -> MapNode:
+    given = [node.entries[key] for key in ARC_ARGS_KEYS if key in node]
+    if not given or (len(given) == 1 and given[0].key == "args"):
+        return node
+    for extra in given[1:]:
+        message = f"an arc has both `{given[0].key}` and `{extra.key}`"
+        c.report("tool.input-twice", extra.place, message, "Keep `args`.")
+    if given[0].key != "args" and not is_null(given[0].node):
+        message = f"an arc gives its arguments as `{given[0].key}`"
+        c.noncanonical("strict.arc", given[0].place, message, "`args`")
+    entries = (renamed(e, "args") if e is given[0] else e for e in node if e not in given[1:])
+    return with_entries(node, entries)

@@ -1,0 +1,402 @@
+"""Say what canonical nodes of an older dialect mean in the words of `policy`.
+
+Nodes in which no expression changes stay the same objects. What a task writes with every outcome
+(`set`) is said in each of its rules, and a rule of a retry block asks for its status itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from anew.expressions import ExpressionError
+from anew.languages.nodes import (
+    Entry,
+    Item,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    made_entry,
+    made_list,
+    made_map,
+    made_scalar,
+    plain,
+    renamed,
+    with_entries,
+    with_items,
+    with_node,
+)
+from anew.languages.playbook.desugar.canonical import LabelNode, RuleNode
+from anew.languages.playbook.dialect_words import (
+    eval_words,
+    no_retry_words,
+    output_words,
+    retry_words,
+    unchanged_words,
+)
+from anew.languages.playbook.patches import PATCH_KEYS, patch_target
+from anew.languages.playbook.translate import (
+    Translator,
+    Untranslatable,
+    as_operand,
+    inner_expression,
+    one_line,
+    translate,
+)
+from anew.program.kinds import KINDS
+from anew.program.policy import PatchTarget
+from anew.program.program import Dialect, Step
+from anew.program.span import Span
+
+_NEVER_RENDERED = frozenset({"kind", "desc", "description"})
+_PLAIN_PATCHES = ("set_ctx", "set_iter")
+_SET_NAMES = {PatchTarget.CTX: "set_ctx", PatchTarget.ITER: "set_iter"}
+_FAIL_ON_ERROR = "{{ outcome.status == 'error' }}"
+_NODE_ID = re.compile(r"\bnode_id\b")
+_NAME = re.compile(r"[^\W\d]\w*")
+_Patches = dict[PatchTarget, dict[str, Entry]]
+
+
+class CannotTranslate(Exception):
+    """Something has no canonical form with the same meaning; what holds it stays as it is."""
+
+    def __init__(self, entry: Entry, why: str, remedy: str) -> None:
+        super().__init__(f"`{entry.name.text}` {why}, which has no canonical form")
+        self.entry = entry
+        self.remedy = remedy
+
+
+class Rewording(Struct, frozen=True):
+    """How expressions at one place have to be translated; by default not at all."""
+
+    ctx_keys: frozenset[str]
+    translator: Translator | None = None
+
+    def for_rules(self, dialect: Dialect) -> Rewording:
+        """For what a task of this dialect says of its outcome."""
+        match dialect:
+            case Dialect.EVAL:
+                return replace(self, translator=eval_words)
+            case Dialect.OUTPUT:
+                return replace(self, translator=output_words(self.ctx_keys))
+            case Dialect.RETRY:
+                return replace(self, translator=no_retry_words)
+            case Dialect.POLICY:
+                return replace(self, translator=None)
+
+    def for_inputs(self, dialect: Dialect) -> Rewording:
+        """For what a task of this dialect gives its tool, where there is no outcome yet."""
+        if dialect in (Dialect.EVAL, Dialect.RETRY):
+            return replace(self, translator=unchanged_words)
+        return self.for_rules(dialect)
+
+    def value(self, entry: Entry, verbatim: frozenset[str] = frozenset()) -> Entry:
+        """An entry with the expressions in its value translated."""
+        if self.translator is None or entry.key in verbatim or entry.key in _NEVER_RENDERED:
+            return entry
+        try:
+            return renamed(entry, entry.key, _reworded(entry.node, self.translator))
+        except Untranslatable as problem:
+            raise CannotTranslate(entry, str(problem), problem.remedy) from problem
+
+    def condition(self, entry: Entry) -> Entry:
+        """A condition, which needs no braces; on one line where it changes."""
+        node = entry.node
+        if self.translator is None or not isinstance(node, ScalarNode):
+            return entry
+        try:
+            found = _reworded(node, self.translator, is_condition=True)
+        except Untranslatable as problem:
+            raise CannotTranslate(entry, str(problem), problem.remedy) from problem
+        if found is node:
+            return entry
+        return renamed(entry, entry.key, made_scalar(one_line(str(plain(found))), node.span))
+
+
+def _reworded(node: Node, translator: Translator, *, is_condition: bool = False) -> Node:
+    match node:
+        case ScalarNode():
+            if not isinstance(node.value, str):
+                return node
+            text = translate(node.value, translator, is_condition=is_condition)
+            return node if text == node.value else made_scalar(text, node.span)
+        case ListNode():
+            items = (with_node(item, _reworded(item.node, translator)) for item in node.items)
+            return with_items(node, items)
+        case MapNode():
+            inner = (renamed(e, e.key, _reworded(e.node, translator)) for e in node)
+            return with_entries(node, inner)
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
+    """A canonical step in the words of `policy`."""
+    node, own = item.node, words.for_rules(step.dialect)
+    assert isinstance(node, MapNode)
+
+    def said(entry: Entry) -> Entry:
+        match entry.key:
+            case "tool":
+                return renamed(entry, "tool", _tool(words, entry.node, step))
+            case "args":
+                return _args(words, entry, step)
+            case "loop":
+                return _each(entry, own.value)
+            case "next":
+                return _below(entry, "arcs", lambda arc: _each_of(arc, _arc_words(own)))
+            case "spec":
+                return _admission(own, entry)
+            case _:
+                return entry
+
+    return with_node(item, with_entries(node, map(said, node)))
+
+
+def _arc_words(words: Rewording) -> Callable[[Entry], Entry]:
+    return lambda e: words.condition(e) if e.key == "when" else words.value(e)
+
+
+def _admission(words: Rewording, spec: Entry) -> Entry:
+    """The conditions of admission rules, which are all that a step's `spec` asks."""
+
+    def rule(node: Node) -> Node:
+        return _each_of(node, lambda e: words.condition(e) if e.key == "when" else e)
+
+    def inside(key: str, then: Callable[[Entry], Entry]) -> Callable[[Entry], Entry]:
+        return lambda entry: _each(entry, lambda e: then(e) if e.key == key else e)
+
+    return inside("policy", inside("admit", lambda admit: _below(admit, "rules", rule)))(spec)
+
+
+def _each(entry: Entry, reword: Callable[[Entry], Entry]) -> Entry:
+    """The entries of a mapping, each reworded."""
+    return renamed(entry, entry.key, _each_of(entry.node, reword))
+
+
+def _each_of(node: Node, reword: Callable[[Entry], Entry]) -> Node:
+    return with_entries(node, map(reword, node)) if isinstance(node, MapNode) else node
+
+
+def _below(entry: Entry, key: str, reword: Callable[[Node], Node]) -> Entry:
+    """The elements of the list under a key of a mapping, each reworded."""
+
+    def said(found: Entry) -> Entry:
+        if found.key != key or not isinstance(found.node, ListNode):
+            return found
+        items = (with_node(item, reword(item.node)) for item in found.node.items)
+        return renamed(found, key, with_items(found.node, items))
+
+    return _each(entry, said)
+
+
+def _args(words: Rewording, entry: Entry, step: Step) -> Entry:
+    """The step's own arguments, which each task reads in its own dialect."""
+    found = [words.for_inputs(task.dialect).value(entry) for task in step.tasks]
+    if any(plain(value.node) != plain(found[0].node) for value in found):
+        why = "is read by tasks of several dialects"
+        raise CannotTranslate(entry, why, "Give each task its own `args`.")
+    return found[0]
+
+
+def _tool(words: Rewording, node: Node, step: Step) -> Node:
+    if isinstance(node, MapNode):
+        return reworded_task(words, node, step.tasks[0].dialect)
+    assert isinstance(node, ListNode)
+    items = []
+    for item, task in zip(node.items, step.tasks, strict=True):
+
+        def said(entry: Entry, dialect: Dialect = task.dialect) -> Entry:
+            return renamed(entry, entry.key, reworded_task(words, entry.node, dialect))
+
+        items.append(with_node(item, _each_of(item.node, said)))
+    return with_items(node, items)
+
+
+# --- tasks ---------------------------------------------------------------------------------------
+
+
+def reworded_task(words: Rewording, node: Node, dialect: Dialect) -> Node:
+    """A canonical task in the words of `policy`."""
+    assert isinstance(node, MapNode)
+    rules, inputs = words.for_rules(dialect), words.for_inputs(dialect)
+    kind = KINDS.get(str(plain(node.entries["kind"].node)))
+    verbatim = kind.verbatim if kind is not None else frozenset()
+    patches = _patches(rules, [node.entries["set"]] if "set" in node else [])
+    entries = []
+    for entry in node:
+        if isinstance(entry.node, LabelNode):
+            _check_label(entry, entry.node)
+        if entry.key not in ("set", "spec"):
+            entries.append(inputs.value(entry, verbatim))
+    spec = _spec(rules, node, patches)
+    if spec is not None:
+        entries.append(spec)
+    is_same = len(entries) == len(node.entries) and all(node.get(e.key) is e for e in entries)
+    return node if is_same else made_map(_kind_first(entries), node.span)
+
+
+def _kind_first(entries: list[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: entry.key != "kind")
+
+
+def _check_label(entry: Entry, node: LabelNode) -> None:
+    if not _NAME.fullmatch(node.label):
+        why = f"follows the task {node.label!r}, whose result no template can name"
+        remedy = "Give the step a name of letters, digits and `_`."
+        raise CannotTranslate(entry.origins[0], why, remedy)
+
+
+def _spec(words: Rewording, task: MapNode, patches: _Patches) -> Entry | None:
+    spec = task.get("spec")
+    inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
+    policy = inner.get("policy") if inner is not None else None
+    if policy is not None:
+        said = _policy(words, policy, patches)
+        assert spec is not None
+        assert inner is not None
+        if said is policy:
+            return spec
+        others = (entry for entry in inner if entry is not policy)
+        return renamed(spec, "spec", made_map([*others, said], inner.span))
+    if not patches:
+        return spec
+    place = task.entries["set"].place
+    rules = made_entry("rules", made_list(_defaults(patches, place, fails=True), place), place)
+    said = made_entry("policy", made_map([rules], place), place, task.entries["set"])
+    if spec is None:
+        return made_entry("spec", made_map([said], place), place)
+    return renamed(spec, "spec", made_map([*(inner or ()), said], place))
+
+
+def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
+    rules = policy.node.get("rules") if isinstance(policy.node, MapNode) else None
+    if not isinstance(policy.node, MapNode) or rules is None:
+        return policy
+    assert isinstance(rules.node, ListNode)
+    built = list(with_items(rules.node, [_rule(words, i, patches) for i in rules.node.items]).items)
+    unmatched = policy.node.get("on_unmatched")
+    has_else = any(isinstance(item.node, MapNode) and "else" in item.node for item in built)
+    if patches and not has_else:
+        fails = unmatched is not None and plain(unmatched.node) == "fail"
+        built += _defaults(patches, policy.place, fails=fails)
+    # Nobody wrote it, and where every outcome meets a rule it says nothing.
+    is_idle = unmatched is not None and unmatched.name.is_made and (has_else or bool(patches))
+    kept = [e for e in policy.node if e is not rules and not (is_idle and e is unmatched)]
+    said = renamed(rules, "rules", with_items(rules.node, built))
+    if said is rules and not is_idle:
+        return policy
+    return renamed(policy, "policy", made_map([*kept, said], policy.node.span))
+
+
+def _defaults(patches: _Patches, place: Span, *, fails: bool) -> Iterator[Item]:
+    """What happens to outcomes no rule matches, with the task's own patches."""
+    if fails:
+        asks = made_entry("when", made_scalar(_FAIL_ON_ERROR, place), place)
+        yield Item(place, made_map([asks, _then("fail", patches, place)], place))
+    inner = made_map([_then("continue", patches, place)], place)
+    yield Item(place, made_map([made_entry("else", inner, place)], place))
+
+
+def _then(do: str, patches: _Patches, place: Span) -> Entry:
+    word = made_entry("do", made_scalar(do, place), place)
+    return made_entry("then", made_map([word, *_written(patches, place)], place), place)
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
+    node = item.node
+    assert isinstance(node, MapNode)
+    if isinstance(node, RuleNode) and node.on is not None:
+        then = _does(words, node.entries["then"], patches)
+        return Item(item.place, made_map([_status(node, item.place), then], item.place))
+
+    def said(entry: Entry) -> Entry:
+        match entry.key:
+            case "when":
+                return words.condition(entry)
+            case "then":
+                return _does(words, entry, patches)
+            case "else":
+                return _each(entry, said)
+            case _:
+                return entry
+
+    return with_node(item, with_entries(node, map(said, node)))
+
+
+def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:
+    """A directive with its settings, and what is written before it."""
+    node = holder.node
+    if not isinstance(node, MapNode):
+        return holder
+    is_plain = not patches and all(k in _PLAIN_PATCHES for k in node.entries if k in PATCH_KEYS)
+    entries = []
+    for key, entry in node.entries.items():
+        if key == "on_exhausted":
+            entries.append(_does(words, entry, {}))
+        elif key not in PATCH_KEYS or is_plain:
+            entries.append(words.value(entry))
+    if is_plain:
+        return renamed(holder, holder.key, with_entries(node, entries))
+    own = _patches(words, [entry for key, entry in node.entries.items() if key in PATCH_KEYS])
+    both = {target: patches.get(target, {}) | own.get(target, {}) for target in PatchTarget}
+    inner = made_map([*entries, *_written(both, node.span)], node.span)
+    return renamed(holder, holder.key, inner)
+
+
+def _written(patches: _Patches, place: Span) -> Iterator[Entry]:
+    for target, values in patches.items():
+        if values:
+            yield made_entry(_SET_NAMES[target], made_map(values.values(), place), place)
+
+
+def _patches(words: Rewording, entries: list[Entry]) -> _Patches:
+    found: _Patches = {}
+    for entry in entries:
+        for item in entry.node if isinstance(entry.node, MapNode) else ():
+            target, path = patch_target(entry.key, item.key)
+            if len(path) > 1:
+                raise CannotTranslate(item, "writes inside a value", "Set the whole value.")
+            found.setdefault(target, {})[path[0]] = renamed(words.value(item), path[0])
+    return found
+
+
+# --- conditions of retry blocks ------------------------------------------------------------------
+
+
+def _status(rule: RuleNode, place: Span) -> Entry:
+    """What a rule of a retry block asks, in one expression."""
+    asked = rule.get("when")
+    also = "" if asked is None else f" and {_operand(asked)}"
+    when = made_scalar(f"{{{{ outcome.status == '{rule.on}'{also} }}}}", place)
+    return made_entry("when", when, place, *(() if asked is None else (asked,)))
+
+
+def _operand(entry: Entry) -> str:
+    """A retry condition as an expression that is true exactly where the block's words are."""
+    node = entry.node
+    assert isinstance(node, ScalarNode)
+    text = node.value if isinstance(node.value, str) else node.text.lower()
+    expression = inner_expression(text) if text.strip() else "false"
+    if expression is None:
+        raise _around(entry)
+    if _NODE_ID.search(expression):
+        raise CannotTranslate(entry, "reads `node_id`", "Compare with the step's name instead.")
+    try:
+        return as_operand(one_line(translate(expression, retry_words, is_condition=True)))
+    except Untranslatable as problem:
+        raise CannotTranslate(entry, str(problem), problem.remedy) from problem
+    except ExpressionError as error:
+        raise _around(entry) from error
+
+
+def _around(entry: Entry) -> CannotTranslate:
+    return CannotTranslate(entry, "is a text around an expression", "Write one expression.")
