@@ -26,7 +26,7 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.questions import chosen
 from anew.engine.state import RunState
 from anew.lab.replay import replay
-from anew.lab.script import BY_SCRIPT, Script, Tape, keys_of, read_script
+from anew.lab.script import BY_SCRIPT, OutcomeQueue, Script, keys_of, read_script
 from anew.lab.server import LabServer
 from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program, RouteMode
@@ -84,7 +84,7 @@ class PersonOfScript:
     name = BY_SCRIPT
 
     def __init__(self, script: Script) -> None:
-        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self._tapes = {key: OutcomeQueue(entries) for key, entries in script.outcomes.items()}
 
     async def ask(self, question: OpenQuestion) -> str | None:
         keys = keys_of(question.key.step, question.task)
@@ -104,7 +104,7 @@ class SenderOfScript:
     def __init__(self, engine: Engine, script: Script) -> None:
         self._engine = engine
         self._script = script
-        self._tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self._tapes = {key: OutcomeQueue(entries) for key, entries in script.outcomes.items()}
         self._sending: set[asyncio.Task[None]] = set()
 
     def hear(self, run: RunId, events: Sequence[e.Event]) -> None:

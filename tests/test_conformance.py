@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from anew.lab.expecting import Seen, checked, unmet
+from anew.lab.expectations import Observed, checked, unmet
 from anew.surfaces.cli.main import main
 
 FOLDER = Path(__file__).parent / "conformance"
@@ -40,4 +40,4 @@ def compare(out, exit_status, case):
     beside = {key: case[key] for key in ("parallel", "loops", "branches") if key in case}
     spoken = {"language": "dot", "dialect": case["dialect"]} if "dot" in case else {}
     expect = checked({**case["expect"], **beside, **spoken}, case["id"])
-    assert [failure.message for failure in unmet(expect, Seen(out, exit_status))] == []
+    assert [failure.message for failure in unmet(expect, Observed(out, exit_status))] == []

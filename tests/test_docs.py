@@ -39,7 +39,7 @@ from anew.expressions.limits import DEFAULT_LIMITS
 from anew.expressions.methods import METHOD_NAMES, methods_named
 from anew.expressions.predicates import PREDICATES
 from anew.expressions.signature import Callee
-from anew.lab import expecting, scenario, script, simulate
+from anew.lab import expectations, scenario, script, simulate
 from anew.lab.server.routes import ROUTES
 from anew.languages import load_text
 from anew.languages import playbook as front_end
@@ -586,7 +586,7 @@ def test_scripts_and_reports_are_explained() -> None:
     report = simulate.simulate(a_program(), script.Script()).report()
     assert missing(report, page, "The JSON object") == []
     assert missing(scenario.SCENARIO_KEYS, page, "Scenarios") == []
-    assert missing(expecting.EXPECT_KEYS, page, "What a scenario expects") == []
+    assert missing(expectations.EXPECT_KEYS, page, "What a scenario expects") == []
 
 
 def a_program() -> model.Program:

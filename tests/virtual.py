@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from anew.engine.events import RunStarted, SignalWaiting
 from anew.engine.questions import chosen
 from anew.errors import ConfigError
-from anew.lab.script import BY_SCRIPT, SUCCESS, Tape, keys_of, script_of
+from anew.lab.script import BY_SCRIPT, SUCCESS, OutcomeQueue, keys_of, script_of
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import read_document
@@ -191,7 +191,7 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
     """Run a document on a database as the script says: the log, the final state, the calls."""
     script = script_of(script)
     clock = VirtualClock(script.now)
-    tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+    tapes = {key: OutcomeQueue(entries) for key, entries in script.outcomes.items()}
     tool = ScriptedTool(tapes, clock)
     counted = CountedDatabase(database)
     engine = Engine(

@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from anew.lab.replay import replay
-from anew.lab.script import Tape, script_of
+from anew.lab.script import OutcomeQueue, script_of
 from anew.languages import load_text
 from anew.runtime.engine import Engine
 from anew.runtime.fork_points import whole_log
@@ -86,7 +86,7 @@ def postgres(module_database):
 async def cluster(database, folder, script):
     """An engine that only serves, and one elsewhere that only works."""
     clock = PatientClock(script.now)
-    tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+    tapes = {key: OutcomeQueue(entries) for key, entries in script.outcomes.items()}
     counted = CountedDatabase(database)
     counted.clock = clock
     server = Engine(

@@ -23,7 +23,7 @@ from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus, StepRunStatus
 from anew.lab.replay import replay
-from anew.lab.script import SUCCESS, Tape, script_of
+from anew.lab.script import SUCCESS, OutcomeQueue, script_of
 from anew.languages import load_text
 from tests.generated import playbooks, scripts
 from tests.suites import tried
@@ -37,7 +37,7 @@ class Chaos:
 
     def __init__(self, program, script, seed):
         self.program = program
-        self.tapes = {key: Tape(entries) for key, entries in script.outcomes.items()}
+        self.tapes = {key: OutcomeQueue(entries) for key, entries in script.outcomes.items()}
         self.chance = random.Random(seed)
         self.state = RunState()
         self.log = []

@@ -19,7 +19,7 @@ import pytest
 import anew
 from anew import lab
 from anew.engine.state import RunStatus
-from anew.lab import code, script, simulate
+from anew.lab import python_api, script, simulate
 from anew.lab.script import script_of
 from anew.languages.dot.extensions import Extensions
 from anew.surfaces.cli.main import main
@@ -533,7 +533,7 @@ def test_every_name_is_there_and_documented() -> None:
 def test_everything_a_play_tells_is_documented() -> None:
     page = (ROOT / "docs/lab/python.md").read_text(encoding="utf-8")
     words = set(re.findall(r"`(\w+)", page))
-    told = {name for name in vars(code.Played) if not name.startswith("_")}
+    told = {name for name in vars(python_api.Played) if not name.startswith("_")}
     assert told - words == {"simulation", "name", "program", "failures"}
 
 

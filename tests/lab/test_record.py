@@ -23,10 +23,10 @@ from anew.engine.state import StepRunKey
 from anew.errors import ConfigError
 from anew.lab import world as lab_world
 from anew.lab.decisions import first_difference
-from anew.lab.playing import Tapes
+from anew.lab.outcome_sources import ScriptedOutcomes
 from anew.lab.recording import Recorded, record
 from anew.lab.recording.scenario_text import scenario_text
-from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX
+from anew.lab.recording.truncation import CUT_LIST_ITEMS_MAX
 from anew.lab.replay import replay
 from anew.lab.script import read_script, script_of
 from anew.lab.simulate import Simulation, simulate
@@ -228,8 +228,10 @@ workflow:
 
 def test_a_poll_that_was_cancelled_is_recorded_up_to_there() -> None:
     program = program_of(ENDLESS)
-    world = lab_world.World(program, script := script_of({}), player=Tapes(script), events_max=60)
-    with pytest.raises(lab_world.Endless):
+    world = lab_world.World(
+        program, script := script_of({}), player=ScriptedOutcomes(script), events_max=60
+    )
+    with pytest.raises(lab_world.EndlessRun):
         world.play()
     log = world.runs[0]
     cancelled = e.RunCancelled(reason="enough", seq=len(log) + 1, at=log[-1].at)

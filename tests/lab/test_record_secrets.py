@@ -10,7 +10,7 @@ import pytest
 
 from anew.engine.secrets import reference_to
 from anew.lab.recording import Recorded, record
-from anew.lab.recording.redacting import Redaction, marks_in
+from anew.lab.recording.redaction import Redaction, marks_in
 from anew.lab.recording.scenario_text import scenario_text
 from anew.lab.recording.secret_names import looks_secret
 from anew.lab.script import script_of

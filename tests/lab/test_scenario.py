@@ -9,8 +9,8 @@ import pytest
 
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.lab.beside import documents_beside, is_scenario, timeline_beside
 from anew.lab.scenario import play, read_scenario, scenario_of, timeline_text
+from anew.lab.scenario_files import documents_beside, is_scenario, timeline_beside
 from anew.languages import load_text
 from anew.program.program import Program
 from anew.surfaces.cli import status

@@ -3,13 +3,14 @@
 import pytest
 
 from anew.errors import ConfigError
-from anew.lab.script import Tape, doubts, read_script, script_of
+from anew.lab.script import OutcomeQueue, read_script, script_of
+from anew.lab.script_warnings import script_warnings
 from anew.languages import load_text
 
 
 def test_entries_are_played_as_often_as_they_say_and_the_last_for_ever():
     script = script_of({"outcomes": {"t": [{"result": 1, "times": 2}, {"result": 2}]}})
-    tape = Tape(script.outcomes["t"])
+    tape = OutcomeQueue(script.outcomes["t"])
     assert [tape.next().said["result"] for _ in range(5)] == [1, 1, 2, 2, 2]
 
 
@@ -67,7 +68,7 @@ def test_a_key_that_names_nothing_is_reported():
     program = load_text("workflow: [{step: fetch, tool: [{page: {kind: noop}}]}]", "d.yaml").program
     keys = ("fetch", "page", "fetch.page", "fetsch")
     script = script_of({"outcomes": {key: [{}] for key in keys}})
-    assert list(doubts(script, program)) == [
+    assert list(script_warnings(script, program)) == [
         "outcomes.fetsch names no task or step. Did you mean 'fetch'?"
     ]
 
@@ -81,7 +82,7 @@ def test_a_key_that_names_nothing_is_reported():
 )
 def test_an_outcome_that_probably_means_something_else_is_reported(entry, doubt):
     program = load_text("workflow: [{step: a}]", "d.yaml").program
-    (told,) = doubts(script_of({"outcomes": {"a": [entry]}}), program)
+    (told,) = script_warnings(script_of({"outcomes": {"a": [entry]}}), program)
     assert told.startswith("outcomes.a[0] ")
     assert doubt in told
 
@@ -161,7 +162,7 @@ def test_a_step_that_calls_nothing_is_not_scripted_silently():
     graph = "digraph g { s [shape=ellipse] x [shape=ellipse] a; c [shape=diamond]; s->a->c; c->x }"
     program = load_text(graph, "g.dot").program
     script = script_of({"outcomes": {"c": [{"status": "FAILURE"}], "a": [{}]}})
-    assert list(doubts(script, program)) == [
+    assert list(script_warnings(script, program)) == [
         "outcomes.c is never played: the step only passes on what came before it."
     ]
 
@@ -170,7 +171,7 @@ def test_a_key_that_names_no_node_is_reported():
     graph = "digraph g { s [shape=ellipse] x [shape=ellipse] plan; build; s->plan->build->x }"
     program = load_text(graph, "g.dot").program
     script = script_of({"outcomes": {"plam": [{}], "plan": [{}], "build.build": [{}], "zz": [{}]}})
-    assert list(doubts(script, program)) == [
+    assert list(script_warnings(script, program)) == [
         "outcomes.plam names no node. Did you mean 'plan'?",
         "outcomes.zz names no node.",
     ]

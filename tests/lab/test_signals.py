@@ -6,7 +6,8 @@ from anew.engine import events as e
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab.replay import replay
-from anew.lab.script import doubts, script_of
+from anew.lab.script import script_of
+from anew.lab.script_warnings import script_warnings
 from anew.languages import load_text
 from tests.play import play, rows, simulated
 
@@ -82,7 +83,7 @@ def test_answers_and_outcomes_of_a_wait_are_played_like_a_call():
 def test_a_signal_for_a_task_that_waits_for_none_is_doubted():
     program = load_text(TASKS, "test.yaml").program
     script = script_of({"outcomes": {"done": [{"signal": 1}], "pay": {"signal": 1}}})
-    assert list(doubts(script, program)) == [
+    assert list(script_warnings(script, program)) == [
         "outcomes.done[0] is a signal, and nothing of that name waits for one."
     ]
 

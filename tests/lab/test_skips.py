@@ -15,7 +15,7 @@ from anew.lab.faults.audit import Evidence, audit
 from anew.lab.faults.ledger import DecidedTurn, FaultLedger
 from anew.lab.log_world import world_of_log
 from anew.lab.recording.recorder import record
-from anew.lab.replay.happening import happened, told_turns
+from anew.lab.replay.log_turns import happened, told_turns
 from anew.lab.whatif import PastRun, whatif
 from tests.engine.test_waits import S, World, asleep, waiting_to_retry
 

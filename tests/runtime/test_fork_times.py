@@ -6,7 +6,7 @@ import pytest
 
 from anew.engine import events as e
 from anew.errors import ConfigError
-from anew.lab.forking import fork_preview
+from anew.lab.fork_preview import fork_preview
 from anew.runtime.forks import ForkPoint, ForkRequest
 from tests.runtime.test_forks import ASKED, in_a_world
 

@@ -10,7 +10,7 @@ from anew.engine.fold import evolve, fold
 from anew.engine.fork_points import fork_point
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
-from anew.lab.forking import fork_preview
+from anew.lab.fork_preview import fork_preview
 from anew.lab.replay import replay
 from anew.runtime.bootstrap import open_engine
 from anew.runtime.fork_points import whole_log

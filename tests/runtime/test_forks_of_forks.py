@@ -6,7 +6,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.fork_points import fork_point
 from anew.engine.state import RunStatus
-from anew.lab.forking import fork_preview
+from anew.lab.fork_preview import fork_preview
 from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
 from tests.runtime.test_forks import in_a_world
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from anew.errors import ConfigError, ProgramError
     from anew.lab.bounds import Bounds, bounds_of
-    from anew.lab.code import Played, load, load_text, play, play_scenario
     from anew.lab.coverage import Coverage
     from anew.lab.faults import FaultReport
     from anew.lab.outcomes import answer, error, ok, signal, status
+    from anew.lab.python_api import Played, load, load_text, play, play_scenario
     from anew.lab.recording import Recorded, record
     from anew.lab.replay import Replayed, replayed
     from anew.lab.studies import coverage_of, faults_of, what_if
@@ -57,7 +57,7 @@ __all__ = [
 _HOMES = {
     "anew.errors": ("ConfigError", "ProgramError"),
     "anew.lab.bounds": ("Bounds", "bounds_of"),
-    "anew.lab.code": ("Played", "load", "load_text", "play", "play_scenario"),
+    "anew.lab.python_api": ("Played", "load", "load_text", "play", "play_scenario"),
     "anew.lab.coverage": ("Coverage",),
     "anew.lab.faults": ("FaultReport",),
     "anew.lab.outcomes": ("answer", "error", "ok", "signal", "status"),

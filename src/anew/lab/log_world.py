@@ -14,9 +14,9 @@ from msgspec import Struct, field
 from anew.engine import events as e
 from anew.engine.outcome import Outcome
 from anew.engine.state import StepRunKey, key_of
-from anew.lab.lags import Lags
-from anew.lab.replay.happening import drawn_by
-from anew.lab.script import ScriptEntry, Sent
+from anew.lab.replay.log_turns import drawn_by
+from anew.lab.script import ScriptedSignal, ScriptEntry
+from anew.lab.worker_lags import Lags
 from anew.lab.world import RUN_ID
 from anew.program.kinds import kind_named
 from anew.program.policy import DirectiveKind
@@ -114,7 +114,7 @@ class LogWorld(Struct):
     open: list[Execution] = field(default_factory=list)
     draws: dict[int, list[float]] = field(default_factory=dict)
     lags: Lags = field(default_factory=Lags)
-    signals: list[Sent] = field(default_factory=list)
+    signals: list[ScriptedSignal] = field(default_factory=list)
     kept: set[TaskPlace] = field(default_factory=set)
     silenced: set[tuple[str, str]] = field(default_factory=set)
     workload: Object = field(default_factory=dict)
@@ -240,7 +240,7 @@ class _Reading:
     def _receive(self, event: e.SignalReceived) -> None:
         if event.step is None:
             after = event.at - self._world.now
-            self._world.signals.append(Sent(event.signal, event.payload, event.id, after))
+            self._world.signals.append(ScriptedSignal(event.signal, event.payload, event.id, after))
         elif event.kept is None:
             self._give(event, {"signal": event.payload})
         else:  # the engine took it up by itself, and asked nobody

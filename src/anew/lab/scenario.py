@@ -11,8 +11,9 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.errors import ConfigError
-from anew.lab.expecting import Seen, UnmetExpectation, checked, timeline_failure, unmet
-from anew.lab.script import Script, doubts, read_value, script_of
+from anew.lab.expectations import Observed, UnmetExpectation, checked, timeline_failure, unmet
+from anew.lab.script import Script, read_value, script_of
+from anew.lab.script_warnings import script_warnings
 from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -95,11 +96,15 @@ def play(scenario: Scenario, program: Program, *, timeline: str | None = None) -
     simulation, broken = _simulated(program, scenario.script)
     is_compared = timeline is not None or "timeline" in scenario.expect
     told = timeline_text(simulation) if is_compared else ""
-    seen = Seen(simulation.report(), exit_status_of(simulation.status), told)
+    seen = Observed(simulation.report(), exit_status_of(simulation.status), told)
     failures = [*unmet(scenario.expect, seen), *broken]
     if timeline is not None:
         failures += timeline_failure(timeline, told)
-    odd = [*doubts(scenario.script, program), *simulation.doubts, *_unknown(scenario, seen)]
+    odd = [
+        *script_warnings(scenario.script, program),
+        *simulation.doubts,
+        *_unknown(scenario, seen),
+    ]
     return PlayedScenario(scenario, simulation, failures, odd)
 
 
@@ -125,7 +130,7 @@ def timeline_text(simulation: Simulation) -> str:
     return "".join(f"{line}\n" for line in (*lines, end))
 
 
-def _unknown(scenario: Scenario, seen: Seen) -> list[str]:
+def _unknown(scenario: Scenario, seen: Observed) -> list[str]:
     """Labels that no task has: that they are never executed is true of any misspelling."""
     labels, known = scenario.expect.get("attempts", ()), seen.report["attempts"]
     return [f"expect.attempts.{label} names no task" for label in labels if label not in known]

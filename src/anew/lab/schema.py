@@ -5,7 +5,7 @@ from __future__ import annotations
 from anew.engine.outcome import RETRYABLE
 from anew.engine.verdicts import ErrorType
 from anew.lab import script
-from anew.lab.expecting import EXPECT_KEYS, STATUSES
+from anew.lab.expectations import EXPECT_KEYS, STATUSES
 from anew.lab.scenario import SCENARIO_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,

@@ -15,10 +15,8 @@ from msgspec import Struct, field
 
 from anew.engine.moments import FIRST_MOMENT, LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import (
-    RETRYABLE,
     Advice,
     Outcome,
-    http_error_kind,
     outcome_of,
     wait_seconds,
 )
@@ -30,10 +28,8 @@ from anew.lab.plain_values import fitting
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
-from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS
 from anew.program.policy import Verdict
-from anew.program.program import Program
 from anew.values import Object, Value, json_text
 
 # 2000-01-01T00:00:00Z
@@ -42,7 +38,6 @@ START_DEFAULT = 946_684_800 * NANOSECONDS
 TAKES_SECONDS_MAX = 1e9
 # What is recorded of a run with thousands of step-runs is far larger than what anybody writes.
 SCENARIO_BYTES_MAX = 8 << 20
-OK_STATUSES = range(200, 300)
 
 _KEYS = ("workload", "outcomes", "signals", "random", "now", "lags", "invariants", "expect")
 # What a scenario says beside its script, so that one can be played like the other.
@@ -121,7 +116,7 @@ class ScriptEntry(Struct, frozen=True):
         return {**silent, **(error or {})}
 
 
-class Sent(Struct, frozen=True):
+class ScriptedSignal(Struct, frozen=True):
     """A signal that comes `after` so many nanoseconds, whether or not anyone waits for it."""
 
     signal: str
@@ -146,7 +141,7 @@ class Script(Struct, frozen=True):
     drawn: tuple[float, ...] = ()
     now: int = START_DEFAULT
     expect: Object = field(default_factory=dict)
-    signals: tuple[Sent, ...] = ()
+    signals: tuple[ScriptedSignal, ...] = ()
     lags: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
 
@@ -162,11 +157,11 @@ class Script(Struct, frozen=True):
         """Everything that is said of a task, under whichever key."""
         plain = next((key for key in keys_of(step, label) if key in self.outcomes), None)
         for key, entries in self.outcomes.items():
-            if key == plain or _general(key) == f"{step}.{label}":
+            if key == plain or general_key(key) == f"{step}.{label}":
                 yield from entries
 
 
-class Tape(Struct):
+class OutcomeQueue(Struct):
     """Plays the entries of one key: each as often as it says, the last one for ever.
 
     `place` is that of the entry played last, as the script has it.
@@ -219,7 +214,7 @@ def exact_key(key: StepRunKey, label: str) -> str:
     return f"{place_of(key)}.{label}"
 
 
-def _general(key: str) -> str:
+def general_key(key: str) -> str:
     """The key of the same task in any step-run."""
     return _EXACT.sub("", key, count=1)
 
@@ -261,66 +256,6 @@ def script_of(said: Value, file: str = "script") -> Script:
     )
 
 
-def doubts(script: Script, program: Program) -> Iterator[str]:
-    """A sentence for everything in `outcomes` that probably means something else."""
-    steps = program.steps.values()
-    short = {name for step in steps for name in (step.name, *step.index_of)}
-    exact = {(step.name, label) for step in steps for label in step.index_of}
-    known = short | {f"{step}.{label}" for step, label in exact}
-    # Nobody writes `fetch.fetch`, though it is known.
-    named = short | {f"{step}.{label}" for step, label in exact if step != label}
-    what = "node" if program.language == "dot" else "task or step"
-    silent, waiting = _silent(program), _waiting(program)
-    for place in script.lags:
-        if _general(place) not in program.steps:
-            yield f"lags.{place} names no {'node' if what == 'node' else 'step'}."
-    for said, entries in script.outcomes.items():
-        key = said if said in known else _general(said)
-        if key not in known:
-            yield f"outcomes.{key} names no {what}. {did_you_mean(key, named) or ''}".rstrip()
-        if key in silent:
-            yield f"outcomes.{key} is never played: the step only passes on what came before it."
-        for number, entry in enumerate(entries):
-            doubt = _doubt(entry.said)
-            if entry.is_signal and key in known and key not in waiting:
-                doubt = "is a signal, and nothing of that name waits for one."
-            if doubt is not None:
-                yield f"outcomes.{said}[{number}] {doubt}"
-
-
-def _silent(program: Program) -> set[str]:
-    """The keys that name nothing but steps which call no tool."""
-    steps = program.steps.values()
-    named = [
-        (key, step) for step in steps for t in step.tasks for key in keys_of(step.name, t.label)
-    ]
-    return {key for key, step in named if step.is_relay} - {
-        key for key, step in named if not step.is_relay
-    }
-
-
-def _waiting(program: Program) -> set[str]:
-    """The keys that name tasks which wait for a signal."""
-    return {
-        key
-        for step in program.steps.values()
-        for task in step.tasks
-        if task.outcome_from is OutcomeSource.SIGNAL
-        for key in keys_of(step.name, task.label)
-    }
-
-
-def _doubt(said: Object) -> str | None:
-    error, http = said.get("error"), said.get("http")
-    status = http.get("status") if isinstance(http, dict) else None
-    if error is None and isinstance(status, int) and status not in OK_STATUSES:
-        meant = http_error_kind(status)
-        return f"counts as ok, whatever its http.status; add `error: {{kind: {meant}}}`."
-    kind = error.get("kind") if isinstance(error, dict) else None
-    near = did_you_mean(kind, RETRYABLE) if kind is not None and kind not in RETRYABLE else None
-    return f"has an error of the unknown kind {kind!r}. {near}" if near else None
-
-
 def _answered(said: Object) -> Value:
     if "answer" not in said:
         return {"notes": said["notes"]} if "notes" in said else {}
@@ -351,13 +286,13 @@ def _outcomes(said: Value, file: str) -> dict[str, tuple[ScriptEntry, ...]]:
     return {key: _entries(entries, f"{file}: outcomes.{key}") for key, entries in listed.items()}
 
 
-def _signals(said: Value, where: str) -> tuple[Sent, ...]:
+def _signals(said: Value, where: str) -> tuple[ScriptedSignal, ...]:
     if not isinstance(said, list):
         raise ConfigError(f"{where} must be a list of {{signal, payload, id, at}}, not {said!r}")
     return tuple(_sent(one, f"{where}[{number}]") for number, one in enumerate(said))
 
 
-def _sent(said: Value, where: str) -> Sent:
+def _sent(said: Value, where: str) -> ScriptedSignal:
     sent = _mapping(said, where)
     _known(sent, _SIGNAL_KEYS, where)
     name, id_ = sent.get("signal"), sent.get("id")
@@ -365,7 +300,9 @@ def _sent(said: Value, where: str) -> Sent:
         raise ConfigError(f"{where}: signal must be a name ({NAME_FORM}), not {name!r}")
     if id_ is not None and not isinstance(id_, str):
         raise ConfigError(f"{where}: id must be a text, not {id_!r}")
-    return Sent(name, sent.get("payload"), id_, _nanoseconds(sent.get("at", 0), where, key="at"))
+    return ScriptedSignal(
+        name, sent.get("payload"), id_, _nanoseconds(sent.get("at", 0), where, key="at")
+    )
 
 
 def _entries(said: Value, where: str) -> tuple[ScriptEntry, ...]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.engine.state import RunState, RunStatus
-from anew.lab.playing import Player, Tapes
+from anew.lab.outcome_sources import OutcomeProvider, ScriptedOutcomes
 from anew.lab.script import Script
 from anew.lab.world import EVENTS_MAX, RUN_ID, World
 from anew.program.program import Program
@@ -49,13 +49,15 @@ def simulate(
     *,
     seed: int | None = None,
     events_max: int = EVENTS_MAX,
-    player: Player | None = None,
+    player: OutcomeProvider | None = None,
 ) -> Simulation:
     """Play `script` against `program` to its end; ConfigError when it has none in sight.
 
     A `player` says in the place of the script what executions give.
     """
-    world = World(program, script, seed=seed, player=player or Tapes(script), events_max=events_max)
+    world = World(
+        program, script, seed=seed, player=player or ScriptedOutcomes(script), events_max=events_max
+    )
     world.play()
     return simulation_of(world)
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from anew.engine.events import Event, RunRequested
 from anew.errors import ConfigError
-from anew.lab.code import Outcomes, Played, expect_program, warn, written
 from anew.lab.coverage import Coverage
 from anew.lab.coverage import coverage_of as coverage_of_logs
 from anew.lab.faults import FaultReport, read_faults, simulate_faults
 from anew.lab.faults.kinds import EVERY
-from anew.lab.script import doubts
+from anew.lab.python_api import Outcomes, Played, expect_program, warn, written
+from anew.lab.script_warnings import script_warnings
 from anew.lab.whatif import SAMPLES_DEFAULT, PastRun, Whatif, whatif
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -59,7 +59,7 @@ def faults_of(
         now=now,
         invariants=invariants,
     )
-    warn(doubts(script, flow))
+    warn(script_warnings(script, flow))
     return simulate_faults(flow, script, faults=read_faults(faults), runs=runs, seed=seed)
 
 

@@ -29,10 +29,17 @@ from anew.engine.record import Moment
 from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunKey, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
-from anew.lab.people import misfit, misfit_of_person, outcome_of_others, scripted_people
-from anew.lab.playing import Asking, PlayedEntry, Player
+from anew.lab.fault_injection import (
+    Crashed,
+    FaultInjector,
+    Missed,
+    NoFaults,
+    Occurrence,
+    PlayedCall,
+)
+from anew.lab.outcome_sources import ExecutionStart, OutcomeProvider, PlayedEntry
 from anew.lab.script import BY_SCRIPT, SUCCESS, Script, ScriptEntry
-from anew.lab.surroundings import Calm, Crashed, Happening, Missed, PlayedCall, Surroundings
+from anew.lab.scripted_waits import misfit, misfit_of_person, outcome_of_others, scripted_people
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import Program
@@ -45,10 +52,10 @@ LATE_DELIVERIES_MAX = 1_000
 _FRESH = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 
 # When; how old the visit's first wish is; which iteration; a unique number; what.
-_Pending: TypeAlias = tuple[int, int, int, int, Happening]
+_Pending: TypeAlias = tuple[int, int, int, int, Occurrence]
 
 
-class Endless(ConfigError):
+class EndlessRun(ConfigError):
     """The simulation passed its events, and the run still goes on."""
 
 
@@ -60,10 +67,10 @@ class World:
         program: Program,
         script: Script,
         *,
-        player: Player,
+        player: OutcomeProvider,
         seed: int | None = None,
         events_max: int = EVENTS_MAX,
-        surroundings: Surroundings | None = None,
+        surroundings: FaultInjector | None = None,
     ) -> None:
         self.program = program
         self.state = RunState()
@@ -74,7 +81,7 @@ class World:
         self._events_max = events_max
         self._script = script
         self._player = player
-        self._around = surroundings or Calm()
+        self._around = surroundings or NoFaults()
         self._draw = script.draws(seed)
         self._log: list[Event] = []
         self._next: Requested | None = None
@@ -127,7 +134,7 @@ class World:
         if boundary is not None:
             self._do(boundary)
 
-    def _boundary(self, number: int, what: Happening) -> Boundary | None:
+    def _boundary(self, number: int, what: Occurrence) -> Boundary | None:
         """What the engine is told; nothing of what a lease, or a wait that is over, holds back."""
         match what:
             case Missed():
@@ -199,7 +206,7 @@ class World:
         todo = deque([boundary])
         while todo:
             if sum(map(len, self.runs)) > self._events_max:
-                raise Endless(self._endless())
+                raise EndlessRun(self._endless())
             said = todo.popleft()
             transition = decide(self._played, self.state, said, moment)
             self._log.extend(transition.events)
@@ -229,7 +236,7 @@ class World:
 
     def _plan_call(self, ask: Invoke) -> None:
         kind = self._kind(ask.key, ask.task.label)
-        asking = Asking(ask.key, ask.task.label, kind, ask.attempt, self._now, ask.inputs)
+        asking = ExecutionStart(ask.key, ask.task.label, kind, ask.attempt, self._now, ask.inputs)
         played = self._player.next(asking)
         if played is None and ask.tool.outcome_from is OutcomeSource.CLOCK:
             self._plan_sleep(ask)
@@ -239,7 +246,7 @@ class World:
 
     def _plan_sleep(self, ask: Invoke) -> None:
         """As the real tool: it is parked, so that nobody is at work meanwhile."""
-        from anew.lab.by_itself import slept  # noqa: PLC0415 - few documents have any
+        from anew.lab.pure_tools import slept  # noqa: PLC0415 - few documents have any
 
         self._asleep.add(ask.started)
         until, outcome = slept(ask, self.state.run)
@@ -312,7 +319,7 @@ class World:
         self._at(self._now + entry.takes, came, of=wait.key)
         return True
 
-    def _is_stale(self, number: int, what: Happening) -> bool:
+    def _is_stale(self, number: int, what: Occurrence) -> bool:
         """Whether this is the end of a wait whose answer or signal has come."""
         started = self._ends.pop(number, None)
         if started is None or not isinstance(what, Due):
@@ -338,9 +345,9 @@ class World:
                 return False
         return False
 
-    def _question(self, run: StepRun) -> Asking:
+    def _question(self, run: StepRun) -> ExecutionStart:
         label = run.task or ""
-        return Asking(run.key, label, self._kind(run.key, label), run.attempt, self._now)
+        return ExecutionStart(run.key, label, self._kind(run.key, label), run.attempt, self._now)
 
     def _restarted(self, ask: Invoke) -> Outcome:
         """The run that takes this one's place is played when this one has ended."""
@@ -388,17 +395,17 @@ class World:
         self._deliver_again(due, after=moment)
         return number
 
-    def _at(self, moment: int, what: Happening, *, of: StepRunKey | None = None) -> None:
+    def _at(self, moment: int, what: Occurrence, *, of: StepRunKey | None = None) -> None:
         """`of` is whom a signal is meant for; one that is meant for nobody is as old as it is."""
         self._push(moment, what, getattr(what, "key", of))
         self._deliver_again(what, after=moment)
 
-    def _deliver_again(self, what: Happening, *, after: int | None = None) -> None:
+    def _deliver_again(self, what: Occurrence, *, after: int | None = None) -> None:
         later = self._around.again(what)
         if later is not None:
             self._push((self._now if after is None else after) + later, what, None)
 
-    def _push(self, moment: int, what: Happening, key: StepRunKey | None) -> int:
+    def _push(self, moment: int, what: Occurrence, key: StepRunKey | None) -> int:
         """Iterations of one loop that meet in one instant go by index, all else by age."""
         self._asked += 1
         age, iteration = self._asked, None if key is None else key.iteration

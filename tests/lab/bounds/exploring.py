@@ -16,13 +16,13 @@ from msgspec import Struct, field
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import LoopVisit, RunState, StepRunKey, StepRunStatus
-from anew.lab.playing import Asking, PlayedEntry
+from anew.lab.outcome_sources import ExecutionStart, PlayedEntry
 from anew.lab.script import Script, ScriptEntry
 from anew.lab.world import World
 from anew.program.program import Program
 
 # What one execution gives: a scripted outcome and how many seconds it takes.
-Options = Callable[[Asking], Sequence[tuple[dict[str, object], float]]]
+Options = Callable[[ExecutionStart], Sequence[tuple[dict[str, object], float]]]
 
 # The costs at which a state has been seen.
 Known = dict[object, list[tuple[Counter[tuple[str, str]], float]]]
@@ -95,7 +95,7 @@ class _Player:
         self._given: dict[StepRunKey, int] = {}
         self.world: World | None = None
 
-    def next(self, asking: Asking) -> PlayedEntry | None:
+    def next(self, asking: ExecutionStart) -> PlayedEntry | None:
         assert self.world is not None
         if self._choices.is_new:
             self._recognise(asking)
@@ -110,7 +110,7 @@ class _Player:
     def lag(self, key: StepRunKey) -> int:  # noqa: ARG002
         return 0
 
-    def _recognise(self, asking: Asking) -> None:
+    def _recognise(self, asking: ExecutionStart) -> None:
         assert self.world is not None
         state = self.world.state
         mark = (asking.key.step, asking.key.iteration, _mark(state, asking.now, self._given))

@@ -10,7 +10,7 @@ import json
 
 from hypothesis import strategies as st
 
-from anew.lab.playing import Asking
+from anew.lab.outcome_sources import ExecutionStart
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
@@ -149,7 +149,7 @@ def answers(document: object, takes: tuple[float, ...]) -> Options:
             said.append({"result": told})
             said.append({"result": told, "error": {"kind": "connection", "way": way}})
 
-    def options(asking: Asking) -> list[tuple[dict[str, object], float]]:
+    def options(asking: ExecutionStart) -> list[tuple[dict[str, object], float]]:
         lengths = takes if asking.kind != "noop" else (0.0,)
         return [(one, seconds) for one in said for seconds in lengths]
 
@@ -238,7 +238,7 @@ def _nodes(draw: st.DrawFn, before: list[str]) -> str:
 def statuses(takes: tuple[float, ...], *words: str) -> Options:
     """Every outcome a graph can tell apart, `words` of its own too; no two failures are the same."""
 
-    def options(asking: Asking) -> list[tuple[dict[str, object], float]]:
+    def options(asking: ExecutionStart) -> list[tuple[dict[str, object], float]]:
         told = f"visit {asking.key.visit}, attempt {asking.attempt}"
         said: list[dict[str, object]] = [
             {"status": "success"},

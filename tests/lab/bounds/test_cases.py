@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anew.lab.bounds import bounds_of
-from anew.lab.playing import Asking
+from anew.lab.outcome_sources import ExecutionStart
 from tests.lab.bounds.exploring import explore
 from tests.lab.bounds.making import TIMEOUT, answers, program_of, statuses
 from tests.lab.bounds.test_exhaustive import assert_reached, assert_sound
@@ -390,7 +390,7 @@ def test_a_person_may_answer_late_or_never() -> None:
     }
     program = program_of(document)
 
-    def people(asking: Asking) -> list[tuple[dict[str, object], float]]:
+    def people(asking: ExecutionStart) -> list[tuple[dict[str, object], float]]:
         if asking.kind == "noop":
             return [({"result": 1}, 0.0)]
         return [({}, 0.0), ({"answer": "yes"}, 0.0), ({"answer": "yes"}, 60.0)]

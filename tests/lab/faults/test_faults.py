@@ -11,10 +11,10 @@ from anew.engine.moments import NANOSECONDS
 from anew.errors import ConfigError, EngineBug
 from anew.lab.faults import FAULTS, outages, read_faults, simulate_faults
 from anew.lab.faults import campaign as campaigns
-from anew.lab.faults import disturbed as model
+from anew.lab.faults import seeded_faults as model
 from anew.lab.faults.chance import FAULTS_MAX, seed_of_run
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, REFUSE, SLOW
-from anew.lab.playing import Tapes
+from anew.lab.outcome_sources import ScriptedOutcomes
 from anew.lab.script import script_of
 from anew.runtime import leases, turns
 from anew.surfaces.cli.simulate import FAULTS_HELP
@@ -216,8 +216,10 @@ def test_answers_that_come_twice_are_taken_once():
 def test_a_person_is_asked_once_however_often_someone_looks(monkeypatch, takes):
     document = "workflow: [{step: ask, tool: {kind: human, question: ok?, timeout: 60}}]"
     script = {"outcomes": {"ask": [{"answer": "yes", "takes": takes}]}}
-    asked, tell = [], Tapes.next
-    monkeypatch.setattr(Tapes, "next", lambda self, one: asked.append(one) or tell(self, one))
+    asked, tell = [], ScriptedOutcomes.next
+    monkeypatch.setattr(
+        ScriptedOutcomes, "next", lambda self, one: asked.append(one) or tell(self, one)
+    )
     playing = campaign(document, script, faults={CLOCK: 0.9, DUPLICATE: 0.9})
     for index in range(1, 200):
         asked.clear()

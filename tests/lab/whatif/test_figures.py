@@ -101,7 +101,7 @@ def test_the_most_that_one_run_waits_is_of_all_samples() -> None:
 
 
 def test_a_number_that_varies_is_never_certain() -> None:
-    from anew.lab.whatif.estimating import estimate
+    from anew.lab.whatif.estimates import estimate
 
     rare = estimate([0] * 199 + [1])
     assert (rare.low, rare.high, rare.is_certain) == (0, 0, False)

@@ -11,9 +11,17 @@ from anew.engine import events as e
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.lab.whatif import whatif
-from anew.lab.whatif.estimating import estimate
-from anew.lab.whatif.model import OBSERVATIONS_MIN, Basis, Cell, Model, Rate, Sample, Wanted
-from anew.lab.whatif.prepared import world_of
+from anew.lab.whatif.estimates import estimate
+from anew.lab.whatif.model import (
+    OBSERVATIONS_MIN,
+    Basis,
+    Cell,
+    Model,
+    Rate,
+    Sample,
+    WantedExecution,
+)
+from anew.lab.whatif.playable_runs import world_of
 from tests.lab.whatif.worlds import BUSY, DOWN, FINE, failing, graph, past, retrying
 
 THREE = retrying("{do: retry, attempts: 3}")
@@ -28,7 +36,7 @@ def model_of(runs):
 
 
 def rate(model, attempt, after):
-    return model.rate(Wanted("1", "fetch", "page", attempt, after, {"command": "x"}))
+    return model.rate(WantedExecution("1", "fetch", "page", attempt, after, {"command": "x"}))
 
 
 def test_a_rate_counts_the_attempt_and_what_came_just_before() -> None:
@@ -82,8 +90,8 @@ def test_a_retry_by_way_of_another_step_is_one_too() -> None:
     by_plan = graph("max_retries=1 retry_backoff=none retry_target=plan")
     runs = past(by_plan, [failing(0)] * 9 + [failing(9)] * 3)
     model = model_of(runs)
-    again = model.rate(Wanted("1", "work", "work", 1, "server_error"))
-    first = model.rate(Wanted("1", "work", "work", 1, ""))
+    again = model.rate(WantedExecution("1", "work", "work", 1, "server_error"))
+    first = model.rate(WantedExecution("1", "work", "work", 1, ""))
     assert (again.successes, again.observations) == (3, 27)
     assert (first.successes, first.observations) == (9, 12)
 
@@ -127,22 +135,24 @@ def test_what_a_run_shares_with_another_is_counted_once() -> None:
 
 def test_a_task_nobody_ever_called_has_no_rate() -> None:
     model = model_of(past(THREE, worlds([FINE])))
-    assert model.rate(Wanted("1", "fetch", "other", 1, "")) is None
-    assert model.rate(Wanted("1", "elsewhere", "page", 1, "")) is None
+    assert model.rate(WantedExecution("1", "fetch", "other", 1, "")) is None
+    assert model.rate(WantedExecution("1", "elsewhere", "page", 1, "")) is None
 
 
 def test_a_success_is_taken_from_the_same_run_if_it_has_one() -> None:
     runs = past(THREE, worlds(*[[{"result": n}] for n in range(20)], [DOWN, DOWN, DOWN]))
     model, chance = model_of(runs), Random(1)
-    own = [model.success(Wanted("7", "fetch", "page", 2, ""), chance) for _ in range(20)]
+    own = [model.success(WantedExecution("7", "fetch", "page", 2, ""), chance) for _ in range(20)]
     assert {one.entry.recorded.result for one in own} == {6}
-    others = [model.success(Wanted("21", "fetch", "page", 2, ""), chance) for _ in range(60)]
+    others = [
+        model.success(WantedExecution("21", "fetch", "page", 2, ""), chance) for _ in range(60)
+    ]
     assert len({one.entry.recorded.result for one in others}) > 5
 
 
 def test_a_failure_is_one_that_came_after_the_same_error() -> None:
     model = model_of(past(THREE, worlds(*[[DOWN, BUSY, FINE]] * 3, *[[BUSY, DOWN, FINE]] * 3)))
-    wanted, chance = Wanted("1", "fetch", "page", 4, "rate_limit"), Random(1)
+    wanted, chance = WantedExecution("1", "fetch", "page", 4, "rate_limit"), Random(1)
     found = {model.failure(wanted, chance).amounts_to for _ in range(20)}
     assert found == {"server_error"}
 

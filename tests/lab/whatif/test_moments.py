@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anew.lab.script import script_of
 from anew.lab.whatif import whatif
-from anew.lab.whatif.comparing import SAME_MOMENT_SHARE
+from anew.lab.whatif.comparability import SAME_MOMENT_SHARE
 from tests.lab.whatif.worlds import DOWN, FINE, compiled, failing, graph, past, retrying
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anew.lab.patience import OutOfTime
+from anew.lab.cancellation import AnalysisCancelled
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
@@ -162,13 +162,13 @@ def test_playing_that_takes_too_long_is_refused_with_what_to_do(
 def test_playing_asks_after_each_play_whether_to_go_on(tmp_path: Path, monkeypatch) -> None:
     left: list[int] = [1]
 
-    def patience() -> None:
+    def cancel_check() -> None:
         left[0] -= 1
         if left[0] < 0:
-            raise OutOfTime
+            raise AnalysisCancelled
 
     def impatient(past: Any, program: Any, _: Any, **more: Any) -> Any:
-        return real(past, program, patience, **more)
+        return real(past, program, cancel_check, **more)
 
     real = analyses._played
     monkeypatch.setattr(analyses, "_played", impatient)

@@ -10,7 +10,7 @@ from threading import Event, current_thread
 
 import pytest
 
-from anew.lab.patience import OutOfTime, Patience
+from anew.lab.cancellation import AnalysisCancelled, CancelCheck
 from anew.surfaces.api import background_analyses
 from anew.surfaces.api.background_analyses import STUDIES_AT_ONCE_MAX, BackgroundAnalyses
 from anew.surfaces.api.problems import ApiError
@@ -24,7 +24,7 @@ from anew.surfaces.api.background_analyses import BackgroundAnalyses
 
 async def ask():
     begun = Event()
-    def study(patience):
+    def study(cancel_check):
         begun.set()
         Event().wait()
     asking = asyncio.ensure_future(BackgroundAnalyses().run(study, seconds=3600))
@@ -42,12 +42,12 @@ class Endless:
     def __init__(self) -> None:
         self.begun, self.ended = Event(), Event()
 
-    def __call__(self, patience: Patience) -> None:
+    def __call__(self, cancel_check: CancelCheck) -> None:
         self.begun.set()
         try:
             while True:
-                patience()
-        except OutOfTime:
+                cancel_check()
+        except AnalysisCancelled:
             self.ended.set()
             raise
 
@@ -61,7 +61,7 @@ def in_time(act: Callable[[BackgroundAnalyses], object]) -> None:
 
 
 def test_an_analysis_gives_what_it_found_or_raises() -> None:
-    def fails(_: Patience) -> None:
+    def fails(_: CancelCheck) -> None:
         raise KeyError("x")
 
     async def act(studies: BackgroundAnalyses) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from anew.lab.bounds.amounts import Bound, BoundReason
 from anew.lab.bounds.analysis import bounds_of
-from anew.lab.bounds.given import Child, Resolver
+from anew.lab.bounds.analysis_inputs import Child, Resolver
 from anew.lab.bounds.report import Bounds, Dependency, PathStep, StepBounds, TaskBounds
 
 __all__ = [

@@ -7,15 +7,23 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason
+from anew.lab.bounds.analysis_inputs import (
+    ALL,
+    TIME,
+    WAITS,
+    AnalysisInput,
+    Child,
+    ChildCall,
+    Resolver,
+)
 from anew.lab.bounds.dependencies import dependencies_of
-from anew.lab.bounds.given import ALL, TIME, WAITS, Child, ChildCall, Given, Resolver
-from anew.lab.bounds.known import UNKNOWN, Workload
 from anew.lab.bounds.report import Bounds
 from anew.lab.bounds.rows import BoundRows
 from anew.lab.bounds.runs import Runs
+from anew.lab.bounds.static_values import UNKNOWN, Workload
 from anew.lab.bounds.visits import StepAnalysis
 from anew.lab.bounds.warnings import warnings_of
-from anew.lab.patience import Patience, unlimited
+from anew.lab.cancellation import CancelCheck, never_cancelled
 from anew.program.program import Program
 from anew.runtime.child_tool import DEPTH_MAX
 from anew.values import Object, merge_deep
@@ -35,16 +43,16 @@ def bounds_of(
     workload: Object | None = None,
     items: int | None = None,
     child: Resolver = unknown_child,
-    patience: Patience = unlimited,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> Bounds:
     """The worst case of a program from the document alone.
 
     `workload` is laid over the program's own. A list that only a run knows is assumed to have
     `items` items, or is unbounded without. `child` finds the programs that tasks call.
-    `patience` is asked all the while, and ends the analysis by raising OutOfTime.
+    `cancel_check` is asked all the while, and ends the analysis by raising AnalysisCancelled.
     """
     given = Workload(merge_deep(program.workload, workload or {}))
-    return _Families(items, child, patience).bounds(program, given, ())
+    return _Families(items, child, cancel_check).bounds(program, given, ())
 
 
 class _Families(Struct):
@@ -56,7 +64,7 @@ class _Families(Struct):
 
     items: int | None
     resolve: Resolver
-    patience: Patience
+    cancel_check: CancelCheck
     known: dict[tuple[str, ...], Bounds] = field(default_factory=dict)
     analyses: int = 0
     cuts: int = 0
@@ -80,10 +88,10 @@ class _Families(Struct):
                 children[place] = self._find(call, given, (*above, program.digest))
             return children[place]
 
-        given = Given(program, workload, self.items, find, self.patience)
+        given = AnalysisInput(program, workload, self.items, find, self.cancel_check)
         return _bounds(given, children)
 
-    def _find(self, call: ChildCall, given: Given, above: tuple[str, ...]) -> Bounds | str:
+    def _find(self, call: ChildCall, given: AnalysisInput, above: tuple[str, ...]) -> Bounds | str:
         found = self.resolve(given.program, call.inputs)
         if found.program is None:
             return found.why
@@ -114,8 +122,8 @@ def _workload_of(program: Program, inputs: Object) -> Workload:
     return Workload(merge_deep(program.workload, known), frozenset(args.keys() - known.keys()))
 
 
-def _bounds(given: Given, children: dict[str, Bounds | str]) -> Bounds:
-    given.patience()
+def _bounds(given: AnalysisInput, children: dict[str, Bounds | str]) -> Bounds:
+    given.cancel_check()
     analyses = {step.name: StepAnalysis(given, step) for step in given.program.steps.values()}
     counted = Runs(given, analyses).count()
     rows = BoundRows(given, analyses, counted, children)

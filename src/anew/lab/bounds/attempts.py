@@ -16,10 +16,10 @@ from anew.engine.relay import relayed
 from anew.engine.retry import DELAY_SECONDS_MAX
 from anew.expressions import Template
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, largest, smaller
-from anew.lab.bounds.calling import Calling
+from anew.lab.bounds.analysis_inputs import AnalysisInput
+from anew.lab.bounds.calls import CallBounds
 from anew.lab.bounds.delays import attempts_known, jump_delay, retry_range, seconds_known
-from anew.lab.bounds.given import Given
-from anew.lab.bounds.known import Facts, may_raise, truth_of
+from anew.lab.bounds.static_values import Facts, may_raise, truth_of
 from anew.program.kind import OutcomeSource
 from anew.program.policy import (
     Break,
@@ -43,7 +43,7 @@ SHARED_ATTEMPTS_MAX = 50
 _ROUNDING = 1e-9
 
 
-class Leave(Struct, frozen=True):
+class TaskExit(Struct, frozen=True):
     """How a visit of a task ends. `to` is a label for a jump, a step for a retry elsewhere."""
 
     how: Literal["next", "done", "jump", "elsewhere", "fail"]
@@ -61,7 +61,7 @@ class TaskVisit(Struct, frozen=True):
     executions: Bound
     waits: Bound
     seconds: Bound
-    leaves: tuple[tuple[Leave, Bound], ...]
+    leaves: tuple[tuple[TaskExit, Bound], ...]
     delay: Bound
     spent: int = 0
 
@@ -87,7 +87,7 @@ class _Nothing:
         return ""
 
 
-class Met(Struct, frozen=True):
+class DirectiveMatch(Struct, frozen=True):
     """A directive that an outcome of this status can meet, with the rule that has it."""
 
     then: Directive
@@ -95,12 +95,12 @@ class Met(Struct, frozen=True):
     rule: Rule | None = None
 
 
-def met(task: Task, allowed: tuple[OutcomeStatus, ...] | None = None) -> list[Met]:
+def met(task: Task, allowed: tuple[OutcomeStatus, ...] | None = None) -> list[DirectiveMatch]:
     """Every directive some outcome can meet."""
     return [one for status in allowed or statuses(task) for one in _met_by(task, status)]
 
 
-def _met_by(task: Task, status: OutcomeStatus) -> Iterator[Met]:
+def _met_by(task: Task, status: OutcomeStatus) -> Iterator[DirectiveMatch]:
     facts = _facts(task, status)
     may_fail = any(may_raise(patch.value) for patch in task.policy.patches)
     for rule in task.policy.rules:
@@ -110,15 +110,15 @@ def _met_by(task: Task, status: OutcomeStatus) -> Iterator[Met]:
         may_fail = may_fail or may_raise(rule.when)
         if holds is False:
             continue
-        yield Met(rule.then, status, rule)
+        yield DirectiveMatch(rule.then, status, rule)
         may_fail = may_fail or any(may_raise(patch.value) for patch in rule.patches)
         if holds:
             break
     else:
         fails = status is OutcomeStatus.ERROR and task.policy.fail_unmatched_errors
-        yield Met(Fail() if fails else Continue(), status)
+        yield DirectiveMatch(Fail() if fails else Continue(), status)
     if may_fail:
-        yield Met(Fail(), status)
+        yield DirectiveMatch(Fail(), status)
 
 
 def _facts(task: Task, status: OutcomeStatus) -> Facts:
@@ -140,9 +140,9 @@ def _facts(task: Task, status: OutcomeStatus) -> Facts:
 
 
 def task_visits(
-    given: Given,
+    given: AnalysisInput,
     task: Task,
-    call: Calling,
+    call: CallBounds,
     *,
     spent: int = 0,
     allowed: tuple[OutcomeStatus, ...] | None = None,
@@ -168,7 +168,7 @@ class _Retries(Struct, frozen=True):
     elapsed: float | None
 
 
-def _retries(given: Given, found: list[Met]) -> list[_Retries]:
+def _retries(given: AnalysisInput, found: list[DirectiveMatch]) -> list[_Retries]:
     seen = dict.fromkeys(one.then for one in found if isinstance(one.then, Retry))
     return [
         _Retries(
@@ -187,7 +187,7 @@ class _Executed(Struct, frozen=True):
 
 
 def _run_of(
-    given: Given, call: Calling, retries: list[_Retries], most: float, *, spent: int
+    given: AnalysisInput, call: CallBounds, retries: list[_Retries], most: float, *, spent: int
 ) -> _Executed:
     """So many executions one after the other, and the waits between them."""
     here = [one for one in retries if one.retry.to is None]
@@ -212,7 +212,7 @@ class _Ends(Struct, frozen=True):
 
 
 def _between(
-    given: Given, retries: list[_Retries], most: float, ends: _Ends, *, spent: int
+    given: AnalysisInput, retries: list[_Retries], most: float, ends: _Ends, *, spent: int
 ) -> tuple[Bound, Bound]:
     """How many executions there can be, and how long the waits between them at most."""
     waits, shortest, drawn = ZERO, 0.0, None
@@ -236,7 +236,7 @@ def _between(
     return executions, waits + executions * largest(_longest_ever(given, one) for one in retries)
 
 
-def _many(given: Given, retries: list[_Retries], most: float) -> Bound:
+def _many(given: AnalysisInput, retries: list[_Retries], most: float) -> Bound:
     if most != inf:
         return Bound(most)
     retry = next(one.retry for one in retries if one.attempts == inf)
@@ -248,7 +248,7 @@ def _many(given: Given, retries: list[_Retries], most: float) -> Bound:
     return endless(reason, float(ends))
 
 
-def _longest_ever(given: Given, one: _Retries) -> Bound:
+def _longest_ever(given: AnalysisInput, one: _Retries) -> Bound:
     """The longest delay of a retry, whatever the attempt: they grow or shrink all the way."""
     last = int(one.attempts) - 1 if one.attempts != inf else EXACT_ATTEMPTS_MAX**2
     numbers = (1, EXACT_ATTEMPTS_MAX, max(1, last))
@@ -262,10 +262,10 @@ def _longest_ever(given: Given, one: _Retries) -> Bound:
 
 
 def _sharing(
-    given: Given,
+    given: AnalysisInput,
     task: Task,
-    call: Calling,
-    found: list[Met],
+    call: CallBounds,
+    found: list[DirectiveMatch],
     retries: list[_Retries],
     *,
     spent: int,
@@ -285,8 +285,12 @@ def _sharing(
 
 
 def _leaves(
-    given: Given, task: Task, found: list[Met], retries: list[_Retries], number: int | None
-) -> Iterator[tuple[Leave, Bound]]:
+    given: AnalysisInput,
+    task: Task,
+    found: list[DirectiveMatch],
+    retries: list[_Retries],
+    number: int | None,
+) -> Iterator[tuple[TaskExit, Bound]]:
     """Every way to leave the task; with a number, after the execution that counts so much."""
     attempts = {one.retry: one.attempts for one in retries}
     for one in found:
@@ -300,15 +304,15 @@ def _leaves(
             after = Fail() if wish is None else wish.then
             yield from _settled(given, task, after, OutcomeStatus.ERROR)
             if wish is not None and any(may_raise(patch.value) for patch in wish.patches):
-                yield Leave("fail"), ZERO
+                yield TaskExit("fail"), ZERO
         elif then.to is not None:
             wait = retry_range(then, given.workload, after=number, previous=None).most
-            yield Leave("elsewhere", then.to), wait
+            yield TaskExit("elsewhere", then.to), wait
         if _may_be_refused(given, then):
-            yield Leave("fail"), ZERO
+            yield TaskExit("fail"), ZERO
 
 
-def _may_be_refused(given: Given, retry: Retry) -> bool:
+def _may_be_refused(given: AnalysisInput, retry: Retry) -> bool:
     """Whether a number of the retry can turn out to be none."""
     delays = (retry.backoff.first, retry.backoff.cap, retry.max_elapsed)
     unknown = [one for one in delays if isinstance(one, Template)]
@@ -318,25 +322,25 @@ def _may_be_refused(given: Given, retry: Retry) -> bool:
 
 
 def _settled(
-    given: Given, task: Task, then: Directive, status: OutcomeStatus
-) -> Iterator[tuple[Leave, Bound]]:
+    given: AnalysisInput, task: Task, then: Directive, status: OutcomeStatus
+) -> Iterator[tuple[TaskExit, Bound]]:
     match then:
         case Continue():
             for verdict in _verdicts(given, task, then.verdict, status):
-                yield Leave("next", verdict=verdict), ZERO
+                yield TaskExit("next", verdict=verdict), ZERO
         case Break():
             for verdict in _verdicts(given, task, None, status):
-                yield Leave("done", verdict=verdict), ZERO
+                yield TaskExit("done", verdict=verdict), ZERO
         case Jump():
-            yield Leave("jump", then.to), jump_delay(then, given.workload)
+            yield TaskExit("jump", then.to), jump_delay(then, given.workload)
             if isinstance(then.delay, Template):
-                yield Leave("fail"), ZERO
+                yield TaskExit("fail"), ZERO
         case Fail() | Retry():
-            yield Leave("fail"), ZERO
+            yield TaskExit("fail"), ZERO
 
 
 def _verdicts(
-    given: Given, task: Task, said: Verdict | None, status: OutcomeStatus
+    given: AnalysisInput, task: Task, said: Verdict | None, status: OutcomeStatus
 ) -> tuple[Verdict, ...]:
     """How a step may have gone that ends here, where the difference leads anywhere."""
     if said is not None:

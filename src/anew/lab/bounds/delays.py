@@ -14,7 +14,7 @@ from anew.engine.retry import DELAY_SECONDS_MAX, RetryTimes, delay_of
 from anew.engine.state import RunState, StepRun, StepRunKey
 from anew.expressions import Template
 from anew.lab.bounds.amounts import Bound, BoundReason, endless
-from anew.lab.bounds.known import UNKNOWN, Workload, value_known
+from anew.lab.bounds.static_values import UNKNOWN, Workload, value_known
 from anew.program.policy import Jump, Retry
 from anew.program.program import Program
 from anew.program.retry import BackoffKind, Delay, JitterKind

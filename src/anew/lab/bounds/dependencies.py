@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
 from anew.lab.bounds.amounts import ZERO, Bound
-from anew.lab.bounds.calling import child_name
-from anew.lab.bounds.given import Given, child_of, tools_of
-from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
-from anew.lab.patience import patiently
+from anew.lab.bounds.analysis_inputs import AnalysisInput, child_of, tools_of
+from anew.lab.bounds.calls import child_name
+from anew.lab.bounds.static_values import UNKNOWN, inputs_known, part_known
+from anew.lab.cancellation import until_cancelled
 from anew.program.kind import OutcomeSource, TargetForm
 from anew.program.kinds import kind_named
 from anew.program.program import Step, Task
@@ -28,7 +28,7 @@ _WORD_CHARS_MAX = 60
 
 
 def dependencies_of(
-    given: Given,
+    given: AnalysisInput,
     steps: Iterable[Step],
     tasks: Iterable[TaskBounds],
     children: Mapping[str, Bounds | str],
@@ -39,7 +39,7 @@ def dependencies_of(
     amounts: dict[tuple[str, str], Bound] = {}
     callers: dict[tuple[str, str], dict[str, None]] = {}
     rows = {(row.step, row.task): row for row in tasks}
-    for step in patiently(steps, given.patience):
+    for step in until_cancelled(steps, given.cancel_check):
         for task in step.tasks:
             row = rows[step.name, task.label]
             for kind, name, times in _called(given, task, children):
@@ -51,7 +51,7 @@ def dependencies_of(
 
 
 def _called(
-    given: Given, task: Task, children: Mapping[str, Bounds | str]
+    given: AnalysisInput, task: Task, children: Mapping[str, Bounds | str]
 ) -> Iterator[tuple[str, str, Bound]]:
     """What one execution of a task calls, and how often."""
     for tool in tools_of(given, task):
@@ -62,7 +62,7 @@ def _called(
             yield one.kind, one.name, one.executions
 
 
-def _names(given: Given, tool: Task) -> list[str]:
+def _names(given: AnalysisInput, tool: Task) -> list[str]:
     """Whom a call of a tool goes to; nobody when it calls nothing outside."""
     kind, inputs = kind_named(tool.kind), inputs_known(tool.inputs, given.workload)
     target = kind.target
@@ -84,7 +84,7 @@ def _names(given: Given, tool: Task) -> list[str]:
             assert_never(target.form)
 
 
-def _text(given: Given, tool: Task, inputs: Object, key: str) -> str:
+def _text(given: AnalysisInput, tool: Task, inputs: Object, key: str) -> str:
     """An input as text, with what is known of its expressions put in."""
     if isinstance(inputs.get(key), str):
         return str(inputs[key])
@@ -131,7 +131,7 @@ def _database(said: Value) -> str:
     return _short(place)
 
 
-def _commands(given: Given, tool: Task, inputs: Object, name: str) -> list[str]:
+def _commands(given: AnalysisInput, tool: Task, inputs: Object, name: str) -> list[str]:
     said = inputs.get(name)
     if said is UNKNOWN:
         said = _text(given, tool, inputs, name)

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TypeAlias
 
 from anew.lab.bounds.amounts import BoundReason
+from anew.lab.bounds.formatting import amount_text, time_text
 from anew.lab.bounds.report import Bounds, Dependency, PathStep, TaskBounds
-from anew.lab.bounds.wording import amount_text, time_text
 from anew.views.visible import visible
 from anew.views.widths import wide
 

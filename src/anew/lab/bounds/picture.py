@@ -12,8 +12,8 @@ from itertools import pairwise
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from anew.lab.bounds.formatting import amount_text, time_text
 from anew.lab.bounds.report import Bounds, StepBounds
-from anew.lab.bounds.wording import amount_text, time_text
 from anew.program.program import Program
 from anew.views.graph import GraphEdge, GraphNode, ProgramGraph, graph_of
 from anew.views.graph_layers import layers_of

@@ -14,7 +14,7 @@ from msgspec import Struct
 from anew.engine.events.words import RouteReason
 from anew.engine.router import EVENT_WORDS
 from anew.expressions import UNDEFINED, Condition
-from anew.lab.bounds.known import Facts, truth_of
+from anew.lab.bounds.static_values import Facts, truth_of
 from anew.lab.bounds.visits import VisitEnding
 from anew.program.policy import Verdict
 from anew.program.program import Arc, Program, RouteMode, Step

@@ -9,15 +9,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ZERO, Bound, larger, largest, smaller, total
-from anew.lab.bounds.given import RELAY, TIME, WAITS, Given, child_of, executions, tools_of
-from anew.lab.bounds.longest import components
+from anew.lab.bounds.analysis_inputs import (
+    RELAY,
+    TIME,
+    WAITS,
+    AnalysisInput,
+    child_of,
+    executions,
+    tools_of,
+)
+from anew.lab.bounds.longest_paths import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
 from anew.lab.bounds.routing import onward
 from anew.lab.bounds.runs import CountedVisits
+from anew.lab.bounds.token_walk import within
 from anew.lab.bounds.visits import StepAnalysis, StepVisit, VisitEnding
-from anew.lab.bounds.walking import within
 from anew.lab.bounds.warnings import sends_anew
-from anew.lab.patience import patiently
+from anew.lab.cancellation import until_cancelled
 from anew.program.policy import Verdict
 from anew.program.program import Program, Step, Task
 from anew.program.span import Span
@@ -26,7 +34,7 @@ from anew.program.span import Span
 class BoundRows(Struct, dict=True):
     """Makes the rows of one program from what its runs can come to."""
 
-    given: Given
+    given: AnalysisInput
     analyses: dict[str, StepAnalysis]
     counted: CountedVisits
     children: dict[str, Bounds | str]
@@ -56,7 +64,7 @@ class BoundRows(Struct, dict=True):
 
     def _tasks(self, step: Step) -> Iterator[TaskBounds]:
         known, visits = self._visits_of(step), self.counted.visits[step.name]
-        for task in patiently(step.tasks, self.given.patience):
+        for task in until_cancelled(step.tasks, self.given.cancel_check):
             sort = executions(task.label)
             worst = max(
                 (visit.parts[task.label] for visit in known), key=lambda one: one.executions.at_most
@@ -113,7 +121,7 @@ class BoundRows(Struct, dict=True):
         return [(source, to) for source, to in ways if to is not None]
 
     def _step(self, step: Step) -> StepBounds:
-        self.given.patience()
+        self.given.cancel_check()
         known = self._visits_of(step)
         return StepBounds(
             step=step.name,
@@ -153,7 +161,7 @@ class BoundRows(Struct, dict=True):
             for task in step.tasks:
                 for child in self._children_of(task):
                     called = _called(rows[step.name, task.label], child)
-                    for row in patiently(called, self.given.patience):
+                    for row in until_cancelled(called, self.given.cancel_check):
                         key = (row.program, row.place, row.task)
                         found[key] = _merged(found[key], row) if key in found else row
         return list(found.values())

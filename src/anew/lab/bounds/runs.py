@@ -11,21 +11,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, at_most, endless, larger, largest
-from anew.lab.bounds.flowing import Flow
-from anew.lab.bounds.given import SHARED, TIME, Given, executions
+from anew.lab.bounds.analysis_inputs import SHARED, TIME, AnalysisInput, executions
 from anew.lab.bounds.limits import visits_limit
-from anew.lab.bounds.longest import components
-from anew.lab.bounds.visits import StepAnalysis
-from anew.lab.bounds.walking import (
-    Several,
-    Stop,
-    TooMany,
+from anew.lab.bounds.longest_paths import components
+from anew.lab.bounds.token_flow import Flow
+from anew.lab.bounds.token_walk import (
+    PathVisit,
+    SeveralTokens,
+    TooManyStates,
     Walked,
     Walker,
     branch_steps,
     visits_of,
     within,
 )
+from anew.lab.bounds.visits import StepAnalysis
 from anew.program.kind import OutcomeSource
 from anew.program.program import Limits, Program, Step
 
@@ -40,7 +40,7 @@ class CountedVisits(Struct, frozen=True):
 class Runs(Struct):
     """Follows the runs of one program."""
 
-    given: Given
+    given: AnalysisInput
     analyses: dict[str, StepAnalysis]
 
     @property
@@ -118,7 +118,7 @@ class Runs(Struct):
         walker = Walker(self.given, self.analyses, frozenset(cyclic), frozenset(counted))
         try:
             walked = walker.walk(entry)
-        except (Several, TooMany):
+        except (SeveralTokens, TooManyStates):
             flow = Flow(self.given, self.analyses, entry)
             walked = flow.walk()
             return CountedVisits(walked, flow.visits)
@@ -155,5 +155,5 @@ class Runs(Struct):
         return largest(visit.worst(sort) for visit in self.analyses[name].known.values())
 
 
-def _seconds(path: tuple[Stop, ...]) -> float:
+def _seconds(path: tuple[PathVisit, ...]) -> float:
     return sum(stop.cost.get(TIME, ZERO).at_most for stop in path)

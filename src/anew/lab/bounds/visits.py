@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from anew.expressions import UNDEFINED
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, endless, larger, rounds, smaller
-from anew.lab.bounds.attempts import Leave, TaskVisit, task_visits
-from anew.lab.bounds.calling import Calling, calling
+from anew.lab.bounds.analysis_inputs import ALL, RELAY, TIME, WAITS, AnalysisInput, Cost, executions
+from anew.lab.bounds.attempts import TaskExit, TaskVisit, task_visits
+from anew.lab.bounds.calls import CallBounds, calling
 from anew.lab.bounds.delays import attempts_known
-from anew.lab.bounds.given import ALL, RELAY, TIME, WAITS, Cost, Given, executions
-from anew.lab.bounds.known import UNKNOWN, value_known
-from anew.lab.bounds.longest import CostEdge, Ways, components, longest
+from anew.lab.bounds.longest_paths import CostEdge, Ways, components, longest
 from anew.lab.bounds.scheduling import in_one_place
+from anew.lab.bounds.static_values import UNKNOWN, value_known
 from anew.program.policy import OutcomeStatus, Verdict
 from anew.program.program import Limits, Loop, LoopMode, RouteMode, Step
 
@@ -53,7 +53,7 @@ class StepVisit(Struct, frozen=True):
     items: Bound
     one_run: Cost
     parts: dict[str, TaskVisit]
-    calls: dict[str, Calling]
+    calls: dict[str, CallBounds]
     path: tuple[str, ...]
     wanted_waits: Bound
     assumed: tuple[BoundReason, ...] = ()
@@ -68,9 +68,9 @@ class StepVisit(Struct, frozen=True):
 class StepAnalysis(Struct, dict=True):
     """Analyses the visits of one step; what a visit costs may depend on what was spent before."""
 
-    given: Given
+    given: AnalysisInput
     step: Step
-    calls: dict[str, Calling] = field(default_factory=dict)
+    calls: dict[str, CallBounds] = field(default_factory=dict)
     known: dict[tuple[int, Verdict | None], StepVisit] = field(default_factory=dict)
 
     def visit(self, *, spent: int = 0, told: Verdict | None = None) -> StepVisit:
@@ -84,8 +84,8 @@ class StepAnalysis(Struct, dict=True):
         parts = self._parts(spent, told)
         edges = [edge for label, visits in parts.items() for edge in self._edges(label, visits)]
         first = self.step.tasks[0].label
-        cycle, patience = partial(self._cycle, edges), self.given.patience
-        ways = longest(first, edges, cycle, patience)
+        cycle, cancel_check = partial(self._cycle, edges), self.given.cancel_check
+        ways = longest(first, edges, cycle, cancel_check)
         ended = {node: cost for node, cost in ways.most.items() if isinstance(node, VisitEnding)}
         if told is not None:
             ended = {node: cost for node, cost in ended.items() if node.verdict is told}
@@ -113,7 +113,7 @@ class StepAnalysis(Struct, dict=True):
         allowed = None if told is None else (_STATUS[told is Verdict.FAILURE],)
         found: dict[str, list[TaskVisit]] = {}
         for task in self.step.tasks:
-            self.given.patience()
+            self.given.cancel_check()
             if task.label not in self.calls:
                 call = calling(self.given, task)
                 self.calls[task.label] = replace(call, deadline=self.step.deadline_seconds)
@@ -137,7 +137,7 @@ class StepAnalysis(Struct, dict=True):
                 each = {WAITS: call.waits + between, TIME: call.seconds + between}
                 yield CostEdge(label, self._target(label, leave, visit.spent), cost, each)
 
-    def _target(self, label: str, leave: Leave, spent: int) -> _Node:
+    def _target(self, label: str, leave: TaskExit, spent: int) -> _Node:
         verdict = leave.verdict or Verdict.SUCCESS
         match leave.how:
             case "jump":
@@ -158,7 +158,7 @@ class StepAnalysis(Struct, dict=True):
 
     def _cycle(self, edges: list[CostEdge[_Node]], group: frozenset[_Node], sort: str) -> Bound:
         """Jumps that go round end with the number of tasks a step-run may execute."""
-        self.given.patience()
+        self.given.cancel_check()
         most, is_authors = self.given.tasks_most
         inside = [edge for edge in edges if edge.source in group and edge.target in group]
         once = max(_for_one(edge, sort) for edge in inside)
@@ -264,14 +264,16 @@ def passes_on(step: Step) -> bool:
     return is_choice and "_origin" in step.tasks[0].inputs.names
 
 
-def _width(given: Given, loop: Loop) -> int | None:
+def _width(given: AnalysisInput, loop: Loop) -> int | None:
     """How many iterations go on at a time; None when only a run can tell."""
     if loop.mode is LoopMode.SEQUENTIAL:
         return 1
     return attempts_known(loop.max_in_flight, given.workload)
 
 
-def _assumed_items(given: Given, loop: Loop, what: str) -> tuple[Bound, tuple[BoundReason, ...]]:
+def _assumed_items(
+    given: AnalysisInput, loop: Loop, what: str
+) -> tuple[Bound, tuple[BoundReason, ...]]:
     most = given.program.limits.loop_iterations
     if given.items is not None:
         assumed = f"{what}; {given.items:,} are assumed (--items)"

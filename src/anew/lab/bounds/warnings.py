@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
+from anew.lab.bounds.analysis_inputs import AnalysisInput, child_of, tools_of
 from anew.lab.bounds.attempts import EXACT_ATTEMPTS_MAX
 from anew.lab.bounds.delays import attempts_known, retry_range, seconds_known
-from anew.lab.bounds.given import Given, child_of, tools_of
-from anew.lab.bounds.known import inputs_known
-from anew.lab.bounds.wording import amount_text, seconds_text
-from anew.lab.patience import patiently
+from anew.lab.bounds.formatting import amount_text, seconds_text
+from anew.lab.bounds.static_values import inputs_known
+from anew.lab.cancellation import until_cancelled
 from anew.program.findings import Finding, Severity
 from anew.program.kinds import kind_named
 from anew.program.policy import Retry
@@ -29,7 +29,7 @@ _WRITES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
 
 
 def warnings_of(
-    given: Given,
+    given: AnalysisInput,
     steps: Iterable[StepBounds],
     tasks: Iterable[TaskBounds],
     children: Mapping[str, Bounds | str],
@@ -38,7 +38,7 @@ def warnings_of(
     listed = list(tasks)
     rows = {(row.step, row.task): row for row in listed if not row.program}
     found = [one for row in listed for one in _amplified(row)]
-    for bounds in patiently(steps, given.patience):
+    for bounds in until_cancelled(steps, given.cancel_check):
         step = given.program.steps[bounds.step]
         own = [(task, rows[step.name, task.label]) for task in step.tasks]
         for task, row in own:
@@ -75,7 +75,7 @@ def _amplified(row: TaskBounds) -> Iterator[Finding]:
 
 
 def _unsafe(
-    given: Given, task: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
+    given: AnalysisInput, task: Task, row: TaskBounds, children: Mapping[str, Bounds | str]
 ) -> Iterator[Finding]:
     yield from _sent_by_visits(task, row)
     if row.per_visit.at_most <= 1:
@@ -135,7 +135,7 @@ def _unsafe_inside(
         )
 
 
-def sends_anew(given: Given, task: Task) -> str:
+def sends_anew(given: AnalysisInput, task: Task) -> str:
     """The method that a task sends as something new in each run; empty when it does not."""
     for tool in tools_of(given, task):
         inputs = inputs_known(tool.inputs, given.workload)
@@ -146,7 +146,7 @@ def sends_anew(given: Given, task: Task) -> str:
     return ""
 
 
-def _too_long(given: Given, step: Step, task: Task, row: TaskBounds) -> Iterator[Finding]:
+def _too_long(given: AnalysisInput, step: Step, task: Task, row: TaskBounds) -> Iterator[Finding]:
     """Waits and timeouts that the step's deadline, or the retry's own limit, ends first."""
     deadline = step.deadline_seconds
     shown = "" if deadline is None else f"the step's deadline of {seconds_text(deadline)}"
@@ -196,7 +196,7 @@ def _waits_too_long(step: StepBounds) -> Iterator[Finding]:
 
 
 def _delays_too_long(
-    given: Given, retry: Retry, row: TaskBounds, deadline: float | None
+    given: AnalysisInput, retry: Retry, row: TaskBounds, deadline: float | None
 ) -> Iterator[Finding]:
     attempts = attempts_known(retry.attempts, given.workload)
     if attempts == 1:

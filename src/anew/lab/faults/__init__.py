@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from anew.lab.faults.audit import INVARIANTS, Broken
+from anew.lab.faults.audit import INVARIANTS, Violation
 from anew.lab.faults.campaign import Campaign, FaultReport, FaultRun, RunRecord, simulate_faults
 from anew.lab.faults.kinds import FAULTS, read_faults
 
 __all__ = [
     "FAULTS",
     "INVARIANTS",
-    "Broken",
     "Campaign",
     "FaultReport",
     "FaultRun",
     "RunRecord",
+    "Violation",
     "read_faults",
     "simulate_faults",
 ]

@@ -7,7 +7,7 @@ the log gives the state, and that replaying it gives the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from anew.engine.fold import fold
 from anew.engine.state import FINAL, RunState, RunStatus, StepRunKey, key_of
 from anew.errors import EngineBug
 from anew.lab.faults.ledger import BegunCall, FaultLedger
-from anew.lab.faults.passage import Passage
+from anew.lab.faults.log_positions import Passage
 from anew.lab.replay import replay
 from anew.program.policy import Budget, Retry
 from anew.program.program import Program
@@ -42,7 +42,7 @@ class Evidence(Struct, frozen=True):
     is_endless: bool = False
 
 
-class Broken(Struct, frozen=True):
+class Violation(Struct, frozen=True):
     """What was found, and the name of the invariant it breaks."""
 
     invariant: str
@@ -52,24 +52,40 @@ class Broken(Struct, frozen=True):
 # A step-run, its task, which visit of that task, and which attempt of the visit.
 _Attempt: TypeAlias = tuple[StepRunKey, str, int, int]
 _Check: TypeAlias = Callable[[Evidence], Iterator[str]]
+INVARIANTS: dict[str, _Check] = {}
+MEANINGS: dict[str, str] = {}
 
 
-def audit(evidence: Evidence) -> list[Broken]:
+def _invariant(name: str, meaning: str) -> Callable[[_Check], _Check]:
+    """The decorator of a check: its name, and what must be true, for people."""
+
+    def register(check: _Check) -> _Check:
+        INVARIANTS[name], MEANINGS[name] = check, meaning
+        return check
+
+    return register
+
+
+def audit(evidence: Evidence) -> list[Violation]:
     """The first thing that breaks each invariant."""
     broken = []
     for name, check in INVARIANTS.items():
         why = next(check(evidence), None)
         if why is not None:
-            broken.append(Broken(name, why))
+            broken.append(Violation(name, why))
     return broken
 
 
+@_invariant("gap-free", "the events of the log are numbered from 1 without a gap")
 def _no_gaps(found: Evidence) -> Iterator[str]:
     for number, event in enumerate(found.log, 1):
         if event.seq != number:
             yield f"event {number} has the sequence number {event.seq}"
 
 
+@_invariant(
+    "in-time", "every event has the moment the clock showed, and goes back only with the clock"
+)
 def _in_time(found: Evidence) -> Iterator[str]:
     """An event has the moment the clock showed; that goes back only where the clock was set."""
     shown = _shown(found)
@@ -81,6 +97,7 @@ def _in_time(found: Evidence) -> Iterator[str]:
             yield f"the log went back in time after event {later.before}"
 
 
+@_invariant("done-once", "no task is called again once its outcome is in the log")
 def _once(found: Evidence) -> Iterator[str]:
     """Every execution is one that the log has begun, and its outcome was not in the log yet."""
     known = _processed(found)
@@ -99,6 +116,7 @@ def _once(found: Evidence) -> Iterator[str]:
             yield f"{place} was called again after its outcome, event {outcome}"
 
 
+@_invariant("in-order", "what is called next follows from the directive before it")
 def _in_order(found: Evidence) -> Iterator[str]:
     """What is executed next follows from the last directive of the step-run."""
     passage = Passage(found.program)
@@ -108,6 +126,9 @@ def _in_order(found: Evidence) -> Iterator[str]:
             yield f"{_told(event)}: {why}"
 
 
+@_invariant(
+    "attempts", "no visit of a task has more attempts than its rule allows, lost workers apart"
+)
 def _attempts(found: Evidence) -> Iterator[str]:
     """No retry is scheduled once the rule's attempts are spent; lost workers do not count."""
     outcomes: dict[StepRunKey, int] = {}
@@ -136,6 +157,7 @@ def _limit(program: Program, event: e.TaskRetryScheduled) -> tuple[int, bool]:
     return attempts, then.budget is Budget.STEP
 
 
+@_invariant("not-early", "no attempt starts before its not_before, by the clock")
 def _not_early(found: Evidence) -> Iterator[str]:
     """Nothing starts before its moment, by the clock of whoever starts it."""
     due: dict[StepRunKey, int] = {}
@@ -150,6 +172,7 @@ def _not_early(found: Evidence) -> Iterator[str]:
             yield f"{_told(event)} came before its not_before"
 
 
+@_invariant("one-key", "all calls of one visit of a task carry one key, other visits other keys")
 def _one_key(found: Evidence) -> Iterator[str]:
     """One key for all executions of one visit of a task, and another for every other visit."""
     visits: dict[str, tuple[StepRunKey, str, int]] = {}
@@ -169,6 +192,7 @@ def _one_key(found: Evidence) -> Iterator[str]:
             yield f"{place} was called again with other inputs after its worker was lost"
 
 
+@_invariant("true-outcomes", "an outcome in the log is what the execution at work reported, once")
 def _true_outcomes(found: Evidence) -> Iterator[str]:
     """An outcome in the log is what that very execution reported."""
     told = {
@@ -185,6 +209,9 @@ def _true_outcomes(found: Evidence) -> Iterator[str]:
             yield f"{_told(event)} has another outcome than was reported"
 
 
+@_invariant(
+    "end-is-last", "nothing starts or is written after the end of the run, and its result stays"
+)
 def _end_is_last(found: Evidence) -> Iterator[str]:
     """Nothing is written, and nothing begins, once the run has ended; its result stays."""
     ends = [event for event in found.log if isinstance(event, _ENDS)]
@@ -202,6 +229,7 @@ def _end_is_last(found: Evidence) -> Iterator[str]:
         yield "the run ended otherwise afterwards"
 
 
+@_invariant("comes-to-an-end", "once faults stop, the run ends, or waits for someone outside")
 def _comes_to_an_end(found: Evidence) -> Iterator[str]:
     """Once faults stop, the run ends, or waits for someone outside and for nothing else."""
     if found.is_endless:
@@ -219,6 +247,7 @@ def _comes_to_an_end(found: Evidence) -> Iterator[str]:
         yield f"the run is {found.state.status.value} and nothing will ever happen to it"
 
 
+@_invariant("folds", "folding the log gives the state")
 def _folds(found: Evidence) -> Iterator[str]:
     if found.state is None:
         return
@@ -231,6 +260,7 @@ def _folds(found: Evidence) -> Iterator[str]:
         yield "the state that was played is not what the log folds to"
 
 
+@_invariant("replays", "replaying the log gives the same log")
 def _replays(found: Evidence) -> Iterator[str]:
     try:
         difference = replay(found.program, found.log)
@@ -239,37 +269,6 @@ def _replays(found: Evidence) -> Iterator[str]:
         return
     if difference is not None:
         yield f"derived again, the log differs at event {difference.seq}"
-
-
-INVARIANTS: Mapping[str, _Check] = {
-    "gap-free": _no_gaps,
-    "in-time": _in_time,
-    "done-once": _once,
-    "in-order": _in_order,
-    "attempts": _attempts,
-    "not-early": _not_early,
-    "one-key": _one_key,
-    "true-outcomes": _true_outcomes,
-    "end-is-last": _end_is_last,
-    "comes-to-an-end": _comes_to_an_end,
-    "folds": _folds,
-    "replays": _replays,
-}
-
-MEANINGS: Mapping[str, str] = {
-    "gap-free": "the events of the log are numbered from 1 without a gap",
-    "in-time": "every event has the moment the clock showed, and goes back only with the clock",
-    "done-once": "no task is called again once its outcome is in the log",
-    "in-order": "what is called next follows from the directive before it",
-    "attempts": "no visit of a task has more attempts than its rule allows, lost workers apart",
-    "not-early": "no attempt starts before its not_before, by the clock",
-    "one-key": "all calls of one visit of a task carry one key, other visits other keys",
-    "true-outcomes": "an outcome in the log is what the execution at work reported, once",
-    "end-is-last": "nothing starts or is written after the end of the run, and its result stays",
-    "comes-to-an-end": "once faults stop, the run ends, or waits for someone outside",
-    "folds": "folding the log gives the state",
-    "replays": "replaying the log gives the same log",
-}
 
 
 def _shown(found: Evidence) -> list[int]:

@@ -15,17 +15,17 @@ from anew.engine.events import RunDone
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError, EngineBug
-from anew.lab.faults.audit import Broken, Evidence, audit
-from anew.lab.faults.chance import Chance, Struck, seed_of_run
-from anew.lab.faults.conditions import Promise, broken_promises, promises_of
-from anew.lab.faults.disturbed import Disturbed, DisturbedPlayer
+from anew.lab.faults.audit import Evidence, Violation, audit
+from anew.lab.faults.chance import Chance, InjectedFault, seed_of_run
+from anew.lab.faults.conditions import AuthorInvariant, broken_promises, promises_of
 from anew.lab.faults.kinds import FAULTS
 from anew.lab.faults.ledger import FaultLedger, effects
-from anew.lab.people import scripted_people
-from anew.lab.playing import Tapes
+from anew.lab.faults.seeded_faults import FaultyOutcomes, SeededFaults
+from anew.lab.outcome_sources import ScriptedOutcomes
 from anew.lab.script import Script
+from anew.lab.scripted_waits import scripted_people
 from anew.lab.simulate import Simulation, simulate, simulation_of
-from anew.lab.world import Endless, World
+from anew.lab.world import EndlessRun, World
 from anew.program.program import Program
 from anew.values import Object
 from anew.views import summary as views
@@ -48,8 +48,8 @@ class FaultRun(Struct):
     index: int
     simulation: Simulation
     ledgers: list[FaultLedger]
-    struck: list[Struck]
-    broken: list[Broken]
+    struck: list[InjectedFault]
+    broken: list[Violation]
 
     @property
     def injected(self) -> dict[str, int]:
@@ -90,13 +90,13 @@ class RunRecord(Struct, frozen=True):
     attempts: dict[str, int]
     effects: dict[str, int]
     injected: dict[str, int]
-    broken: tuple[Broken, ...] = ()
+    broken: tuple[Violation, ...] = ()
 
 
 class Campaign(Struct, frozen=True):
     """What is played: a program, a script, how often each fault strikes, and one seed for all.
 
-    `played` is the program as the script plays it: see `lab.people`.
+    `played` is the program as the script plays it: see `lab.scripted_waits`.
     """
 
     program: Program
@@ -105,7 +105,7 @@ class Campaign(Struct, frozen=True):
     rates: Mapping[str, float]
     seed: int = SEED_DEFAULT
     events_max: int = FAULT_EVENTS_MAX
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[AuthorInvariant, ...] = ()
 
     def play(self, index: int) -> FaultRun:
         """The run with this number, from 1; EngineBug names one that cannot be judged."""
@@ -117,8 +117,8 @@ class Campaign(Struct, frozen=True):
     def _run(self, index: int) -> FaultRun:
         seed = seed_of_run(self.seed, index)
         chance = Chance(seed, self.rates)
-        around = Disturbed(chance)
-        player = DisturbedPlayer(Tapes(self.script), chance, around)
+        around = SeededFaults(chance)
+        player = FaultyOutcomes(ScriptedOutcomes(self.script), chance, around)
         world = World(
             self.program,
             self.script,
@@ -134,17 +134,17 @@ class Campaign(Struct, frozen=True):
             run.broken += broken_promises(self.promises, promised(run))
         return run
 
-    def _played(self, world: World, ledgers: Sequence[FaultLedger]) -> list[Broken]:
+    def _played(self, world: World, ledgers: Sequence[FaultLedger]) -> list[Violation]:
         """Play it to its end, and say what the auditor finds."""
         is_endless = False
         try:
             world.play()
-        except Endless:
+        except EndlessRun:
             is_endless = True
         except Exception as bug:  # what is left behind is in no state to be audited
-            return [Broken(NO_BUG, _told(bug))]
+            return [Violation(NO_BUG, _told(bug))]
         logs = [log for log in world.runs if log]
-        found: list[Broken] = []
+        found: list[Violation] = []
         for log, ledger in zip(logs, ledgers, strict=True):
             state = world.state if log is world.runs[-1] else None
             evidence = Evidence(
@@ -227,8 +227,8 @@ def simulate_faults(
 def without_faults(program: Program, script: Script) -> FaultRun:
     """The run of a script in which nothing goes wrong, and which invariants of its author break."""
     chance = Chance(SEED_DEFAULT, {})
-    around = Disturbed(chance)
-    player = DisturbedPlayer(Tapes(script), chance, around)
+    around = SeededFaults(chance)
+    player = FaultyOutcomes(ScriptedOutcomes(script), chance, around)
     world = World(program, script, player=player, surroundings=around)
     world.play()
     run = FaultRun(SEED_DEFAULT, 0, simulation_of(world), around.ledgers, [], [])

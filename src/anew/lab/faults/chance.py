@@ -22,7 +22,7 @@ def seed_of_run(seed: int, index: int) -> int:
     return int.from_bytes(sha256(f"{seed}:{index}".encode()).digest()[:7], "big")
 
 
-class Struck(Struct, frozen=True):
+class InjectedFault(Struct, frozen=True):
     """One fault that happened, by the true time, in a few words."""
 
     at: int
@@ -35,7 +35,7 @@ class Chance:
 
     def __init__(self, seed: int, rates: Mapping[str, float]) -> None:
         self.seed = seed
-        self.struck: list[Struck] = []
+        self.struck: list[InjectedFault] = []
         self._rates = {name: rate for name, rate in rates.items() if rate > 0}
         self._streams = {name: Random(f"{seed}:{name}") for name in self._rates}
         self._left = FAULTS_MAX
@@ -51,7 +51,7 @@ class Chance:
 
     def note(self, fault: str, what: str, *, at: int) -> None:
         """The fault has happened."""
-        self.struck.append(Struck(at, fault, what))
+        self.struck.append(InjectedFault(at, fault, what))
         self._left -= 1
 
     def stream(self, fault: str) -> Random:

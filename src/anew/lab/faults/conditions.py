@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from anew.errors import ConfigError
 from anew.expressions import Condition, ExpressionError, MappingScope, compile_condition
-from anew.lab.faults.audit import Broken
+from anew.lab.faults.audit import Violation
 from anew.program.findings import did_you_mean, listed
 from anew.program.program import Program
 from anew.values import Object
@@ -27,19 +27,19 @@ NAMES = (
 _BY_TASK = ("attempts", "effects")
 
 
-class Promise(Struct, frozen=True):
+class AuthorInvariant(Struct, frozen=True):
     """One condition, as its author wrote it and compiled."""
 
     text: str
     condition: Condition
 
 
-def promises_of(conditions: Iterable[str], program: Program) -> tuple[Promise, ...]:
+def promises_of(conditions: Iterable[str], program: Program) -> tuple[AuthorInvariant, ...]:
     """The conditions, compiled; ConfigError names the one that cannot be meant."""
     return tuple(_promise(text, program) for text in conditions)
 
 
-def broken_promises(promises: Sequence[Promise], report: Object) -> list[Broken]:
+def broken_promises(promises: Sequence[AuthorInvariant], report: Object) -> list[Violation]:
     """Those that do not hold, and those that cannot be evaluated for this report."""
     scope = MappingScope({name: report.get(name) for name in NAMES})
     broken = []
@@ -50,7 +50,7 @@ def broken_promises(promises: Sequence[Promise], report: Object) -> list[Broken]
             why = _values(promise.condition, report)
         except ExpressionError as failed:
             why = f"cannot be evaluated: {failed.message}"
-        broken.append(Broken(promise.text, why))
+        broken.append(Violation(promise.text, why))
     return broken
 
 
@@ -58,7 +58,7 @@ def _place(text: str) -> str:
     return f"the invariant {text!r} cannot be evaluated"
 
 
-def _promise(text: str, program: Program) -> Promise:
+def _promise(text: str, program: Program) -> AuthorInvariant:
     try:
         condition = compile_condition(text)
     except ExpressionError as failed:
@@ -72,7 +72,7 @@ def _promise(text: str, program: Program) -> Promise:
             hint = did_you_mean(path[1], tasks) or listed(tasks)
             what = f"{path[0]}.{path[1]} names no task"
             raise ConfigError(f"{_place(text)}: {what}. {hint}")
-    return Promise(text, condition)
+    return AuthorInvariant(text, condition)
 
 
 def _is_task(path: tuple[str, ...], tasks: set[str]) -> bool:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from anew.engine.moments import NANOSECONDS
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import REFUSE
-from anew.lab.playing import Asking
+from anew.lab.outcome_sources import ExecutionStart
 from anew.lab.script import ScriptEntry
 from anew.program.kind import RETRY_AFTER, OutcomeSource, TargetForm
 from anew.program.kinds import kind_named
@@ -36,7 +36,7 @@ class Outages:
         self._chance = chance
         self._known: dict[str, _Dependency] = {}
 
-    def refusal(self, asking: Asking) -> ScriptEntry | None:
+    def refusal(self, asking: ExecutionStart) -> ScriptEntry | None:
         """What a call that begins now is answered instead, if its other side is out."""
         is_own = kind_named(asking.kind).outcome_from is not OutcomeSource.WORLD
         if is_own or not self._chance.rate(REFUSE):
@@ -80,12 +80,12 @@ class _Dependency:
         return 1 + round(self._random.expovariate(1 / mean) * NANOSECONDS)
 
 
-def place_of(asking: Asking) -> str:
+def place_of(asking: ExecutionStart) -> str:
     """How a fault names what it struck."""
     return f"{asking.key.step}.{asking.label}"
 
 
-def dependency_of(asking: Asking) -> str:
+def dependency_of(asking: ExecutionStart) -> str:
     """Whom a call goes to: a host, a database, a model; else only the task itself."""
     inputs: Object = asking.inputs if isinstance(asking.inputs, dict) else {}
     target = kind_named(asking.kind).target
@@ -108,7 +108,7 @@ def _host(url: str) -> str:
         return url
 
 
-def _said(asking: Asking, left: float, random: Random) -> Object:
+def _said(asking: ExecutionStart, left: float, random: Random) -> Object:
     outage = kind_named(asking.kind).outage
     seconds = random.randint(1, max(1, min(RETRY_AFTER_SECONDS, round(left))))
     retry_after = _retry_after(seconds, asking.now, random)

@@ -19,11 +19,11 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import RETRYABLE, Outcome
 from anew.engine.pipeline import Invoke
 from anew.engine.state import StepRunKey
+from anew.lab.cancellation import CancelCheck, never_cancelled, until_cancelled
 from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log
-from anew.lab.patience import Patience, patiently, unlimited
 from anew.lab.replay import Derivation, Difference, LogTurn
-from anew.lab.replay.happening import drawn_by
-from anew.lab.script import ScriptEntry, Sent, place_of
+from anew.lab.replay.log_turns import drawn_by
+from anew.lab.script import ScriptedSignal, ScriptEntry, place_of
 from anew.program.program import Program
 from anew.values import Object, merge_deep
 
@@ -32,7 +32,7 @@ NEVER = NANOSECONDS
 _MOMENTS = ("at", "not_before", "deadline")
 
 
-class Told(Struct):
+class RecordedOutcome(Struct):
     """What one execution gave, in the words of a script. `run` is its number in a line of runs.
 
     `limit` is how long it may take before the author's own limits stop it. A `silent` one says that
@@ -57,8 +57,8 @@ class Material(Struct):
 
     start: int = 0
     workload: Object = field(default_factory=dict)
-    told: list[Told] = field(default_factory=list)
-    signals: list[Sent] = field(default_factory=list)
+    told: list[RecordedOutcome] = field(default_factory=list)
+    signals: list[ScriptedSignal] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     lags: dict[str, list[int]] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
@@ -72,7 +72,7 @@ def gathered(
     runs: Sequence[Sequence[e.Event]],
     *,
     is_spread: bool = False,
-    patience: Patience = unlimited,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> Material:
     """The material of the logs of a line of runs, mostly of one.
 
@@ -80,7 +80,7 @@ def gathered(
     """
     material = Material()
     for number, log in enumerate(runs):
-        _Gathering(program, log, material, number, is_spread=is_spread).gather(patience)
+        _Gathering(program, log, material, number, is_spread=is_spread).gather(cancel_check)
     return material
 
 
@@ -104,10 +104,10 @@ class _Gathering:
         self._limits: dict[int, int | None] = {}  # by the start of the call
         self._reported: set[int] = set()  # the rest of the outcomes the engine gave by itself
 
-    def gather(self, patience: Patience) -> None:
+    def gather(self, cancel_check: CancelCheck) -> None:
         material = self._material
         derivation = Derivation(self._program, self._log)
-        for turn in patiently(derivation.turns(), patience):
+        for turn in until_cancelled(derivation.turns(), cancel_check):
             self._now = max(turn.at, self._now + 1) if self._is_spread else turn.at
             self._happened(turn)
             self._events += _moved(turn.transition.events, self._now - turn.at)
@@ -212,7 +212,7 @@ class _Gathering:
                 takes = max(ends, wait.deadline or 0) - one.at + NEVER
             case _:
                 said, takes = {}, ended_at - one.at + NEVER
-        told = Told(
+        told = RecordedOutcome(
             self._number,
             one.place.key,
             one.place.task,

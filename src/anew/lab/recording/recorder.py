@@ -17,18 +17,18 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunState, StepRunKey
 from anew.errors import ConfigError
+from anew.lab.cancellation import CancelCheck, never_cancelled, until_cancelled
 from anew.lab.decisions import Decision, Differing, first_difference
-from anew.lab.patience import Patience, patiently, unlimited
-from anew.lab.playing import Asking, PlayedEntry, Player, Tapes
-from anew.lab.recording.likeness import Likeness
+from anew.lab.outcome_sources import ExecutionStart, OutcomeProvider, PlayedEntry, ScriptedOutcomes
 from anew.lab.recording.material import Material, gathered
-from anew.lab.recording.redacting import Redaction, marks_in
-from anew.lab.recording.scripting import Part, Scripting, Timing, ignored, parts_of, scripted
-from anew.lab.recording.shortening import shortened
+from anew.lab.recording.redaction import Redaction, marks_in
+from anew.lab.recording.script_writer import Part, ScriptWriter, Timing, ignored, parts_of, scripted
+from anew.lab.recording.truncation import shortened
+from anew.lab.recording.value_equality import ValueEquality
 from anew.lab.replay import Difference
 from anew.lab.script import script_of
 from anew.lab.simulate import Simulation, simulation_of
-from anew.lab.world import RUN_ID, Endless, World
+from anew.lab.world import RUN_ID, EndlessRun, World
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.exit_status import exit_status_of
@@ -85,12 +85,12 @@ def record(
     runs: Sequence[Sequence[e.Event]],
     *,
     is_full: bool = False,
-    patience: Patience = unlimited,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> Recorded:
     """The scenario of a run that has ended; `runs` has more than one log where others took over.
 
-    With `is_full` nothing is cut. `patience` is asked all the while, and ends it by raising
-    OutOfTime.
+    With `is_full` nothing is cut. `cancel_check` is asked all the while, and ends it by raising
+    AnalysisCancelled.
     """
     if not runs or not all(runs):
         raise ConfigError("there is no log to record; give those of a run that has ended")
@@ -99,18 +99,18 @@ def record(
         raise ConfigError(
             f"run {last.run} has not ended, it is {last.status.value}; record it when it has"
         )
-    found = gathered(program, runs, patience=patience)
+    found = gathered(program, runs, cancel_check=cancel_check)
     values = chain((value for _, value in parts_of(found)), _given(runs))
-    redaction = Redaction(patiently(values, patience))
+    redaction = Redaction(until_cancelled(values, cancel_check))
     ids = {_run_id(run): str(int(RUN_ID) + number) for number, run in enumerate(runs)}
     stage = _Stage(
         program,
         runs,
-        _cleaned(found, redaction, patience),
+        _cleaned(found, redaction, cancel_check),
         list(chain.from_iterable(runs)),
         last,
-        Likeness(redaction, found.people, ids),
-        patience,
+        ValueEquality(redaction, found.people, ids),
+        cancel_check,
     )
     return _made(stage, is_full=is_full)
 
@@ -129,18 +129,18 @@ def _given(runs: Sequence[Sequence[e.Event]]) -> Iterator[Value]:
             yield event.inputs
 
 
-def _cleaned(material: Material, redaction: Redaction, patience: Patience) -> Material:
+def _cleaned(material: Material, redaction: Redaction, cancel_check: CancelCheck) -> Material:
     """The material without secrets."""
     return replace(
         material,
         workload=redaction.clean(material.workload),
         told=[
             replace(told, said=redaction.clean_entry(told.said))
-            for told in patiently(material.told, patience)
+            for told in until_cancelled(material.told, cancel_check)
         ],
         signals=[
             replace(came, payload=redaction.clean(came.payload), id=redaction.clean(came.id))
-            for came in patiently(material.signals, patience)
+            for came in until_cancelled(material.signals, cancel_check)
         ],
     )
 
@@ -155,7 +155,7 @@ def _made(stage: _Stage, *, is_full: bool) -> Recorded:
     if trial.difference is not None:
         # Nothing is gained by exactness: people read this one to find out what it lacks.
         stage.material = material
-        way = Scripting(Timing.ROUNDED, None if is_full else ())
+        way = ScriptWriter(Timing.ROUNDED, None if is_full else ())
         trial = stage.play(way)
     elif not is_full:
         way, trial = _shortened(stage, way.timing)
@@ -182,43 +182,43 @@ def _few(notes: Iterable[str]) -> list[str]:
     return listed if more <= 1 else [*listed[:NOTES_SHOWN], f"and {more:,} more like these"]
 
 
-def _timed(stage: _Stage) -> tuple[Scripting, _Trial]:
+def _timed(stage: _Stage) -> tuple[ScriptWriter, _Trial]:
     """The least exact times that give the same decisions, nothing being cut."""
     for timing in Timing:
         if timing is Timing.ORDERED:
-            patience = stage.patience
-            found = gathered(stage.program, stage.runs, is_spread=True, patience=patience)
-            stage.material = _cleaned(found, stage.likeness.redaction, patience)
-        way = Scripting(timing)
+            cancel_check = stage.cancel_check
+            found = gathered(stage.program, stage.runs, is_spread=True, cancel_check=cancel_check)
+            stage.material = _cleaned(found, stage.likeness.redaction, cancel_check)
+        way = ScriptWriter(timing)
         trial = stage.play(way)
         if trial.difference is None:
             break
     return way, trial
 
 
-def _shortened(stage: _Stage, timing: Timing) -> tuple[Scripting, _Trial]:
+def _shortened(stage: _Stage, timing: Timing) -> tuple[ScriptWriter, _Trial]:
     """Cut everything but what decisions turn out to need."""
     large = [part for part, value in parts_of(stage.material) if shortened(value, ignored) != value]
     whole: tuple[Part, ...] = ()
-    trial = stage.play(Scripting(timing, whole))
+    trial = stage.play(ScriptWriter(timing, whole))
     while trial.difference is not None:
         if stage.trials >= RECORD_TRIALS_MAX:
-            way = Scripting(timing)
+            way = ScriptWriter(timing)
             return way, stage.play(way)
-        needed = _needed(stage, Scripting(timing, whole), large, trial.difference)
+        needed = _needed(stage, ScriptWriter(timing, whole), large, trial.difference)
         whole = (*whole, needed)
         large.remove(needed)
-        trial = stage.play(Scripting(timing, whole))
-    return Scripting(timing, whole), trial
+        trial = stage.play(ScriptWriter(timing, whole))
+    return ScriptWriter(timing, whole), trial
 
 
-def _needed(stage: _Stage, way: Scripting, large: list[Part], first: Differing) -> Part:
+def _needed(stage: _Stage, way: ScriptWriter, large: list[Part], first: Differing) -> Part:
     """The part without which this difference stays, by halving."""
     low, high = 0, len(large) - 1
     while low < high:
         middle = (low + high) // 2
         whole = (*(way.whole or ()), *large[: middle + 1])
-        is_there = stage.play(Scripting(way.timing, whole)).difference == first
+        is_there = stage.play(ScriptWriter(way.timing, whole)).difference == first
         low, high = (middle + 1, high) if is_there else (low, middle)
     return large[low]
 
@@ -239,21 +239,21 @@ class _Stage(Struct):
     material: Material
     log: list[e.Event]
     end: RunState
-    likeness: Likeness
-    patience: Patience
+    likeness: ValueEquality
+    cancel_check: CancelCheck
     trials: int = 0
 
-    def play(self, way: Scripting) -> _Trial:
+    def play(self, way: ScriptWriter) -> _Trial:
         self.trials += 1
         said = scripted(self.program, self.material, way)
         most = _EVENTS_FACTOR * len(self.log) + _EVENTS_MORE
         script = script_of(said)
-        player = _Patient(Tapes(script), self.patience)
+        player = _Patient(ScriptedOutcomes(script), self.cancel_check)
         world = World(self.program, script, player=player, events_max=most)
         is_part = self.material.is_cancelled
         try:
             world.play()
-        except Endless:  # it goes round in circles; the run did so only if it had to be stopped
+        except EndlessRun:  # it goes round in circles; the run did so only if it had to be stopped
             if not is_part:
                 return _Trial(said, _ENDLESS)
         simulation = simulation_of(world)
@@ -262,22 +262,22 @@ class _Stage(Struct):
         return _Trial(said, found and found.cleaned(clean), simulation)
 
     def _are_alike(self, recorded: Value, played: Value) -> bool:
-        self.patience()
+        self.cancel_check()
         return self.likeness.holds(recorded, played)
 
 
 class _Patient(Struct, frozen=True):
     """Plays as another does, as long as somebody waits for the end."""
 
-    player: Player
-    patience: Patience
+    player: OutcomeProvider
+    cancel_check: CancelCheck
 
-    def next(self, asking: Asking) -> PlayedEntry | None:
-        self.patience()
+    def next(self, asking: ExecutionStart) -> PlayedEntry | None:
+        self.cancel_check()
         return self.player.next(asking)
 
     def lag(self, key: StepRunKey) -> int:
-        self.patience()
+        self.cancel_check()
         return self.player.lag(key)
 
 

@@ -28,7 +28,7 @@ _NAMES_KEPT = 4_096
 _PART_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-class Hides(IntEnum):
+class HiddenPart(IntEnum):
     """What under a name is a secret. `tokens` counts as often as it names: numbers there stay."""
 
     NOTHING = 0
@@ -43,24 +43,24 @@ def is_header(name: str) -> bool:
 
 def looks_secret(name: str) -> bool:
     """Whether what stands under this name is usually a secret."""
-    return hidden_by(name) is not Hides.NOTHING
+    return hidden_by(name) is not HiddenPart.NOTHING
 
 
 @lru_cache(_NAMES_KEPT)
-def hidden_by(name: str) -> Hides:
+def hidden_by(name: str) -> HiddenPart:
     """What of that under this name is taken for a secret."""
     if is_header(name):
-        return Hides.EVERYTHING
+        return HiddenPart.EVERYTHING
     parts = [part.lower() for part in _PART_OF_NAME.findall(name)]
     if not parts:
-        return Hides.NOTHING
+        return HiddenPart.NOTHING
     named = [*parts, *(f"{one} {other}" for one, other in pairwise(parts))]
     # In `token_count` the number is the count; in `api_token` it is the token.
     ends = {parts[-1], named[-1]}
     if any(map(_is_word, ends)):
-        return Hides.EVERYTHING
+        return HiddenPart.EVERYTHING
     is_text = any(_is_word(part) or _is_word(part.removesuffix("s")) for part in named)
-    return Hides.TEXTS if is_text else Hides.NOTHING
+    return HiddenPart.TEXTS if is_text else HiddenPart.NOTHING
 
 
 def _is_word(part: str) -> bool:

@@ -10,6 +10,6 @@ from anew.lab.replay.derivation import (
     replay,
     replayed,
 )
-from anew.lab.replay.happening import LogTurn
+from anew.lab.replay.log_turns import LogTurn
 
 __all__ = ["Derivation", "Difference", "LogTurn", "Replayed", "posing_as", "replay", "replayed"]

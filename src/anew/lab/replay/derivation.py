@@ -20,10 +20,15 @@ from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
-from anew.lab.replay.happening import Draws, LogTurn, happened, told_turns
+from anew.lab.replay.log_turns import Draws, LogTurn, happened, told_turns
 from anew.lab.replay.rounding import is_near, not_early
 from anew.lab.replay.sealed import is_sealed
-from anew.lab.replay.stand_ins import StandIns, other_stand_ins, stand_ins, watched_stand_ins
+from anew.lab.replay.secret_placeholders import (
+    Placeholders,
+    other_stand_ins,
+    stand_ins,
+    watched_stand_ins,
+)
 from anew.program.program import Program
 from anew.values import Object
 
@@ -43,7 +48,7 @@ class Difference(Struct, frozen=True):
 
     def report(self) -> Object:
         """Both events, and the fields in which they differ."""
-        from anew.lab.replay.differing import fields_of  # noqa: PLC0415 - it reads differences
+        from anew.lab.replay.field_differences import fields_of  # noqa: PLC0415 - it reads differences
 
         return {
             "seq": self.seq,
@@ -170,7 +175,9 @@ class Derivation:
             return self._trust(boundary)
         return self._compared(LogTurn(boundary, first.at, transition))
 
-    def _decided(self, state: RunState, boundary: Boundary, secrets: StandIns | None) -> Transition:
+    def _decided(
+        self, state: RunState, boundary: Boundary, secrets: Placeholders | None
+    ) -> Transition:
         at = self._log[self.position].at
         now = not_early(state, boundary, at) if self._is_rounded else at
         moment = Moment(now, Draws(self._log, self.position), secrets)
@@ -215,7 +222,7 @@ class Derivation:
         self._otherwise(turn.boundary, watched)
         return watched.watch.was_compared
 
-    def _otherwise(self, boundary: Boundary, secrets: StandIns) -> Transition | None:
+    def _otherwise(self, boundary: Boundary, secrets: Placeholders) -> Transition | None:
         """What is decided with these secrets; None where they lead to no decision at all."""
         try:
             return self._decided(self._folded.upto(self.position), boundary, secrets)

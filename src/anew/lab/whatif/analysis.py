@@ -14,16 +14,16 @@ from anew.engine import events as e
 from anew.errors import ConfigError
 from anew.lab.decisions import Departure, departure
 from anew.lab.log_world import LogWorld
-from anew.lab.whatif.answering import NeedsModel
 from anew.lab.whatif.changes import (
     asking_otherwise,
     changed_policies,
     other_changes,
 )
 from anew.lab.whatif.model import Model, Rate, Sample
+from anew.lab.whatif.past_outcomes import NeedsModel
 from anew.lab.whatif.play import UNKNOWN, Play, play
-from anew.lab.whatif.prepared import PastRun, Ready, prepared, scripted_tasks, worlds_of
-from anew.lab.whatif.verdict import Left, RunVerdict, Whatif
+from anew.lab.whatif.playable_runs import PastRun, PlayableRun, prepared, scripted_tasks, worlds_of
+from anew.lab.whatif.verdict import RunVerdict, SkippedRun, Whatif
 from anew.program.program import Program
 
 SAMPLES_DEFAULT = 200
@@ -66,7 +66,7 @@ class _Analysis:
         self._named = {one.run for one in past}
         if len(self._named) < len(past):
             raise ConfigError("two of the past runs have the same id; give each one of its own")
-        self._left: list[Left] = []
+        self._left: list[SkippedRun] = []
         self._played, self._planned = 0, len(past)
 
     def answer(self, others: Sequence[PastRun]) -> Whatif:
@@ -123,17 +123,17 @@ class _Analysis:
 
     def _ready(
         self, worlds: dict[str, LogWorld], scripted: frozenset[tuple[str, str]]
-    ) -> list[Ready]:
+    ) -> list[PlayableRun]:
         found = []
         for past in self._past:
             one = prepared(past, worlds.get(past.run), self._program, scripted)
-            if isinstance(one, Ready):
+            if isinstance(one, PlayableRun):
                 found.append(one)
             else:
                 self._left.append(one)
         return found
 
-    def _alone(self, one: Ready) -> Play | None:
+    def _alone(self, one: PlayableRun) -> Play | None:
         """A play on the log and chance alone; None when the model has a say in it."""
         try:
             return self._play(one, None)
@@ -141,7 +141,7 @@ class _Analysis:
             return None
 
     def _play(
-        self, one: Ready, sample: Sample | None, *, number: int = 0, edge: float | None = None
+        self, one: PlayableRun, sample: Sample | None, *, number: int = 0, edge: float | None = None
     ) -> Play:
         name = f"{self._seed}:{number}:{one.world.position}:draws"
         found = play(
@@ -157,7 +157,7 @@ class _Analysis:
             self.on_play(self._played, self._planned)
         return found
 
-    def _bounded(self, runs: list[Ready]) -> list[Ready]:
+    def _bounded(self, runs: list[PlayableRun]) -> list[PlayableRun]:
         """As many of the runs as can be sampled often enough; the rest is left out."""
         kept, events = 0, 0
         for one in runs:
@@ -166,11 +166,11 @@ class _Analysis:
                 break
             kept += 1
         why = "too many runs need the model; name fewer of them, or a smaller --limit"
-        self._left.extend(Left(one.past.run, why) for one in runs[kept:])
+        self._left.extend(SkippedRun(one.past.run, why) for one in runs[kept:])
         return runs[:kept]
 
     def _sampled(
-        self, runs: Sequence[Ready], model: Model
+        self, runs: Sequence[PlayableRun], model: Model
     ) -> tuple[dict[Rate, float], dict[str, list[Play]]]:
         """Every open run in every sample, and how often a sample used each rate."""
         used: Counter[Rate] = Counter()
@@ -189,7 +189,7 @@ class _Analysis:
             number += 1
         return {rate: times / number for rate, times in used.items()}, played
 
-    def _verdict(self, one: Ready, plays: list[Play], *, chance: Play | None) -> RunVerdict:
+    def _verdict(self, one: PlayableRun, plays: list[Play], *, chance: Play | None) -> RunVerdict:
         departs = _departure(one.past, plays)
         for played in plays:
             played.log = ()
@@ -198,7 +198,7 @@ class _Analysis:
             edges = tuple(self._edge(one, edge) for edge in EDGES)
         return RunVerdict(one.past.run, one.status, one.figures, plays, departs, edges)
 
-    def _edge(self, one: Ready, edge: float) -> str:
+    def _edge(self, one: PlayableRun, edge: float) -> str:
         """How it ends when chance goes to an extreme."""
         try:
             return self._play(one, None, edge=edge).status

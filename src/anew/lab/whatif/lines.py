@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from anew.lab.whatif.comparing import SAME_MOMENT_SHARE
-from anew.lab.whatif.estimating import Estimate
+from anew.lab.whatif.comparability import SAME_MOMENT_SHARE
+from anew.lab.whatif.estimates import Estimate
 from anew.lab.whatif.model import Basis, Rate
 from anew.lab.whatif.play import UNKNOWN, Figures
 from anew.lab.whatif.report import sorted_rates

@@ -58,7 +58,7 @@ class Rate(Struct, frozen=True):
     observations: int
 
 
-class Wanted(Struct, frozen=True):
+class WantedExecution(Struct, frozen=True):
     """The execution that is asked for and not in the log. `after` as in `Cell`."""
 
     run: str
@@ -109,7 +109,7 @@ class Model:
                     self._count(recorded.run, one)
 
     def _count(self, run: str, one: Execution) -> None:
-        wanted = Wanted(run, *one.named, one.attempt, one.after, one.inputs)
+        wanted = WantedExecution(run, *one.named, one.attempt, one.after, one.inputs)
         for cell in wanted.cells:
             self._all[cell] += 1
             self._good[cell] += one.is_success
@@ -119,7 +119,7 @@ class Model:
             for alike in _alikes(wanted):
                 self._successes.setdefault(alike, []).append(one)
 
-    def rate(self, wanted: Wanted) -> Rate | None:
+    def rate(self, wanted: WantedExecution) -> Rate | None:
         """The most exact rate there is, the attempt's only with enough observations; else None."""
         for cell in wanted.cells:
             least = OBSERVATIONS_MIN if cell.basis is Basis.EXACT else 1
@@ -127,13 +127,13 @@ class Model:
                 return Rate(cell, self._good[cell], self._all[cell])
         return None
 
-    def success(self, wanted: Wanted, chance: Random) -> Execution | None:
+    def success(self, wanted: WantedExecution, chance: Random) -> Execution | None:
         """A recorded success of the task: with the same inputs, or of the same run, if there is."""
         found = (self._successes.get(alike) for alike in _alikes(wanted))
         first = next((examples for examples in found if examples), None)
         return chance.choice(first) if first else None
 
-    def failure(self, wanted: Wanted, chance: Random) -> Execution | None:
+    def failure(self, wanted: WantedExecution, chance: Random) -> Execution | None:
         """A recorded failure of the task: one after the same outcome, or a retry, if there is."""
         step, task = wanted.step, wanted.task
         cells = (Cell(step, task, None, wanted.after), Cell(step, task), Cell(step, task, None, ""))
@@ -142,7 +142,7 @@ class Model:
         return chance.choice(first) if first else None
 
 
-def _alikes(wanted: Wanted) -> tuple[_Alike, ...]:
+def _alikes(wanted: WantedExecution) -> tuple[_Alike, ...]:
     step, task, run, inputs = wanted.step, wanted.task, wanted.run, json_text(wanted.inputs)
     return (
         (step, task, run, inputs),

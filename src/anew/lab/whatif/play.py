@@ -15,18 +15,18 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus, key_of
 from anew.errors import ConfigError
 from anew.lab.log_world import LogWorld, TaskPlace, world_of_log
-from anew.lab.playing import Asking
+from anew.lab.outcome_sources import ExecutionStart
 from anew.lab.script import ScriptEntry
 from anew.lab.simulate import Simulation, simulate
-from anew.lab.whatif.answering import (
-    KnownExecutions,
-    PastChance,
-    PastWorld,
-    PlayedScript,
-    Unanswered,
-)
-from anew.lab.whatif.comparing import Doubts, doubts_of, silence_passed
+from anew.lab.whatif.comparability import Doubts, doubts_of, silence_passed
 from anew.lab.whatif.model import Sample
+from anew.lab.whatif.past_outcomes import (
+    KnownExecutions,
+    NotRecorded,
+    PastChance,
+    PastOutcomes,
+    PlayedScript,
+)
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 
@@ -77,7 +77,7 @@ class Play(Struct):
     status: str
     figures: Figures | None = None
     why: str = ""
-    asked: Asking | None = None
+    asked: ExecutionStart | None = None
     log: Sequence[e.Event] = ()
     doubts: Doubts = field(default_factory=Doubts)
     modelled: int = 0
@@ -107,11 +107,11 @@ def play(
     `length` is that of the run's own log. Chance that the log does not have comes from `draw`.
     """
     chance = PastChance(recorded, draw)
-    world = PastWorld(recorded, chance, known=known, sample=sample)
+    world = PastOutcomes(recorded, chance, known=known, sample=sample)
     most = PLAYED_EVENTS_MIN + LOG_GROWTH_MAX * length
     try:
         played = simulate(program, _script(recorded, chance), events_max=most, player=world)
-    except Unanswered as stopped:
+    except NotRecorded as stopped:
         found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
     except ConfigError:
         found = Play(UNKNOWN, why=f"it would go on for more than {most:,} events", events=most)
@@ -134,7 +134,7 @@ def _script(recorded: LogWorld, chance: PastChance) -> PlayedScript:
     )
 
 
-def _ended(played: Simulation, world: PastWorld, known: KnownExecutions | None) -> Play:
+def _ended(played: Simulation, world: PastOutcomes, known: KnownExecutions | None) -> Play:
     log = played.log
     if len(played.runs) > 1:
         return Play(UNKNOWN, why="it would be begun anew, as another run")

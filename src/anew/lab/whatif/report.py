@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anew.lab.whatif.estimating import DIGITS
+from anew.lab.whatif.estimates import DIGITS
 from anew.lab.whatif.model import Rate
 from anew.lab.whatif.play import UNKNOWN, Named
 from anew.values import Object

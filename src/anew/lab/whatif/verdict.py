@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct, field
 
 from anew.lab.decisions import Departure
-from anew.lab.whatif.comparing import Doubts
-from anew.lab.whatif.estimating import Estimate, estimate, shifted
+from anew.lab.whatif.comparability import Doubts
+from anew.lab.whatif.estimates import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
 from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, RuleTally
 from anew.lab.whatif.report import report_of
@@ -21,7 +21,7 @@ from anew.values import Object
 _WHOLE = ("matched", "exhausted", "retries", "helped")
 
 
-class Left(Struct, frozen=True):
+class SkippedRun(Struct, frozen=True):
     """A run that says nothing here, and why."""
 
     run: str
@@ -115,7 +115,7 @@ class Whatif(Struct):
 
     program: Program
     runs: list[RunVerdict]
-    left: list[Left]
+    left: list[SkippedRun]
     samples: int
     samples_wanted: int
     seed: int

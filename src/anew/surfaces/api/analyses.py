@@ -12,8 +12,8 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 
 from anew.engine.events import Event
+from anew.lab.cancellation import CancelCheck, until_cancelled
 from anew.lab.coverage import Coverage, CoverageTally
-from anew.lab.patience import Patience, patiently
 from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
 from anew.lab.whatif.lines import answer_lines
 from anew.program.program import Program
@@ -85,7 +85,7 @@ class WhatifShown(Struct):
 
 
 async def _in_time(
-    request: ApiRequest, study: Callable[[Patience], T], what: str, remedy: str
+    request: ApiRequest, study: Callable[[CancelCheck], T], what: str, remedy: str
 ) -> T:
     try:
         return await request.service.analyses.run(study, seconds=STUDY_SECONDS_MAX)
@@ -131,11 +131,13 @@ async def _newest(request: ApiRequest, name: str, digest: str, limit: int) -> li
     return logs
 
 
-def _exercised(program: Program, logs: Sequence[list[Event]], patience: Patience) -> Coverage:
+def _exercised(
+    program: Program, logs: Sequence[list[Event]], cancel_check: CancelCheck
+) -> Coverage:
     """In a thread."""
     tally = CoverageTally(program)
     for log in logs:
-        tally.add(patiently(log, patience))
+        tally.add(until_cancelled(log, cancel_check))
     return tally.coverage
 
 
@@ -172,11 +174,13 @@ async def show_whatif(request: ApiRequest) -> JsonResponse:
     )
 
 
-def _played(past: Past, program: Program, patience: Patience, *, samples: int, seed: int) -> Whatif:
+def _played(
+    past: Past, program: Program, cancel_check: CancelCheck, *, samples: int, seed: int
+) -> Whatif:
     """In a thread. It asks after each play whether to go on."""
 
     def on_play(_played: int, _planned: int) -> None:
-        patience()
+        cancel_check()
 
     answer = whatif(
         past.runs, program, samples=samples, seed=seed, others=past.others, on_play=on_play

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TypeVar
 
-from anew.lab.patience import OutOfTime, Patience
+from anew.lab.cancellation import AnalysisCancelled, CancelCheck
 from anew.surfaces.api.problems import ApiError
 
 # An analysis is Python all the way: more at a time would only slow down everybody else.
@@ -31,7 +31,7 @@ class BackgroundAnalyses:
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(STUDIES_AT_ONCE_MAX)
 
-    async def run(self, study: Callable[[Patience], T], *, seconds: float) -> T:
+    async def run(self, study: Callable[[CancelCheck], T], *, seconds: float) -> T:
         """What it returns; TimeoutError when it takes longer, ApiError when there is no place.
 
         One that goes on although nobody waits keeps its place until it has ended, so that whoever
@@ -40,15 +40,15 @@ class BackgroundAnalyses:
         await self._take_place()
         over = Event()
 
-        def patience() -> None:
+        def cancel_check() -> None:
             if over.is_set():
-                raise OutOfTime
+                raise AnalysisCancelled
 
-        running = self._start(study, patience)
+        running = self._start(study, cancel_check)
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(running)
-        except OutOfTime:
+        except AnalysisCancelled:
             raise TimeoutError from None
         finally:
             over.set()
@@ -62,13 +62,13 @@ class BackgroundAnalyses:
             headers = {"Retry-After": str(AGAIN_SECONDS)}
             raise ApiError("unavailable", detail, headers=headers) from None
 
-    def _start(self, study: Callable[[Patience], T], patience: Patience) -> Future[T]:
+    def _start(self, study: Callable[[CancelCheck], T], cancel_check: CancelCheck) -> Future[T]:
         loop, running = asyncio.get_running_loop(), Future[T]()
         running.set_running_or_notify_cancel()
 
         def work() -> None:
             try:
-                running.set_result(study(patience))
+                running.set_result(study(cancel_check))
             except BaseException as error:
                 running.set_exception(error)
             with suppress(RuntimeError):  # the server has stopped meanwhile

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from anew.lab.forking import fork_preview
+from anew.lab.fork_preview import fork_preview
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, Unfit
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
 from anew.runtime.run_starts import Started

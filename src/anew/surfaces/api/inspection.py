@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 from anew.errors import AnewError
 from anew.lab.bounds import Bounds, Child, bounds_of
 from anew.lab.bounds.lines import bounds_lines
-from anew.lab.patience import Patience
+from anew.lab.cancellation import CancelCheck
 from anew.languages import load_text
 from anew.languages.dot.variables import variables_in
 from anew.program.findings import Finding
@@ -118,8 +118,8 @@ async def _worst(request: ApiRequest, document: Document, sent: InspectRequest) 
     catalog, loop = request.engine.database.catalog, asyncio.get_running_loop()
     child = partial(_child, {**document.files, **sent.files}, catalog, loop)
 
-    def study(patience: Patience) -> Bounds:
-        return bounds_of(document.program, items=sent.items, child=child, patience=patience)
+    def study(cancel_check: CancelCheck) -> Bounds:
+        return bounds_of(document.program, items=sent.items, child=child, cancel_check=cancel_check)
 
     try:
         return await request.service.analyses.run(study, seconds=BOUNDS_SECONDS_MAX)

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import AnewError
 from anew.lab.whatif import PastRun
-from anew.lab.whatif.verdict import Left
+from anew.lab.whatif.verdict import SkippedRun
 from anew.program.program import Program
 from anew.runtime.engine import Engine
 from anew.runtime.records import read_log
@@ -27,7 +27,7 @@ class Past(Struct):
 
     runs: list[PastRun] = field(default_factory=list)
     others: list[PastRun] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[SkippedRun] = field(default_factory=list)
     events: int = 0
 
 
@@ -39,7 +39,7 @@ async def read_past(engine: Engine, rows: Iterable[RunRow]) -> Past:
         if isinstance(found, PastRun):
             past.runs.append(found)
         else:
-            past.left.append(Left(str(row.run), found))
+            past.left.append(SkippedRun(str(row.run), found))
     for name in dict.fromkeys(row.program for row in wanted.values()):
         others = RunFilter(statuses=_ENDED, program=name, limit=WHATIF_OTHERS_MAX)
         for row in await engine.database.archive.runs(others):

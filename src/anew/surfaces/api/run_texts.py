@@ -11,9 +11,9 @@ from starlette.responses import Response
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
 from anew.errors import ConfigError
-from anew.lab.patience import Patience
+from anew.lab.cancellation import CancelCheck
 from anew.lab.recording import record
-from anew.lab.recording.reliance import heading_of, problem_of
+from anew.lab.recording.recording_check import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
 from anew.program.program import Program
 from anew.runtime.lines import line_of
@@ -178,9 +178,9 @@ def _scenario(
     program: Program,
     dialect: str | None,
     runs: list[list[Event]],
-    patience: Patience,
+    cancel_check: CancelCheck,
 ) -> str:
-    recorded = record(program, runs, patience=patience)
+    recorded = record(program, runs, cancel_check=cancel_check)
     beside = {} if dialect is None else {"dialect": dialect}
     heading = [heading_of(row, program), *recorded.notes]
     text = scenario_text({**beside, **recorded.scenario}, heading)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from anew.errors import ConfigError
-from anew.lab.beside import DOCUMENT_SUFFIXES, SCENARIO_SUFFIXES, document_of, is_scenario
 from anew.lab.scenario import read_scenario
+from anew.lab.scenario_files import DOCUMENT_SUFFIXES, SCENARIO_SUFFIXES, document_of, is_scenario
 from anew.surfaces.cli.documents import read_document
 
 # Nobody has so many; a path that leads to more is not the one that was meant.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.errors import ConfigError
-from anew.lab.forking import fork_preview
+from anew.lab.fork_preview import fork_preview
 from anew.runtime.forks import UNFIT_REMEDY, Documents, ForkPlan, told_misfit
 from anew.runtime.programs import Document, compiled_again
 from anew.store import Database, RunId

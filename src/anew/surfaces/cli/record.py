@@ -12,7 +12,7 @@ from msgspec import Struct
 from anew.engine.events import Event, RunRequested
 from anew.errors import ConfigError
 from anew.lab.recording import Recorded, record
-from anew.lab.recording.reliance import heading_of, problem_of
+from anew.lab.recording.recording_check import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
 from anew.program.program import Program
 from anew.runtime.lines import line_of

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from anew.engine.events import Event, RunRequested
 from anew.errors import ConfigError
 from anew.lab.replay import Derivation, Difference, Replayed, posing_as
-from anew.lab.replay.differing import Field, Spot, fields_of, spots_of
+from anew.lab.replay.field_differences import Field, SourcePlace, fields_of, spots_of
 from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import Database
@@ -233,5 +233,5 @@ def _value(value: Value) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
 
 
-def _spot(spot: Spot) -> str:
+def _spot(spot: SourcePlace) -> str:
     return f"  {spot.span.file}:{spot.span.line}: {spot.what}"

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from anew.engine.moments import moment_text
 from anew.errors import ConfigError
-from anew.lab.script import Script, doubts, read_script
+from anew.lab.script import Script, read_script
+from anew.lab.script_warnings import script_warnings
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
@@ -46,7 +47,7 @@ def run(words: list[str]) -> int:
     if read is None:
         return status.BAD
     program = read.program
-    _warn(asked, doubts(script, program))
+    _warn(asked, script_warnings(script, program))
     if any(one is not None for one in (asked.faults, asked.runs, asked.only)):
         from anew.surfaces.cli.faulty import play_faults
 

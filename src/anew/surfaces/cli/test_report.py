@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from anew.lab.expecting import UnmetExpectation, difference
+from anew.lab.expectations import UnmetExpectation, difference
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.paint import Paint
 from anew.surfaces.cli.testing import Result, Verdict

@@ -9,7 +9,7 @@ from time import sleep
 from typing import Protocol
 
 from anew.errors import ConfigError
-from anew.lab.beside import is_scenario, timeline_beside
+from anew.lab.scenario_files import is_scenario, timeline_beside
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.finding_files import files_below
 

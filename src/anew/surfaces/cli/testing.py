@@ -14,10 +14,10 @@ from time import perf_counter
 from msgspec import Struct, field
 
 from anew.errors import ConfigError, ProgramError
-from anew.lab.beside import document_of, golden_beside, timeline_beside
 from anew.lab.coverage import Coverage, CoverageTally
-from anew.lab.expecting import UnmetExpectation
+from anew.lab.expectations import UnmetExpectation
 from anew.lab.scenario import PlayedScenario, Scenario, play, read_scenario
+from anew.lab.scenario_files import document_of, golden_beside, timeline_beside
 from anew.languages import Loaded, load_text
 from anew.program.findings import Severity
 from anew.program.program import Program

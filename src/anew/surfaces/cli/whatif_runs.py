@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
 from anew.lab.whatif import PastRun
-from anew.lab.whatif.verdict import Left
+from anew.lab.whatif.verdict import SkippedRun
 from anew.program.program import Program
 from anew.runtime.records import read_log
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow
@@ -46,7 +46,7 @@ class Found(Struct):
 
     runs: list[PastRun] = field(default_factory=list)
     others: list[PastRun] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[SkippedRun] = field(default_factory=list)
     is_cut: bool = False
 
 
@@ -123,7 +123,7 @@ async def _read_all(
             found.is_cut = found.is_cut or is_judged
             return
         if past is None and is_judged:
-            found.left.append(Left(str(row.run), "its program is not in the catalog"))
+            found.left.append(SkippedRun(str(row.run), "its program is not in the catalog"))
         elif past is not None:
             (found.runs if is_judged else found.others).append(past)
 

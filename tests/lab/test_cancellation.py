@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from anew.lab.bounds import bounds_of
-from anew.lab.patience import OutOfTime, Patience, patiently
+from anew.lab.cancellation import AnalysisCancelled, CancelCheck, until_cancelled
 from anew.lab.recording import record
 from anew.languages import load_text
 from anew.program.program import Program
@@ -33,7 +33,7 @@ class Counting:
     def __call__(self) -> None:
         self.asked += 1
         if self.asked > self._most:
-            raise OutOfTime
+            raise AnalysisCancelled
 
 
 def document(arcs_of: str, *, mode: str) -> Program:
@@ -77,49 +77,49 @@ def test_little_is_done_between_two_questions(name: str) -> None:
     def count(_frame: object, event: str, _what: object) -> None:
         calls[0] += event == "call"
 
-    def patience() -> None:
+    def cancel_check() -> None:
         most[0], calls[0] = max(most[0], calls[0]), 0
 
     sys.setprofile(count)
     try:
-        bounds_of(PROGRAMS[name], patience=patience)
+        bounds_of(PROGRAMS[name], cancel_check=cancel_check)
     finally:
         sys.setprofile(None)
-    patience()
+    cancel_check()
     assert most[0] < CALLS_MAX
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_worst_case_is_looked_for_as_long_as_somebody_waits(name: str) -> None:
-    patience = Counting()
-    bounds_of(PROGRAMS[name], patience=patience)
-    assert patience.asked > 3 * STEPS
+    cancel_check = Counting()
+    bounds_of(PROGRAMS[name], cancel_check=cancel_check)
+    assert cancel_check.asked > 3 * STEPS
     # Wherever it is: the next question ends it.
-    for most in range(0, patience.asked, max(1, patience.asked // 20)):
+    for most in range(0, cancel_check.asked, max(1, cancel_check.asked // 20)):
         impatient = Counting(most)
-        with pytest.raises(OutOfTime):
-            bounds_of(PROGRAMS[name], patience=impatient)
+        with pytest.raises(AnalysisCancelled):
+            bounds_of(PROGRAMS[name], cancel_check=impatient)
         assert impatient.asked == most + 1
 
 
 def test_a_run_is_recorded_as_long_as_somebody_waits() -> None:
     simulation = simulated(LOOP, outcomes={"each": [{"result": {"text": "x" * 1_000}}]})
-    patience = Counting()
-    whole = record(simulation.program, [simulation.log], patience=patience)
+    cancel_check = Counting()
+    whole = record(simulation.program, [simulation.log], cancel_check=cancel_check)
     assert whole.is_true
     assert whole == record(simulation.program, [simulation.log])
-    assert patience.asked > 3 * len(simulation.log)
-    for most in range(0, patience.asked, patience.asked // 20):
+    assert cancel_check.asked > 3 * len(simulation.log)
+    for most in range(0, cancel_check.asked, cancel_check.asked // 20):
         impatient = Counting(most)
-        with pytest.raises(OutOfTime):
-            record(simulation.program, [simulation.log], patience=impatient)
+        with pytest.raises(AnalysisCancelled):
+            record(simulation.program, [simulation.log], cancel_check=impatient)
         assert impatient.asked == most + 1
 
 
 def test_items_are_given_as_long_as_somebody_waits() -> None:
-    def two() -> Patience:
+    def two() -> CancelCheck:
         return Counting(2)
 
-    assert list(patiently("ab", two())) == ["a", "b"]
-    with pytest.raises(OutOfTime):
-        list(patiently("abc", two()))
+    assert list(until_cancelled("ab", two())) == ["a", "b"]
+    with pytest.raises(AnalysisCancelled):
+        list(until_cancelled("abc", two()))

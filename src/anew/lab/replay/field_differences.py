@@ -29,7 +29,7 @@ class Field(Struct, frozen=True):
     engine: Value
 
 
-class Spot(Struct, frozen=True):
+class SourcePlace(Struct, frozen=True):
     """What of the document the event is about, and where that stands."""
 
     what: str
@@ -62,14 +62,14 @@ def _told(value: Value) -> Value:
     return None if value is _NOTHING else value
 
 
-def spots_of(program: Program, difference: Difference) -> list[Spot]:
+def spots_of(program: Program, difference: Difference) -> list[SourcePlace]:
     """The rules, arcs and gates that both events name, as far as the program has them."""
     told = [event for event in (difference.recorded, difference.derived) if event is not None]
     found = [spot for event in told for spot in _spots(program, event) if spot.span != NOWHERE]
     return list(dict.fromkeys(found))
 
 
-def _spots(program: Program, event: e.Event) -> Iterator[Spot]:
+def _spots(program: Program, event: e.Event) -> Iterator[SourcePlace]:
     step = program.steps.get(event.step or "")
     if step is None:
         return
@@ -78,23 +78,25 @@ def _spots(program: Program, event: e.Event) -> Iterator[Spot]:
         case e.NextEvaluated():
             yield from _arcs(step, event)
         case e.GateChecked() if event.visit is None and rule and 1 <= rule <= len(step.admit):
-            yield Spot(f"admission rule {rule} of {step.name}", step.admit[rule - 1].span)
+            yield SourcePlace(f"admission rule {rule} of {step.name}", step.admit[rule - 1].span)
         case _ if rule and event.task in step.index_of:
             rules = step.tasks[step.index_of[event.task or ""]].policy.rules
             if 1 <= rule <= len(rules):
-                yield Spot(f"rule {rule} of {event.task}", rules[rule - 1].span)
+                yield SourcePlace(f"rule {rule} of {event.task}", rules[rule - 1].span)
         case _ if event.task in step.index_of:
-            yield Spot(f"task {event.task}", step.tasks[step.index_of[event.task or ""]].span)
+            yield SourcePlace(
+                f"task {event.task}", step.tasks[step.index_of[event.task or ""]].span
+            )
         case _:
-            yield Spot(f"step {step.name}", step.span)
+            yield SourcePlace(f"step {step.name}", step.span)
 
 
-def _arcs(step: Step, event: e.NextEvaluated) -> Iterator[Spot]:
+def _arcs(step: Step, event: e.NextEvaluated) -> Iterator[SourcePlace]:
     """The arcs that were taken, or the whole router."""
     numbers = [arc.get("arc") for arc in event.arcs if arc.get("verdict") is True]
     for number in numbers:
         if isinstance(number, int) and 1 <= number <= len(step.router.arcs):
             arc = step.router.arcs[number - 1]
-            yield Spot(f"arc {number} of {step.name}, to {arc.to}", arc.span)
+            yield SourcePlace(f"arc {number} of {step.name}, to {arc.to}", arc.span)
     if not numbers:
-        yield Spot(f"the arcs of {step.name}", step.router.span)
+        yield SourcePlace(f"the arcs of {step.name}", step.router.span)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anew.errors import ConfigError
-from anew.lab.expecting import EXPECT_KEYS, Seen, checked, difference, unmet
+from anew.lab.expectations import EXPECT_KEYS, Observed, checked, difference, unmet
 from anew.lab.script import Script
 from anew.lab.simulate import simulate
 from anew.languages import load_text
@@ -32,7 +32,7 @@ REPORT = {
     "handled": ["a"],
     "events": [],
 }
-SEEN = Seen(REPORT, 1, "    0.000  run  started\n    2.500  run  failed\n")
+SEEN = Observed(REPORT, 1, "    0.000  run  started\n    2.500  run  failed\n")
 
 
 def messages(**expect: object) -> list[str]:
@@ -132,13 +132,13 @@ def test_every_part_of_a_report_but_its_events_can_be_expected() -> None:
     report = simulate(program, Script()).report()
     assert report.keys() - {"events"} <= set(EXPECT_KEYS)
     own = {key: value for key, value in report.items() if key != "events"}
-    assert unmet(checked(own, "f"), Seen(report, 0)) == []
+    assert unmet(checked(own, "f"), Observed(report, 0)) == []
 
 
 def test_a_long_difference_is_shown_part_by_part() -> None:
     visits = [f"step{n}" for n in range(10)]
     (failure,) = unmet(
-        {"visits": [*visits[:5], *visits[6:]]}, Seen({**REPORT, "visits": visits}, 0)
+        {"visits": [*visits[:5], *visits[6:]]}, Observed({**REPORT, "visits": visits}, 0)
     )
     told = difference(failure)
     assert [line for line in told if line[0] in "+-"] == ["--- expected", "+++ found", '+  "step5"']
@@ -157,7 +157,7 @@ VALUES = st.recursive(
 
 @given(VALUES, VALUES)
 def test_a_value_of_ctx_meets_itself_and_nothing_else(one: object, other: object) -> None:
-    seen = Seen({**REPORT, "ctx": {"k": one}}, 0)
+    seen = Observed({**REPORT, "ctx": {"k": one}}, 0)
     assert unmet({"ctx": {"k": one}}, seen) == []
     # The text of JSON tells true from 1.
     is_same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -15,8 +15,8 @@ import msgspec
 
 from anew.credentials.secret_forms import forms_of
 from anew.engine.secret_texts import KEY_PREFIX, MASK, MASK_BEGIN, PART_CHARS_MIN, PLAIN
-from anew.lab.recording.secret_names import Hides, hidden_by
-from anew.lab.recording.told_secrets import OUT_ALREADY, without_told
+from anew.lab.recording.secret_names import HiddenPart, hidden_by
+from anew.lab.recording.secrets_in_text import OUT_ALREADY, without_told
 from anew.values import Object, Value, json_text
 from anew.weight import RESERVED_KEY
 
@@ -37,9 +37,9 @@ class Redaction:
         self._alone: set[str] = set()  # taken out wherever one is the whole text
         self._inside = _Inside()
         for value in values:
-            self._learn(value, Hides.NOTHING)
+            self._learn(value, HiddenPart.NOTHING)
 
-    def _learn(self, value: Value, hides: Hides) -> None:
+    def _learn(self, value: Value, hides: HiddenPart) -> None:
         match value:
             case str() if value.strip() and hides:
                 self._alone.add(value)
@@ -47,10 +47,10 @@ class Redaction:
             case str():
                 without_told(value, self._told)
                 for inner in _json_in(value):
-                    self._learn(inner, Hides.NOTHING)
+                    self._learn(inner, HiddenPart.NOTHING)
             case bool():
                 pass
-            case int() | float() if hides is Hides.EVERYTHING:
+            case int() | float() if hides is HiddenPart.EVERYTHING:
                 self._mark(json_text(value), is_everywhere=True)
             case list():
                 for item in value:
@@ -74,7 +74,7 @@ class Redaction:
             self._inside.add(text, mark)
         return mark
 
-    def clean(self, value: Value, hides: Hides = Hides.NOTHING) -> Value:
+    def clean(self, value: Value, hides: HiddenPart = HiddenPart.NOTHING) -> Value:
         """`value` as anybody may see it."""
         match value:
             case str():
@@ -117,10 +117,10 @@ class Redaction:
         """What may stand in the place of a number."""
         return self.marks.get(json_text(number))
 
-    def _number(self, number: float, hides: Hides) -> Value:
+    def _number(self, number: float, hides: HiddenPart) -> Value:
         mark = self.of_number(number)
         is_long = len(json_text(number)) >= PART_CHARS_MIN
-        return mark if mark and (is_long or hides is Hides.EVERYTHING) else number
+        return mark if mark and (is_long or hides is HiddenPart.EVERYTHING) else number
 
     def key(self, key: str) -> str:
         if key.startswith(KEY_PREFIX):

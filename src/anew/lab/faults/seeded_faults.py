@@ -16,13 +16,13 @@ from anew.engine.events import RunRequested
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.engine.state import StepRun, StepRunKey
+from anew.lab.fault_injection import Crashed, Missed, Occurrence, PlayedCall
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, SLOW
 from anew.lab.faults.ledger import BegunCall, DecidedTurn, FaultLedger
 from anew.lab.faults.outages import Outages, place_of
-from anew.lab.playing import Asking, PlayedEntry, Player
+from anew.lab.outcome_sources import ExecutionStart, OutcomeProvider, PlayedEntry
 from anew.lab.script import SUCCESS
-from anew.lab.surroundings import Crashed, Happening, Missed, PlayedCall
 from anew.program.kinds import kind_named
 from anew.runtime.turns import moment_after
 
@@ -43,7 +43,7 @@ CALL_SECONDS = 1.0
 DRIFT_SECONDS, JUMP_SECONDS, JUMPS = 0.5, 600.0, 0.25
 
 
-class Disturbed:
+class SeededFaults:
     """Surroundings with faults. `ledgers` has one ledger for each run that was played."""
 
     goes_on = True
@@ -70,7 +70,7 @@ class Disturbed:
     def seconds_max(self, kind: str) -> float | None:
         return kind_named(kind).timeout_seconds if self._chance.rate(SLOW) else None
 
-    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Occurrence]]:
         execution = self._begun(call)
         if not self._chance.strikes(KILL):
             return ((call.ends, call.report),)
@@ -91,7 +91,7 @@ class Disturbed:
         self._chance.note(KILL, f"the worker of {place} dies {done}", at=died)
         return ((noticed, missed),)
 
-    def again(self, what: Happening) -> int | None:
+    def again(self, what: Occurrence) -> int | None:
         if isinstance(what, Crashed) or not self._chance.strikes(DUPLICATE):
             return None
         random = self._chance.stream(DUPLICATE)
@@ -145,16 +145,16 @@ class Disturbed:
         return _nanoseconds(LEASE_SECONDS * random.uniform(0.5, 1.0))
 
 
-class DisturbedPlayer:
+class FaultyOutcomes:
     """Plays what another player says, unless the other side is out, and more slowly at times."""
 
-    def __init__(self, player: Player, chance: Chance, around: Disturbed) -> None:
+    def __init__(self, player: OutcomeProvider, chance: Chance, around: SeededFaults) -> None:
         self._player = player
         self._chance = chance
         self._around = around
         self._outages = Outages(chance)
 
-    def next(self, asking: Asking) -> PlayedEntry | None:
+    def next(self, asking: ExecutionStart) -> PlayedEntry | None:
         refusal = self._outages.refusal(asking)
         if refusal is not None:
             return PlayedEntry(refusal, "fault")
@@ -180,7 +180,7 @@ class DisturbedPlayer:
         return lag
 
 
-def _delivered(what: Happening) -> str:
+def _delivered(what: Occurrence) -> str:
     """How a fault names a delivery."""
     key: StepRunKey | None = getattr(what, "key", None)
     word = _DELIVERED[type(what)]

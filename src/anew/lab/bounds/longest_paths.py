@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ZERO, Bound, larger
-from anew.lab.patience import Patience, patiently, unlimited
+from anew.lab.cancellation import CancelCheck, never_cancelled, until_cancelled
 
 N = TypeVar("N", bound=Hashable)
 
@@ -30,7 +30,7 @@ class CostEdge(Struct, Generic[N], frozen=True):
 
 
 # What a cycle of these nodes amounts to in a sort that it costs something in.
-Endless = Callable[[frozenset[N], str], Bound]
+CycleCost = Callable[[frozenset[N], str], Bound]
 
 
 class Ways(Struct, Generic[N]):
@@ -87,7 +87,10 @@ def _shortest(edges: Sequence[CostEdge[N]], start: N, end: N) -> list[CostEdge[N
 
 
 def longest(
-    start: N, edges: Sequence[CostEdge[N]], endless: Endless[N], patience: Patience = unlimited
+    start: N,
+    edges: Sequence[CostEdge[N]],
+    endless: CycleCost[N],
+    cancel_check: CancelCheck = never_cancelled,
 ) -> Ways[N]:
     """The costliest ways from `start` to every node it leads to."""
     leaving = _leaving(edges)
@@ -97,13 +100,16 @@ def longest(
         group = frozenset(members)
         if len(group) > 1 or any(edge.target in group for edge in leaving.get(members[0], ())):
             _settle_cycle(ways, group, leaving, endless)
-        for node in patiently(members, patience):
+        for node in until_cancelled(members, cancel_check):
             _extend(ways, node, (e for e in leaving.get(node, ()) if e.target not in group))
     return ways
 
 
 def _settle_cycle(
-    ways: Ways[N], group: frozenset[N], leaving: Mapping[N, list[CostEdge[N]]], endless: Endless[N]
+    ways: Ways[N],
+    group: frozenset[N],
+    leaving: Mapping[N, list[CostEdge[N]]],
+    endless: CycleCost[N],
 ) -> None:
     """Every node of a cycle can have cost what any of them has, and what going round costs."""
     inside = [edge for node in group for edge in leaving.get(node, ()) if edge.target in group]

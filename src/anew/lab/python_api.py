@@ -21,12 +21,13 @@ from msgspec import Struct
 
 from anew.engine.events import Event
 from anew.errors import ConfigError, ProgramError
-from anew.lab.beside import document_of, golden_beside
-from anew.lab.expecting import Seen, UnmetExpectation, checked, difference, unmet
+from anew.lab.expectations import Observed, UnmetExpectation, checked, difference, unmet
 from anew.lab.plain_values import fitting, plain
 from anew.lab.scenario import play as play_read
 from anew.lab.scenario import read_scenario, timeline_text
-from anew.lab.script import CHANCE_DEFAULT, Script, doubts, script_of
+from anew.lab.scenario_files import document_of, golden_beside
+from anew.lab.script import CHANCE_DEFAULT, Script, script_of
+from anew.lab.script_warnings import script_warnings
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import Loaded, read_file
 from anew.languages import load as load_document
@@ -143,7 +144,7 @@ class Played(Struct, frozen=True, dict=True):
         The words are those of a scenario's `expect`; ConfigError names one that is unknown.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        seen = Seen(self._report, exit_status_of(self.simulation.status), self.timeline)
+        seen = Observed(self._report, exit_status_of(self.simulation.status), self.timeline)
         said = checked(fitting(plain(expected, "expect"), "expect"), "expect")
         failures = [*self.failures, *unmet(said, seen)]
         if failures:
@@ -204,7 +205,7 @@ def play(
         lags=lags,
     )
     simulation = simulate(flow, script, events_max=events_max)
-    warn((*doubts(script, flow), *simulation.doubts))
+    warn((*script_warnings(script, flow), *simulation.doubts))
     return Played(simulation, flow.name)
 
 

@@ -11,14 +11,14 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct
 
 from anew.lab.decisions import same_values
-from anew.lab.recording.redacting import Redaction
-from anew.lab.recording.shortening import CUT_LIST_ITEMS_MAX, CUT_MAPPING_KEYS_MAX, cut_text
+from anew.lab.recording.redaction import Redaction
+from anew.lab.recording.truncation import CUT_LIST_ITEMS_MAX, CUT_MAPPING_KEYS_MAX, cut_text
 from anew.lab.script import BY_SCRIPT
 from anew.values import Object, Value
 from anew.weight import RESERVED_KEY
 
 
-class Likeness(Struct, frozen=True):
+class ValueEquality(Struct, frozen=True):
     """`ids` has the run ids of the simulation by those of the log."""
 
     redaction: Redaction

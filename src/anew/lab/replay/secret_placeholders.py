@@ -64,7 +64,7 @@ class _Watched(str):
         return self._watch.note()
 
 
-class StandIns(Secrets):
+class Placeholders(Secrets):
     """Secrets made up for the references of one log; `was_read` once a decision opened one."""
 
     def __init__(self, known: KnownSecrets, watch: _Watch | None = None) -> None:
@@ -91,7 +91,7 @@ class StandIns(Secrets):
 class _NotedRing(Ring):
     """What `keychain` reads here; that it was read is noted, whether or not there is anything."""
 
-    def __init__(self, known: Mapping[str, Value], of: StandIns) -> None:
+    def __init__(self, known: Mapping[str, Value], of: Placeholders) -> None:
         super().__init__(known, {})
         self._of = of
 
@@ -111,24 +111,24 @@ _OTHER_TEXTS: tuple[Callable[[int, str], str], ...] = (
 )
 
 
-def stand_ins(program: Program, log: Sequence[Event]) -> StandIns | None:
+def stand_ins(program: Program, log: Sequence[Event]) -> Placeholders | None:
     """None where neither the program nor the log has to do with secrets."""
     if not any(_references(log)) and not may_hold_secrets(program):
         return None
-    return StandIns(_known(program, log, _plain))
+    return Placeholders(_known(program, log, _plain))
 
 
-def other_stand_ins(program: Program, log: Sequence[Event]) -> Iterator[StandIns]:
+def other_stand_ins(program: Program, log: Sequence[Event]) -> Iterator[Placeholders]:
     """Stand-ins of other texts for the same references."""
     for text in _OTHER_TEXTS:
-        yield StandIns(_known(program, log, text))
+        yield Placeholders(_known(program, log, text))
 
 
-def watched_stand_ins(program: Program, log: Sequence[Event]) -> StandIns:
+def watched_stand_ins(program: Program, log: Sequence[Event]) -> Placeholders:
     """The same stand-ins, which note in `was_compared` that someone looks at what they say."""
     watch = _Watch()
     known = _known(program, log, lambda number, ref: _Watched(_plain(number, ref), watch))
-    return StandIns(known, watch)
+    return Placeholders(known, watch)
 
 
 def _references(log: Iterable[Event]) -> Iterator[str]:

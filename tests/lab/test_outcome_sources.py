@@ -6,8 +6,9 @@ import pytest
 
 from anew.engine import events as e
 from anew.errors import ConfigError
-from anew.lab.playing import Asking, PlayedEntry
-from anew.lab.script import ScriptEntry, doubts, script_of
+from anew.lab.outcome_sources import ExecutionStart, PlayedEntry
+from anew.lab.script import ScriptEntry, script_of
+from anew.lab.script_warnings import script_warnings
 from anew.lab.simulate import simulate
 from anew.languages import load_text
 
@@ -88,19 +89,19 @@ def test_a_key_of_a_step_run_that_names_no_task_is_doubted() -> None:
     program = load_text(LOOP, "flow.yaml").program
     assert program is not None
     script = script_of({"outcomes": {"each#1[1].cal": {}}, "lags": {"eech#1": [1]}})
-    told = list(doubts(script, program))
+    told = list(script_warnings(script, program))
     assert any("each.cal names no task" in one for one in told)
     assert any("lags.eech#1 names no step" in one for one in told)
-    assert not list(doubts(script_of({"outcomes": {"each#1[1].call": {}}}), program))
+    assert not list(script_warnings(script_of({"outcomes": {"each#1[1].call": {}}}), program))
 
 
 class Counting:
     """A world that gives each execution its number."""
 
     def __init__(self) -> None:
-        self.asked: list[Asking] = []
+        self.asked: list[ExecutionStart] = []
 
-    def next(self, asking: Asking) -> PlayedEntry:
+    def next(self, asking: ExecutionStart) -> PlayedEntry:
         self.asked.append(asking)
         return PlayedEntry(ScriptEntry({"result": len(self.asked)}, 1, 0))
 

@@ -38,7 +38,7 @@ class UnmetExpectation(Struct, frozen=True):
     found: Value = None
 
 
-class Seen(Struct, frozen=True):
+class Observed(Struct, frozen=True):
     """What a simulation gave: its report, exit status and timeline, as `anew simulate` has them."""
 
     report: Object
@@ -60,7 +60,7 @@ def checked(expect: Object, where: str) -> Object:
     return expect
 
 
-def unmet(expect: Object, seen: Seen) -> list[UnmetExpectation]:
+def unmet(expect: Object, seen: Observed) -> list[UnmetExpectation]:
     """Every expectation that `seen` does not meet, in the order of the keys."""
     is_parallel = bool(expect.get("parallel"))
     return [
@@ -102,7 +102,7 @@ def _failure(what: str, expected: Value, found: Value) -> UnmetExpectation:
 
 
 def _equal(key: str) -> _Asks:
-    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+    def asks(expected: Value, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
         if not _is_same(expected, seen.report[key]):
             yield _failure(key, expected, seen.report[key])
 
@@ -110,7 +110,7 @@ def _equal(key: str) -> _Asks:
 
 
 def _part(key: str) -> _Asks:
-    def asks(expected: Value, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+    def asks(expected: Value, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
         yield from _missing(key, expected, seen.report[key])
 
     return asks
@@ -130,7 +130,7 @@ def _missing(what: str, part: Value, whole: Value) -> Iterator[UnmetExpectation]
             yield from _missing(f"{what}.{key}", value, whole[key])
 
 
-def _ctx(expected: Object, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _ctx(expected: Object, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     """Other keys are allowed; a key that is named has exactly this value."""
     ctx = seen.report["ctx"]
     for key, value in expected.items():
@@ -141,7 +141,7 @@ def _ctx(expected: Object, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
             yield _failure(f"ctx.{key}", value, ctx[key])
 
 
-def _noctx(expected: list[str], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _noctx(expected: list[str], seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     ctx = seen.report["ctx"]
     for key in expected:
         if key in ctx:
@@ -149,14 +149,14 @@ def _noctx(expected: list[str], seen: Seen, _: bool) -> Iterator[UnmetExpectatio
             yield UnmetExpectation(f"noctx.{key}", message, None, ctx[key])
 
 
-def _visits(expected: list[str], seen: Seen, is_parallel: bool) -> Iterator[UnmetExpectation]:
+def _visits(expected: list[str], seen: Observed, is_parallel: bool) -> Iterator[UnmetExpectation]:
     found = seen.report["visits"]
     order: Callable[[list[str]], list[str]] = sorted if is_parallel else list
     if order(expected) != order(found):
         yield _failure("visits", order(expected), order(found))
 
 
-def _branches(expected: list[list[str]], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _branches(expected: list[list[str]], seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     visits = seen.report["visits"]
     for number, branch in enumerate(expected):
         rest = iter(visits)
@@ -166,7 +166,7 @@ def _branches(expected: list[list[str]], seen: Seen, _: bool) -> Iterator[UnmetE
             yield UnmetExpectation(what, message, branch, visits)
 
 
-def _attempts(expected: Mapping[str, int], seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _attempts(expected: Mapping[str, int], seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     found = seen.report["attempts"]
     for label, count in expected.items():
         if found.get(label, 0) != count:
@@ -176,7 +176,7 @@ def _attempts(expected: Mapping[str, int], seen: Seen, _: bool) -> Iterator[Unme
             yield UnmetExpectation(failure.what, message, count, found.get(label, 0))
 
 
-def _delays(expected: list[Value], seen: Seen, is_parallel: bool) -> Iterator[UnmetExpectation]:
+def _delays(expected: list[Value], seen: Observed, is_parallel: bool) -> Iterator[UnmetExpectation]:
     wanted = [one if isinstance(one, dict) else {"seconds": one} for one in expected]
     found = list(seen.report["delays"])
     if is_parallel:
@@ -201,23 +201,23 @@ def _is_delay(wanted: Object, found: Object) -> bool:
     )
 
 
-def _elapsed(expected: float, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _elapsed(expected: float, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     if not _is_near(expected, seen.report["elapsed"]):
         yield _failure("elapsed", expected, seen.report["elapsed"])
 
 
-def _error_kind(expected: str | None, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _error_kind(expected: str | None, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     kind = (seen.report["error"] or {}).get("kind")
     if kind != expected:
         yield _failure("error_kind", expected, kind)
 
 
-def _exit_status(expected: int, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _exit_status(expected: int, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     if seen.exit_status != expected:
         yield _failure("exit_status", expected, seen.exit_status)
 
 
-def _timeline(expected: str, seen: Seen, _: bool) -> Iterator[UnmetExpectation]:
+def _timeline(expected: str, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
     yield from timeline_failure(expected, seen.timeline)
 
 
@@ -278,7 +278,7 @@ def _is_status(value: Value) -> bool:
     return value in STATUSES
 
 
-_Asks = Callable[[Value, Seen, bool], Iterator[UnmetExpectation]]
+_Asks = Callable[[Value, Observed, bool], Iterator[UnmetExpectation]]
 
 
 class _Key(Struct, frozen=True):

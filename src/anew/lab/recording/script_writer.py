@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import StepRunKey
-from anew.lab.recording.material import Material, Told
-from anew.lab.recording.shortening import shortened
-from anew.lab.script import START_DEFAULT, Sent, exact_key, keys_of
+from anew.lab.recording.material import Material, RecordedOutcome
+from anew.lab.recording.truncation import shortened
+from anew.lab.script import START_DEFAULT, ScriptedSignal, exact_key, keys_of
 from anew.program.program import Program
 from anew.values import Object, Value
 
@@ -43,7 +43,7 @@ class Part(Struct, frozen=True):
     name: str
 
 
-class Scripting(Struct, frozen=True):
+class ScriptWriter(Struct, frozen=True):
     """One way to write a script: how exact, and which parts stay whole (None: all of them)."""
 
     timing: Timing
@@ -65,11 +65,11 @@ def parts_of(material: Material) -> Iterator[tuple[Part, Value]]:
 _WORKLOAD = Part("workload", 0, "workload")
 
 
-def _told_part(index: int, told: Told) -> Part:
+def _told_part(index: int, told: RecordedOutcome) -> Part:
     return Part("outcome", index, exact_key(told.key, told.label))
 
 
-def _signal_part(index: int, sent: Sent) -> Part:
+def _signal_part(index: int, sent: ScriptedSignal) -> Part:
     return Part("signal", index, f"signals.{sent.signal}")
 
 
@@ -80,7 +80,7 @@ def ignored(_: str) -> None:
 def scripted(
     program: Program,
     material: Material,
-    scripting: Scripting,
+    scripting: ScriptWriter,
     note: Callable[[str], None] = ignored,
 ) -> Object:
     """The script, without what it need not say. `note` is told of everything that is cut."""
@@ -115,7 +115,7 @@ def _moment(at: int, *, is_exact: bool) -> str | None:
     return f"{whole}{fraction}Z"
 
 
-def _sent(sent: Sent, payload: Value, *, is_exact: bool) -> Object:
+def _sent(sent: ScriptedSignal, payload: Value, *, is_exact: bool) -> Object:
     said = {"signal": sent.signal, "payload": payload, "id": sent.id}
     at = _seconds(sent.after, is_exact=is_exact)
     return {key: value for key, value in {**said, "at": at}.items() if value is not None}
@@ -141,10 +141,10 @@ def _outcomes(
     program: Program, material: Material, cut: Callable[[Part, Value], Value], *, is_exact: bool
 ) -> Object:
     """By task in the order they first ran: one key for all its step-runs, or one for each."""
-    tasks: dict[tuple[str, str], dict[tuple[int, StepRunKey], list[Told]]] = {}
+    tasks: dict[tuple[str, str], dict[tuple[int, StepRunKey], list[RecordedOutcome]]] = {}
     for index, told in enumerate(material.told):
         part = _told_part(index, told)
-        kept = Told(
+        kept = RecordedOutcome(
             told.run,
             told.key,
             told.label,
@@ -160,25 +160,27 @@ def _outcomes(
     return found
 
 
-def _keyed(program: Program, step: str, label: str, step_runs: list[list[Told]]) -> Object:
+def _keyed(
+    program: Program, step: str, label: str, step_runs: list[list[RecordedOutcome]]
+) -> Object:
     first = step_runs[0]
     are_same = all(len(one) == 1 and one[0].said == first[0].said for one in step_runs)
     if len(step_runs) == 1 or (are_same and not first[0].is_silent):
         entries = [told for told in first if not _are_silent(first)]
         return {_short_key(program, step, label): _merged(entries)} if entries else {}
-    exact: dict[str, list[Told]] = {}
+    exact: dict[str, list[RecordedOutcome]] = {}
     for one in sorted(step_runs, key=_in_order):
         exact.setdefault(exact_key(one[0].key, label), []).extend(one)
     return {key: _merged(told) for key, told in exact.items() if not _are_silent(told)}
 
 
-def _in_order(told: list[Told]) -> tuple[int, int, int]:
+def _in_order(told: list[RecordedOutcome]) -> tuple[int, int, int]:
     """By run, visit and iteration."""
     key = told[0].key
     return told[0].run, key.visit, -1 if key.iteration is None else key.iteration
 
 
-def _are_silent(told: list[Told]) -> bool:
+def _are_silent(told: list[RecordedOutcome]) -> bool:
     """Whether nothing ever came: then there is nothing to say."""
     return all(one.is_silent for one in told)
 
@@ -192,7 +194,7 @@ def _short_key(program: Program, step: str, label: str) -> str:
     return f"{step}.{label}"
 
 
-def _entry(told: Told, said: Object, *, is_exact: bool) -> Object:
+def _entry(told: RecordedOutcome, said: Object, *, is_exact: bool) -> Object:
     """Between the tool's answer and the log some time passes that is not the author's limit."""
     takes = told.takes
     if told.limit is not None and (is_exact or not _is_timeout(told.said)):
@@ -210,7 +212,7 @@ def _is_timeout(said: Object) -> bool:
     return isinstance(error, dict) and error.get("kind") == "timeout"
 
 
-def _merged(told: list[Told]) -> list[Object]:
+def _merged(told: list[RecordedOutcome]) -> list[Object]:
     """Equal entries that follow each other are said once."""
     entries: list[Object] = []
     counts: list[int] = []

@@ -12,12 +12,20 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, endless, larger, smaller
-from anew.lab.bounds.given import ALL, SHARED, TIME, WAITS, Cost, Given
+from anew.lab.bounds.analysis_inputs import ALL, SHARED, TIME, WAITS, AnalysisInput, Cost
 from anew.lab.bounds.limits import visits_limit
-from anew.lab.bounds.longest import CostEdge, components, longest
+from anew.lab.bounds.longest_paths import CostEdge, components, longest
 from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
+from anew.lab.bounds.token_walk import (
+    END,
+    PathVisit,
+    Walked,
+    WalkState,
+    cycle_reason,
+    visits_of,
+    within,
+)
 from anew.lab.bounds.visits import StepAnalysis, VisitEnding
-from anew.lab.bounds.walking import END, Stop, Walked, WalkState, cycle_reason, visits_of, within
 from anew.program.policy import Verdict
 from anew.program.program import Join, Program, RouteMode
 
@@ -27,7 +35,7 @@ _ALL_TASKS = ""
 class Flow(Struct, dict=True):
     """Follows the tokens of one program; `behind` has the visits that one of a step leads to."""
 
-    given: Given
+    given: AnalysisInput
     analyses: dict[str, StepAnalysis]
     entry: str
     visits: dict[str, Bound] = field(default_factory=dict)
@@ -49,13 +57,13 @@ class Flow(Struct, dict=True):
         if known is None or may_wait:
             return Walked(most, tuple(self._all_in_turn()))
         most[ALL] = smaller(most[ALL], known)
-        patience = self.given.patience
-        ways = longest(WalkState(self.entry), list(self._edges()), lambda _, __: ZERO, patience)
+        cancel_check = self.given.cancel_check
+        ways = longest(WalkState(self.entry), list(self._edges()), lambda _, __: ZERO, cancel_check)
         end = ways.most.get(END, {})
         for sort in (WAITS, TIME):
             most[sort] = smaller(most.get(sort, ZERO), end.get(sort, ZERO))
         path = [edge.mark for edge in ways.path(END, TIME)]
-        return Walked(most, tuple(stop for stop in path if isinstance(stop, Stop)))
+        return Walked(most, tuple(stop for stop in path if isinstance(stop, PathVisit)))
 
     @cached_property
     def _has_forks(self) -> bool:
@@ -86,7 +94,7 @@ class Flow(Struct, dict=True):
                         arriving[target] = arriving.get(target, ZERO) + self.visits[name]
 
     def _visits(self, name: str, part: list[str], arriving: Bound) -> Bound:
-        self.given.patience()
+        self.given.cancel_check()
         limit = visits_limit(self.program, name)
         if name not in self._cyclic:
             found = ONE if self._is_merging(name) and arriving.at_most else arriving
@@ -108,7 +116,7 @@ class Flow(Struct, dict=True):
     def _count_tokens(self, names: list[str]) -> None:
         """Where a router chooses one arc, only one of the steps behind it is visited."""
         for name in reversed(names):
-            self.given.patience()
+            self.given.cancel_check()
             found: dict[str, Bound] = {}
             for following in self._followings(name):
                 for step, bound in following.items():
@@ -159,12 +167,12 @@ class Flow(Struct, dict=True):
                     most[within(name, sort)] = bound * visits
         return most
 
-    def _all_in_turn(self) -> Iterator[Stop]:
+    def _all_in_turn(self) -> Iterator[PathVisit]:
         """Every step: where nothing is known of their order, they take as long as one by one."""
         for name in self.visits:
             endings = self.analyses[name].visit().endings
             slowest = max(endings, key=lambda one: endings[one].get(TIME, ZERO).at_most)
-            yield Stop(name, slowest, endings[slowest])
+            yield PathVisit(name, slowest, endings[slowest])
 
     def _worst(self, name: str) -> Cost:
         visit = self.analyses[name].visit()
@@ -179,12 +187,12 @@ class Flow(Struct, dict=True):
             here, endings = WalkState(name), self.analyses[name].visit().endings
             for ending, found in self._onward(name):
                 cost = self._in_turn(name, endings[ending])
-                stop = Stop(name, ending, endings[ending])
+                stop = PathVisit(name, ending, endings[ending])
                 yield CostEdge(here, END, cost, stop)
                 for way in (*self._ways(name, found), *found.together):
                     yield CostEdge(here, WalkState(way.to), cost, stop)
             worst = self._worst(name)
-            stop = Stop(name, VisitEnding(Verdict.FAILURE), worst)
+            stop = PathVisit(name, VisitEnding(Verdict.FAILURE), worst)
             for target in self._awaiting(name):
                 yield CostEdge(here, WalkState(target), self._in_turn(name, worst), stop)
 
@@ -203,7 +211,7 @@ class Flow(Struct, dict=True):
     def _are_side_by_side(self, name: str, target: str) -> bool:
         """Whether one token can be at the step while another is on its way to the target."""
         for step in self.visits:
-            self.given.patience()
+            self.given.cancel_check()
             routed = [found.together for _, found in self._onward(step)]
             for ways in routed:
                 near = {number for number, way in enumerate(ways) if self._leads(way.to, name)}

@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from anew.engine.retry import DELAY_SECONDS_MAX
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, larger, largest, smaller
+from anew.lab.bounds.analysis_inputs import AnalysisInput, ChildCall, tools_of
 from anew.lab.bounds.delays import plain_seconds
-from anew.lab.bounds.given import ChildCall, Given, tools_of
-from anew.lab.bounds.known import UNKNOWN, inputs_known, part_known
+from anew.lab.bounds.static_values import UNKNOWN, inputs_known, part_known
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import Task
 from anew.values import Object
 
 
-class Calling(Struct, frozen=True):
+class CallBounds(Struct, frozen=True):
     """One execution, and those `inside` the child run it is.
 
     `timeout` is the author's, or the tool's where `is_default`; `deadline` that of the step, past
@@ -37,29 +37,29 @@ class Calling(Struct, frozen=True):
     deadline: float | None = None
 
 
-def calling(given: Given, task: Task) -> Calling:
+def calling(given: AnalysisInput, task: Task) -> CallBounds:
     """The longest one execution of this task can wait and take."""
     if task.outcome_from is not OutcomeSource.WORKBOOK:
         return _tool(given, task, task)
     found = [_tool(given, task, tool) for tool in tools_of(given, task)]
     if not found:
-        return Calling(ZERO, ZERO)
+        return CallBounds(ZERO, ZERO)
     longest = max(found, key=lambda one: one.seconds.at_most)
     waits, seconds = found[0].waits, found[0].seconds
     for one in found[1:]:
         waits, seconds = larger(waits, one.waits), larger(seconds, one.seconds)
     inside = largest(one.inside for one in found)
-    return Calling(waits, seconds, longest.timeout, longest.is_default, inside)
+    return CallBounds(waits, seconds, longest.timeout, longest.is_default, inside)
 
 
-def _tool(given: Given, task: Task, tool: Task) -> Calling:
+def _tool(given: AnalysisInput, task: Task, tool: Task) -> CallBounds:
     inputs = inputs_known(tool.inputs, given.workload)
     kind = kind_named(tool.kind)
     if kind.is_instant:
-        return Calling(ZERO, ZERO)
+        return CallBounds(ZERO, ZERO)
     if kind.waits_for_others:
         waits = _silence(tool, inputs)
-        return Calling(waits, waits)
+        return CallBounds(waits, waits)
     if kind.outcome_from is OutcomeSource.CLOCK:
         return _timed(task, tool, _slept(tool, inputs), _slept(tool, inputs))
     if kind.outcome_from is OutcomeSource.CHILD:
@@ -67,7 +67,7 @@ def _tool(given: Given, task: Task, tool: Task) -> Calling:
     return _timed(task, tool, ZERO, None)
 
 
-def _timed(task: Task, tool: Task, waits: Bound, seconds: Bound | None) -> Calling:
+def _timed(task: Task, tool: Task, waits: Bound, seconds: Bound | None) -> CallBounds:
     """Cut off by the timeout, the author's before the tool's."""
     said = tool.timeout if task.timeout is None else task.timeout
     usual = kind_named(tool.kind).timeout_seconds
@@ -76,9 +76,9 @@ def _timed(task: Task, tool: Task, waits: Bound, seconds: Bound | None) -> Calli
     elif said is None and usual is not None:
         timeout, is_default = usual, True
     else:
-        return Calling(waits, _untimed(task, said) if seconds is None else seconds)
+        return CallBounds(waits, _untimed(task, said) if seconds is None else seconds)
     limit = Bound(timeout)
-    return Calling(
+    return CallBounds(
         smaller(waits, limit),
         limit if seconds is None else smaller(seconds, limit),
         timeout,
@@ -119,7 +119,7 @@ def _stated(tool: Task, value: object, what: str) -> Bound:
     return endless(BoundReason("wait", tool.span, why), DELAY_SECONDS_MAX)
 
 
-def _child(given: Given, task: Task, tool: Task, inputs: Object) -> Calling:
+def _child(given: AnalysisInput, task: Task, tool: Task, inputs: Object) -> CallBounds:
     what = child_name(inputs)
     bounds = given.child(ChildCall(what, tool.span, {**inputs, "args": _args(given, tool, inputs)}))
     if isinstance(bounds, str):
@@ -129,11 +129,11 @@ def _child(given: Given, task: Task, tool: Task, inputs: Object) -> Calling:
         waits, seconds, inside = bounds.waits, bounds.time, bounds.executions
     if inputs.get("async") is True:
         # It goes on by itself: nobody waits for it.
-        return Calling(ZERO, ZERO, inside=inside)
+        return CallBounds(ZERO, ZERO, inside=inside)
     return replace(_timed(task, tool, waits, seconds), inside=inside)
 
 
-def _args(given: Given, tool: Task, inputs: Object) -> object:
+def _args(given: AnalysisInput, tool: Task, inputs: Object) -> object:
     """The arguments as far as they are known: one by one where not all of them are."""
     said = tool.inputs.source
     written = said.get("args") if isinstance(said, Mapping) else None

@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.state import StepRunKey
-from anew.lab.by_itself import entry_by_itself
 from anew.lab.log_world import (
     NOT_ACCEPTED,
     Execution,
@@ -25,9 +24,10 @@ from anew.lab.log_world import (
     line_of,
     not_well,
 )
-from anew.lab.playing import Asking, PlayedEntry
+from anew.lab.outcome_sources import ExecutionStart, PlayedEntry
+from anew.lab.pure_tools import entry_by_itself
 from anew.lab.script import Script, ScriptEntry
-from anew.lab.whatif.model import Sample, Wanted
+from anew.lab.whatif.model import Sample, WantedExecution
 from anew.program.kinds import kind_named
 
 # A play that needs the model more often goes in circles by it.
@@ -36,10 +36,10 @@ MODELLED_MAX = 1_000
 _NEVER_ENDS = ScriptEntry({}, 1, LAST_MOMENT)
 
 
-class Unanswered(Exception):
+class NotRecorded(Exception):
     """Neither the log nor the model says what this execution gives."""
 
-    def __init__(self, asking: Asking, why: str) -> None:
+    def __init__(self, asking: ExecutionStart, why: str) -> None:
         super().__init__(why)
         self.asking = asking
         self.why = why
@@ -91,7 +91,7 @@ class KnownExecutions(Struct, frozen=True):
     scripted: frozenset[tuple[str, str]] = frozenset()
 
 
-class PastWorld:
+class PastOutcomes:
     """A player. Without a sample it stops where the model would be needed.
 
     `endless` are executions whose end the log does not have: they were stopped in the middle.
@@ -122,7 +122,7 @@ class PastWorld:
         self._needed[key] += 1
         return lags[number] if number < len(lags) else 0
 
-    def next(self, asking: Asking) -> PlayedEntry | None:
+    def next(self, asking: ExecutionStart) -> PlayedEntry | None:
         place = TaskPlace(asking.key, asking.label)
         number = self._asked[place]
         self._asked[place] += 1
@@ -140,7 +140,7 @@ class PastWorld:
             return PlayedEntry(_NEVER_ENDS, is_last=True)
         return None if found.entry is None else PlayedEntry(found.entry, is_last=True)
 
-    def _is_by_itself(self, asking: Asking, place: TaskPlace, number: int) -> bool:
+    def _is_by_itself(self, asking: ExecutionStart, place: TaskPlace, number: int) -> bool:
         """Whether the inputs say what comes, and the log has nothing for these inputs."""
         if self._known is None or not kind_named(asking.kind).is_known_by_inputs:
             return False
@@ -149,35 +149,35 @@ class PastWorld:
         was = execution_at(self._known.executions, place, number)
         return was is None or was.kind != asking.kind or was.inputs != asking.inputs
 
-    def _missing(self, asking: Asking, place: TaskPlace) -> PlayedEntry | None:
+    def _missing(self, asking: ExecutionStart, place: TaskPlace) -> PlayedEntry | None:
         if place in self._recorded.kept:
             return None  # the signal is on its way to whoever waits for it
         kind = kind_named(asking.kind)
         if kind.waits_for_others:
-            raise Unanswered(asking, f"the log has no answer of a {kind.outcome_from}")
+            raise NotRecorded(asking, f"the log has no answer of a {kind.outcome_from}")
         return PlayedEntry(self._modelled(asking, place), is_last=True)
 
-    def _modelled(self, asking: Asking, place: TaskPlace) -> ScriptEntry:
+    def _modelled(self, asking: ExecutionStart, place: TaskPlace) -> ScriptEntry:
         sample, luck = self._sample, self._luck
         if sample is None or luck is None:
             raise NeedsModel
         line, named = line_of(place), (place.key.step, place.task)
         # What was well for the old policy, and is asked for again by this one, was not accepted.
         after = self._latest.get(line) or (NOT_ACCEPTED if asking.attempt > 1 else "")
-        wanted = Wanted(self._recorded.run, *named, asking.attempt, after, asking.inputs)
+        wanted = WantedExecution(self._recorded.run, *named, asking.attempt, after, asking.inputs)
         rate = sample.model.rate(wanted)
         if rate is None:
             such = f"after {after}" if after else "that asked the same"
-            raise Unanswered(asking, f"no run has an outcome of this task {such}")
+            raise NotRecorded(asking, f"no run has an outcome of this task {such}")
         self.modelled += 1
         if self.modelled > MODELLED_MAX:
-            raise Unanswered(asking, f"the model was needed {MODELLED_MAX} times and went on")
+            raise NotRecorded(asking, f"the model was needed {MODELLED_MAX} times and went on")
         goes_well = luck.random() < sample.probability(rate)
         pick = sample.model.success if goes_well else sample.model.failure
         found = pick(wanted, luck)
         if found is None or found.entry is None:
             what = "succeeded" if goes_well else "failed"
-            raise Unanswered(asking, f"by the model it {what}, which no run has an example of")
+            raise NotRecorded(asking, f"by the model it {what}, which no run has an example of")
         self.borrowed += goes_well and found.inputs != asking.inputs
         self._latest[line] = not_well(found.amounts_to)
         return found.entry

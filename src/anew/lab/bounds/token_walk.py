@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from anew.engine.gates import PENDING
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, total
-from anew.lab.bounds.given import SHARED, TIME, WAITS, Cost, Given
+from anew.lab.bounds.analysis_inputs import SHARED, TIME, WAITS, AnalysisInput, Cost
 from anew.lab.bounds.limits import Limit, steps_limit, visits_limit
-from anew.lab.bounds.longest import CostEdge, Ways, longest
+from anew.lab.bounds.longest_paths import CostEdge, Ways, longest
 from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
 from anew.lab.bounds.scheduling import makespan, waits_of_one
 from anew.lab.bounds.visits import StepAnalysis, VisitEnding, passes_on
@@ -47,7 +47,7 @@ class WalkState(Struct, frozen=True):
 END = WalkState("")
 
 
-class Stop(Struct, frozen=True):
+class PathVisit(Struct, frozen=True):
     """An edge of a walk: the visit that ends there, and the longest branch that follows it.
 
     `again` says what repeats it, if the path has it once for many: a `cycle`, a `restart`.
@@ -56,15 +56,15 @@ class Stop(Struct, frozen=True):
     step: str
     ending: VisitEnding
     cost: Cost = {}
-    branch: tuple[Stop, ...] = ()
+    branch: tuple[PathVisit, ...] = ()
     again: str = ""
 
 
-class TooMany(Exception):
+class TooManyStates(Exception):
     """The program has too many states to be walked, or forks without end."""
 
 
-class Several(Exception):
+class SeveralTokens(Exception):
     """A visit lets several tokens go."""
 
 
@@ -82,17 +82,17 @@ class Walked(Struct, frozen=True):
     """The most a walk can cost by sort, and the visits of the longest one."""
 
     most: dict[str, Bound]
-    path: tuple[Stop, ...]
+    path: tuple[PathVisit, ...]
 
 
 # The state that follows a visit, what it costs to get there, and the longest branch on the way.
-Followed: TypeAlias = tuple[WalkState, Cost, tuple[Stop, ...]]
+Followed: TypeAlias = tuple[WalkState, Cost, tuple[PathVisit, ...]]
 
 
 class Walker(Struct, dict=True):
     """Walks one program. `counted` are the steps that a walk may visit more than once."""
 
-    given: Given
+    given: AnalysisInput
     analyses: dict[str, StepAnalysis]
     cyclic: frozenset[str]
     counted: frozenset[str]
@@ -105,7 +105,7 @@ class Walker(Struct, dict=True):
         found = self.walked.get((start, joins))
         if found is None:
             if (start, joins) in self.walking:
-                raise TooMany  # a branch that leads back to its own fork has no end of its own
+                raise TooManyStates  # a branch that leads back to its own fork has no end
             self.walking.add((start, joins))
             found = self.walked[start, joins] = _Walk(self, joins).go(start)
         return found
@@ -123,17 +123,17 @@ class _Walk:
         first = WalkState(start)
         todo, seen = [first], {first}
         while todo:
-            self._walker.given.patience()
+            self._walker.given.cancel_check()
             for following in self._leave(todo.pop()):
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
             if len(seen) > STATES_MAX:
-                raise TooMany
-        ways = longest(first, self._edges, self._cycle, self._walker.given.patience)
+                raise TooManyStates
+        ways = longest(first, self._edges, self._cycle, self._walker.given.cancel_check)
         return Walked(ways.most.get(END, {}), tuple(self._path(ways)))
 
-    def _path(self, ways: Ways[WalkState]) -> Iterator[Stop]:
+    def _path(self, ways: Ways[WalkState]) -> Iterator[PathVisit]:
         """The visits of the longest walk, with those of a cycle once."""
         rounds: list[object] = []
         for edge in ways.path(END, TIME):
@@ -158,7 +158,7 @@ class _Walk:
         spent = int(memory.get(f"spent {step.name}", 0))
         visit = self._walker.analyses[step.name].visit(spent=spent, told=state.told)
         for ending, cost in visit.endings.items():
-            stop, whole = Stop(step.name, ending, cost), self._cost(step, cost)
+            stop, whole = PathVisit(step.name, ending, cost), self._cost(step, cost)
             self._note(state, END, whole, stop)
             for following, more, branch in self._follow(step, ending, dict(memory)):
                 self._note(state, following, _sum(whole, more), replace(stop, branch=branch))
@@ -186,7 +186,9 @@ class _Walk:
             counted[sort if sort in SHARED else within(step.name, sort)] = bound
         return counted
 
-    def _note(self, state: WalkState, following: WalkState, cost: Cost, stop: Stop | None) -> None:
+    def _note(
+        self, state: WalkState, following: WalkState, cost: Cost, stop: PathVisit | None
+    ) -> None:
         self._edges.append(CostEdge(state, following, cost, stop))
 
     # --- where it leads -------------------------------------------------------------------------
@@ -205,7 +207,7 @@ class _Walk:
             yield from self._forked(step, found, memory)
             return
         if len(found.together) > 1:
-            raise Several
+            raise SeveralTokens
         for way in (*found.choices, *found.together):
             yield from self._taken(step, ending, way, memory)
         if found.is_lost:
@@ -296,7 +298,7 @@ class _Walk:
         kept = self._kept_verdicts()
         names = [f"verdict {name}" for name in sorted(inside) if f"verdict {name}" in kept]
         if len(names) > _OPEN_GATES_MAX:
-            raise TooMany
+            raise TooManyStates
         values = [(memory.get(name, PENDING), *Verdict) for name in names]
         for chosen in product(*values):
             open_now = {n: v for n, v in zip(names, chosen, strict=True) if v != PENDING}
@@ -312,7 +314,7 @@ class _Walk:
 
     def _cycle(self, group: frozenset[WalkState], sort: str) -> Bound:
         """What going round costs, until a limit of the engine ends it."""
-        self._walker.given.patience()
+        self._walker.given.cancel_check()
         steps = list(dict.fromkeys(state.step for state in group))
         inside = set(steps)
         for name in steps:
@@ -334,9 +336,9 @@ class _Walk:
         return visits * once if once else 0.0
 
 
-def _stops(edge: CostEdge[WalkState]) -> tuple[Stop, ...]:
+def _stops(edge: CostEdge[WalkState]) -> tuple[PathVisit, ...]:
     """The visit that an edge stands for, if one was made, and the branch behind it."""
-    return (edge.mark, *edge.mark.branch) if isinstance(edge.mark, Stop) else ()
+    return (edge.mark, *edge.mark.branch) if isinstance(edge.mark, PathVisit) else ()
 
 
 def _failed(ending: VisitEnding) -> bool:

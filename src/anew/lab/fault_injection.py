@@ -1,6 +1,6 @@
 """What is around the engine in a simulation: clocks, workers that come or die, deliveries.
 
-In calm surroundings (`Calm`) clocks are right, workers live, and everything is delivered once;
+In calm surroundings (`NoFaults`) clocks are right, workers live, and everything is delivered once;
 `lab.faults` has others. None of it changes what a program means, or what a call would have given.
 """
 
@@ -28,7 +28,7 @@ class Crashed(Struct, frozen=True):
     """A machine dies, and with it every worker that is at work."""
 
 
-Happening: TypeAlias = Requested | Taken | Due | Reported | Answered | Signalled | Missed | Crashed
+Occurrence: TypeAlias = Requested | Taken | Due | Reported | Answered | Signalled | Missed | Crashed
 
 
 class PlayedCall(Struct, frozen=True):
@@ -41,7 +41,7 @@ class PlayedCall(Struct, frozen=True):
     takes: int
 
 
-class Surroundings(Protocol):
+class FaultInjector(Protocol):
     """Asked at each turn of a simulation. Moments are true ones, unless a clock `shows` them."""
 
     @property
@@ -57,10 +57,10 @@ class Surroundings(Protocol):
     def seconds_max(self, kind: str) -> float | None:
         """How long a tool of this kind waits for an answer when its author does not say."""
 
-    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Occurrence]]:
         """What comes of a call, and when."""
 
-    def again(self, what: Happening) -> int | None:
+    def again(self, what: Occurrence) -> int | None:
         """How many nanoseconds after it is delivered it comes once more; None: it does not."""
 
     def crashed(self, lost: Iterable[StepRun], now: int) -> Iterable[tuple[int, Missed]]:
@@ -70,7 +70,7 @@ class Surroundings(Protocol):
         """The engine has decided."""
 
 
-class Calm:
+class NoFaults:
     """Nothing goes wrong."""
 
     goes_on = False
@@ -84,10 +84,10 @@ class Calm:
     def seconds_max(self, kind: str) -> float | None:  # noqa: ARG002
         return None
 
-    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Happening]]:
+    def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Occurrence]]:
         return ((call.ends, call.report),)
 
-    def again(self, what: Happening) -> int | None:  # noqa: ARG002
+    def again(self, what: Occurrence) -> int | None:  # noqa: ARG002
         return None
 
     def crashed(self, lost: Iterable[StepRun], now: int) -> Iterable[tuple[int, Missed]]:  # noqa: ARG002

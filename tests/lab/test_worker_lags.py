@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from anew.engine import events as e
 from anew.engine.state import StepRunKey
-from anew.lab.lags import Lags
+from anew.lab.worker_lags import Lags
 from anew.program.program import RouteMode
 
 B = StepRunKey("b", 1)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from anew.lab.bounds.amounts import Bound
-from anew.lab.bounds.known import Workload, inputs_known
-from anew.lab.patience import Patience, unlimited
+from anew.lab.bounds.static_values import Workload, inputs_known
+from anew.lab.cancellation import CancelCheck, never_cancelled
 from anew.program.kind import OutcomeSource
 from anew.program.program import Limits, Program, Task
 from anew.program.span import Span
@@ -55,17 +55,17 @@ class Child(Struct, frozen=True):
 Resolver: TypeAlias = Callable[[Program, Object], Child]
 
 
-class Given(Struct, frozen=True):
+class AnalysisInput(Struct, frozen=True):
     """`items` is how many an unknown list is assumed to have.
 
-    `child` analyses what a task calls, or says why it cannot. `patience` ends the analysis.
+    `child` analyses what a task calls, or says why it cannot. `cancel_check` ends the analysis.
     """
 
     program: Program
     workload: Workload
     items: int | None
     child: Callable[[ChildCall], Bounds | str]
-    patience: Patience = unlimited
+    cancel_check: CancelCheck = never_cancelled
 
     @property
     def tasks_most(self) -> tuple[int, bool]:
@@ -86,7 +86,7 @@ def child_of(children: Mapping[str, Bounds | str], tool: Task) -> Bounds | None:
     return None if isinstance(found, str) else found
 
 
-def tools_of(given: Given, task: Task) -> list[Task]:
+def tools_of(given: AnalysisInput, task: Task) -> list[Task]:
     """The task itself, or those of the workbook that it may name."""
     if task.outcome_from is not OutcomeSource.WORKBOOK:
         return [task]

@@ -14,7 +14,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.pipeline import Invoke
 from anew.errors import EngineBug
 from anew.lab.log_world import RecordedEntry
-from anew.lab.playing import Asking
+from anew.lab.outcome_sources import ExecutionStart
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.runtime.sleep_tool import SleepTool
@@ -43,7 +43,7 @@ def slept(ask: Invoke, run: str) -> tuple[int, Outcome]:
     return _given(_call(ask.tool.kind, ask.inputs, place, ask.asked_at, ask.skipped_at))
 
 
-def entry_by_itself(asking: Asking) -> RecordedEntry:
+def entry_by_itself(asking: ExecutionStart) -> RecordedEntry:
     """What a `noop` or `sleep` with these inputs gives, and how long it takes."""
     key = asking.key
     place = AttemptRef("", key.step, key.visit, key.iteration, asking.label, asking.attempt)

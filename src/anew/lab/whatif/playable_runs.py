@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from anew.engine import events as e
 from anew.lab.decisions import departure
 from anew.lab.log_world import NOT_ACCEPTED, LogWorld, own_part, world_of_log
-from anew.lab.whatif.answering import KnownExecutions, NeedsModel
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
+from anew.lab.whatif.past_outcomes import KnownExecutions, NeedsModel
 from anew.lab.whatif.play import Figures, play
-from anew.lab.whatif.verdict import Left
+from anew.lab.whatif.verdict import SkippedRun
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import Program
@@ -35,7 +35,7 @@ class PastRun(Struct, frozen=True):
     log: Sequence[e.Event]
 
 
-class Ready(Struct, frozen=True):
+class PlayableRun(Struct, frozen=True):
     """A past run that its own program derives again from its world."""
 
     past: PastRun
@@ -74,27 +74,31 @@ def _ending(log: Sequence[e.Event]) -> str | None:
 
 def prepared(
     past: PastRun, world: LogWorld | None, program: Program, scripted: frozenset[tuple[str, str]]
-) -> Ready | Left:
+) -> PlayableRun | SkippedRun:
     """The run, if playing its own program on its world gives its own decisions again."""
     status = _ending(past.log)
     if world is None or status is None:
         is_cancelled = past.log and isinstance(past.log[-1], e.RunCancelled)
-        return Left(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
+        return SkippedRun(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
     if _is_of_a_line(past):
-        return Left(past.run, "it was begun anew, and a line of runs is not followed")
+        return SkippedRun(past.run, "it was begun anew, and a line of runs is not followed")
     try:
         again = play(past.program, world, length=len(past.log), draw=Random(0).random)
     except NeedsModel:
-        return Left(past.run, "its own program asks for executions that its log does not have")
+        return SkippedRun(
+            past.run, "its own program asks for executions that its log does not have"
+        )
     if again.figures is None:
-        return Left(past.run, f"played again on its own program, {again.why}")
+        return SkippedRun(past.run, f"played again on its own program, {again.why}")
     apart = departure(past.log, again.log)
     if apart is not None:
         told = f"played again on its own program it differs at seq {apart.seq} ({apart.place})"
-        return Left(past.run, told)
+        return SkippedRun(past.run, told)
     asked = world_of_log(past.program, again.log).places
     known = KnownExecutions(asked, longer_timeouts(past.program, program), scripted)
-    return Ready(past, world, status, _renumbered(again.figures, past.program, program), known)
+    return PlayableRun(
+        past, world, status, _renumbered(again.figures, past.program, program), known
+    )
 
 
 def _renumbered(figures: Figures, old: Program, new: Program) -> Figures:
