@@ -106,7 +106,7 @@ def test_a_signal_that_was_accepted_is_not_lost_wherever_the_worker_is_killed(
 @pytest.mark.daily
 def test_an_owner_killed_while_it_waits_leaves_the_wait_for_the_next(world: World) -> None:
     going = world.begin("run", world.write("signals.yaml", DOCUMENT), "--wait")
-    soon(lambda: "waits for the signal paid" in going.out(), "the wait")
+    soon(lambda: "waits for a signal: paid" in going.out(), "the wait")
     assert world.anew(*send(world, 1)).status == 0
     going.kill()
     world.kills += 1

@@ -525,8 +525,8 @@ def test_pauses_forks_and_cancels_are_told_with_their_reason() -> None:
     ]
     told = text_of(explanation([*log, *more]))
     assert "Up to here its log is that of run 77. Forked at 3." in told
-    assert "It was paused: nothing new starts. Lunch." in told
-    assert "It was cancelled. No longer needed." in told
+    assert "Paused: lunch. Nothing new starts." in told
+    assert "Cancelled: no longer needed." in told
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_branches_are_told_from_fork_to_join() -> None:
     assert "ends its branch" in shown
     assert "first_success · success · a failure, b success, c cancelled" in shown
     assert "j: branches joined: first_success · success · a failed · c cancelled" in lines(run)
-    assert "f: branches: a, b, c · join at j" in lines(run)
+    assert "f: branches forked: a, b, c · join at j" in lines(run)
 
 
 def test_a_gate_tells_what_is_missing_and_where_it_sends_the_run() -> None:
@@ -62,7 +62,7 @@ def test_a_gate_tells_what_is_missing_and_where_it_sends_the_run() -> None:
     assert "gates asked                  a is partial · nothing left to try" in shown
     assert "step done                    partial" in shown
     assert "gates not satisfied: a" in shown.splitlines()[-1]
-    assert "x: gates: a is partial · back to a · 1 redirect" in lines(run)
+    assert "x: gates asked: a is partial · back to a · 1 redirect" in lines(run)
     said = told(run, run.log)
     assert "Gates not satisfied: a." in said
 
@@ -73,7 +73,7 @@ def test_a_way_says_its_reason_where_there_was_a_choice() -> None:
     assert "next on step.failed          -> f · it takes the failure" in shown
     assert "next on step.done            -> x · its condition holds" in shown
     assert "next on step.done            -> a\n" in shown
-    assert "c: goes to f: it takes the failure" in lines(run)
+    assert "c: next on step.failed: -> f · it takes the failure" in lines(run)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_question_is_told_with_its_choices_and_its_deadline() -> None:
     assert f"waits for a person           {asked}" in timeline(run)
     assert "answered                     n · [N] No · script" in timeline(run)
     assert f"h: waits for a person: {asked}" in lines(run)
-    assert "h: answered: [N] No (by script)" in lines(run)
+    assert "h: answered: n · [N] No · script" in lines(run)
 
 
 def test_a_long_deadline_and_a_silence_that_is_retried_are_told_as_a_person_would() -> None:
@@ -142,7 +142,7 @@ def test_a_long_deadline_and_a_silence_that_is_retried_are_told_as_a_person_woul
     asked = "h · [Y] Yes · within 2 d, else counts as a failed attempt"
     assert f"h: waits for a person: {asked}" in lines(run)
     assert "nobody answered              counts as a failed attempt" in timeline(run)
-    assert "h: nobody answered; counts as a failed attempt" in lines(run)
+    assert "h: nobody answered: counts as a failed attempt" in lines(run)
     said = told(run, upto(run, e.HumanWaiting))[0]
     assert said.startswith("Waiting for a person in h, counts as a failed attempt in 2 d: h")
 
@@ -165,7 +165,7 @@ def test_a_run_that_only_waits_for_a_person_says_how_to_go_on() -> None:
 def test_nobody_answers() -> None:
     run = drawn(ASK % "timeout=5 timeout_action=skip")
     assert "nobody answered              goes on without an answer" in timeline(run)
-    assert "h: nobody answered; goes on without an answer" in lines(run)
+    assert "h: nobody answered: goes on without an answer" in lines(run)
     assert "h: done after 5 s, skipped" in lines(run)
 
 
@@ -255,9 +255,9 @@ def test_a_diamond_tells_once_whose_failure_it_passes_on() -> None:
     assert said[:3] == [
         "c: started",
         "c: passes on the failure of a",
-        "c: goes to f: it takes the failure",
+        "c: next on step.failed: -> f · it takes the failure",
     ]
-    assert not [line for line in said if "failed" in line]
+    assert not [line for line in said if " failed" in line]
 
 
 def test_without_the_program_a_diamond_is_told_like_any_step() -> None:

@@ -7,7 +7,7 @@ import pytest
 from anew.engine import events as e
 from anew.engine.events.words import RetryLimit, SkippedWait
 from anew.engine.outcome import outcome_of
-from anew.program.policy import DirectiveKind
+from anew.program.policy import DirectiveKind, TimeoutAction
 from anew.program.program import LoopMode, RouteMode
 from anew.views.log_lines import LogLines
 from tests.play import simulated
@@ -75,9 +75,9 @@ def test_polling_an_ok_result_is_told_as_polling() -> None:
 def test_a_large_loop_is_told_in_tenths() -> None:
     run = simulated(LOOP % 1000)
     said = lines(run.log)
-    assert said[2] == "each: loop over 1,000 items, 4 at a time"
+    assert said[2] == "each: loop started: 1000 items · parallel · 4 at a time"
     assert sum("iterations ended" in line for line in said) == 9
-    assert said[-3] == "each: loop done: 1,000 of 1,000 items done"
+    assert said[-3] == "each: loop done: 1000 of 1000 done · 0 failed"
     assert len(said) < 20
 
 
@@ -98,14 +98,14 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.RunFailed(error=BOOM), "run: failed: auth: no entry"),
     (e.RunCancelled(), "run: cancelled"),
     (e.StepScheduled(step="fetch", tokens=[1], args={}), None),
-    (e.StepRefused(step="fetch", token=1), "fetch: skipped: its gate never opened"),
+    (e.StepRefused(step="fetch", token=1), "fetch: step refused: the gate never let the token in"),
     (e.StepStarted(step="fetch", visit=2), "fetch: started, visit 2"),
     (e.StepDone(step="fetch"), "fetch: done"),
     (
         e.StepFailed(step="fetch", error=BOOM, handled=True),
         "fetch: failed, handled by an arc: auth: no entry",
     ),
-    (e.StepSkipped(step="fetch", reason="the run failed"), "fetch: skipped: the run failed"),
+    (e.StepSkipped(step="fetch", reason="the run failed"), "fetch: step skipped: the run failed"),
     (
         e.StepRedelivered(step="fetch", delivery=2),
         "fetch: its worker was lost; it is handed out again, which costs no attempt",
@@ -130,16 +130,16 @@ DECIDED: list[tuple[e.Event, str | None]] = [
         e.LoopStarted(
             step="fetch", items=[1], iterator="n", mode=LoopMode.SEQUENTIAL, max_in_flight=1
         ),
-        "fetch: loop over 1 item",
+        "fetch: loop started: 1 item · sequential",
     ),
     (e.LoopIterationDone(step="fetch", iteration=0), None),
     (
         e.LoopIterationFailed(step="fetch", iteration=3, error=BOOM),
-        "fetch[3]: failed: auth: no entry",
+        "fetch[3]: iteration failed: auth: no entry",
     ),
     (
         e.LoopDone(step="fetch", total=3, done=2, failed=1),
-        "fetch: loop done: 2 of 3 items done, 1 failed",
+        "fetch: loop done: 2 of 3 done · 1 failed",
     ),
     (
         e.NextEvaluated(
@@ -152,18 +152,18 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.BranchJoined(step="fetch", tokens=[1, 2]), None),
     (e.HumanWaiting(step="fetch", question="Ship it?"), "fetch: waits for a person: Ship it?"),
     (e.HumanAnswered(step="fetch", answer="Y"), "fetch: answered: Y"),
-    (e.HumanTimedOut(step="fetch", action="fail"), "fetch: nobody answered; gives up"),
-    (e.SignalWaiting(step="fetch", signal="paid"), "fetch: waits for the signal paid"),
-    (e.SignalReceived(step="fetch", signal="paid"), "fetch: the signal paid came"),
+    (e.HumanTimedOut(step="fetch", action=TimeoutAction.FAIL), "fetch: nobody answered: gives up"),
+    (e.SignalWaiting(step="fetch", signal="paid"), "fetch: waits for a signal: paid"),
+    (e.SignalReceived(step="fetch", signal="paid"), "fetch: signal came: paid"),
     (
         e.SignalTimedOut(step="fetch", signal="paid"),
-        "fetch: the signal paid did not come in time",
+        "fetch: no signal came: paid",
     ),
     (
         e.WaitSkipped(
             step="fetch", waited_for=SkippedWait.RETRY, not_before=41_000_000_000, by="ann"
         ),
-        "fetch: wait skipped by ann, 41 s early",
+        "fetch: wait skipped: retry · 41.0 s early · ann",
     ),
 ]
 

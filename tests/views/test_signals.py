@@ -122,22 +122,22 @@ def test_the_lanes_have_a_bar_for_the_wait() -> None:
     [
         (
             e.SignalWaiting(step="pay", signal="paid", deadline=START + 90 * SECOND),
-            "pay: waits for the signal paid · within 1 min 30 s",
+            "pay: waits for a signal: paid · within 1 min 30 s",
             ["waits for a signal", "paid · within 1 min 30 s"],
         ),
         (
             e.SignalReceived(step="pay", signal="paid", by="ann"),
-            "pay: the signal paid came (by ann)",
+            "pay: signal came: paid · ann",
             ["signal came", "paid · ann"],
         ),
         (
             e.SignalReceived(signal="paid", payload={"secret": "thing"}),
-            "run: the signal paid came; nobody waits for it yet, so it is kept",
+            "run: signal kept: paid",
             ["signal kept", "paid"],
         ),
         (
             e.SignalReceived(step="pay", signal="paid", kept=3),
-            "pay: takes up the signal paid, which came before",
+            "pay: signal taken up: paid",
             ["signal taken up", "paid"],
         ),
     ],

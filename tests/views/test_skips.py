@@ -71,11 +71,11 @@ def sentences(world: World) -> str:
 def test_an_explanation_tells_who_ended_the_wait() -> None:
     world = skipped_retry()
     world.do(Due(S), at=20)
-    assert "ann ended the wait 40.0 s before its time." in sentences(world)
-    assert "Someone ended the wait" in sentences(skipped_retry(by=None))
+    assert "Wait skipped: retry · 40.0 s early · ann." in sentences(world)
+    assert "Wait skipped: retry · 40.0 s early." in sentences(skipped_retry(by=None))
     nap = asleep()
     nap.skip(at=5, by="bob")
-    assert "bob ended the wait 85.0 s before its time." in sentences(nap)
+    assert "Wait skipped: sleep · 85.0 s early · bob." in sentences(nap)
 
 
 def test_a_log_that_does_not_tell_the_end_says_no_more_than_it_knows() -> None:

@@ -1,7 +1,8 @@
 """Each event as text: what happened, and the details worth a line.
 
-The one rendering of an event. The timeline lays it out in columns, log lines and the page's list of
-events put it in one line. Knows one event, and the one after it where that completes a decision.
+The one rendering of an event. The timeline lays it out in columns; log lines, explanations and the
+page's list of events put it in one line. Knows one event, and the one after it where that
+completes a decision.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ def event_text(
 ) -> EventText:
     """What an event tells; `after`, the event that follows it, may complete it."""
     return EventText(*_told(event, after, program))
+
+
+def event_sentence(event: e.Event, *, program: Program | None = None) -> str:
+    """The same in one line of a log or a story: `signal came: paid · ann`."""
+    what, detail = event_text(event, program=program)
+    return f"{what}: {detail}" if detail else what
 
 
 def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tuple[str, str]:

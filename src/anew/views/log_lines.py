@@ -17,22 +17,15 @@ from anew.engine import events as e
 from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
 from anew.engine.moments import NANOSECONDS
 from anew.program.policy import DirectiveKind
-from anew.program.program import LoopMode, Program
-from anew.views.event_text import event_text
+from anew.program.program import Program
+from anew.views.event_text import event_sentence
 from anew.views.relays import Relays
 from anew.views.routing_words import (
-    awaited_text,
-    forked_text,
-    gates_text,
     is_exit_check,
     is_past_limit,
-    listed,
     met_text,
-    reason_text,
-    silence_text,
 )
 from anew.views.wording import (
-    counted,
     duration,
     error_text,
     exact_seconds,
@@ -40,7 +33,6 @@ from anew.views.wording import (
     lesser_verdict,
     one_line,
     place_text,
-    skipped_text,
 )
 
 # A loop tells how far it is this often.
@@ -93,10 +85,6 @@ class LogLines:
                 return f"done{self._after(event)}{how}"
             case e.StepFailed():
                 return self._failed(event)
-            case e.StepSkipped():
-                return f"skipped: {event.reason}"
-            case e.StepRefused():
-                return "skipped: its gate never opened"
             case e.StepRedelivered():
                 why = "handed back" if event.delivery == 1 else "its worker was lost"
                 return f"{why}; it is handed out again, which costs no attempt"
@@ -109,59 +97,34 @@ class LogLines:
             case e.StepScheduled():
                 return self._met(event)
             case e.NextEvaluated() | e.GateChecked() | e.BranchForked() | e.BranchJoined():
-                return _way(event)
+                return event_sentence(event) if _is_news(event) else None
             case _:
                 return self._said_of_others(event)
 
     def _said_of_others(self, event: e.Event) -> str | None:
         match event:
             case e.LoopStarted():
-                return self._loop_started(event)
-            case e.LoopIterationDone() | e.LoopIterationFailed():
-                return self._iteration_ended(event)
+                self._loops[event.step, event.visit] = _Loop(len(event.items))
+            case e.LoopIterationDone():
+                return self._mark(event)
+            case e.LoopIterationFailed():
+                self._mark(event)
             case e.LoopDone():
                 self._loops.pop((event.step, event.visit), None)
-                failed = f", {event.failed:,} failed" if event.failed else ""
-                return f"loop done: {event.done:,} of {counted(event.total, 'item')} done{failed}"
-            case e.HumanWaiting():
-                return _sentence(event)
-            case e.HumanAnswered():
-                by = f" (by {event.by})" if event.by else ""
-                return f"answered: {one_line(event.label or event.answer)}{by}"
-            case e.HumanTimedOut():
-                return f"nobody answered; {silence_text(event.action, event.label)}"
-            case e.SignalWaiting():
-                return f"waits for the signal {awaited_text(event)}"
-            case e.SignalReceived():
-                return _signal(event)
-            case e.WaitSkipped():
-                return skipped_text(event)
-            case e.SignalTimedOut():
-                return f"the signal {event.signal} did not come in time"
-            case _:
-                return self._said_of_run(event)
-
-    def _said_of_run(self, event: e.Event) -> str | None:
-        match event:
+            case e.RunStarted():
+                return None
             case e.RunRequested():
                 self._began = event.at
                 after = f", taking over from run {event.continues}" if event.continues else ""
                 return f"{event.run} of program {event.program}{after}"
-            case e.RunStarted():
-                return None
             case e.RunPaused() if event.shared_with is not None:
                 self._began = event.at
                 return f"{event.reason}; what came before is that of run {event.shared_with}"
-            case e.RunPaused() | e.RunCancelled() | e.RunResumed():
-                return _sentence(event)
             case e.RunDone():
                 return f"done in {duration((event.at - self._began) / NANOSECONDS)}"
-            case e.RunFailed():
-                gates = listed(event.unsatisfied)
-                missing = f"; gates not satisfied: {gates}" if gates else ""
-                return f"failed: {error_text(event.error)}{missing}"
             case _:
-                return None
+                pass
+        return event_sentence(event)
 
     def _processed(self, event: e.TaskProcessed) -> str | None:
         """Silent when the decision has its own event, which then tells both."""
@@ -222,57 +185,35 @@ class LogLines:
         since = self._since.pop((event.step, event.visit), None)
         return "" if since is None else f" after {duration((event.at - since) / NANOSECONDS)}"
 
-    def _loop_started(self, event: e.LoopStarted) -> str:
-        self._loops[event.step, event.visit] = _Loop(len(event.items))
-        width = f", {event.max_in_flight} at a time" if event.mode is LoopMode.PARALLEL else ""
-        return f"loop over {counted(len(event.items), 'item')}{width}"
-
-    def _iteration_ended(self, event: e.LoopIterationDone | e.LoopIterationFailed) -> str | None:
+    def _mark(self, event: e.LoopIterationDone | e.LoopIterationFailed) -> str | None:
+        """How far a long loop is, at each tenth of it."""
         loop = self._loops.get((event.step, event.visit))
-        if loop is not None:
-            loop.ended += 1
-        if isinstance(event, e.LoopIterationFailed):
-            return f"failed: {error_text(event.error)}"
-        if loop is None or loop.total < LOOP_ITEMS_WORTH_MARKS:
+        if loop is None:
+            return None
+        loop.ended += 1
+        if loop.total < LOOP_ITEMS_WORTH_MARKS:
             return None
         is_mark = loop.ended % (loop.total // LOOP_MARKS) == 0 and loop.ended < loop.total
         return f"{loop.ended:,} of {loop.total:,} iterations ended" if is_mark else None
 
 
-def _sentence(event: e.Event) -> str:
-    """The event as the timeline has it, for those that need no more words in a log."""
-    what, detail = event_text(event)
-    return f"{what}: {detail}" if detail else what
-
-
-def _signal(event: e.SignalReceived) -> str:
-    if event.kept is not None:
-        return f"takes up the signal {event.signal}, which came before"
-    by = f" (by {event.by})" if event.by else ""
-    rest = "" if event.step is not None else "; nobody waits for it yet, so it is kept"
-    return f"the signal {event.signal} came{by}{rest}"
-
-
-def _way(
+def _is_news(
     event: e.NextEvaluated | e.GateChecked | e.BranchForked | e.BranchJoined,
-) -> str | None:
-    """Where the run goes, where that is news: branches, and ways that no plain arc took."""
+) -> bool:
+    """Branches, and ways that a reader of the document would not expect."""
     match event:
-        case e.NextEvaluated() if event.reason is RouteReason.REPEATED:
-            return _sentence(event)
-        case e.NextEvaluated() if event.reason in _NEWS and event.tokens:
-            targets = listed([token["to"] for token in event.tokens])
-            return f"goes to {targets}: {reason_text(event)}"
-        case e.GateChecked() if is_exit_check(event) and not event.allow:
-            return f"gates: {gates_text(event)}"
-        case e.GateChecked() if event.error is not None and is_past_limit(event):
-            return _sentence(event)
-        case e.BranchForked() if event.fork is not None:
-            return f"branches: {forked_text(event)}"
-        case e.BranchJoined() if event.fork is not None:
-            return _sentence(event)
+        case e.NextEvaluated():
+            return event.reason is RouteReason.REPEATED or (
+                event.reason in _NEWS and bool(event.tokens)
+            )
+        case e.GateChecked() if is_exit_check(event):
+            return not event.allow
+        case e.GateChecked():
+            return event.error is not None and is_past_limit(event)
+        case e.BranchForked() | e.BranchJoined():
+            return event.fork is not None
         case _:
-            return None
+            assert_never(event)
 
 
 def _then(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:

@@ -45,10 +45,10 @@ def test_a_second_terminal_lets_the_next_attempt_start(desk: Desk) -> None:
     assert rest.startswith("If no process works on the run, `anew resume ")
     ended = terminal.wait()
     assert (ended.status, ended.err) == (0, "")
-    assert "fetch: wait skipped by ann, " in ended.out
+    assert "fetch: wait skipped: retry · " in ended.out
     assert "fetch: succeeded on attempt 2" in ended.out
     told = desk.call("explain", "last").out
-    assert "ann ended the wait 35" in " ".join(told.split())
+    assert "Wait skipped: retry · 35" in " ".join(told.split())
     assert " s early · ann" in desk.call("timeline", "last").out
 
 

@@ -13,11 +13,10 @@ from anew.program.span import Span
 from anew.values import Object
 from anew.views.explain.delays import delay_parts, delay_sentence
 from anew.views.explain.errors import whole_error
-from anew.views.explain.paragraph import About, Paragraph, paragraph_for
+from anew.views.explain.paragraph import About, Paragraph, paragraph_for, sentence_of
 from anew.views.explain.rules import RuleWords, outcome_text
 from anew.views.explain.sources import Sources
-from anew.views.routing_words import awaited_text, question_text, silence_text
-from anew.views.wording import exact_seconds, one_line, place_text, seconds_early
+from anew.views.wording import exact_seconds, one_line, place_text
 
 StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
 TaskEvent: TypeAlias = (
@@ -89,9 +88,9 @@ class AttemptStory:
             case e.StepRedelivered():
                 self._redelivered(event)
             case e.HumanWaiting() | e.HumanAnswered() | e.HumanTimedOut():
-                self._asked(event)
+                self._waited(event)
             case e.SignalWaiting() | e.SignalReceived() | e.SignalTimedOut():
-                self._signalled(event)
+                self._waited(event)
             case e.WaitSkipped():
                 self._skipped(event)
             case _:
@@ -255,37 +254,19 @@ class AttemptStory:
         told.tell(event, sentence)
         self._next[_place(event)] = told
 
-    def _asked(self, event: e.HumanWaiting | e.HumanAnswered | e.HumanTimedOut) -> None:
+    def _waited(
+        self,
+        event: e.HumanWaiting
+        | e.HumanAnswered
+        | e.HumanTimedOut
+        | e.SignalWaiting
+        | e.SignalReceived
+        | e.SignalTimedOut,
+    ) -> None:
         told = self._told(event)
         self._story.mark_odd(event)
-        match event:
-            case e.HumanWaiting():
-                told.tell(event, f"It asks a person: {question_text(event)}.")
-                told.until = event.deadline
-            case e.HumanAnswered():
-                by = f"{event.by} answered" if event.by else "The answer was"
-                told.tell(event, f"{by}: {one_line(event.label or event.answer)}.")
-                told.until = None
-            case e.HumanTimedOut():
-                silence = silence_text(event.action, event.label)
-                told.tell(event, f"Nobody answered by the deadline, so it {silence}.")
-                told.until = None
-
-    def _signalled(self, event: e.SignalWaiting | e.SignalReceived | e.SignalTimedOut) -> None:
-        told = self._told(event)
-        self._story.mark_odd(event)
-        match event:
-            case e.SignalWaiting():
-                told.tell(event, f"It waits for the signal {awaited_text(event)}.")
-                told.until = event.deadline
-            case e.SignalReceived():
-                came = "had come before and was kept" if event.kept is not None else "came"
-                by = f" from {event.by}" if event.by else ""
-                told.tell(event, f"The signal {event.signal} {came}{by}.")
-                told.until = None
-            case e.SignalTimedOut():
-                told.tell(event, f"The signal {event.signal} did not come in time.")
-                told.until = None
+        told.tell(event, sentence_of(event))
+        told.until = event.deadline if isinstance(event, e.HumanWaiting | e.SignalWaiting) else None
 
     def _skipped(self, event: e.WaitSkipped) -> None:
         """Before a retry or a jump it is told with what comes next, else with what slept."""
@@ -293,10 +274,7 @@ class AttemptStory:
         if told is None:
             told = self._told(event)
         self._story.mark_odd(event)
-        who = one_line(event.by) if event.by else "Someone"
-        early = seconds_early(event)
-        rest = "" if early is None else f" {exact_seconds(early)} before its time"
-        told.tell(event, f"{who} ended the wait{rest}.")
+        told.tell(event, sentence_of(event))
         told.until = None
 
     # --- paragraphs ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from anew.engine.moments import moment_text
 from anew.program.retry import BackoffKind, JitterKind
 from anew.program.span import Span
 from anew.values import Object
+from anew.views.event_text import event_sentence
 
 
 class About(StrEnum):
@@ -113,3 +114,13 @@ def paragraph_row(paragraph: Paragraph) -> Object:
         if row[key] is not None:
             row[key] = moment_text(row[key])
     return row
+
+
+def sentence_of(event: Event) -> str:
+    """The text of an event, where a story has no more to say about it."""
+    return as_sentence(event_sentence(event))
+
+
+def as_sentence(text: str) -> str:
+    """With a capital letter and a full stop; nothing of nothing."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""

@@ -6,6 +6,7 @@ from typing import TypeAlias, assert_never
 
 from anew.engine import events as e
 from anew.views.explain.errors import whole_error
+from anew.views.explain.paragraph import as_sentence, sentence_of
 from anew.views.wording import one_line
 
 RunEvent: TypeAlias = (
@@ -30,23 +31,15 @@ def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
         case e.RunPaused() if event.shared_with is not None:
             shared = f"Up to here its log is that of run {event.shared_with}."
             other = "Another program or workload decided it." if event.decided_by else ""
-            return shared, other, _sentence(event.reason)
+            return shared, other, as_sentence(one_line(event.reason or ""))
         case e.RunPaused():
-            return "It was paused: nothing new starts.", _sentence(event.reason)
-        case e.RunResumed():
-            return ("It goes on.",)
+            return sentence_of(event), "Nothing new starts."
+        case e.RunResumed() | e.RunCancelled():
+            return (sentence_of(event),)
         case e.RunDone():
             return ("It is done: no token is left, and every failure was handled.",)
         case e.RunFailed():
             gates = f"Not satisfied: {', '.join(event.unsatisfied)}." if event.unsatisfied else ""
             return f"It failed: {whole_error(event.error)}.", untaken, gates
-        case e.RunCancelled():
-            return "It was cancelled.", _sentence(event.reason)
         case _:
             assert_never(event)
-
-
-def _sentence(text: str | None) -> str:
-    """What someone gave as a reason, as a sentence."""
-    line = one_line(text or "")
-    return f"{line[:1].upper()}{line[1:]}{'' if line.endswith('.') else '.'}" if line else ""

@@ -18,7 +18,7 @@ from anew.views.explain.attempts import AttemptStory
 from anew.views.explain.errors import whole_error
 from anew.views.explain.gates import GateWords
 from anew.views.explain.loops import LoopStory
-from anew.views.explain.paragraph import About, Paragraph, paragraph_for
+from anew.views.explain.paragraph import About, Paragraph, paragraph_for, sentence_of
 from anew.views.explain.run_words import RunEvent, run_sentences
 from anew.views.explain.sources import Sources, where
 from anew.views.explain.ways import WayWords, came_by
@@ -209,20 +209,15 @@ class Story:
 
     def _dropped(self, event: e.StepRefused | e.StepSkipped) -> None:
         told = paragraph_for(About.TOKEN, place_text(event), event)
-        if isinstance(event, e.StepRefused):
-            why = "its gate never let the token in, and nothing else could move, so it was dropped"
-            told.tell(event, f"{event.step} was not entered: {why}.")
-        else:
-            told.tell(event, f"{event.step} was skipped: {event.reason}.")
+        told.tell(event, sentence_of(event))
         self.paragraphs.append(told)
 
     def _signal(self, event: e.SignalReceived) -> None:
         if event.step is not None:
             self._attempts.tell(event)
             return
-        by = f" by {event.by}" if event.by else ""
         told = paragraph_for(About.SIGNAL, f"the signal {one_line(event.signal)}", event)
-        told.tell(event, f"It came{by} when nobody waited for it, so it is kept.")
+        told.tell(event, sentence_of(event))
         self.paragraphs.append(told)
 
     # --- loops -----------------------------------------------------------------------------------
