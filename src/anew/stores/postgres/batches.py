@@ -1,14 +1,16 @@
 """A group of commits as one statement that writes them all, and its values.
 
-Arrays with one element for each commit, arrays with one for each event, and JSON for what few
-commits have. What the statements do is in `sql/postgres/0001_schema/2_commits.sql`.
+One table names every array once: those with one element for each commit, those with one for each
+event, blob, snapshot or failure, and JSON for what few commits have. The call is made of the same
+table. What the statements do is in `sql/postgres/0001_schema/2_commits.sql`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,67 +26,30 @@ from anew.stores.postgres.values import (
     to_text,
 )
 
-
-def _call(function: str, parameters: int) -> bytes:
-    marks = ", ".join(f"${n}" for n in range(1, parameters + 1))
-    return f"SELECT anew.{function}({marks})".encode()
-
-
-STATEMENT = _call("commit_v2", 31)
-# With four more values, for a group in which a run fails or takes up another: few have one.
-FAILING_STATEMENT = _call("commit_v3", 35)
-_NO_LEASE = (None,) * 10
-_NOWHERE = (None,) * 5
-_encode = msgspec.json.Encoder().encode
+Encode: TypeAlias = Callable[[Iterable[Any]], bytes | None]
+# The parameter of the function, the kind of its array, and where an element has its value.
+Column: TypeAlias = tuple[str, Encode, Callable[[Any], Any]]
 
 
-def batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:
-    """The statement, and what to bind."""
-    values = (*_heads(commits), *_leases(commits), *_logs(commits), *_beside(commits))
-    if not any(map(_is_rare, commits)):
-        return STATEMENT, values
-    return FAILING_STATEMENT, (*values, *_failures(commits))
+class RowArrays(NamedTuple):
+    """Arrays with an element for each row of a kind; `of` tells to which commit a row belongs.
+
+    Without rows there is NULL for each, unless the function needs to be told that there are none.
+    """
+
+    of: str
+    rows_in: Callable[[PackedCommit], Sequence[Any]]
+    columns: tuple[Column, ...]
+    may_be_null: bool = True
 
 
-def _is_rare(commit: PackedCommit) -> bool:
-    is_retry = commit.new is not None and commit.new.retry_of is not None
-    return is_retry or commit.failure is not None
+def _last_at(commit: PackedCommit) -> int | None:
+    return commit.rows[-1].at if commit.rows else None
 
 
-def _failures(commits: Sequence[PackedCommit]) -> tuple[bytes, ...]:
-    failures = [one.failure for one in commits if one.failure is not None]
-    return (
-        integer_array(_numbers(one.failure is not None for one in commits)),
-        text_array([one.kind for one in failures]),
-        text_array([one.message for one in failures]),
-        text_array([one.fingerprint for one in failures]),
-    )
-
-
-def _heads(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
-    return (
-        integer_array([one.run for one in commits]),
-        integer_array([one.expected for one in commits]),
-        integer_array([one.version for one in commits]),
-        integer_array([one.rows[-1].at if one.rows else None for one in commits]),
-        text_array([one.status.value for one in commits]),
-        text_array([one.error for one in commits]),
-        integer_array([one.ended_at for one in commits]),
-        boolean_array([one.drop_all for one in commits]),
-    )
-
-
-def _leases(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
-    columns = zip(*map(_lease, commits), strict=True)
-    steps, visits, iterations, tokens, settles, *more = columns
-    to_steps, to_visits, to_iterations, pools, untils = more
-    mores = [_more(one) for one in commits]
-    return (
-        *(text_array(steps), integer_array(visits), integer_array(iterations)),
-        *(integer_array(tokens), text_array(settles)),
-        *(text_array(to_steps), integer_array(to_visits), integer_array(to_iterations)),
-        *(text_array(pools), integer_array(untils), json_array(mores)),
-    )
+def _texts_if_any(texts: Iterable[str | None]) -> bytes | None:
+    found = list(texts)
+    return text_array(found) if any(found) else None
 
 
 def _lease(commit: PackedCommit) -> tuple[Any, ...]:
@@ -130,36 +95,116 @@ def _more(commit: PackedCommit) -> bytes | None:
     return _encode(more) if more else None
 
 
-def _logs(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
-    rows = [row for one in commits for row in one.rows]
-    has_replaced = any(row.replaced is not None for row in rows)
-    return (
-        integer_array(_numbers(len(one.rows) for one in commits)),
-        integer_array([row.seq for row in rows]),
-        integer_array([row.at for row in rows]),
-        text_array([row.name for row in rows]),
-        text_array([row.data for row in rows]),
-        text_array([row.replaced for row in rows]) if has_replaced else None,
-    )
+_NO_LEASE = (None,) * 10
+_NOWHERE = (None,) * 5
+_encode = msgspec.json.Encoder().encode
+
+_HEADS: tuple[Column, ...] = (
+    ("p_runs", integer_array, attrgetter("run")),
+    ("p_expected", integer_array, attrgetter("expected")),
+    ("p_versions", integer_array, attrgetter("version")),
+    ("p_updated", integer_array, _last_at),
+    ("p_statuses", text_array, attrgetter("status.value")),
+    ("p_errors", text_array, attrgetter("error")),
+    ("p_ended", integer_array, attrgetter("ended_at")),
+    ("p_clears", boolean_array, attrgetter("drop_all")),
+    ("p_mores", json_array, _more),
+)
+# What `_lease` says of each commit, in this order.
+_LEASES: tuple[tuple[str, Encode], ...] = (
+    ("p_steps", text_array),
+    ("p_visits", integer_array),
+    ("p_iterations", integer_array),
+    ("p_tokens", integer_array),
+    ("p_settles", text_array),
+    ("p_to_steps", text_array),
+    ("p_to_visits", integer_array),
+    ("p_to_iterations", integer_array),
+    ("p_pools", text_array),
+    ("p_untils", integer_array),
+)
+_EVENTS = RowArrays(
+    "p_of",
+    attrgetter("rows"),
+    (
+        ("p_seqs", integer_array, attrgetter("seq")),
+        ("p_ats", integer_array, attrgetter("at")),
+        ("p_names", text_array, attrgetter("name")),
+        ("p_datas", text_array, attrgetter("data")),
+        ("p_replaced", _texts_if_any, attrgetter("replaced")),
+    ),
+    may_be_null=False,
+)
+_BLOBS = RowArrays(
+    "p_blob_of",
+    attrgetter("blobs"),
+    (
+        ("p_checksums", text_array, attrgetter("checksum")),
+        ("p_blobs", bytes_array, attrgetter("data")),
+    ),
+)
+_SNAPSHOTS = RowArrays(
+    "p_kept_of",
+    lambda commit: () if commit.snapshot is None else (commit.snapshot,),
+    (
+        ("p_formats", text_array, attrgetter("format")),
+        ("p_snapshots", bytes_array, attrgetter("data")),
+    ),
+)
+_FAILURES = RowArrays(
+    "p_failed_of",
+    lambda commit: () if commit.failure is None else (commit.failure,),
+    (
+        ("p_kinds", text_array, attrgetter("kind")),
+        ("p_messages", text_array, attrgetter("message")),
+        ("p_fingerprints", text_array, attrgetter("fingerprint")),
+    ),
+    may_be_null=False,
+)
+_USUAL = (_EVENTS, _BLOBS, _SNAPSHOTS)
 
 
-def _beside(commits: Sequence[PackedCommit]) -> tuple[bytes | None, ...]:
-    """Blobs and snapshots, which few have."""
-    blobs = [blob for one in commits for blob in one.blobs]
-    kept = [one.snapshot for one in commits if one.snapshot is not None]
-    return (
-        integer_array(_numbers(len(one.blobs) for one in commits)) if blobs else None,
-        text_array([blob.checksum for blob in blobs]) if blobs else None,
-        bytes_array([blob.data for blob in blobs]) if blobs else None,
-        integer_array(_numbers(one.snapshot is not None for one in commits)) if kept else None,
-        text_array([one.format for one in kept]) if kept else None,
-        bytes_array([one.data for one in kept]) if kept else None,
-    )
+def _call(function: str, kinds: Sequence[RowArrays]) -> bytes:
+    names = [name for name, *_ in (*_HEADS, *_LEASES)]
+    for rows in kinds:
+        names += (rows.of, *(name for name, _, _ in rows.columns))
+    values = ", ".join(f"{name} => ${number}" for number, name in enumerate(names, 1))
+    return f"SELECT anew.{function}({values})".encode()
 
 
-def _numbers(counts: Iterable[int]) -> list[int]:
-    """The place of each commit, counted from 1, as often as it has of something."""
-    return list(chain.from_iterable(repeat(n, count) for n, count in enumerate(counts, 1)))
+STATEMENT = _call("commit_v2", _USUAL)
+# For a group in which a run fails or takes up another: few have one.
+FAILING_STATEMENT = _call("commit_v3", (*_USUAL, _FAILURES))
+
+
+def batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:
+    """The statement, and what to bind."""
+    leases = zip(*map(_lease, commits), strict=True)
+    values = _arrays(_HEADS, commits)
+    values += [encode(column) for (_, encode), column in zip(_LEASES, leases, strict=True)]
+    for rows in _USUAL:
+        values += _arrays_of(rows, commits)
+    if not any(map(_is_rare, commits)):
+        return STATEMENT, values
+    return FAILING_STATEMENT, [*values, *_arrays_of(_FAILURES, commits)]
+
+
+def _arrays(columns: Iterable[Column], elements: Sequence[Any]) -> list[bytes | None]:
+    return [encode(map(value, elements)) for _, encode, value in columns]
+
+
+def _arrays_of(rows: RowArrays, commits: Sequence[PackedCommit]) -> list[bytes | None]:
+    each = list(map(rows.rows_in, commits))
+    found = list(chain.from_iterable(each))
+    if not found and rows.may_be_null:
+        return [None] * (1 + len(rows.columns))
+    numbers = chain.from_iterable(repeat(number, len(one)) for number, one in enumerate(each, 1))
+    return [integer_array(numbers), *_arrays(rows.columns, found)]
+
+
+def _is_rare(commit: PackedCommit) -> bool:
+    is_retry = commit.new is not None and commit.new.retry_of is not None
+    return is_retry or commit.failure is not None
 
 
 def _one_each(jobs: Sequence[NewJob]) -> Iterable[NewJob]:

@@ -103,12 +103,12 @@ def boolean_array(truths: Iterable[bool]) -> bytes:
     return _array(_BOOLEAN, [_TRUE if one else _FALSE for one in truths])
 
 
-def bytes_array(values: Sequence[bytes | None]) -> bytes:
-    return _array(_BYTES, values)
+def bytes_array(values: Iterable[bytes | None]) -> bytes:
+    return _array(_BYTES, list(values))
 
 
-def json_array(encoded: Sequence[bytes | None]) -> bytes:
-    return _array(_JSON, encoded)
+def json_array(encoded: Iterable[bytes | None]) -> bytes:
+    return _array(_JSON, list(encoded))
 
 
 def integers_of(array: bytes) -> list[int]:
