@@ -21,7 +21,7 @@ from anew.credentials.sealing import open_credential, seal_credential, version_o
 from anew.credentials.seen_versions import SeenVersions, seen_file
 from anew.errors import ConfigError
 from anew.store import SealedCredential
-from anew.stores.memory import MemoryVault
+from anew.stores.memory_catalog import MemoryVault
 from anew.surfaces.cli import status
 from anew.surfaces.cli.main import main
 

@@ -14,7 +14,7 @@ from anew.credentials.credential import Credential, check_name, read_credential
 from anew.credentials.key import SealingKey, find_key, key_file, need_key
 from anew.credentials.sealing import open_credential, seal_credential
 from anew.errors import ConfigError
-from anew.stores.memory import MemoryVault
+from anew.stores.memory_catalog import MemoryVault
 
 KEY = SealingKey(b"k" * 32, "a test")
 PASSWORD = "swordfish"

@@ -11,7 +11,8 @@ from anew.errors import ConfigError
 from anew.runtime import programs as programs_module
 from anew.runtime.programs import Document, NotRegistered, Programs, read_document
 from anew.store import StoredProgram
-from anew.stores.memory import MemoryCatalog, MemoryDatabase
+from anew.stores.memory import MemoryDatabase
+from anew.stores.memory_catalog import MemoryCatalog
 
 
 class Catalog(MemoryCatalog):

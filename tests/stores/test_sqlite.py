@@ -283,7 +283,7 @@ def test_a_file_of_the_last_unreleased_version_is_taken_over(tmp_path):
 @pytest.mark.parametrize("scripts", [1, 2, 3])
 def test_a_file_of_an_earlier_unreleased_version_is_refused(tmp_path, scripts):
     path = of_an_unreleased_version(tmp_path / "runs.db", scripts)
-    told = r"another version of Anew than this one.*Use the version that made it|Upgrade Anew"
+    told = r"schema 3 \(step\) was made by another version of Anew.*Use the version that made it"
     for opening in (SqliteDatabase.open, SqliteDatabase.open_read_only):
         with pytest.raises(StoreError, match=told):
             opening(path)

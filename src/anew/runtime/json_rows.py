@@ -18,7 +18,7 @@ from anew.runtime.signals import OpenSignal
 from anew.store import (
     Archive,
     Database,
-    FailureGroup,
+    FailedRunGroup,
     JobRow,
     RunFilter,
     RunId,
@@ -70,7 +70,7 @@ def open_job_row(job: JobRow) -> Object:
     }
 
 
-def failure_row(group: FailureGroup, step: str | None) -> Object:
+def failure_row(group: FailedRunGroup, step: str | None) -> Object:
     """Runs that failed alike; `step` is where the newest of them did."""
     return {
         "fingerprint": group.fingerprint,

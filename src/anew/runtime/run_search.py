@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from anew.engine.events import GateChecked, StepFailed
 from anew.errors import ConfigError
 from anew.runtime.json_rows import failure_row
-from anew.store import Catalog, Database, FailureFilter, FailureGroup
+from anew.store import Catalog, Database, FailedRunGroup, FailureFilter
 from anew.values import Object
 
 # How far from its end the log of a failed run is read for the step that failed it.
@@ -34,7 +34,7 @@ async def failure_rows(database: Database, asked: FailureFilter) -> list[Object]
     return [failure_row(one, await _failed_step(database, one)) for one in groups]
 
 
-async def _failed_step(database: Database, group: FailureGroup) -> str | None:
+async def _failed_step(database: Database, group: FailedRunGroup) -> str | None:
     """The step that failed the newest run of a group; None if its log does not end with it."""
     row = await database.archive.run(group.newest)
     if row is None:

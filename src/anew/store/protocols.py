@@ -14,7 +14,7 @@ from anew.errors import StoreGone
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, StoredRun
 from anew.store.jobs import JobRef, JobRow, Lease, LeaseResult, PoolLoad, Presence, RunId
-from anew.store.runs import FailureFilter, FailureGroup, RunFilter, RunPoint, RunRow
+from anew.store.runs import FailedRunGroup, FailureFilter, RunFilter, RunPoint, RunRow
 
 # In a notice: the job may be of any pool.
 ANY_POOL = "*"
@@ -116,7 +116,7 @@ class Statistics(Protocol):
     async def points(self, asked: RunFilter) -> list[RunPoint]:
         """What `runs` of the archive lists, and little of each."""
 
-    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+    async def failures(self, asked: FailureFilter) -> list[FailedRunGroup]:
         """The group that failed last comes first; at the same moment by fingerprint.
 
         Of its programs PROGRAMS_OF_FAILURE_MAX are named, in order.

@@ -105,7 +105,7 @@ class FailureFilter(Struct, frozen=True):
     with_retried: bool = False
 
 
-class FailureGroup(Struct, frozen=True):
+class FailedRunGroup(Struct, frozen=True):
     """The failed runs with one fingerprint; `message` is that of the `newest`, which ended last.
 
     `dead` of them were given up because workers died over them. `retried` tells of all that were

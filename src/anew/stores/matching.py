@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from anew.engine.statuses import GIVEN_UP_KIND
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
+    FailedRunGroup,
     FailureFilter,
-    FailureGroup,
     JobRow,
     RunFilter,
     RunRow,
@@ -74,7 +74,7 @@ def _saying(job: JobRow) -> tuple[int, int, str, int, int]:
     return job.rank, _LATEST if due_at is None else due_at, key.step, key.visit, iteration
 
 
-def groups(rows: Iterable[RunRow], asked: FailureFilter) -> list[FailureGroup]:
+def groups(rows: Iterable[RunRow], asked: FailureFilter) -> list[FailedRunGroup]:
     """Of failed runs, as `Statistics.failures` has them."""
     members: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -93,14 +93,16 @@ def _is_meant(row: RunRow, asked: FailureFilter) -> bool:
     return is_late_enough and (asked.until is None or ended_at < asked.until)
 
 
-def _group(fingerprint: str, meant: Sequence[RunRow], asked: FailureFilter) -> FailureGroup | None:
+def _group(
+    fingerprint: str, meant: Sequence[RunRow], asked: FailureFilter
+) -> FailedRunGroup | None:
     """None when nothing is left of it."""
     left = [row for row in meant if asked.with_retried or row.retried_as is None]
     if not left:
         return None
     rows = sorted(left, key=_ended)
     newest = rows[-1]
-    return FailureGroup(
+    return FailedRunGroup(
         fingerprint,
         kind=newest.error_kind or "",
         message=message_searched(newest.error),

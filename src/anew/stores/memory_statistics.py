@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
 from anew.engine.statuses import DetailedStatus
-from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint, RunRow, StoredProgram
+from anew.store import FailedRunGroup, FailureFilter, RunFilter, RunPoint, RunRow, StoredProgram
 from anew.stores.matching import groups
 
 Choose = Callable[[RunFilter], list[RunRow]]
@@ -26,7 +26,7 @@ class MemoryStatistics:
         rows = self._choose(asked)[: asked.limit]
         return [RunPoint(row.run, row.created_at, row.ended_at, row.state) for row in rows]
 
-    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+    async def failures(self, asked: FailureFilter) -> list[FailedRunGroup]:
         return groups(self._choose(RunFilter()), asked)
 
     async def programs(self, limit: int = 1000) -> list[str]:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from anew.engine.state import RunStatus
 from anew.store import (
     Database,
+    FailedRunGroup,
     FailureFilter,
-    FailureGroup,
     NewRun,
     RunFilter,
     RunHead,
@@ -60,7 +60,7 @@ async def _retried_as(db: Database) -> dict[int, int]:
     return {row.run: row.retried_as for row in rows if row.retried_as is not None}
 
 
-async def _groups(db: Database, **asked: Any) -> list[FailureGroup]:
+async def _groups(db: Database, **asked: Any) -> list[FailedRunGroup]:
     return await db.statistics.failures(FailureFilter(**asked))
 
 

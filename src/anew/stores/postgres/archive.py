@@ -21,7 +21,7 @@ from anew.stores.codec import checksums_in
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.session import POSTGRES
 from anew.stores.postgres.values import from_text, integer_array, text_array
-from anew.stores.sql.dialect import Dialect, Row, Statement, Steps
+from anew.stores.sql.dialect import Row, SqlDialect, Statement, Steps
 from anew.stores.sql.filters import where
 from anew.stores.sql.rows import JOB_COLUMNS, RUN_COLUMNS, parent_ref, run_row
 
@@ -107,24 +107,24 @@ def _whole(found: list[tuple[Any, ...]]) -> PackedRun | None:
     return PackedRun(from_text(digest), parent_ref(POSTGRES, *parent), depth, rows[-1].at, events)
 
 
-def find_run(dialect: Dialect, run: RunId) -> Steps[RunRow | None]:
+def find_run(dialect: SqlDialect, run: RunId) -> Steps[RunRow | None]:
     rows = yield from list_runs(dialect, RunFilter(runs=[run], limit=1))
     return rows[0] if rows else None
 
 
-def list_runs(dialect: Dialect, asked: RunFilter) -> Steps[list[RunRow]]:
+def list_runs(dialect: SqlDialect, asked: RunFilter) -> Steps[list[RunRow]]:
     rows = yield runs_query(dialect, asked)
     return [_run_row(dialect, row) for row in rows]
 
 
-def runs_query(dialect: Dialect, asked: RunFilter) -> Statement:
+def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     """The statement for a filter, and what to bind."""
     condition, values = where(dialect, asked)
     statement = _ROWS.format(columns=RUN_COLUMNS, condition=condition, job_columns=JOB_COLUMNS)
     return statement, [*values, asked.limit]
 
 
-def _run_row(dialect: Dialect, row: Row) -> RunRow:
+def _run_row(dialect: SqlDialect, row: Row) -> RunRow:
     job = row[19:] if row[19] is not None else None
     return run_row(dialect, row[:18], retried_as=row[18], job=job)
 

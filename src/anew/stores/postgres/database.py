@@ -76,7 +76,7 @@ LOADS_AT_ONCE = 2
 EXTEND_SECONDS_MIN = 0.1
 
 
-class Writes(Protocol):
+class PostgresWrites(Protocol):
     """Does statements that change runs."""
 
     async def do(self, call: WriteCall) -> Any: ...
@@ -86,7 +86,7 @@ class Writes(Protocol):
     async def close(self) -> None: ...
 
 
-class NoWriter:
+class ReadOnlyPostgres:
     """What a database opened for reading has instead."""
 
     def __init__(self, place: ConnectionInfo) -> None:
@@ -110,7 +110,7 @@ class PostgresStore:
 
     def __init__(
         self,
-        writer: Writes,
+        writer: PostgresWrites,
         links: ConnectionPool,
         *,
         leasing_links: ConnectionPool,
@@ -237,7 +237,9 @@ class PostgresDatabase:
         self.place = place.text
         self._settings = settings
         links = self._links = ConnectionPool(place, patience, size=settings.connections)
-        writer: Writes = NoWriter(place) if read_only else PostgresWriter(place, patience)
+        writer: PostgresWrites = (
+            ReadOnlyPostgres(place) if read_only else PostgresWriter(place, patience)
+        )
         self._writer = writer
         self.notices = PostgresNotices(place, links)
         self.clock: FollowingClock = server_clock(links)

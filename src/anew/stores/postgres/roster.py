@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.store import PoolLoad
-from anew.stores.sql.dialect import Dialect, Steps
+from anew.stores.sql.dialect import SqlDialect, Steps
 
 # A job that was woken is due at 0, which is no moment.
 LOADS = """
@@ -19,6 +19,6 @@ FROM anew.jobs GROUP BY pool ORDER BY pool
 """
 
 
-def pool_loads(dialect: Dialect, now: int) -> Steps[list[PoolLoad]]:
+def pool_loads(dialect: SqlDialect, now: int) -> Steps[list[PoolLoad]]:
     rows = yield LOADS, (now,) * 5
     return [PoolLoad(dialect.from_text(row[0]), *row[1:]) for row in rows]

@@ -9,7 +9,7 @@ from typing import TypeVar
 from anew.stores.postgres.connection import Connection
 from anew.stores.postgres.pool import ConnectionPool
 from anew.stores.postgres.values import from_text, to_text
-from anew.stores.sql.dialect import Dialect, Steps
+from anew.stores.sql.dialect import SqlDialect, Steps
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ def _translate(statement: str) -> str:
     return statement.replace("?", "%s")
 
 
-POSTGRES = Dialect(
+POSTGRES = SqlDialect(
     translate=_translate,
     to_text=to_text,
     from_text=from_text,

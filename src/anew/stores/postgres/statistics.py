@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anew.store import FailureFilter, FailureGroup
-from anew.stores.sql.dialect import Dialect, Statement, Steps
+from anew.store import FailedRunGroup, FailureFilter
+from anew.stores.sql.dialect import SqlDialect, Statement, Steps
 from anew.stores.sql.filters import RETRIED, failures_where
 from anew.stores.sql.statistics import failure_group
 
@@ -39,14 +39,14 @@ ORDER BY g.last[1] DESC, g.fingerprint
 """
 
 
-def groups_query(dialect: Dialect, asked: FailureFilter) -> Statement:
+def groups_query(dialect: SqlDialect, asked: FailureFilter) -> Statement:
     conditions, values = failures_where(dialect, asked)
     left = "true" if asked.with_retried else "NOT is_retried"
     statement = GROUPS.format(condition=" AND ".join(conditions), left=left)
     return statement, [*values, asked.limit]
 
 
-def failures(dialect: Dialect, asked: FailureFilter) -> Steps[list[FailureGroup]]:
+def failures(dialect: SqlDialect, asked: FailureFilter) -> Steps[list[FailedRunGroup]]:
     rows = yield groups_query(dialect, asked)
     found = []
     for *columns, (last_at, newest), names, retried, kind, message in rows:

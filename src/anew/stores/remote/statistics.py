@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from anew.engine.statuses import DetailedStatus
-from anew.store import FailureFilter, FailureGroup, RunFilter, RunPoint
+from anew.store import FailedRunGroup, FailureFilter, RunFilter, RunPoint
 from anew.stores.remote.connection import ServerConnection
 from anew.stores.remote.wire import DigestsRequest, LimitRequest
 
@@ -22,8 +22,8 @@ class RemoteStatistics:
     async def points(self, asked: RunFilter) -> list[RunPoint]:
         return await self._connection.ask("survey.points", asked, list[RunPoint])
 
-    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
-        return await self._connection.ask("survey.failures", asked, list[FailureGroup])
+    async def failures(self, asked: FailureFilter) -> list[FailedRunGroup]:
+        return await self._connection.ask("survey.failures", asked, list[FailedRunGroup])
 
     async def programs(self, limit: int = 1000) -> list[str]:
         return await self._connection.ask("survey.programs", LimitRequest(limit), list[str])

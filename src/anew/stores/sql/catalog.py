@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from anew.store import SealedCredential, StoredProgram
-from anew.stores.sql.dialect import Dialect, Row, Session, Steps, maybe
+from anew.stores.sql.dialect import Row, SqlDialect, SqlSession, Steps, maybe
 
 _PROGRAM = """
 SELECT digest, name, 0, source, file, kept_at, dialect, files, path
@@ -47,7 +47,7 @@ _FORGET = "DELETE FROM anew.credentials WHERE name = ? RETURNING name"
 class SqlCatalog:
     """Programs."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
 
     async def keep(self, program: StoredProgram) -> None:
@@ -69,7 +69,7 @@ class SqlCatalog:
 class SqlVault:
     """Credentials."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
 
     async def seal(self, credential: SealedCredential) -> None:
@@ -85,7 +85,7 @@ class SqlVault:
         return await self._session.write(_forget, name)
 
 
-def _keep(dialect: Dialect, program: StoredProgram) -> Steps[None]:
+def _keep(dialect: SqlDialect, program: StoredProgram) -> Steps[None]:
     to_text = dialect.to_text
     names = (program.digest, program.name, program.source, program.file)
     files = msgspec.json.encode(program.files).decode() if program.files else None
@@ -93,7 +93,7 @@ def _keep(dialect: Dialect, program: StoredProgram) -> Steps[None]:
     yield _ADD_PROGRAM, (*map(to_text, names), program.registered_at, *more)
 
 
-def _register(dialect: Dialect, program: StoredProgram) -> Steps[StoredProgram]:
+def _register(dialect: SqlDialect, program: StoredProgram) -> Steps[StoredProgram]:
     yield from _keep(dialect, program)
     if dialect.lock_versions:
         # Registering is rare: those of all names wait for each other, so that versions count up.
@@ -107,22 +107,22 @@ def _register(dialect: Dialect, program: StoredProgram) -> Steps[StoredProgram]:
     return newest
 
 
-def _get(dialect: Dialect, digest: str) -> Steps[StoredProgram | None]:
+def _get(dialect: SqlDialect, digest: str) -> Steps[StoredProgram | None]:
     rows = yield _PROGRAM, (dialect.to_text(digest),)
     return _program(dialect, rows[0]) if rows else None
 
 
-def _find(dialect: Dialect, name: str, version: int | None) -> Steps[StoredProgram | None]:
+def _find(dialect: SqlDialect, name: str, version: int | None) -> Steps[StoredProgram | None]:
     rows = yield _FIND, (dialect.to_text(name), version)
     return _program(dialect, rows[0]) if rows else None
 
 
-def _newest(dialect: Dialect) -> Steps[list[StoredProgram]]:
+def _newest(dialect: SqlDialect) -> Steps[list[StoredProgram]]:
     rows = yield _NEWEST, ()
     return [_program(dialect, row) for row in rows]
 
 
-def _program(dialect: Dialect, row: Row) -> StoredProgram:
+def _program(dialect: SqlDialect, row: Row) -> StoredProgram:
     *names, version, source, file, at, chosen, files, path = row
     digest, name, source, file = map(dialect.from_text, (*names, source, file))
     texts = msgspec.json.decode(files, type=dict[str, str]) if files is not None else {}
@@ -130,27 +130,27 @@ def _program(dialect: Dialect, row: Row) -> StoredProgram:
     return StoredProgram(digest, name, version, source, file, at, *more)
 
 
-def _seal(dialect: Dialect, credential: SealedCredential) -> Steps[None]:
+def _seal(dialect: SqlDialect, credential: SealedCredential) -> Steps[None]:
     names = (dialect.to_text(credential.name), dialect.to_text(credential.kind))
     yield _SEAL, (*names, credential.sealed, credential.created_at)
 
 
-def _sealed(dialect: Dialect, name: str) -> Steps[SealedCredential | None]:
+def _sealed(dialect: SqlDialect, name: str) -> Steps[SealedCredential | None]:
     rows = yield f"{_CREDENTIAL} WHERE name = ?", (dialect.to_text(name),)
     return _credential(dialect, rows[0]) if rows else None
 
 
-def _names(dialect: Dialect) -> Steps[list[SealedCredential]]:
+def _names(dialect: SqlDialect) -> Steps[list[SealedCredential]]:
     rows = yield f"{_CREDENTIAL} ORDER BY name", ()
     return [_credential(dialect, row) for row in rows]
 
 
-def _forget(dialect: Dialect, name: str) -> Steps[bool]:
+def _forget(dialect: SqlDialect, name: str) -> Steps[bool]:
     rows = yield _FORGET, (dialect.to_text(name),)
     return bool(rows)
 
 
-def _credential(dialect: Dialect, row: Row) -> SealedCredential:
+def _credential(dialect: SqlDialect, row: Row) -> SealedCredential:
     name, kind, sealed, created_at = row
     from_text = dialect.from_text
     return SealedCredential(from_text(name), from_text(kind), bytes(sealed), created_at)

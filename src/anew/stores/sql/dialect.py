@@ -21,7 +21,7 @@ Steps: TypeAlias = Generator[Statement, list[Row], T]
 NO_ITERATION = -1
 
 
-class Dialect(Struct, frozen=True):
+class SqlDialect(Struct, frozen=True):
     """Pieces of SQL, and how texts are kept that a column cannot hold as they are.
 
     `free` is a job that nobody has leased, and `of_any` stands before the key of one that may be.
@@ -41,7 +41,7 @@ class Dialect(Struct, frozen=True):
     skip_locked: str
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """Has work done. It gets the dialect before its own arguments."""
 
     async def read(self, work: Callable[..., Steps[T]], *values: object) -> T: ...

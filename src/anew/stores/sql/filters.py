@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 from anew.engine.statuses import DetailedStatus
 from anew.store import HIDDEN_KEYS, FailureFilter, RunFilter
 from anew.stores.searching import DELAYS, JOB_STATES, digits_of, json_inside, like, statuses_of
-from anew.stores.sql.dialect import Dialect, Statement
+from anew.stores.sql.dialect import SqlDialect, Statement
 
 # Whether another run takes up this one.
 RETRIED = "EXISTS (SELECT 1 FROM anew.runs AS later WHERE later.retry_of = {run})"
 Conditions: TypeAlias = Iterator[Statement]
 
 
-def where(dialect: Dialect, asked: RunFilter) -> tuple[str, list[object]]:
+def where(dialect: SqlDialect, asked: RunFilter) -> tuple[str, list[object]]:
     """The clause, empty for every run, and what to bind."""
     found = [
         condition
@@ -31,7 +31,7 @@ def where(dialect: Dialect, asked: RunFilter) -> tuple[str, list[object]]:
     return (f"WHERE {text}" if found else ""), [value for _, values in found for value in values]
 
 
-def failures_where(dialect: Dialect, asked: FailureFilter) -> tuple[list[str], list[object]]:
+def failures_where(dialect: SqlDialect, asked: FailureFilter) -> tuple[list[str], list[object]]:
     """Conditions on the rows of `runs`, and what to bind."""
     conditions = ["fingerprint IS NOT NULL", "ended_at IS NOT NULL"]
     values: list[object] = []
@@ -50,22 +50,22 @@ def among(column: str, values: Sequence[object]) -> Statement:
     return f"{column} IN ({', '.join('?' * len(values))})", values
 
 
-def _is(column: str, comparison: str = "=") -> Callable[[Dialect, Any], Conditions]:
+def _is(column: str, comparison: str = "=") -> Callable[[SqlDialect, Any], Conditions]:
     """For a text or a number."""
 
-    def conditions(dialect: Dialect, value: Any) -> Conditions:
+    def conditions(dialect: SqlDialect, value: Any) -> Conditions:
         kept = dialect.to_text(value) if isinstance(value, str) else value
         yield f"{column} {comparison} ?", [kept]
 
     return conditions
 
 
-def _statuses(_: Dialect, statuses: Sequence[Any]) -> Conditions:
+def _statuses(_: SqlDialect, statuses: Sequence[Any]) -> Conditions:
     if statuses:
         yield among("status", [status.value for status in statuses])
 
 
-def _states(dialect: Dialect, states: Sequence[DetailedStatus]) -> Conditions:
+def _states(dialect: SqlDialect, states: Sequence[DetailedStatus]) -> Conditions:
     """The state itself; and before that what saves looking at other runs."""
     if not states:
         return
@@ -80,27 +80,27 @@ def _states(dialect: Dialect, states: Sequence[DetailedStatus]) -> Conditions:
     yield among("state", [state.value for state in states])
 
 
-def _digests(dialect: Dialect, digests: Sequence[str]) -> Conditions:
+def _digests(dialect: SqlDialect, digests: Sequence[str]) -> Conditions:
     yield among("digest", [dialect.to_text(digest) for digest in digests])
 
 
-def _runs(_: Dialect, runs: Sequence[object]) -> Conditions:
+def _runs(_: SqlDialect, runs: Sequence[object]) -> Conditions:
     yield among("run", runs)
 
 
-def _since(dialect: Dialect, since: int) -> Conditions:
+def _since(dialect: SqlDialect, since: int) -> Conditions:
     yield dialect.since, [since]
 
 
-def _if_true(condition: str) -> Callable[[Dialect, bool], Conditions]:
-    def conditions(dialect: Dialect, is_asked: bool) -> Conditions:
+def _if_true(condition: str) -> Callable[[SqlDialect, bool], Conditions]:
+    def conditions(dialect: SqlDialect, is_asked: bool) -> Conditions:
         if is_asked:
             yield condition.format(free=dialect.free), []
 
     return conditions
 
 
-def _attempt(dialect: Dialect, attempt: int) -> Conditions:
+def _attempt(dialect: SqlDialect, attempt: int) -> Conditions:
     if attempt > 1:
         condition = "run IN (SELECT run FROM anew.jobs WHERE attempt > 1 AND attempt >= ?)"
         yield condition, [attempt]
@@ -108,26 +108,26 @@ def _attempt(dialect: Dialect, attempt: int) -> Conditions:
         yield f"EXISTS (SELECT 1 FROM anew.jobs WHERE {dialect.of_any}jobs.run = s.run)", []
 
 
-def _due_before(dialect: Dialect, moment: int) -> Conditions:
+def _due_before(dialect: SqlDialect, moment: int) -> Conditions:
     table = f"anew.jobs {dialect.index.format('jobs_retry_due')}"
     condition = f"reason = 'retry' AND {dialect.free} AND due_at <= ?"
     yield f"run IN (SELECT run FROM {table} WHERE {condition})", [moment]
 
 
-def _is_retried(_: Dialect, is_retried: bool) -> Conditions:
+def _is_retried(_: SqlDialect, is_retried: bool) -> Conditions:
     if is_retried:
         yield "run IN (SELECT retry_of FROM anew.runs WHERE retry_of IS NOT NULL)", []
     else:
         yield "NOT " + RETRIED.format(run="s.run"), []
 
 
-def _labels(dialect: Dialect, labels: dict[str, str]) -> Conditions:
+def _labels(dialect: SqlDialect, labels: dict[str, str]) -> Conditions:
     for name, value in labels.items():
         condition = "run IN (SELECT run FROM anew.labels WHERE name = ? AND value = ?)"
         yield condition, [dialect.to_text(name), dialect.to_text(value)]
 
 
-def _text(dialect: Dialect, text: str) -> Conditions:
+def _text(dialect: SqlDialect, text: str) -> Conditions:
     """Labels are looked for in their JSON first, which is beside the rest of the run."""
     pattern, has = like(dialect.to_text(text)), dialect.contains.format
     label = f"l.run = s.run AND ({has('l.name')} OR {has('l.value')})"
@@ -149,7 +149,7 @@ def _text(dialect: Dialect, text: str) -> Conditions:
 _delays = ", ".join(f"'{reason.value}'" for reason in DELAYS)
 
 # By the field of `RunFilter`, in the order in which they are looked at.
-FILTERS: dict[str, Callable[[Dialect, Any], Conditions]] = {
+FILTERS: dict[str, Callable[[SqlDialect, Any], Conditions]] = {
     "statuses": _statuses,
     "states": _states,
     "program": _is("program"),

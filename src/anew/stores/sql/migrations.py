@@ -61,11 +61,6 @@ def steps_applied(place: str, rows: Sequence[Sequence[Any]], known: Sequence[Mig
     """
     if was_unreleased(rows, known):
         return len(known)
-    if len(rows) > len(known):
-        raise StoreError(
-            f"{place} has schema {rows[-1][0]}, and this version of Anew knows schemas "
-            f"up to {known[-1].number if known else 0}. Upgrade Anew, or name another database."
-        )
     for migration, (number, name, checksum) in zip(known, rows, strict=False):
         if (number, checksum) != (migration.number, migration.checksum):
             raise StoreError(
@@ -73,6 +68,11 @@ def steps_applied(place: str, rows: Sequence[Sequence[Any]], known: Sequence[Mig
                 f"than this one, whose schema {migration.number} ({migration.name}) differs. "
                 "Use the version that made it, or name another database."
             )
+    if len(rows) > len(known):
+        raise StoreError(
+            f"{place} has schema {rows[-1][0]}, and this version of Anew knows schemas "
+            f"up to {known[-1].number if known else 0}. Upgrade Anew, or name another database."
+        )
     return len(rows)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from anew.engine.moments import NANOSECONDS
 from anew.store import WORKERS_KEPT_SECONDS_MAX, HeldJob, JobRow, PoolLoad, Presence
-from anew.stores.sql.dialect import Dialect, Row, Session, Steps
+from anew.stores.sql.dialect import Row, SqlDialect, SqlSession, Steps
 from anew.stores.sql.rows import JOB_COLUMNS, job_row
 
 _COLUMNS = Presence.__struct_fields__
@@ -31,7 +31,7 @@ _WORKERS = f"SELECT {_NAMES} FROM anew.workers ORDER BY seen_at DESC, worker LIM
 class SqlRoster:
     """What it writes changes no run. `loads` is the work that counts the jobs of each pool."""
 
-    def __init__(self, session: Session, loads: Callable[..., Steps[list[PoolLoad]]]) -> None:
+    def __init__(self, session: SqlSession, loads: Callable[..., Steps[list[PoolLoad]]]) -> None:
         self._session = session
         self._loads = loads
 
@@ -51,7 +51,7 @@ class SqlRoster:
         return await self._session.read(_asking, limit)
 
 
-def _beat(dialect: Dialect, presence: Presence) -> Steps[None]:
+def _beat(dialect: SqlDialect, presence: Presence) -> Steps[None]:
     fields = msgspec.structs.asdict(presence)
     for name in ("worker", "host", "version"):
         fields[name] = dialect.to_text(fields[name])
@@ -62,16 +62,16 @@ def _beat(dialect: Dialect, presence: Presence) -> Steps[None]:
     yield _FORGET.format(skip_locked=dialect.skip_locked), (oldest,)
 
 
-def _leave(dialect: Dialect, worker: str) -> Steps[None]:
+def _leave(dialect: SqlDialect, worker: str) -> Steps[None]:
     yield _LEAVE, (dialect.to_text(worker),)
 
 
-def _workers(dialect: Dialect, limit: int) -> Steps[list[Presence]]:
+def _workers(dialect: SqlDialect, limit: int) -> Steps[list[Presence]]:
     rows = yield _WORKERS, (limit,)
     return [_presence(dialect, row) for row in rows]
 
 
-def _presence(dialect: Dialect, row: Row) -> Presence:
+def _presence(dialect: SqlDialect, row: Row) -> Presence:
     fields = dict(zip(_COLUMNS, row, strict=True))
     for name in ("worker", "host", "version"):
         fields[name] = dialect.from_text(fields[name])
@@ -80,7 +80,7 @@ def _presence(dialect: Dialect, row: Row) -> Presence:
     return Presence(**fields)
 
 
-def asking_queries(dialect: Dialect) -> tuple[str, str]:
+def asking_queries(dialect: SqlDialect) -> tuple[str, str]:
     """Those with a deadline, and those without: each comes in the order of the index."""
     table = f"anew.jobs {dialect.index.format('jobs_asking')}"
     jobs = f"SELECT run, {JOB_COLUMNS} FROM {table} WHERE reason = 'person' AND {dialect.free}"
@@ -91,7 +91,7 @@ def asking_queries(dialect: Dialect) -> tuple[str, str]:
     )
 
 
-def _asking(dialect: Dialect, limit: int) -> Steps[list[JobRow]]:
+def _asking(dialect: SqlDialect, limit: int) -> Steps[list[JobRow]]:
     soonest, open_ended = asking_queries(dialect)
     rows = yield soonest, (limit,)
     rows += yield open_ended, (limit - len(rows),)

@@ -8,7 +8,7 @@ from typing import Any
 from anew.engine.state import StepRunKey
 from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
 from anew.stores.columns import columns_in
-from anew.stores.sql.dialect import NO_ITERATION, Dialect, Steps, maybe
+from anew.stores.sql.dialect import NO_ITERATION, SqlDialect, Steps, maybe
 
 RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
@@ -18,7 +18,11 @@ JOB_COLUMNS = "step, visit, iteration, reason, due_at, attempt, pool, leased_unt
 
 
 def run_row(
-    dialect: Dialect, columns: Sequence[Any], *, retried_as: RunId | None, job: Sequence[Any] | None
+    dialect: SqlDialect,
+    columns: Sequence[Any],
+    *,
+    retried_as: RunId | None,
+    job: Sequence[Any] | None,
 ) -> RunRow:
     """`job` has the columns of the open job that says most."""
     run, program, digest, status, version, created_at, updated_at, ended_at = columns[:8]
@@ -46,7 +50,7 @@ def run_row(
     )
 
 
-def job_row(dialect: Dialect, run: RunId, *columns: Any) -> JobRow:
+def job_row(dialect: SqlDialect, run: RunId, *columns: Any) -> JobRow:
     step, visit, iteration, reason, due_at, attempt, pool, leased_until, token = columns
     return JobRow(
         job=job_ref(dialect, run, step, visit, iteration),
@@ -59,22 +63,22 @@ def job_row(dialect: Dialect, run: RunId, *columns: Any) -> JobRow:
     )
 
 
-def job_ref(dialect: Dialect, *columns: Any) -> JobRef:
+def job_ref(dialect: SqlDialect, *columns: Any) -> JobRef:
     run, step, visit, iteration = columns
     number = None if iteration == NO_ITERATION else iteration
     return JobRef(RunId(run), StepRunKey(dialect.from_text(step), visit, number))
 
 
-def parent_ref(dialect: Dialect, *columns: Any) -> JobRef | None:
+def parent_ref(dialect: SqlDialect, *columns: Any) -> JobRef | None:
     return job_ref(dialect, *columns) if columns[0] is not None else None
 
 
-def run_of_key(dialect: Dialect, key: str) -> Steps[RunId | None]:
+def run_of_key(dialect: SqlDialect, key: str) -> Steps[RunId | None]:
     rows = yield "SELECT run FROM anew.runs WHERE key = ?", (dialect.to_text(key),)
     return RunId(rows[0][0]) if rows else None
 
 
-def list_jobs(dialect: Dialect, run: RunId) -> Steps[list[JobRow]]:
+def list_jobs(dialect: SqlDialect, run: RunId) -> Steps[list[JobRow]]:
     of_run = f"FROM anew.jobs WHERE {dialect.of_any}run = ? ORDER BY step, visit, iteration"
     rows = yield f"SELECT {JOB_COLUMNS} {of_run}", (run,)
     return [job_row(dialect, run, *row) for row in rows]

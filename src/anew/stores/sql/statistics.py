@@ -8,13 +8,13 @@ from typing import Any
 from anew.engine.statuses import DetailedStatus
 from anew.store import (
     PROGRAMS_OF_FAILURE_MAX,
+    FailedRunGroup,
     FailureFilter,
-    FailureGroup,
     RunFilter,
     RunId,
     RunPoint,
 )
-from anew.stores.sql.dialect import Dialect, Session, Statement, Steps
+from anew.stores.sql.dialect import SqlDialect, SqlSession, Statement, Steps
 from anew.stores.sql.filters import among, where
 
 # One name after the other out of the index: never all of the runs.
@@ -35,7 +35,7 @@ class SqlStatistics:
     """`failures` is the work that groups failed runs."""
 
     def __init__(
-        self, session: Session, failures: Callable[..., Steps[list[FailureGroup]]]
+        self, session: SqlSession, failures: Callable[..., Steps[list[FailedRunGroup]]]
     ) -> None:
         self._session = session
         self._failures = failures
@@ -46,7 +46,7 @@ class SqlStatistics:
     async def points(self, asked: RunFilter) -> list[RunPoint]:
         return await self._session.read(_points, asked)
 
-    async def failures(self, asked: FailureFilter) -> list[FailureGroup]:
+    async def failures(self, asked: FailureFilter) -> list[FailedRunGroup]:
         return await self._session.read(self._failures, asked)
 
     async def programs(self, limit: int = 1000) -> list[str]:
@@ -56,17 +56,17 @@ class SqlStatistics:
         return await self._session.read(_versions, digests)
 
 
-def counts_query(dialect: Dialect, asked: RunFilter) -> Statement:
+def counts_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     condition, values = where(dialect, asked)
     return f"SELECT state, count(*) FROM anew.run_states AS s {condition} GROUP BY state", values
 
 
-def _counts(dialect: Dialect, asked: RunFilter) -> Steps[dict[DetailedStatus, int]]:
+def _counts(dialect: SqlDialect, asked: RunFilter) -> Steps[dict[DetailedStatus, int]]:
     rows = yield counts_query(dialect, asked)
     return {DetailedStatus(state): count for state, count in rows}
 
 
-def _points(dialect: Dialect, asked: RunFilter) -> Steps[list[RunPoint]]:
+def _points(dialect: SqlDialect, asked: RunFilter) -> Steps[list[RunPoint]]:
     condition, values = where(dialect, asked)
     page = f"FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT ?"
     rows = yield f"SELECT run, created_at, ended_at, state {page}", [*values, asked.limit]
@@ -76,12 +76,12 @@ def _points(dialect: Dialect, asked: RunFilter) -> Steps[list[RunPoint]]:
     ]
 
 
-def _programs(dialect: Dialect, limit: int) -> Steps[list[str]]:
+def _programs(dialect: SqlDialect, limit: int) -> Steps[list[str]]:
     rows = yield _PROGRAMS, (limit,)
     return [dialect.from_text(name) for (name,) in rows]
 
 
-def _versions(dialect: Dialect, digests: Collection[str]) -> Steps[dict[str, int]]:
+def _versions(dialect: SqlDialect, digests: Collection[str]) -> Steps[dict[str, int]]:
     found: dict[str, int] = {}
     asked = [dialect.to_text(digest) for digest in dict.fromkeys(digests)]
     for start in range(0, len(asked), ASKED_DIGESTS_MAX):
@@ -94,8 +94,8 @@ def _versions(dialect: Dialect, digests: Collection[str]) -> Steps[dict[str, int
 
 def failure_group(
     columns: Sequence[Any], *, newest: int, kind: str, message: str, programs: Sequence[str]
-) -> FailureGroup:
+) -> FailedRunGroup:
     fingerprint, count, dead, first_at, last_at, retried = columns
     names = sorted(programs)[:PROGRAMS_OF_FAILURE_MAX]
     ends = (first_at, last_at, RunId(newest))
-    return FailureGroup(fingerprint, kind, message, names, count, dead, *ends, retried)
+    return FailedRunGroup(fingerprint, kind, message, names, count, dead, *ends, retried)

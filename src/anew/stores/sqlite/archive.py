@@ -21,7 +21,7 @@ from anew.store import (
 )
 from anew.stores.codec import checksums_in, snapshot_format
 from anew.stores.packing import NO_FORMAT, unpack_events, unpack_run
-from anew.stores.sql.dialect import Dialect, Row, Statement, Steps
+from anew.stores.sql.dialect import Row, SqlDialect, Statement, Steps
 from anew.stores.sql.filters import where
 from anew.stores.sql.rows import RUN_COLUMNS, parent_ref, run_row
 from anew.stores.sqlite.commits import DROP_ALL
@@ -84,31 +84,31 @@ def read_run(connection: apsw.Connection, run: RunId, *, knows: str) -> PackedRu
     return PackedRun(digest, parent_ref(SQLITE, *parent), depth, updated_at, events, snapshot)
 
 
-def find_run(dialect: Dialect, run: RunId) -> Steps[RunRow | None]:
+def find_run(dialect: SqlDialect, run: RunId) -> Steps[RunRow | None]:
     rows = yield f"{_SHOWN} WHERE run = ?", (run,)
     return _run_row(dialect, rows[0]) if rows else None
 
 
-def list_runs(dialect: Dialect, asked: RunFilter) -> Steps[list[RunRow]]:
+def list_runs(dialect: SqlDialect, asked: RunFilter) -> Steps[list[RunRow]]:
     rows = yield runs_query(dialect, asked)
     return [_run_row(dialect, row) for row in rows]
 
 
-def runs_query(dialect: Dialect, asked: RunFilter) -> Statement:
+def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     """The statement for a filter, and what to bind."""
     page, values = page_query(dialect, asked)
     # What is only shown is looked up for the runs that are.
     return f"{_SHOWN} WHERE run IN ({page}) ORDER BY run DESC", values
 
 
-def page_query(dialect: Dialect, asked: RunFilter) -> Statement:
+def page_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     """The same for the ids alone."""
     condition, values = where(dialect, asked)
     page = f"SELECT run FROM anew.run_states AS s {condition} ORDER BY run DESC LIMIT ?"
     return page, [*values, asked.limit]
 
 
-def _run_row(dialect: Dialect, row: Row) -> RunRow:
+def _run_row(dialect: SqlDialect, row: Row) -> RunRow:
     *columns, retried_as, job = row
     shown = msgspec.json.decode(job) if job is not None else None
     return run_row(dialect, columns, retried_as=retried_as, job=shown)

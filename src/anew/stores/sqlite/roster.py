@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anew.store import PoolLoad
-from anew.stores.sql.dialect import Dialect, Row, Steps
+from anew.stores.sql.dialect import Row, SqlDialect, Steps
 
 # A job that was woken is due at 0, which is no moment.
 DUE_LOADS = """
@@ -26,7 +26,7 @@ FROM jobs WHERE is_leased = 1 GROUP BY pool
 """
 
 
-def pool_loads(_: Dialect, now: int) -> Steps[list[PoolLoad]]:
+def pool_loads(_: SqlDialect, now: int) -> Steps[list[PoolLoad]]:
     due = _by_pool((yield DUE_LOADS, (now,) * 4))
     aside = _by_pool((yield ASIDE_LOADS, ()))
     held = _by_pool((yield LEASED_LOADS, (now,)))

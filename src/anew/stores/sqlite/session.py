@@ -8,7 +8,7 @@ from typing import NoReturn, Protocol, TypeVar
 import apsw
 
 from anew.store import StoreError
-from anew.stores.sql.dialect import Dialect, Steps
+from anew.stores.sql.dialect import SqlDialect, Steps
 from anew.stores.sqlite.reader import Reader
 from anew.stores.sqlite.writer import Work
 
@@ -19,7 +19,7 @@ def _translate(statement: str) -> str:
     return statement.replace("anew.", "")
 
 
-SQLITE = Dialect(
+SQLITE = SqlDialect(
     translate=_translate,
     to_text=str,
     from_text=str,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from anew.store import FailureFilter, FailureGroup
-from anew.stores.sql.dialect import Dialect, Steps
+from anew.store import FailedRunGroup, FailureFilter
+from anew.stores.sql.dialect import SqlDialect, Steps
 from anew.stores.sql.filters import RETRIED, failures_where
 from anew.stores.sql.statistics import failure_group
 
@@ -31,7 +31,7 @@ WHERE {condition} AND fingerprint = ? AND ended_at = ? ORDER BY run DESC LIMIT 1
 """
 
 
-def failures(dialect: Dialect, asked: FailureFilter) -> Steps[list[FailureGroup]]:
+def failures(dialect: SqlDialect, asked: FailureFilter) -> Steps[list[FailedRunGroup]]:
     conditions, values = failures_where(dialect, asked)
     left = "true" if asked.with_retried else "NOT is_retried"
     groups = GROUPS.format(condition=" AND ".join(conditions), left=left)
