@@ -92,7 +92,7 @@ def test_a_replaced_credential_is_used_soon_and_an_added_one_at_once():
 
     seen = [value()]
     for data, moment in [("first value", 2), ("second value", 3), ("second value", 60)]:
-        keychain._places.environ.update(environ_of({"gh": data}))
+        keychain._sources.environ.update(environ_of({"gh": data}))
         moments[0] = moment
         seen.append(value())
     assert seen == [None, "first value", "first value", "second value"]

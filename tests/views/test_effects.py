@@ -42,7 +42,7 @@ FIRST = "380496630082620000"  # the run whose fork RUN is
         ("agent", {"prompt": "Do it"}, "asks an agent: Do it"),
         ("playbook", {"path": "child"}, "starts a child run of child"),
         ("human", {"question": "Go on?"}, "asks a person: Go on?"),
-        ("mine", {}, "a tool of which"),
+        ("mine", {}, "unknown effect"),
         ("noop", {"result": 1}, None),
         ("sleep", {"seconds": 1}, None),
         ("wait", {"signal": "go"}, None),

@@ -15,7 +15,7 @@ from anew.credentials.providers import CredentialRef, Provider, provider_of
 from anew.errors import ConfigError
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
-from anew.program.program import Program, Task
+from anew.program.program import Program
 from anew.values import Object, Value
 
 # Words of `auth` that say which credential is meant; whatever else stands there is laid over it.
@@ -105,7 +105,7 @@ def _provider_word(auth: Object) -> Value:
 
 def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
     """The credentials that tasks of kind `secrets` name outright."""
-    for task in _tasks(program):
+    for task in program.tasks:
         said = task.inputs.source
         if task.outcome_from is not OutcomeSource.SECRET or not isinstance(said, Mapping):
             continue
@@ -116,7 +116,7 @@ def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
 
 def auths_of_tasks(program: Program) -> Iterator[Value]:
     """Each `auth` that says outright which credential it means; templates are not known yet."""
-    for task in _tasks(program):
+    for task in program.tasks:
         said = task.inputs.source
         auth = said.get("auth") if isinstance(said, Mapping) else None
         if isinstance(auth, (str, dict)) and auth:
@@ -133,11 +133,5 @@ def _alone(auth: Value) -> list[Value]:
 def may_hold_secrets(program: Program) -> bool:
     """Whether anything in a run of it can be a secret, or come from another run that has some."""
     return bool(program.keychain) or any(
-        kind_named(task.kind).may_give_secrets for task in _tasks(program)
+        kind_named(task.kind).may_give_secrets for task in program.tasks
     )
-
-
-def _tasks(program: Program) -> Iterator[Task]:
-    for step in program.steps.values():
-        yield from step.tasks
-    yield from program.workbook.values()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct, structs
 
@@ -26,9 +27,9 @@ from anew.credentials.entries import (
 from anew.credentials.process_secrets import environment_secrets, told_secrets
 from anew.credentials.providers import (
     CredentialRef,
+    CredentialSources,
     MissingCredential,
-    Places,
-    asked_of_ref,
+    parse_ref,
     provider_of,
 )
 from anew.credentials.redaction import Redactor
@@ -49,6 +50,19 @@ _ABSENT_SECONDS = 1.0
 _KEPT_COUNT = 1024
 
 _HERE = Path()
+
+
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
+
+
+class _Cache(dict[_Key, _Item]):
+    """Forgets everything when it is full: what it held can be found out again."""
+
+    def __setitem__(self, key: _Key, item: _Item) -> None:
+        if len(self) >= _KEPT_COUNT and key not in self:
+            self.clear()
+        super().__setitem__(key, item)
 
 
 class _Kept(Struct, frozen=True):
@@ -77,15 +91,15 @@ class Keychain:
         variables = environment() if environ is None else environ
         self._home = home or Path.home()
         self.seen = SeenVersions(self._home)
-        self._places = Places(vault, variables, self._home, self.seen)
+        self._sources = CredentialSources(vault, variables, self._home, self.seen)
         self._clock = clock
         self.redactor = Redactor()
         self.redactor.learn(environment_secrets(variables))
-        self._kept: dict[CredentialRef, _Kept] = {}
-        self._built: dict[tuple[str, Path], _Built] = {}
-        self._learned: dict[str, set[CredentialRef]] = {}
-        self._holding: dict[str, bool] = {}
-        self._known_until: dict[tuple[str, Path], float] = {}
+        self._kept: _Cache[CredentialRef, _Kept] = _Cache()
+        self._built: _Cache[tuple[str, Path], _Built] = _Cache()
+        self._learned: _Cache[str, set[CredentialRef]] = _Cache()
+        self._holding: _Cache[str, bool] = _Cache()
+        self._known_until: _Cache[tuple[str, Path], float] = _Cache()
 
     def hide(self, *, token: str | None = None, address: str | None = None) -> None:
         """Have the redactor know a token, and the password in the address of a database.
@@ -97,7 +111,7 @@ class Keychain:
     def remember(self, place: str) -> None:
         """Notice old values also when another process of this user has seen newer ones."""
         self.seen = SeenVersions(self._home, place)
-        self._places = structs.replace(self._places, seen=self.seen)
+        self._sources = structs.replace(self._sources, seen=self.seen)
 
     # --- one credential
 
@@ -115,7 +129,7 @@ class Keychain:
         kept = self._kept.get(asked)
         if kept is not None and kept.until > self._clock() and isinstance(kept.answer, Credential):
             return kept.answer
-        found = await self._places.find(asked)
+        found = await self._sources.find(asked)
         self.redactor.learn(found)
         self._keep(asked, found, RESOLVED_SECONDS_MAX)
         return found
@@ -132,8 +146,6 @@ class Keychain:
             return str(error)
 
     def _keep(self, asked: CredentialRef, answer: Credential | str, seconds: float) -> None:
-        if len(self._kept) >= _KEPT_COUNT:
-            self._kept.clear()
         self._kept[asked] = _Kept(answer, self._clock() + seconds)
 
     # --- the secrets of a run
@@ -158,8 +170,6 @@ class Keychain:
         place = (program.digest, folder)
         built = self._built.get(place)
         if built is None or built.answers != answers:
-            if len(self._built) >= _KEPT_COUNT:
-                self._built.clear()
             built = _Built(Secrets(_known(entries, unread, answers)), answers)
             self._built[place] = built
         return built.secrets
@@ -167,19 +177,17 @@ class Keychain:
     def _may_hold(self, program: Program) -> bool:
         known = self._holding.get(program.digest)
         if known is None:
-            if len(self._holding) >= _KEPT_COUNT:
-                self._holding.clear()
             known = self._holding[program.digest] = may_hold_secrets(program)
         return known
 
     def learn(self, program: Program, missing: MissingSecret) -> None:
         """From now on, `secrets_for` this program has these credentials too."""
-        self._learned_of(program).update(asked_of_ref(name) for name in missing.names)
+        self._learned_of(program).update(parse_ref(name) for name in missing.names)
 
     def _learned_of(self, program: Program) -> set[CredentialRef]:
-        if len(self._learned) >= _KEPT_COUNT and program.digest not in self._learned:
-            self._learned.clear()
-        return self._learned.setdefault(program.digest, set())
+        if program.digest not in self._learned:
+            self._learned[program.digest] = set()
+        return self._learned[program.digest]
 
     async def know(self, program: Program, *, folder: Path = _HERE) -> None:
         """Have the redactor know every credential that an `auth` of this program names.
@@ -193,8 +201,6 @@ class Keychain:
         for auth in auths_of_tasks(program):
             with suppress(MissingCredential, ConfigError):
                 await self.auth_data(auth, program, folder=folder)
-        if len(self._known_until) >= _KEPT_COUNT:
-            self._known_until.clear()
         self._known_until[place] = self._clock() + RESOLVED_SECONDS_MAX
 
     # --- what tools are given

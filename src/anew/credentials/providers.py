@@ -50,7 +50,7 @@ class CredentialRef(Struct, frozen=True):
         return credential_ref(f"{self.provider}:{self.name}" if self.provider else self.name)
 
 
-def asked_of_ref(ref: str) -> CredentialRef:
+def parse_ref(ref: str) -> CredentialRef:
     """What a reference asks for."""
     said = _ESCAPED.sub(r"\1", ref)
     provider, _, name = said.partition(":")
@@ -79,7 +79,7 @@ def variable_of(name: str) -> str:
     return CREDENTIAL_PREFIX + _OTHER_THAN_WORD.sub("_", name).upper()
 
 
-class Places(Struct, frozen=True):
+class CredentialSources(Struct, frozen=True):
     """Everything that can be asked. `vault` is None where there is no database."""
 
     vault: Vault | None

@@ -37,8 +37,7 @@ PROGRAM_RULES: dict[str, str] = {
 
 def check_installed(program: Program, severity: Severity = Severity.WARNING) -> Iterator[Finding]:
     """What tasks need that this machine lacks; whether that matters depends on who runs them."""
-    tasks = [task for step in program.steps.values() for task in step.tasks]
-    for task in (*tasks, *program.workbook.values()):
+    for task in program.tasks:
         extra = missing_extra(task.kind)
         if extra is not None:
             message = f"kind {task.kind} needs the extra {extra.name!r}, which is not installed"

@@ -130,7 +130,7 @@ class Kind(Struct, frozen=True):
 
     # What a call does, and to whom. The first of `effect` whose inputs are given says it in one
     # line; () is for what changes nothing. `save` is the input that takes the data of a save block.
-    effect: tuple[str, ...] = ("a tool of which Anew cannot tell what it does",)
+    effect: tuple[str, ...] = ("unknown effect (a tool that is not part of Anew)",)
     target: Target | None = None
     helper: Helper | None = None
     outage: Outage = Outage()

@@ -23,7 +23,7 @@ from anew.program.kind import (
 )
 
 ENTRY_POINT_GROUP = "anew.tools"
-# The words of an agent's input `fidelity`: how much of the run so far it is told.
+# The words of an agent's input `fidelity`: how much of the run so far it is given.
 FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
 _ARGS = "Arguments, by name."
@@ -250,12 +250,12 @@ _TABLE = (
     ),
     Kind(
         "restart",
-        title="Begins the run anew at a step, as another run in its place.",
+        title="Restarts at a step, as another run in the place of this one.",
         outcome_from=OutcomeSource.RESTART,
         inputs={"entry": "The step to begin at."},
         required=(("entry",),),
         texts=_words("entry"),
-        effect=("begins the run anew at {entry}",),
+        effect=("restarts the run at {entry}",),
     ),
     Kind(
         "workbook",
@@ -315,7 +315,7 @@ _TABLE = (
             "system": "Instructions that stand above the conversation.",
             "preamble": "What happened so far; it stands before the prompt.",
             "goal": "What the whole run is for.",
-            "fidelity": f"How much of the run so far it is told: {', '.join(FIDELITIES)}.",
+            "fidelity": f"How much of the run so far it is given: {', '.join(FIDELITIES)}.",
             "thread": "The conversation this belongs to.",
             "history": "What was said earlier in the thread: a list of `{role, text}`.",
             "reasoning_effort": "As the model knows it: low, medium, high.",

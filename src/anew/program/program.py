@@ -5,7 +5,7 @@ Holds what the author wrote, checked and compiled. Knows nothing of runs, time o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -238,6 +238,13 @@ class Program(Struct, frozen=True, dict=True):
     fallback_span: Span = NOWHERE
     span: Span = NOWHERE
     path: str | None = None
+
+    @property
+    def tasks(self) -> Iterator[Task]:
+        """Every task: those of the steps, then those of the workbook."""
+        for step in self.steps.values():
+            yield from step.tasks
+        yield from self.workbook.values()
 
     @cached_property
     def incoming(self) -> Mapping[str, int]:

@@ -77,7 +77,7 @@ class ToolCaller:
         try:
             answer = await self._call(ask, site)
         except (StoreError, EngineBug):
-            raise  # not the tool's doing: the call is made again when this is mended
+            raise  # not the tool's doing: the call is made again when this is fixed
         except MissingCredential as missing:
             answer = outcome_of(error={"kind": "reference", "message": str(missing)})
         except ConfigError as refused:

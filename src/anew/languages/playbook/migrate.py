@@ -244,8 +244,7 @@ def _merged_entry(entry: Entry, other: Entry | None) -> Entry:
 def _ctx_keys(program: Program) -> frozenset[str]:
     """Every key of `ctx` that some rule or task sets."""
     found: set[str] = set()
-    tasks = [task for step in program.steps.values() for task in step.tasks]
-    for task in [*tasks, *program.workbook.values()]:
+    for task in program.tasks:
         groups = [task.policy.patches, *(rule.patches for rule in task.policy.rules)]
         exhausted = [getattr(rule.then, "on_exhausted", None) for rule in task.policy.rules]
         groups += [given.patches for given in exhausted if given is not None]

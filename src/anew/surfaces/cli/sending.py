@@ -38,8 +38,7 @@ def warn_of_files(program: Program, file: str, place: str | None) -> None:
 
 
 def _named_files(program: Program) -> Iterator[str]:
-    tasks = [task for step in program.steps.values() for task in step.tasks]
-    for task in [*tasks, *program.workbook.values()]:
+    for task in program.tasks:
         said = _path_of(task)
         if said is not None and "{{" not in said and not os.path.isabs(said):
             yield said
