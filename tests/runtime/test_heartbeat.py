@@ -17,7 +17,7 @@ from anew.runtime.heartbeat import ALIVE_SECONDS_MAX, is_alive
 from anew.runtime.run_starts import StartRequest
 from anew.store import Presence
 from anew.stores.contract.roster import presence
-from anew.stores.sqlite.roster import SqliteRoster
+from anew.stores.sql.roster import SqlRoster
 
 SLEEPS = """\
 metadata: {name: sleeper}
@@ -35,19 +35,19 @@ class Heard:
         self.beats: list[Presence] = []
         self.leaves = 0
         self._changed = asyncio.Event()
-        beat, leave = SqliteRoster.beat, SqliteRoster.leave
+        beat, leave = SqlRoster.beat, SqlRoster.leave
 
-        async def told(roster: SqliteRoster, said: Presence) -> None:
+        async def told(roster: SqlRoster, said: Presence) -> None:
             await beat(roster, said)
             self.beats.append(said)
             self._changed.set()
 
-        async def left(roster: SqliteRoster, worker: str) -> None:
+        async def left(roster: SqlRoster, worker: str) -> None:
             self.leaves += 1
             await leave(roster, worker)
 
-        monkeypatch.setattr(SqliteRoster, "beat", told)
-        monkeypatch.setattr(SqliteRoster, "leave", left)
+        monkeypatch.setattr(SqlRoster, "beat", told)
+        monkeypatch.setattr(SqlRoster, "leave", left)
 
     async def until(self, fits: Callable[[Presence], bool]) -> Presence:
         async with asyncio.timeout(30):
@@ -148,13 +148,13 @@ def test_a_command_that_takes_longer_is_known(tmp_path, monkeypatch):
 def test_a_roster_that_fails_disturbs_nobody(tmp_path, monkeypatch):
     asked = asyncio.Event()
 
-    async def broken(_roster: SqliteRoster, _said: Presence) -> None:
+    async def broken(_roster: SqlRoster, _said: Presence) -> None:
         asked.set()
         raise RuntimeError("no")
 
     async def play() -> None:
         heard = Heard(monkeypatch)
-        monkeypatch.setattr(SqliteRoster, "beat", broken)
+        monkeypatch.setattr(SqlRoster, "beat", broken)
         async with open_server_engine(str(tmp_path / "anew.db")) as engine:
             await asked.wait()
             assert await status(engine, QUICK) == "done"
@@ -166,12 +166,12 @@ def test_a_roster_that_fails_disturbs_nobody(tmp_path, monkeypatch):
 def test_a_roster_that_never_answers_keeps_nobody_from_stopping(tmp_path, monkeypatch):
     asked = asyncio.Event()
 
-    async def silent(_roster: SqliteRoster, _said: Presence) -> None:
+    async def silent(_roster: SqlRoster, _said: Presence) -> None:
         asked.set()
         await asyncio.Event().wait()
 
     async def play() -> None:
-        monkeypatch.setattr(SqliteRoster, "beat", silent)
+        monkeypatch.setattr(SqlRoster, "beat", silent)
         async with asyncio.timeout(30):
             async with open_server_engine(str(tmp_path / "anew.db")) as engine:
                 await asked.wait()

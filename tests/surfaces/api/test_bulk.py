@@ -142,7 +142,7 @@ def test_one_that_is_refused_does_not_stop_the_others(
         async def sometimes(run: Any, reason: str | None = None) -> bool:
             told.append(run)
             if str(run) == runs[1]:
-                raise runtime_bulk.Refused("not this one")
+                raise runtime_bulk.ActionRefused("not this one")
             return await cancel(run, reason)
 
         monkeypatch.setattr(site.engine, "cancel", sometimes)

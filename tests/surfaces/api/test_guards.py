@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.surfaces.api.test_connections import connected, told
-
 from anew.surfaces.api.access_log import logged_path
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.endpoint import Endpoint
 from anew.surfaces.api.settings import ApiSettings
+from tests.http_server.test_connections import connected, told
 from tests.surfaces.api.served import NOOP, SLEEPS, TOKEN, Site, answered, play
 
 OPEN = {"/healthz", "/readyz", "/hooks/{run}/{name}/{signature}"}

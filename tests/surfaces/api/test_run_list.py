@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anew.engine.statuses import DetailedStatus
-from anew.runtime import rows as rows_module
+from anew.runtime import json_rows as rows_module
 from anew.surfaces.api import run_list
 from tests.surfaces.api.served import ASKS, FAILS, NOOP, SLEEPS, WAITS, Site, play
 
