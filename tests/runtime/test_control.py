@@ -408,11 +408,11 @@ def test_a_retry_from_a_step_that_was_never_reached_says_so(tmp_path):
     async def work(world):
         run = await world.start(TWO)
         await world.entered()
-        with pytest.raises(ConfigError, match="never came to step 'second'"):
+        with pytest.raises(ConfigError, match="has not reached step 'second'"):
             await world.engine.retry(run, "second")
         with pytest.raises(ConfigError, match="no step 'nowhere'"):
             await world.engine.retry(run, "nowhere")
-        with pytest.raises(ConfigError, match="Say from which step to begin"):
+        with pytest.raises(ConfigError, match="Name the step to retry from"):
             await world.engine.retry(run)
 
     in_a_world(work, tmp_path)

@@ -125,7 +125,7 @@ workflow:
         new = (await world.engine.retry(old, "three", at=at)).run
         await world.ended(new)
         cut = next(one for one in await world.log(new) if isinstance(one, e.RunPaused))
-        assert (cut.seq, cut.reason) == (at + 1, "begins again at step three")
+        assert (cut.seq, cut.reason) == (at + 1, "retried from step three")
 
     in_a_world(work, tmp_path)
 

@@ -311,7 +311,7 @@ def test_a_running_run_is_moved_and_its_question_is_asked_by_the_new_run(tmp_pat
         assert (await world.engine.database.archive.run(old)).status is RunStatus.CANCELLED
         assert await world.ended(new) is RunStatus.DONE
         assert world.left() == ["before - 1", "later - 1"]
-        assert (await world.log(old))[-1].reason == f"it goes on as run {new}"
+        assert (await world.log(old))[-1].reason == f"it continues as run {new}"
         assert await world.replays(new) is None
 
     in_a_world(work, tmp_path)

@@ -125,7 +125,7 @@ def test_of_several_open_questions_one_must_be_named(tmp_path):
         assert {question.key.step for question in await still(world, run)} == {"one", "two"}
         with pytest.raises(ConfigError, match=r"2 open questions.*--step one.*--step two"):
             await people.answer(run, "yes")
-        with pytest.raises(ConfigError, match=r"step 'three' .* asks nothing now; open: one, two"):
+        with pytest.raises(ConfigError, match=r"step 'three' .* has no open question now; open: one, two"):
             await people.answer(run, "yes", step="three")
         await people.answer(run, "yes", step="two")
         await people.answer(run, "no")

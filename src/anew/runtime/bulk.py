@@ -69,10 +69,10 @@ class BulkOperation(Struct, frozen=True):
         """ConfigError for what would be lost."""
         if self.reason is not None and self.action not in WITH_REASON:
             those = " and ".join(WITH_REASON)
-            raise ConfigError(f"{self.action} keeps no reason: leave it out. {those} keep one.")
+            raise ConfigError(f"{self.action} takes no reason: omit it. {those} take one.")
         if self.by is not None and self.action not in WITH_NAME:
             those = " and ".join(WITH_NAME)
-            raise ConfigError(f"{self.action} keeps no name: leave `by` out. {those} keeps one.")
+            raise ConfigError(f"{self.action} takes no name: omit `by`. {those} takes one.")
 
 
 class BulkResult(Struct):

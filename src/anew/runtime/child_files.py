@@ -55,5 +55,5 @@ def mistakes_of_child(refused: ProgramError) -> str:
     place = f"line {first.place.line} ({first.rule})"
     return (
         f"the child document {first.place.file} has {errors} in {place}. "
-        "`anew check` tells more of it."
+        "`anew check` shows the details."
     )

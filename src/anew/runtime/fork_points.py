@@ -32,7 +32,7 @@ def failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
             step = program.steps.get(event.gate)
             gate = None if step is None else step.gate
             return (gate.to if gate else None) or event.gate
-    raise ConfigError(f"no step of run {run} failed. Say from which step to begin.")
+    raise ConfigError(f"no step of run {run} failed. Name the step to retry from.")
 
 
 def events_before(
@@ -48,4 +48,4 @@ def events_before(
         known = ", ".join(program.steps)
         raise ConfigError(f"the program has no step {step!r}; it has {known}.")
     which = f"step {step!r}" if visit is None else f"visit {visit} of step {step!r}"
-    raise ConfigError(f"run {run} never came to {which}.")
+    raise ConfigError(f"run {run} has not reached {which}.")

@@ -46,7 +46,7 @@ class Unfit(ConfigError):
     def __init__(self, run: RunId, seq: int, misfits: Sequence[Misfit]) -> None:
         reasons = "; ".join(told_misfit(found) for found in misfits)
         super().__init__(
-            f"run {run} cannot go on there from event {seq}: {reasons}. {UNFIT_REMEDY}"
+            f"run {run} cannot continue there from event {seq}: {reasons}. {UNFIT_REMEDY}"
         )
         self.misfits = tuple(misfits)
 
@@ -174,7 +174,7 @@ def _plan(
     at = fork_point(log, asked)
     if not at:
         raise ConfigError(
-            f"nothing has begun by event {asked} of run {run}. Start it from the beginning; "
+            f"nothing has started by event {asked} of run {run}. Start it from the beginning; "
             "a fork shares 2 events or more."
         )
     state = folded(run, log[:at])
@@ -195,7 +195,7 @@ def _asked(log: Sequence[e.Event], run: RunId, own: Document, where: ForkPoint) 
 def _too_late(log: Sequence[e.Event], run: RunId, asked: int, state: RunState) -> ConfigError:
     """Nothing is left to do there; what is the last event from which something is?"""
     how = f"had ended ({state.status.value})" if state.is_final else "was failing"
-    told = f"run {run} {how} by event {asked}: there is nothing left to go on with"
+    told = f"run {run} {how} by event {asked}: nothing is left to continue with"
     if isinstance(log[asked - 1], e.RunCancelled):
         return ConfigError(f"{told}. It was cancelled after event {asked - 1}: fork it there.")
     for index in range(asked - 1, 0, -1):
@@ -249,7 +249,7 @@ class Forks:
             beginning = plan.beginning(run, reason, labels=labels, workload=order.workload)
             started = await self._begin(beginning, run, order.key, label=FORK_LABEL)
         if order.cancels:
-            await self._cancel(run, f"it goes on as run {started.run}")
+            await self._cancel(run, f"it continues as run {started.run}")
         await self._adopt([started.run])
         return started
 
@@ -264,7 +264,7 @@ class Forks:
         if started is None:
             plan = await self.plan(run, ForkPoint(at, step, is_failure=True))
             labels = {**await self._labels(run), RETRY_LABEL: str(run)}
-            reason = f"begins again at step {plan.where.step}"
+            reason = f"retried from step {plan.where.step}"
             beginning = plan.beginning(run, reason, labels=labels, workload={})
             beginning = replace(beginning, retry_of=run)
             started = await self._begin(beginning, run, key, label=RETRY_LABEL)

@@ -119,7 +119,7 @@ class _Heart:
             self._is_heard = True
         except Exception as error:  # whatever it is, it must not disturb the work
             self._is_heard = False
-            _LOG.debug("cannot say that this process is there: %s", error)
+            _LOG.debug("cannot report that this process is alive: %s", error)
 
 
 def is_alive(presence: Presence, now: int) -> bool:

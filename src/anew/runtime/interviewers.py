@@ -115,7 +115,7 @@ class Console:
                 return None
             if chosen(question.choices, line) is not None:
                 return line.strip()
-            self._say("That is none of the choices." if question.choices else "Say something.")
+            self._say("That is none of the choices." if question.choices else "Type an answer.")
 
     def _opening(self, question: OpenQuestion) -> str:
         lines = [f"{question.key.step}: {question.question}", *choice_lines(question.choices)]

@@ -75,7 +75,7 @@ class _Line(Struct, eq=False):
 
 
 def stopping() -> StoreError:
-    return StoreError("the server is stopping. Ask again once it is back.")
+    return StoreError("the server is stopping. Retry once it is back.")
 
 
 class LeaseDispatcher:

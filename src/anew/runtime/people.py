@@ -130,7 +130,7 @@ class People:
         if row is None:
             raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
         if row.status in FINAL:
-            raise ConfigError(f"run {run} has ended ({row.status}): it asks nothing any more.")
+            raise ConfigError(f"run {run} has ended ({row.status}): it has no open question.")
         questions = await open_questions(self._database, run)
         if not questions:
             raise await nothing_open(self._database.archive, run)

@@ -186,7 +186,7 @@ class JobPoller:
                     raise
                 pause = min(LEASE_PAUSE_SECONDS_MAX, LEASE_PAUSE_SECONDS * attempt)
                 if attempt > 1 and self._is_lasting:
-                    _LOG.warning("no jobs can be had (%s); trying again in %g s", error, pause)
+                    _LOG.warning("cannot lease jobs (%s); retrying in %g s", error, pause)
                 await self._unless_stopped(asyncio.sleep(pause * (0.5 + random() / 2)))
         return LeaseResult([], None)
 

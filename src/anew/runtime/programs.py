@@ -112,7 +112,7 @@ def compiled_again(stored: StoredProgram, extensions: Extensions | None = None) 
             return document
     raise problem or ConfigError(
         f"program {stored.name!r} ({stored.digest[:12]}) was compiled with extensions that this "
-        "engine does not have. Open the engine in code, with the extensions its runs began with."
+        "engine does not have. Open the engine in code, with the extensions its runs started with."
     )
 
 

@@ -136,10 +136,10 @@ def meant(
         return _named(found, run, asked, asking)
     steps = ", ".join(dict.fromkeys(one.key.step for one in questions))
     if not found:
-        raise ConfigError(f"step {step!r} of run {run} asks nothing now; open: {steps}.")
+        raise ConfigError(f"step {step!r} of run {run} has no open question now; open: {steps}.")
     if len(found) > 1 and step is None:
         listed = "; ".join(f"`--step {quote(one.key.step)}` ({one.question})" for one in found)
-        raise ConfigError(f"run {run} has {len(found)} open questions. Say which: {listed}")
+        raise ConfigError(f"run {run} has {len(found)} open questions. Name one: {listed}")
     return found[0]  # of several iterations of one step, the one that has waited longest
 
 
@@ -161,13 +161,13 @@ def label_of(question: OpenQuestion, said: str) -> str:
     if label is not None:
         return label
     if not question.choices:
-        raise ConfigError("the answer is empty. Write what you want to say.")
+        raise ConfigError("the answer is empty. Type an answer.")
     where, several = f"step {question.key.step}", set(matching(question.choices, said))
     lines = zip(question.choices, choice_lines(question.choices), strict=True)
     fitting = [line for label, line in lines if not several or label in several]
     listed = ", ".join(" ".join(line.split()) for line in fitting)
     if several:
-        raise ConfigError(f"{said[:80]!r} fits several choices of {where}: {listed}. Say which.")
+        raise ConfigError(f"{said[:80]!r} fits several choices of {where}: {listed}. Name one.")
     raise ConfigError(f"{said[:80]!r} is none of the choices of {where}. Choose from {listed}.")
 
 
@@ -187,7 +187,7 @@ async def nothing_open(archive: Archive, run: RunId) -> ConfigError:
         last = answers[-1]
         by = f" by {last.by}" if last.by else ""
         what = f"{what} That of {last.step} was answered already{by}: {last.label}."
-    return ConfigError(f"{what} `anew show {run}` tells what it does.")
+    return ConfigError(f"{what} `anew show {run}` shows what it is doing.")
 
 
 def asked_elsewhere(run: RunId, found: Sequence[OpenQuestion]) -> ConfigError:
@@ -201,7 +201,7 @@ def asked_elsewhere(run: RunId, found: Sequence[OpenQuestion]) -> ConfigError:
 def answered_already(run: RunId) -> ConfigError:
     return ConfigError(
         f"the question of run {run} is not open any more: it was answered, or its time was over. "
-        f"`anew events {run}` tells."
+        f"`anew events {run}` shows what happened."
     )
 
 
@@ -211,5 +211,5 @@ def too_late(question: OpenQuestion, run: RunId) -> ConfigError:
     when = moment_text(question.deadline)
     return ConfigError(
         f"the time of the question of step {question.key.step} was over at {when}. "
-        f"`anew resume {run}` goes on."
+        f"`anew resume {run}` continues it."
     )

@@ -57,10 +57,10 @@ class RestartTool:
     async def _order(self, live: LiveRun, entry: str) -> StartRequest | Outcome:
         generation, most = live.state.generation + 1, live.program.limits.restarts
         if generation > most:
-            message = f"the run is not begun anew once more: its limit (restarts) is {most}"
+            message = f"the run is not restarted again: its limit (restarts) is {most}"
             return outcome_of(error=error_of("limit_exceeded", message))
         if entry not in live.program.steps:
-            message = f"the program has no step {entry!r} to begin anew at"
+            message = f"the program has no step {entry!r} to restart at"
             return outcome_of(error=error_of("reference", message))
         row, request = await self._archive.run(live.id), await self._request(live.id)
         assert row is not None

@@ -150,7 +150,7 @@ def _unheard(run: RunId, state: RunState, came: Signalled) -> bool:
     if is_repeated(state, came.signal, id=came.id):
         return False
     if state.is_final:
-        raise RunEnded(f"run {run} has ended ({state.status}): it waits for no signal any more.")
+        raise RunEnded(f"run {run} has ended ({state.status}): it does not wait for signals.")
     why = overflow(state, came.signal, id=came.id, payload=came.payload, is_kept=True)
     told = why or "it moved on"
     raise SignalsFull(f"run {run} takes no more signals called {came.signal!r}: {told}.")

@@ -172,7 +172,7 @@ class Worker:
         except (StoreError, TimeoutError):
             if not self._is_lasting:
                 raise
-            _LOG.warning("what was leased ahead is not handed back; others wait for its leases")
+            _LOG.warning("jobs leased ahead could not be handed back; others get them when their leases end")
         except asyncio.CancelledError:
             grace_seconds = 0.0  # whoever interrupts this waits for nothing
             raise
@@ -262,7 +262,7 @@ class Worker:
     def _warn(self, chain: _Chain, error: Exception) -> None:
         if self._is_lasting:
             job = chain.lease.job
-            _LOG.warning("step %s of run %s cannot go on here: %s", job.key.step, job.run, error)
+            _LOG.warning("step %s of run %s cannot continue here: %s", job.key.step, job.run, error)
 
     def fail(self, error: BaseException) -> None:
         """Tell whoever waits for anything here."""

@@ -115,11 +115,11 @@ def test_the_log_tells_why_it_was_cancelled(three, anew) -> None:
     [
         (
             ["resume", "--reason", "x"],
-            "resume keeps no reason: leave it out. cancel and pause keep",
+            "resume takes no reason: omit it. cancel and pause take",
         ),
-        (["retry", "--reason", "x"], "retry keeps no reason"),
-        (["skip", "--reason", "x"], "skip keeps no reason"),
-        (["cancel", "--by", "x"], "cancel keeps no name: leave `by` out. skip keeps one."),
+        (["retry", "--reason", "x"], "retry takes no reason"),
+        (["skip", "--reason", "x"], "skip takes no reason"),
+        (["cancel", "--by", "x"], "cancel takes no name: omit `by`. skip takes one."),
     ],
 )
 def test_what_no_log_would_keep_is_refused(three, anew, words, said) -> None:

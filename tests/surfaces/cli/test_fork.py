@@ -87,7 +87,7 @@ def test_a_document_that_does_not_fit_is_refused_with_every_reason(desk: Desk, f
     assert (refused.status, refused.out) == (2, "")
     first, last = refused.err.splitlines()
     assert first == "anew: other.yaml:1:1: step 'two' is next, which is not there"
-    assert last.startswith(f"anew: run {failed} cannot go on there from event 8. ")
+    assert last.startswith(f"anew: run {failed} cannot continue there from event 8. ")
     as_json = desk.call("fork", failed, "--at", "8", "--program", other, "--json")
     assert [row["step"] for row in as_json.json["preview"]["misfits"]] == ["two"]
     assert len(desk.runs()) == 1
@@ -98,9 +98,9 @@ def test_a_document_that_does_not_fit_is_refused_with_every_reason(desk: Desk, f
     [
         ((), "Fork it at event 8, or from step 'two'."),
         (("--at", "99"), "there is no 99"),
-        (("--at", "1"), "nothing has begun by event 1"),
-        (("--from", "three"), "never came to step 'three'"),
-        (("--from", "two", "--visit", "2"), "never came to visit 2 of step 'two'"),
+        (("--at", "1"), "nothing has started by event 1"),
+        (("--from", "three"), "has not reached step 'three'"),
+        (("--from", "two", "--visit", "2"), "has not reached visit 2 of step 'two'"),
         (("--visit", "2"), "--visit says which visit of the step that --from names"),
         (("--at", "8", "--program", "none.yaml"), "cannot read none.yaml"),
         (("--at", "8", "--set", "x"), "is not of the form name=value"),

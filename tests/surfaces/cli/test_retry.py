@@ -61,7 +61,7 @@ def test_a_run_that_went_well_can_be_run_again_from_a_step(desk: Desk, failed: s
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [("nine", "the program has no step 'nine'"), ("three", "never came to step 'three'")],
+    [("nine", "the program has no step 'nine'"), ("three", "has not reached step 'three'")],
 )
 def test_a_step_there_was_not_is_one_clear_line(
     desk: Desk, failed: str, step: str, told: str
@@ -77,7 +77,7 @@ def test_a_run_without_a_failure_needs_a_step(desk: Desk) -> None:
     again = desk.call("retry", "last")
     assert again.status == 2
     assert again.is_one_clear_line(), again.err
-    assert "Say from which step to begin" in again.err
+    assert "Name the step to retry from" in again.err
 
 
 def test_what_was_retried_is_not_retried_in_bulk(desk: Desk, failed: str) -> None:

@@ -71,7 +71,7 @@ def tell(found: Foreseen, asked: Namespace) -> int | None:
     for misfit in misfits:
         print(f"anew: {visible(told_misfit(misfit))}", file=sys.stderr)
     if misfits:
-        told = f"run {found.run} cannot go on there from event {found.plan.at}"
+        told = f"run {found.run} cannot continue there from event {found.plan.at}"
         print(f"anew: {told}. {UNFIT_REMEDY}", file=sys.stderr)
         return status.BAD
     return status.DONE if asked.dry_run else None
