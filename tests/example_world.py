@@ -31,10 +31,9 @@ from anew.lab.server import LabServer
 from anew.lab.simulate import Simulation, simulate
 from anew.program.program import Program, RouteMode
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import Document, read_document
 from anew.runtime.questions import OpenQuestion
-from anew.runtime.restarts import successor
+from anew.runtime.run_logs import read_log, successor
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunId
 from anew.stores.sqlite import SqliteDatabase
@@ -227,7 +226,7 @@ async def _run(
             played = Played(order.document.program, await _line(engine, run))
         for child in await database.archive.runs(RunFilter(parent=run)):
             document: Document = await engine.programs.get(child.digest)
-            log = await whole_log(database.archive, child.run)
+            log = await read_log(database.archive, child.run)
             played.children.append(Played(document.program, [log]))
         return played
     finally:
@@ -242,7 +241,7 @@ async def _line(engine: Engine, run: RunId) -> list[list[e.Event]]:
     following: RunId | None = run
     while following is not None:
         await engine.wait(following)
-        logs.append(await whole_log(engine.database.archive, following))
+        logs.append(await read_log(engine.database.archive, following))
         following = await successor(engine.database.archive, following)
     return logs
 

@@ -10,8 +10,8 @@ from anew.engine.questions import chosen
 from anew.errors import ConfigError
 from anew.lab.script import BY_SCRIPT, SUCCESS, OutcomeQueue, keys_of, script_of
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 
@@ -209,7 +209,7 @@ async def played(database, document, scratch, *, file="test.yaml", **script):
         order = StartRequest(read_document(document, file), script.workload)
         started = await engine.start(order)
         state = await asyncio.wait_for(engine.wait(started.run), 60)
-        return await whole_log(database.archive, started.run), state, tool.calls
+        return await read_log(database.archive, started.run), state, tool.calls
     finally:
         driver.cancel()
         await sender.stop()

@@ -27,19 +27,18 @@ from anew.runtime import bootstrap
 from anew.runtime import engine as runtime
 from anew.runtime.blocked_on import BlockedOn
 from anew.runtime.engine import GRACE_SECONDS, SLOTS, Listener
-from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import (
     AutoApprove,
     Console,
     FromCallback,
     FromQueue,
-    Heard,
     Interviewer,
+    RecordedAnswer,
     Recording,
 )
 from anew.runtime.programs import Document
 from anew.runtime.questions import OpenQuestion
-from anew.runtime.restarts import successor
+from anew.runtime.run_logs import read_log, successor
 from anew.runtime.run_starts import StartRequest
 from anew.runtime.signals import OpenSignal
 from anew.store import RunId
@@ -65,7 +64,6 @@ __all__ = [
     "FromCallback",
     "FromQueue",
     "Graph",
-    "Heard",
     "Interviewer",
     "Node",
     "NodeType",
@@ -73,6 +71,7 @@ __all__ = [
     "OpenSignal",
     "Outcome",
     "ProgramError",
+    "RecordedAnswer",
     "Recording",
     "Role",
     "RunId",
@@ -192,7 +191,7 @@ class EmbeddedEngine:
 
     async def events(self, run: RunId) -> list[Event]:
         """The whole log of a run."""
-        return await whole_log(self.embedded.database.archive, run)
+        return await read_log(self.embedded.database.archive, run)
 
     def listen(self, listener: Listener) -> None:
         """Have `listener(run, events)` called after every commit, once it is durable."""

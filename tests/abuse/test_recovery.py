@@ -17,9 +17,9 @@ from anew.engine.state import RunStatus
 from anew.runtime.bootstrap import open_engine, open_server_engine
 from anew.runtime.databases import open_database, open_owned
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import read_document
 from anew.runtime.roles import ProcessRole
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.store import Lease, RunFilter, RunId, StaleLease
@@ -122,7 +122,7 @@ async def ends(engine: Engine, run: RunId) -> Any:
 
 
 async def names(engine: Engine, run: RunId) -> list[str]:
-    return [event.name for event in await whole_log(engine.database.archive, run)]
+    return [event.name for event in await read_log(engine.database.archive, run)]
 
 
 @pytest.mark.parametrize("runs", [1, 5])

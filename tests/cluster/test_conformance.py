@@ -14,10 +14,10 @@ from anew.lab.replay import replay
 from anew.lab.script import OutcomeQueue, script_of
 from anew.languages import load_text
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.runtime.programs import read_document
 from anew.runtime.roles import ProcessRole
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.stores.postgres import PostgresDatabase
 from anew.stores.remote import RemoteDatabase
@@ -139,7 +139,7 @@ async def played(database, folder, case):
             state = await asyncio.wait_for(server.wait(run), 30)
         finally:
             await server.cancel(run)
-        return await whole_log(database.archive, run), state
+        return await read_log(database.archive, run), state
 
 
 @pytest.mark.parametrize("case", daily(CASES, 6), ids=lambda case: case["id"])

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.runtime.programs import read_document
 from anew.runtime.roles import ProcessRole
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.stores.postgres import PostgresDatabase
@@ -107,7 +107,7 @@ async def run_there(name: str, database: PostgresDatabase, folder: Path, lab_url
             await server.cancel(run)
         for child in await database.archive.runs(RunFilter(parent=run)):
             program = (await server.programs.get(child.digest)).program
-            played.children.append(Played(program, [await whole_log(database.archive, child.run)]))
+            played.children.append(Played(program, [await read_log(database.archive, child.run)]))
         return played
 
 

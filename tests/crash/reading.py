@@ -16,7 +16,7 @@ from typing import Any
 from anew.engine.fold import fold
 from anew.lab.replay import replay
 from anew.runtime.databases import open_database
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import RunId
 from anew.surfaces.cli.history import program_of
 from anew.surfaces.cli.main import main as anew

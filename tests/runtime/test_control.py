@@ -13,10 +13,10 @@ from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages import load_text
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.keys import KeyInUse
 from anew.runtime.programs import read_document
 from anew.runtime.roles import ProcessRole
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.stores.memory import MemoryDatabase
@@ -105,7 +105,7 @@ class World:
         return await asyncio.wait_for(self.engine.wait(run), 10)
 
     async def log(self, run):
-        log = await whole_log(self.database.archive, run)
+        log = await read_log(self.database.archive, run)
         row = await self.database.archive.run(run)
         program = (await self.engine.programs.get(row.digest)).program
         assert replay(program, log) is None
@@ -610,7 +610,7 @@ async def _soon(holds):
 async def _until(world, run, name, times=1):
     async with asyncio.timeout(10):
         while True:
-            log = await whole_log(world.database.archive, run)
+            log = await read_log(world.database.archive, run)
             if sum(event.name == name for event in log) >= times:
                 return
             await asyncio.sleep(0.001)

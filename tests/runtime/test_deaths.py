@@ -15,9 +15,9 @@ from anew.engine import events as e
 from anew.engine.outcome import outcome_of
 from anew.lab.replay import replay
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.interviewers import AutoApprove
 from anew.runtime.programs import read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
@@ -115,7 +115,7 @@ async def ended(document, oracle, lives):
                 deaths += 1
             finally:
                 await die(engine)
-        return await whole_log(database.archive, run), state, deaths
+        return await read_log(database.archive, run), state, deaths
     finally:
         driver.cancel()
 

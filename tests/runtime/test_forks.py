@@ -13,10 +13,10 @@ from anew.errors import ConfigError
 from anew.lab.fork_preview import fork_preview
 from anew.lab.replay import replay
 from anew.runtime.bootstrap import open_engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.forks import ForkPoint, ForkRequest, Unfit
 from anew.runtime.keys import KeyInUse
 from anew.runtime.programs import read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.views.effects import CallKey
@@ -100,7 +100,7 @@ class World:
             await self.engine.adopt([run])
 
     async def log(self, run):
-        return await whole_log(self.engine.database.archive, run)
+        return await read_log(self.engine.database.archive, run)
 
     async def replays(self, run):
         row = await self.engine.database.archive.run(run)

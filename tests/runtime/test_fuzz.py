@@ -16,8 +16,8 @@ from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.lab.replay import replay
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.runtime.toolbox import Toolbox
 from anew.store import RunFilter
@@ -265,7 +265,7 @@ async def check(player, database, statuses):
     for run, status in zip(player.runs, statuses, strict=True):
         assert status is RunStatus.DONE or run in player.tool.cancelled
     for row in await database.archive.runs(RunFilter(limit=1000)):
-        log = await whole_log(database.archive, row.run)
+        log = await read_log(database.archive, row.run)
         program = (await player.engine.programs.get(row.digest)).program
         assert replay(program, log) is None
         assert fold(log).status is row.status

@@ -30,7 +30,7 @@ def test_a_file_has_one_owner_whatever_link_leads_to_it(tmp_path):
 def test_scratch_folders_belong_to_the_file_and_not_to_its_neighbours(tmp_path):
     async def scratch(name):
         async with open_engine(str(tmp_path / name)) as engine:
-            return engine.removal._scratch
+            return engine.removal.scratch
 
     one, other = asyncio.run(scratch("one.db")), asyncio.run(scratch("other.db"))
     (tmp_path / "link.db").symlink_to(tmp_path / "one.db")

@@ -6,7 +6,7 @@ import pytest
 
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.state import RunStatus
-from anew.runtime.fork_points import whole_log
+from anew.runtime.run_logs import read_log
 from anew.store import RunFilter, StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.hold import (
@@ -179,6 +179,6 @@ workflow:
         world.gate.answers.put_nowait({})
         assert (await world.ended(run)).status is RunStatus.DONE
         for row in await world.database.archive.runs(RunFilter()):
-            assert "sekret-1" not in repr(await whole_log(world.database.archive, row.run))
+            assert "sekret-1" not in repr(await read_log(world.database.archive, row.run))
 
     in_a_world(work, tmp_path)

@@ -125,7 +125,9 @@ def test_of_several_open_questions_one_must_be_named(tmp_path):
         assert {question.key.step for question in await still(world, run)} == {"one", "two"}
         with pytest.raises(ConfigError, match=r"2 open questions.*--step one.*--step two"):
             await people.answer(run, "yes")
-        with pytest.raises(ConfigError, match=r"step 'three' .* has no open question now; open: one, two"):
+        with pytest.raises(
+            ConfigError, match=r"step 'three' .* has no open question now; open: one, two"
+        ):
             await people.answer(run, "yes", step="three")
         await people.answer(run, "yes", step="two")
         await people.answer(run, "no")
@@ -503,7 +505,7 @@ def test_an_answer_after_the_deadline_is_told_when_the_time_was_over(tmp_path):
         return run
 
     async def answer(world):
-        said = rf"step ask was over at 1970-01-01T00:01:00.*`anew resume {run}` goes on"
+        said = rf"step ask was over at 1970-01-01T00:01:00.*`anew resume {run}` continues it"
         with pytest.raises(ConfigError, match=said):
             await world.engine.people.answer(run, "no")
 
@@ -515,7 +517,9 @@ def test_an_answer_that_fits_several_choices_is_told_which(tmp_path):
     async def work(world):
         run = await world.start(ASK.replace('"[N] No"', "No, Not yet, Later"))
         await still(world, run)
-        with pytest.raises(ConfigError, match=r"'n' fits several .* \[2\] No, \[3\] Not yet\. Say"):
+        with pytest.raises(
+            ConfigError, match=r"'n' fits several .* \[2\] No, \[3\] Not yet\. Name"
+        ):
             await world.engine.people.answer(run, "n")
 
     in_a_world(work, tmp_path)

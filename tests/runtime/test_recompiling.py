@@ -23,8 +23,8 @@ from anew.runtime.bootstrap import open_engine
 from anew.runtime.command_executor import execute
 from anew.runtime.commands import StartRun
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import compiled_again, read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter, RunId, StoredProgram
 from anew.stores.memory import MemoryDatabase
@@ -65,7 +65,7 @@ async def answered(engine: Engine, run: RunId) -> list[Event]:
     await engine.adopt([run])
     state = await asyncio.wait_for(engine.wait(run), 20)
     assert state.status is RunStatus.DONE
-    return await whole_log(engine.database.archive, run)
+    return await read_log(engine.database.archive, run)
 
 
 def inputs_of(log: Sequence[Event], step: str) -> dict:

@@ -7,7 +7,7 @@ from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.keys import check_key
 from anew.runtime.programs import read_document
-from anew.runtime.restarts import last_of_line, successor
+from anew.runtime.run_logs import last_of_chain, successor
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunFilter
 from anew.stores.memory import MemoryDatabase
@@ -50,7 +50,7 @@ def test_a_restart_begins_at_its_entry_with_the_workload_and_labels_of_the_first
         assert "start" not in {event.step for event in await world.log(following)}
         row = await world.database.archive.run(following)
         assert row.labels == {"team": "a"}
-        assert await last_of_line(world.database.archive, run) == following
+        assert await last_of_chain(world.database.archive, run) == following
 
     in_a_world(work, tmp_path)
 

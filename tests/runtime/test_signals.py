@@ -11,9 +11,11 @@ from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.lab.replay import replay
 from anew.languages import load_text
-from anew.runtime.fork_points import whole_log
+from anew.runtime.blocked_on import blocked_on
+from anew.runtime.families import NoSuchRun
 from anew.runtime.payloads import PayloadTooLarge
-from anew.runtime.signals import BadSignal, NoSuchRun, RunEnded, SignalsFull, open_signals
+from anew.runtime.run_logs import read_log
+from anew.runtime.signals import BadSignal, RunEnded, SignalsFull
 from anew.store import WaitReason
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
@@ -78,7 +80,7 @@ def test_a_run_waits_for_a_signal_and_holds_no_slot(tmp_path):
         still = await waiting(world, run)
         [awaited] = still.signals
         assert (awaited.key.step, awaited.signal, awaited.deadline) == ("pay", "paid", None)
-        assert await open_signals(world.database, run) == still.signals
+        assert (await blocked_on(world.database, run)).signals == still.signals
         row = await world.database.archive.run(run)
         assert row.status is RunStatus.WAITING
         [job] = await world.database.archive.jobs(run)
@@ -319,7 +321,7 @@ def test_secrets_of_a_payload_stay_out_of_the_log_and_are_usable(tmp_path, monke
         await waiting(world, run)
         await send(world, run, payload={"token": VALUE, "text": f"it is {VALUE}"}, by=VALUE)
         assert (await world.ended(run)).last_result is True
-        assert VALUE not in repr(await whole_log(world.database.archive, run))
+        assert VALUE not in repr(await read_log(world.database.archive, run))
 
     in_a_world(work, tmp_path)
 

@@ -12,6 +12,8 @@ import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from msgspec import Struct
+
 from anew.engine import events as e
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.state import FINAL, RunStatus, StepRunKey
@@ -19,7 +21,7 @@ from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
 from anew.runtime.ledger import Ledger
 from anew.runtime.programs import Document, Programs, compiled_beside
-from anew.runtime.restarts import last_of_line
+from anew.runtime.run_logs import last_of_chain
 from anew.runtime.run_starts import Started, StartRequest
 from anew.store import Archive, JobRef, RunId, RunRow
 from anew.tool import Answer, Call, Parked
@@ -28,27 +30,18 @@ from anew.values import Object, Value
 DEPTH_MAX = 16
 
 
-class ChildTool:
+class ChildTool(Struct, frozen=True, eq=False):
     """Needs to start runs and to read how they ended."""
 
-    def __init__(
-        self,
-        archive: Archive,
-        ledger: Ledger,
-        programs: Programs,
-        *,
-        start: Callable[[StartRequest], Awaitable[Started]],
-        cancel: Callable[[RunId, str], Awaitable[bool]],
-    ) -> None:
-        self._archive = archive
-        self._ledger = ledger
-        self._programs = programs
-        self._start = start
-        self._cancel = cancel
+    archive: Archive
+    ledger: Ledger
+    programs: Programs
+    start: Callable[[StartRequest], Awaitable[Started]]
+    cancel: Callable[[RunId, str], Awaitable[bool]]
 
     async def call(self, call: Call) -> Answer:
         key = _key(call)
-        run = await self._archive.run_of_key(key)
+        run = await self.archive.run_of_key(key)
         is_waited_for = not call.inputs.get("async", False)
         if run is None:
             begun = await self._begin(call, key, is_waited_for=is_waited_for)
@@ -58,17 +51,17 @@ class ChildTool:
         if not is_waited_for:
             return outcome_of({"run_id": str(run)})
         # The child may have been begun anew, as another run of its line.
-        row = await self._archive.run(await last_of_line(self._archive, run))
+        row = await self.archive.run(await last_of_chain(self.archive, run))
         if row is None or row.status not in FINAL:
             return Parked(None, "child")
         return await self._outcome(row, call.inputs.get("return_step"))
 
     async def give_up(self, call: Call) -> None:
         """The call's time is over, and with it the child's."""
-        run = await self._archive.run_of_key(_key(call))
+        run = await self.archive.run_of_key(_key(call))
         if run is not None:
-            run = await last_of_line(self._archive, run)
-            await self._cancel(run, f"its parent run {call.place.run} waited no longer")
+            run = await last_of_chain(self.archive, run)
+            await self.cancel(run, f"its parent run {call.place.run} waited no longer")
 
     async def close(self) -> None:
         """Nothing was opened."""
@@ -78,7 +71,7 @@ class ChildTool:
             RunId(int(call.place.run)),
             StepRunKey(call.place.step, call.place.visit, call.place.iteration),
         )
-        depth = (await self._ledger.live.get(parent.run)).depth + 1
+        depth = (await self.ledger.live.get(parent.run)).depth + 1
         if depth > DEPTH_MAX:
             message = f"child runs are nested {depth} deep; the limit (child depth) is {DEPTH_MAX}"
             return outcome_of(error=error_of("limit_exceeded", message))
@@ -91,7 +84,7 @@ class ChildTool:
             return outcome_of(error=error_of("reference", mistakes_of_child(refused)))
         except ConfigError as missing:
             return outcome_of(error=error_of("reference", str(missing)))
-        started = await self._start(
+        started = await self.start(
             StartRequest(
                 document,
                 workload,
@@ -106,13 +99,13 @@ class ChildTool:
     async def _document(self, call: Call) -> Document:
         file = call.inputs.get("file")
         if file is None:
-            return await self._programs.find(
+            return await self.programs.find(
                 str(call.inputs.get("path")), _version(call.inputs.get("version"))
             )
-        parent = await self._ledger.live.get(RunId(int(call.place.run)))
+        parent = await self.ledger.live.get(RunId(int(call.place.run)))
         is_graph = parent.program.language == "dot"
         data = await asyncio.to_thread(read_child, call.folder, str(file), is_confined=is_graph)
-        read = partial(self._programs.read, data, os.path.join(call.folder, str(file)))
+        read = partial(self.programs.read, data, os.path.join(call.folder, str(file)))
         return await compiled_beside(read, len(data))
 
     async def _outcome(self, row: RunRow, return_step: Value) -> Outcome:
@@ -129,14 +122,14 @@ class ChildTool:
         return outcome_of(error=failed, is_sealed=True)
 
     async def _step_outcome(self, row: RunRow, step: str) -> Outcome:
-        named = (await self._ledger.live.newest(row.run)).state.results.get(step)
+        named = (await self.ledger.live.newest(row.run)).state.results.get(step)
         if named is not None:
             return outcome_of(named.result, is_sealed=True)
         message = f"return_step {step!r} has no result in the child run {row.run}"
         return outcome_of(error=error_of("reference", message, child=str(row.run)))
 
     async def _result(self, row: RunRow) -> Value:
-        last = await self._archive.events(row.run, after=row.version - 1, limit=1)
+        last = await self.archive.events(row.run, after=row.version - 1, limit=1)
         return last[0].result if last and isinstance(last[0], e.RunDone) else None
 
 

@@ -13,11 +13,11 @@ from msgspec import Struct
 from anew.engine.events import Event
 from anew.engine.fold import evolve
 from anew.engine.state import RunState
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, RunId, RunRow, StoredEvent
 from anew.stores.damage import DamagedRun
 from anew.values import Object
 
-PAGE_EVENTS = 5_000
 # Damaged runs that a process remembers, so that its lists can name them.
 DAMAGES_KEPT_MAX = 1_000
 

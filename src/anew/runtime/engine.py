@@ -34,7 +34,7 @@ from anew.runtime.payloads import check_workload
 from anew.runtime.people import People
 from anew.runtime.programs import Programs
 from anew.runtime.removal import RunRemoval
-from anew.runtime.restarts import RestartTool
+from anew.runtime.restart_tool import RestartTool
 from anew.runtime.roles import ALONE, ProcessRole
 from anew.runtime.run_folders import RunFolders
 from anew.runtime.run_starts import RunStarter, Started, StartRequest

@@ -1,14 +1,28 @@
-"""Which runs have not ended, and which of them are the children that others wait for."""
+"""Which runs there are, which have not ended, and which are the children that others wait for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from anew.engine.state import FINAL, RunStatus
+from anew.errors import ConfigError
 from anew.store import Archive, RunFilter, RunId, RunRow
 
 OPEN_STATUSES = tuple(status for status in RunStatus if status not in FINAL)
 _PAGE = 500
+
+
+class NoSuchRun(ConfigError):
+    def __init__(self, run: RunId) -> None:
+        super().__init__(f"there is no run {run}. `anew runs` lists those there are.")
+
+
+async def existing_run(archive: Archive, run: RunId) -> RunRow:
+    """Its row; NoSuchRun when there is none."""
+    row = await archive.run(run)
+    if row is None:
+        raise NoSuchRun(run)
+    return row
 
 
 async def unfinished_runs(archive: Archive, parent: RunId | None = None) -> list[RunRow]:

@@ -10,17 +10,7 @@ from collections.abc import Sequence
 from anew.engine import events as e
 from anew.errors import ConfigError
 from anew.program.program import Program
-from anew.store import Archive, RunId
-
-_PAGE = 5_000
-
-
-async def whole_log(archive: Archive, run: RunId) -> list[e.Event]:
-    """Every event of a run, in order."""
-    log: list[e.Event] = []
-    while page := await archive.events(run, after=len(log), limit=_PAGE):
-        log.extend(page)
-    return log
+from anew.store import RunId
 
 
 def failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:

@@ -22,6 +22,7 @@ from anew.engine.shared_logs import share_at
 from anew.engine.state import RunState
 from anew.errors import ConfigError
 from anew.runtime.damage import check_row, folded, readable_log
+from anew.runtime.families import existing_run
 from anew.runtime.fork_points import events_before, failed_step
 from anew.runtime.keys import KeyInUse
 from anew.runtime.programs import Document, Programs
@@ -71,7 +72,7 @@ class ForkPoint(Struct, frozen=True):
 
 
 class ForkRequest(Struct, frozen=True):
-    """A wish for a fork of `run`, under `document` where one is given.
+    """Which fork of `run` to make, under `document` where one is given.
 
     `workload` is laid over the run's own. `cancels`: end `run` once the fork is durable.
     """
@@ -140,9 +141,7 @@ async def planned(
     new: Document | None = None,
 ) -> ForkPlan:
     """Where a fork of the run would be cut; ConfigError when it cannot be."""
-    row = await archive.run(run)
-    if row is None:
-        raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+    row = await existing_run(archive, run)
     own, found = await documents(row.digest), await readable_log(archive, check_row(row))
     log = found.events
     is_named = where.at is not None or where.step is not None
@@ -211,27 +210,18 @@ def told_misfit(found: Misfit) -> str:
     return f"{found.span}: {found.message}"
 
 
-class Forks:
+class Forks(Struct, frozen=True, eq=False):
     """Begins runs that share the log of others, for one engine."""
 
-    def __init__(
-        self,
-        archive: Archive,
-        programs: Programs,
-        starter: RunStarter,
-        *,
-        adopt: Callable[[Iterable[RunId]], Awaitable[None]],
-        cancel: Callable[[RunId, str], Awaitable[bool]],
-    ) -> None:
-        self._archive = archive
-        self._programs = programs
-        self._starter = starter
-        self._adopt = adopt
-        self._cancel = cancel
+    archive: Archive
+    programs: Programs
+    starter: RunStarter
+    adopt: Callable[[Iterable[RunId]], Awaitable[None]]
+    cancel: Callable[[RunId, str], Awaitable[bool]]
 
     async def plan(self, run: RunId, where: ForkPoint, new: Document | None = None) -> ForkPlan:
         """What a fork would begin with."""
-        return await planned(self._archive, self._programs.get, run, where=where, new=new)
+        return await planned(self.archive, self.programs.get, run, where=where, new=new)
 
     async def fork(self, order: ForkRequest) -> Started:
         """A new run that shares the beginning of another. The same key gives the same run.
@@ -249,8 +239,8 @@ class Forks:
             beginning = plan.beginning(run, reason, labels=labels, workload=order.workload)
             started = await self._begin(beginning, run, order.key, label=FORK_LABEL)
         if order.cancels:
-            await self._cancel(run, f"it continues as run {started.run}")
-        await self._adopt([started.run])
+            await self.cancel(run, f"it continues as run {started.run}")
+        await self.adopt([started.run])
         return started
 
     async def retry(
@@ -268,26 +258,26 @@ class Forks:
             beginning = plan.beginning(run, reason, labels=labels, workload={})
             beginning = replace(beginning, retry_of=run)
             started = await self._begin(beginning, run, key, label=RETRY_LABEL)
-        await self._adopt([started.run])
+        await self.adopt([started.run])
         return started
 
     async def _labels(self, run: RunId) -> dict[str, str]:
         """What a run is found by, and the one that goes on from it, too."""
-        row = await self._archive.run(run)
+        row = await self.archive.run(run)
         labels = {} if row is None else row.labels
         return {name: value for name, value in labels.items() if name not in _MADE_LABELS}
 
     async def _known(self, run: RunId, key: str | None, label: str) -> Started | None:
         """The run that the key names already: asked again, the old one may have moved on."""
-        known = None if key is None else await made_before(self._archive, run, key, label=label)
+        known = None if key is None else await made_before(self.archive, run, key, label=label)
         return None if known is None else Started(known, is_new=False)
 
     async def _begin(
         self, beginning: SharedHistory, run: RunId, key: str | None, *, label: str
     ) -> Started:
-        started = await self._starter.reopen(beginning, key)
+        started = await self.starter.reopen(beginning, key)
         if not started.is_new and key is not None:
-            await made_before(self._archive, run, key, label=label)
+            await made_before(self.archive, run, key, label=label)
         return started
 
 

@@ -70,7 +70,7 @@ class FromCallback:
         return await answer if isawaitable(answer) else answer
 
 
-class Heard(Struct, frozen=True):
+class RecordedAnswer(Struct, frozen=True):
     """A question, and what was said to it."""
 
     question: OpenQuestion
@@ -86,11 +86,11 @@ class Recording:
     def __init__(self, interviewer: Interviewer) -> None:
         self._interviewer = interviewer
         self.name: str | None = getattr(interviewer, "name", None)
-        self.record: list[Heard] = []
+        self.record: list[RecordedAnswer] = []
 
     async def ask(self, question: OpenQuestion) -> str | None:
         answer = await self._interviewer.ask(question)
-        self.record.append(Heard(question, answer))
+        self.record.append(RecordedAnswer(question, answer))
         return answer
 
 

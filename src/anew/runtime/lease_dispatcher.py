@@ -37,10 +37,10 @@ NOTHING = LeaseResult([], None)
 
 # Returns when a caller cannot be answered any more.
 Gone: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
-_Wish: TypeAlias = tuple[tuple[str, ...] | None, tuple[RunId, ...] | None]
+_LineKey: TypeAlias = tuple[tuple[str, ...] | None, tuple[RunId, ...] | None]
 
 
-class _Caller(Struct, eq=False):
+class _Waiter(Struct, eq=False):
     asked: LeaseRequest
     number: int
     answer: asyncio.Future[LeaseResult]
@@ -54,12 +54,12 @@ class _Line(Struct, eq=False):
 
     pools: tuple[str, ...] | None
     runs: tuple[RunId, ...] | None
-    callers: dict[int, _Caller] = field(default_factory=dict)
+    callers: dict[int, _Waiter] = field(default_factory=dict)
     look_at: int = 0
     poll_at: float = field(default_factory=lambda: asyncio.get_running_loop().time() + POLL_SECONDS)
 
     @property
-    def first(self) -> _Caller:
+    def first(self) -> _Waiter:
         return next(iter(self.callers.values()))
 
     def due_by(self, notice: Notice) -> int | None:
@@ -83,8 +83,8 @@ class LeaseDispatcher:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lines: dict[_Wish, _Line] = {}
-        self._waiting: dict[str, _Caller] = {}
+        self._lines: dict[_LineKey, _Line] = {}
+        self._waiting: dict[str, _Waiter] = {}
         self._given: OrderedDict[str, LeaseResult] = OrderedDict()
         self._numbers = count()
         self._stir = asyncio.Event()
@@ -139,7 +139,7 @@ class LeaseDispatcher:
 
     async def _wait(self, asked: LeaseRequest, gone: Gone) -> LeaseResult:
         line = self._line(asked)
-        caller = _Caller(asked, next(self._numbers), asyncio.get_running_loop().create_future())
+        caller = _Waiter(asked, next(self._numbers), asyncio.get_running_loop().create_future())
         line.callers[caller.number] = caller
         self._waiting[asked.ticket] = caller
         self._serve_on()
@@ -163,12 +163,12 @@ class LeaseDispatcher:
     def _line(self, asked: LeaseRequest) -> _Line:
         pools = None if asked.pools is None else tuple(sorted(set(asked.pools)))
         runs = None if asked.runs is None else tuple(sorted(set(asked.runs)))
-        wish = pools, runs
-        if wish not in self._lines:
-            self._lines[wish] = _Line(pools, runs)
-        return self._lines[wish]
+        key = pools, runs
+        if key not in self._lines:
+            self._lines[key] = _Line(pools, runs)
+        return self._lines[key]
 
-    def _step_out(self, line: _Line, caller: _Caller) -> None:
+    def _step_out(self, line: _Line, caller: _Waiter) -> None:
         """The last of a line takes it along; who comes next is looked for at once."""
         line.callers.pop(caller.number, None)
         if not line.callers and self._lines.get((line.pools, line.runs)) is line:

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from anew.engine.secrets import Secrets
 from anew.engine.state import LoopVisit, RunState
-from anew.errors import ConfigError
 from anew.program.program import Program
 from anew.runtime.damage import folded
+from anew.runtime.families import NoSuchRun
 from anew.runtime.programs import Document, Programs
 from anew.store import Archive, JobRef, RunId, Store
 
@@ -142,7 +142,7 @@ class LiveRuns:
     async def _load(self, run: RunId) -> LiveRun:
         stored = await self._store.load(run)
         if stored is None:
-            raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+            raise NoSuchRun(run)
         document = await self._programs.get(stored.digest)
         state = stored.snapshot or RunState()
         kept = state.version

@@ -12,7 +12,7 @@ from anew.engine.boundaries import Answered
 from anew.engine.state import FINAL, RunState
 from anew.errors import ConfigError
 from anew.runtime.blocked_on import BlockedOn, blocked_on
-from anew.runtime.families import families
+from anew.runtime.families import existing_run, families
 from anew.runtime.interviewers import Interviewer
 from anew.runtime.interviews import Interviews
 from anew.runtime.ledger import Ledger
@@ -126,9 +126,7 @@ class People:
         choice, and when someone else was faster. `asked` names the question that was seen, and
         `asking` the run that asks it, which may be a child.
         """
-        row = await self._database.archive.run(run)
-        if row is None:
-            raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+        row = await existing_run(self._database.archive, run)
         if row.status in FINAL:
             raise ConfigError(f"run {run} has ended ({row.status}): it has no open question.")
         questions = await open_questions(self._database, run)

@@ -17,8 +17,8 @@ from anew.engine.questions import accelerator, chosen, matching, pending, plain_
 from anew.engine.state import RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.runtime.damage import folded
-from anew.runtime.families import families, unfinished_runs
-from anew.runtime.fork_points import whole_log
+from anew.runtime.families import NoSuchRun, families, unfinished_runs
+from anew.runtime.run_logs import read_log
 from anew.store import Archive, Database, JobRow, RunId, Store, WaitReason
 from anew.stores.damage import DamagedRun
 
@@ -75,7 +75,7 @@ async def stored_state(store: Store, run: RunId) -> RunState:
     """The state of a run as the store has it."""
     stored = await store.load(run)
     if stored is None:
-        raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+        raise NoSuchRun(run)
     return folded(run, stored.events, stored.snapshot)
 
 
@@ -181,7 +181,7 @@ def choice_lines(choices: Sequence[str]) -> list[str]:
 
 async def nothing_open(archive: Archive, run: RunId) -> ConfigError:
     """What to tell someone whose answer nobody waits for: who was faster, if someone was."""
-    answers = [x for x in await whole_log(archive, run) if isinstance(x, HumanAnswered)]
+    answers = [x for x in await read_log(archive, run) if isinstance(x, HumanAnswered)]
     what = f"run {run} has no open question."
     if answers:
         last = answers[-1]

@@ -14,11 +14,11 @@ from anew.engine.events import Event
 from anew.engine.state import FINAL, RunState
 from anew.program.program import Program
 from anew.runtime.blocked_on import BlockedOn, blocked_on
-from anew.runtime.damage import PAGE_EVENTS, Readable, check_row, damage_row, folded, readable_log
+from anew.runtime.damage import Readable, check_row, damage_row, folded, readable_log
 from anew.runtime.json_rows import more_of
 from anew.runtime.lost_workers import lost_workers
 from anew.runtime.questions import OpenQuestion
-from anew.store import Archive, Database, JobRow, RunFilter, RunId, RunRow
+from anew.store import Database, JobRow, RunFilter, RunId, RunRow
 from anew.stores.damage import DamagedRun
 from anew.values import Object
 from anew.views.lost import LostWorker
@@ -46,16 +46,6 @@ class Record(Struct, frozen=True):
     @property
     def questions(self) -> list[OpenQuestion]:
         return [] if self.still is None else self.still.questions
-
-
-async def read_log(archive: Archive, run: RunId) -> list[Event]:
-    """The whole log, page by page."""
-    log: list[Event] = []
-    while True:
-        page = await archive.events(run, after=log[-1].seq if log else 0, limit=PAGE_EVENTS)
-        log.extend(page)
-        if len(page) < PAGE_EVENTS:
-            return log
 
 
 async def record_of(database: Database, row: RunRow, program: Program | None) -> Record:

@@ -7,9 +7,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
+from anew.runtime.families import existing_run
 from anew.runtime.questions import readable_state
 from anew.store import Database, JobRef, RunId, RunRow
 
@@ -17,26 +20,18 @@ from anew.store import Database, JobRef, RunId, RunRow
 SCRATCH_SECONDS = 24 * 3600
 
 
-class RunRemoval:
+class RunRemoval(Struct, frozen=True, eq=False):
     """Of one engine. `abandon` stops the calls of a run, `forget` lets go of it in memory."""
 
-    def __init__(
-        self,
-        database: Database,
-        scratch: Path,
-        *,
-        abandon: Callable[[RunId], None],
-        forget: Callable[[RunId], None],
-    ) -> None:
-        self._database = database
-        self._scratch = scratch
-        self._abandon = abandon
-        self._forget = forget
+    database: Database
+    scratch: Path
+    abandon: Callable[[RunId], None]
+    forget: Callable[[RunId], None]
 
     async def prune(self, ended_before: int) -> int:
         """Remove runs that ended before a moment, with all they left behind; how many."""
         removed = 0
-        while count := await self._database.archive.prune(ended_before=ended_before):
+        while count := await self.database.archive.prune(ended_before=ended_before):
             removed += count
         if removed:
             await self.tidy(ended_before)
@@ -44,30 +39,28 @@ class RunRemoval:
 
     async def drop(self, run: RunId) -> None:
         """Remove one run that has ended, or that is damaged; ConfigError for any other."""
-        parent = await _parent_of_dropped(self._database, run)
-        self._abandon(run)
-        await self._database.archive.remove(run)
-        self._forget(run)
-        await asyncio.to_thread(shutil.rmtree, self._scratch / str(run), ignore_errors=True)
+        parent = await _parent_of_dropped(self.database, run)
+        self.abandon(run)
+        await self.database.archive.remove(run)
+        self.forget(run)
+        await asyncio.to_thread(shutil.rmtree, self.scratch / str(run), ignore_errors=True)
         if parent is not None:  # it may wait for this run, and starts another in its place then
-            await self._database.store.wake(parent)
+            await self.database.store.wake(parent)
 
     async def tidy(self, ended_before: int | None = None) -> None:
         """Remove the files of runs that are gone, or ended before a moment (a day ago)."""
         if ended_before is None:
-            ended_before = self._database.clock.now() - SCRATCH_SECONDS * NANOSECONDS
-        for folder in self._scratch.glob("*"):
+            ended_before = self.database.clock.now() - SCRATCH_SECONDS * NANOSECONDS
+        for folder in self.scratch.glob("*"):
             if folder.name.isascii() and folder.name.isdigit():
-                row = await self._database.archive.run(RunId(int(folder.name)))
+                row = await self.database.archive.run(RunId(int(folder.name)))
                 if row is None or (row.ended_at is not None and row.ended_at < ended_before):
                     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 async def _parent_of_dropped(database: Database, run: RunId) -> JobRef | None:
     """The job that may wait for a run which may be dropped; ConfigError when it may not."""
-    row = await database.archive.run(run)
-    if row is None:
-        raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
+    row = await existing_run(database.archive, run)
     if row.damage is None and await readable_state(database.store, run) is not None:
         await _check_over(database, row)
     return row.parent

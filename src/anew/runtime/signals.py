@@ -23,10 +23,9 @@ from anew.engine.signals import (
 from anew.engine.state import FINAL, RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.program.policy import OutcomeStatus
-from anew.runtime.families import families
+from anew.runtime.families import existing_run
 from anew.runtime.ledger import Ledger
 from anew.runtime.payloads import check_size
-from anew.runtime.questions import readable_state
 from anew.store import Database, RunId
 from anew.values import Value
 from anew.weight import problem_of
@@ -36,10 +35,6 @@ Redact = Callable[[Outcome, Secrets | None], Outcome]
 
 class BadSignal(ConfigError):
     """Its name, its id or its payload cannot be a signal's."""
-
-
-class NoSuchRun(ConfigError):
-    """There is no run that the signal could be for."""
 
 
 class RunEnded(ConfigError):
@@ -69,28 +64,12 @@ def signals_of(run: RunId, state: RunState) -> list[OpenSignal]:
     ]
 
 
-async def open_signals(database: Database, run: RunId) -> list[OpenSignal]:
-    """What a run and the children it waits for wait for."""
-    found: list[OpenSignal] = []
-    for member in await families(database.archive, [run]):
-        state = await readable_state(database.store, member)
-        found.extend([] if state is None else signals_of(member, state))
-    return found
-
-
-class Signals:
+class Signals(Struct, frozen=True, eq=False):
     """Of one engine. `redact` takes secrets out of an outcome, as for the answers of tools."""
 
-    def __init__(
-        self,
-        database: Database,
-        ledger: Ledger,
-        *,
-        redact: Redact,
-    ) -> None:
-        self._database = database
-        self._ledger = ledger
-        self._redact = redact
+    database: Database
+    ledger: Ledger
+    redact: Redact
 
     async def signal(
         self,
@@ -107,19 +86,17 @@ class Signals:
         """
         _check_words(name, id, by)
         _check_payload(payload)
-        row = await self._database.archive.run(run)
-        if row is None:
-            raise NoSuchRun(f"there is no run {run}. `anew runs` lists those there are.")
-        live = await self._ledger.live.newest(run)
+        row = await existing_run(self.database.archive, run)
+        live = await self.ledger.live.newest(run)
         if row.status in FINAL or live.state.is_final:
             return _unheard(run, live.state, Signalled(name, payload, id))
         # Whoever sends it may send secrets, too; the log learns none that this process knows.
         said = Outcome(OutcomeStatus.OK, payload, logs={"by": by})
-        kept = self._redact(said, live.secrets)
+        kept = self.redact(said, live.secrets)
         came = Signalled(name, kept.result, id, kept.logs["by"])
-        if (await self._ledger.apply(run, came)).has_moved:
+        if (await self.ledger.apply(run, came)).has_moved:
             return True
-        return _unheard(run, (await self._ledger.live.newest(run)).state, came)
+        return _unheard(run, (await self.ledger.live.newest(run)).state, came)
 
 
 def _check_payload(payload: Value) -> None:

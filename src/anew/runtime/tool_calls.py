@@ -64,13 +64,12 @@ class _Limit(Struct):
             self.is_own = True
 
 
-class ToolCaller:
+class ToolCaller(Struct, frozen=True, eq=False):
     """Calls tools for the runner."""
 
-    def __init__(self, toolbox: Toolbox, keychain: Keychain, clock: Clock) -> None:
-        self._toolbox = toolbox
-        self._keychain = keychain
-        self._clock = clock
+    toolbox: Toolbox
+    keychain: Keychain
+    clock: Clock
 
     async def answer(self, ask: Invoke, site: CallSite) -> Answer:
         """The tool's answer, cleaned of secrets."""
@@ -86,10 +85,10 @@ class ToolCaller:
             answer = outcome_of(error=_failure(ask.tool.kind, error))
         if not isinstance(answer, Outcome):
             return answer
-        return self._keychain.redactor.redact_outcome(answer, site.secrets)
+        return self.keychain.redactor.redact_outcome(answer, site.secrets)
 
     async def _call(self, ask: Invoke, site: CallSite) -> Answer:
-        tool = self._toolbox.get(ask.tool.kind)
+        tool = self.toolbox.get(ask.tool.kind)
         timeout = _timeout(ask)
         call = Call(
             kind=ask.tool.kind,
@@ -127,7 +126,7 @@ class ToolCaller:
         queues = getattr(tool, "queues", False)
         first = limit.deadline if queues else limit.end
         timer = asyncio.timeout(None if first is None else self._seconds_until(first))
-        is_over = limit.end <= self._clock.now()
+        is_over = limit.end <= self.clock.now()
         limit.is_own = limit.end != limit.deadline and (is_over or not queues)
         if queues:
             # Its own time begins when its turn comes.
@@ -146,17 +145,17 @@ class ToolCaller:
         return None
 
     def _seconds_until(self, moment: int) -> float:
-        return max(0.0, (moment - self._clock.now()) / NANOSECONDS)
+        return max(0.0, (moment - self.clock.now()) / NANOSECONDS)
 
     async def _inputs(self, ask: Invoke, site: CallSite) -> Object:
         given: Object = ask.inputs if isinstance(ask.inputs, dict) else {}
         if kind_named(ask.tool.kind).keeps_references:
             return given
         if site.secrets is not None:
-            given = await self._keychain.open(given, site.program, folder=site.folder)
+            given = await self.keychain.open(given, site.program, folder=site.folder)
         auth = given.get("auth")
         if auth is not None:
-            data = await self._keychain.auth_data(auth, site.program, folder=site.folder)
+            data = await self.keychain.auth_data(auth, site.program, folder=site.folder)
             given = {**given, "auth": data}
         return given
 
@@ -166,7 +165,7 @@ class ToolCaller:
             return ask.deadline
         # A call that is made again and again waits for one thing all the time.
         is_again = kind_named(ask.tool.kind).is_called_again
-        begun = ask.asked_at if is_again else self._clock.now()
+        begun = ask.asked_at if is_again else self.clock.now()
         end = begun + int(timeout.seconds * NANOSECONDS)
         return end if ask.deadline is None else min(end, ask.deadline)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct
+
 from anew.clock import Clock
 from anew.engine.boundaries import Skipped
 from anew.engine.events import WaitSkipped
@@ -15,6 +17,7 @@ from anew.engine.state import StepRunKey
 from anew.engine.waits import moment_waits
 from anew.errors import ConfigError
 from anew.program.findings import did_you_mean
+from anew.runtime.families import existing_run
 from anew.runtime.ledger import Ledger
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.turns import TURN_EVENTS_MAX
@@ -22,16 +25,13 @@ from anew.store import Database, RunId
 from anew.values import Object
 
 
-class WaitSkipper:
+class WaitSkipper(Struct, frozen=True, eq=False):
     """Of one engine."""
 
-    def __init__(
-        self, database: Database, ledger: Ledger, clock: Clock, *, redact: Callable[[str], str]
-    ) -> None:
-        self._database = database
-        self._ledger = ledger
-        self._clock = clock
-        self._redact = redact
+    database: Database
+    ledger: Ledger
+    clock: Clock
+    redact: Callable[[str], str]
 
     async def skip(
         self,
@@ -47,9 +47,8 @@ class WaitSkipper:
         ConfigError when there is no such run or step. A wait that is over changes nothing, so that
         it can be asked again.
         """
-        if await self._database.archive.run(run) is None:
-            raise ConfigError(f"there is no run {run}. `anew runs` lists those there are.")
-        live = await self._ledger.live.newest(run)
+        await existing_run(self.database.archive, run)
+        live = await self.ledger.live.newest(run)
         if step is not None and step not in live.program.steps:
             near = did_you_mean(step, live.program.steps) or "`anew show` lists its steps."
             raise ConfigError(f"run {run} has no step {step!r}. {near}")
@@ -61,10 +60,10 @@ class WaitSkipper:
             return all(said is None or said == found for said, found in pairs)
 
         # People's names may be secrets, too; the log learns none that this process knows.
-        by = None if by is None else self._redact(by)
+        by = None if by is None else self.redact(by)
         found: list[WaitSkipped] = []
         for keys in self._groups(live, is_meant):
-            applied = await self._ledger.apply(run, Skipped(keys, by))
+            applied = await self.ledger.apply(run, Skipped(keys, by))
             found += [event for event in applied.events if isinstance(event, WaitSkipped)]
         return found
 
@@ -72,7 +71,7 @@ class WaitSkipper:
         self, live: LiveRun, is_meant: Callable[[StepRunKey], bool]
     ) -> Iterator[tuple[StepRunKey, ...]]:
         """The step-runs that wait, as many at a time as one commit may hold."""
-        waits = moment_waits(live.program, live.state, self._clock.now())
+        waits = moment_waits(live.program, live.state, self.clock.now())
         keys = [wait.run.key for wait in waits if is_meant(wait.run.key)]
         for begin in range(0, len(keys), TURN_EVENTS_MAX):
             yield tuple(keys[begin : begin + TURN_EVENTS_MAX])

@@ -13,8 +13,8 @@ import pytest
 from anew.engine.state import RunState, RunStatus
 from anew.languages import load_text
 from anew.runtime.engine import Engine
-from anew.runtime.fork_points import whole_log
 from anew.runtime.programs import read_document
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import StartRequest
 from anew.stores.memory import MemoryDatabase
 from tests.tools.agent.agent_calls import a_model_server, bounded
@@ -32,7 +32,7 @@ class World:
         document = read_document(text, str(self._folder / name))
         run = (await self.engine.start(StartRequest(document, {}))).run
         state = await self.engine.wait(run)
-        return state, await whole_log(self.database.archive, run)
+        return state, await read_log(self.database.archive, run)
 
 
 def in_a_world(folder: Path, work: Callable[[World], Awaitable[None]]) -> None:

@@ -17,7 +17,7 @@ from anew.lab.coverage import Coverage, CoverageTally
 from anew.lab.whatif import SAMPLES_DEFAULT, Whatif, whatif
 from anew.lab.whatif.lines import answer_lines
 from anew.program.program import Program
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import RunFilter
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import DocumentSource

@@ -12,7 +12,7 @@ from anew.lab.whatif import PastRun
 from anew.lab.whatif.verdict import SkippedRun
 from anew.program.program import Program
 from anew.runtime.engine import Engine
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import RunFilter, RunRow
 
 # Of all runs of one request together: about 100 MB.

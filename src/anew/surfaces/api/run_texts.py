@@ -16,8 +16,8 @@ from anew.lab.recording import record
 from anew.lab.recording.recording_check import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
 from anew.program.program import Program
-from anew.runtime.lines import line_of
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE, Record
+from anew.runtime.run_logs import read_chain
 from anew.store import RunRow, StoredProgram
 from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
@@ -158,7 +158,7 @@ async def scenario(request: ApiRequest) -> Response:
         detail = f"the document of run {row.run} cannot be compiled by this version of Anew"
         raise ApiError("conflict", detail)
     async with request.service.reading:
-        runs = await line_of(request.engine.database.archive, row.run)
+        runs = await read_chain(request.engine.database.archive, row.run)
         study = partial(_scenario, row, program, stored.dialect, runs)
         try:
             text = await request.service.analyses.run(study, seconds=SCENARIO_SECONDS_MAX)

@@ -16,7 +16,8 @@ from anew.runtime.commands import DropRun
 from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key
 from anew.runtime.programs import Document, NotRegistered
-from anew.runtime.records import Record, read_log, record_of, report_of_record
+from anew.runtime.records import Record, record_of, report_of_record
+from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import Started, StartRequest
 from anew.store import RunRow
 from anew.surfaces.api.documents import DocumentSource

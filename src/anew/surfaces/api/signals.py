@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from anew.runtime.families import NoSuchRun
 from anew.runtime.payloads import PayloadTooLarge, payload_bytes_max
-from anew.runtime.signals import NoSuchRun, RunEnded, SignalsFull
+from anew.runtime.signals import RunEnded, SignalsFull
 from anew.runtime.webhooks import PREFIX, Webhooks
 from anew.store import RunId
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse

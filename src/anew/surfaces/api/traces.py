@@ -14,8 +14,9 @@ from msgspec import Struct, field
 
 from anew.errors import EngineBug
 from anew.program.program import Program
-from anew.runtime.damage import PAGE_EVENTS, out_of_place
+from anew.runtime.damage import out_of_place
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, RunId, RunRow
 from anew.views.picture.tracing import Trace
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from anew.errors import ConfigError
-from anew.runtime.damage import PAGE_EVENTS
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for

@@ -14,7 +14,7 @@ from anew.program.program import Program
 from anew.runtime.blocked_on import blocked_on
 from anew.runtime.engine import SLOTS
 from anew.runtime.json_rows import more_of
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import Database, RunId
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted

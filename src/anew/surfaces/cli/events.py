@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from anew.engine.events import Event
 from anew.engine.moments import moment_text
-from anew.runtime.damage import PAGE_EVENTS, readable_page
+from anew.runtime.damage import readable_page
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for

@@ -10,14 +10,8 @@ from argparse import Namespace
 from msgspec.structs import asdict
 
 from anew.errors import ConfigError, EngineBug
-from anew.runtime.damage import (
-    PAGE_EVENTS,
-    Readable,
-    damage_row,
-    out_of_place,
-    raw_rows,
-    readable_page,
-)
+from anew.runtime.damage import Readable, damage_row, out_of_place, raw_rows, readable_page
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId, RunRow
 from anew.stores.damage import DamagedRun
 from anew.surfaces.cli import status

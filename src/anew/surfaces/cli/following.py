@@ -6,9 +6,8 @@ What it asks of people is asked here, and the answers are handed in there.
 from __future__ import annotations
 
 from anew.runtime.blocked_on import BlockedOn, blocked_on
-from anew.runtime.damage import PAGE_EVENTS
 from anew.runtime.questions import is_blocked
-from anew.runtime.restarts import successor
+from anew.runtime.run_logs import PAGE_EVENTS, successor
 from anew.store import Database, RunId
 from anew.surfaces.cli.asking import There, interview, interviewer_for, stays
 from anew.surfaces.cli.attention import OwnerGone, is_left_alone, neglect_of

@@ -15,7 +15,7 @@ from anew.lab.recording import Recorded, record
 from anew.lab.recording.recording_check import heading_of, problem_of
 from anew.lab.recording.scenario_text import scenario_text
 from anew.program.program import Program
-from anew.runtime.lines import line_of
+from anew.runtime.run_logs import read_chain
 from anew.store import Database, RunRow, StoredProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -100,7 +100,7 @@ async def _subject(database: Database, said: str) -> _Subject:
             f"the program of run {row.run} ({row.program}) cannot be had, so the run cannot be "
             "played again."
         )
-    runs = await line_of(database.archive, row.run)
+    runs = await read_chain(database.archive, row.run)
     first = runs[0][0]
     file = first.file if isinstance(first, RunRequested) else None
     return _Subject(row, program, stored, runs, file)

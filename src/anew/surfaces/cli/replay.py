@@ -14,7 +14,7 @@ from anew.errors import ConfigError
 from anew.lab.replay import Derivation, Difference, Replayed, posing_as
 from anew.lab.replay.field_differences import Field, SourcePlace, fields_of, spots_of
 from anew.program.program import Program
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for

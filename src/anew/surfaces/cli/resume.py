@@ -13,7 +13,7 @@ from anew.runtime.commands import ResumeAll, ResumeRun
 from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine
 from anew.runtime.families import unfinished_runs
-from anew.runtime.restarts import successor
+from anew.runtime.run_logs import successor
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for

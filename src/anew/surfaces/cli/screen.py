@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anew.clock import Clock
 from anew.engine.events import Event
 from anew.program.program import Program
-from anew.runtime.damage import PAGE_EVENTS
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId, StoreError
 from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.news import News, news_of

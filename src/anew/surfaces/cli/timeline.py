@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, to_row
 from anew.engine.state import FINAL
 from anew.runtime.blocked_on import blocked_on
-from anew.runtime.damage import PAGE_EVENTS
 from anew.runtime.questions import is_blocked
+from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for

@@ -12,7 +12,7 @@ from anew.errors import ConfigError
 from anew.lab.whatif import PastRun
 from anew.lab.whatif.verdict import SkippedRun
 from anew.program.program import Program
-from anew.runtime.records import read_log
+from anew.runtime.run_logs import read_log
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli.documents import STANDARD_INPUT
 from anew.surfaces.cli.history import find_run, program_of

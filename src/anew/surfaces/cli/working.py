@@ -24,7 +24,7 @@ from anew.runtime.databases import kind_of, open_database
 from anew.runtime.engine import SLOTS, Engine
 from anew.runtime.interviewers import AutoApprove
 from anew.runtime.ownership import Owned
-from anew.runtime.restarts import successor
+from anew.runtime.run_logs import successor
 from anew.store import Database, RunId, StoreError, StoreGone
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.engine.events import RunRequested
@@ -18,40 +19,32 @@ from anew.runtime.keys import RESTART
 from anew.runtime.ledger import Ledger
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
+from anew.runtime.run_logs import successor
 from anew.runtime.run_starts import Started, StartRequest
 from anew.store import Archive, RunId
 from anew.tool import Answer, Call
 
 
-class RestartTool:
+class RestartTool(Struct, frozen=True, eq=False):
     """Needs to start runs, and to go on with one that was started before."""
 
-    def __init__(
-        self,
-        archive: Archive,
-        ledger: Ledger,
-        programs: Programs,
-        *,
-        start: Callable[[StartRequest], Awaitable[Started]],
-        adopt: Callable[[Iterable[RunId]], Awaitable[None]],
-    ) -> None:
-        self._archive = archive
-        self._ledger = ledger
-        self._programs = programs
-        self._start = start
-        self._adopt = adopt
+    archive: Archive
+    ledger: Ledger
+    programs: Programs
+    start: Callable[[StartRequest], Awaitable[Started]]
+    adopt: Callable[[Iterable[RunId]], Awaitable[None]]
 
     async def call(self, call: Call) -> Answer:
         run = RunId(int(call.place.run))
-        known = await successor(self._archive, run)
+        known = await successor(self.archive, run)
         if known is None:
-            live = await self._ledger.live.get(run)
+            live = await self.ledger.live.get(run)
             order = await self._order(live, str(call.inputs.get("entry")))
             if isinstance(order, Outcome):
                 return order
-            started = await self._start(order)
+            started = await self.start(order)
             known = started.run
-        await self._adopt([known])
+        await self.adopt([known])
         return outcome_of({"run_id": str(known)})
 
     async def _order(self, live: LiveRun, entry: str) -> StartRequest | Outcome:
@@ -62,9 +55,9 @@ class RestartTool:
         if entry not in live.program.steps:
             message = f"the program has no step {entry!r} to restart at"
             return outcome_of(error=error_of("reference", message))
-        row, request = await self._archive.run(live.id), await self._request(live.id)
+        row, request = await self.archive.run(live.id), await self._request(live.id)
         assert row is not None
-        document = await self._programs.get(row.digest)
+        document = await self.programs.get(row.digest)
         if request.file is not None:
             document = replace(document, file=request.file)
         return StartRequest(
@@ -80,22 +73,10 @@ class RestartTool:
         )
 
     async def _request(self, run: RunId) -> RunRequested:
-        first = await self._archive.events(run, limit=1)
+        first = await self.archive.events(run, limit=1)
         if not first or not isinstance(first[0], RunRequested):
             raise EngineBug(f"the log of run {run} does not begin with its request")
         return first[0]
 
     async def close(self) -> None:
         """Nothing was opened."""
-
-
-async def successor(archive: Archive, run: RunId) -> RunId | None:
-    """The run that took the place of this one, if one did."""
-    return await archive.run_of_key(f"{RESTART}{run}")
-
-
-async def last_of_line(archive: Archive, run: RunId) -> RunId:
-    """The run that goes on, after all that took each other's place."""
-    while (following := await successor(archive, run)) is not None:
-        run = following
-    return run
