@@ -67,7 +67,7 @@ class Drive:
             place = (run.key, run.task, run.task_visit, run.attempt)
             return Reported(run.key, self.outcome(place, self.seed), run.started_seq)
         if run.status is StepRunStatus.ASKING:
-            return Answered(run.key, (run.asked.choices or ["yes"])[0])
+            return Answered(run.key, (run.question.choices or ["yes"])[0])
         if run.status is StepRunStatus.AWAITING:
             return Signalled(run.awaited.signal)
         self.now = max(self.now, run.resume_at or 0)

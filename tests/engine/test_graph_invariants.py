@@ -181,8 +181,8 @@ def what_cancelled_branches_did_is_gone(world):
     """Neither what they wrote nor how their steps went is known to anybody."""
     cancelled = visits_in_cancelled_branches(world.log)
     grounds: list[RunState | Branch] = [world.state, *world.state.branches.values()]
-    for ground in grounds:
-        assert not {f"by {step} {visit}" for step, visit in cancelled} & ground.ctx.keys()
+    for owner in grounds:
+        assert not {f"by {step} {visit}" for step, visit in cancelled} & owner.ctx.keys()
     ended = {(x.step, x.visit) for x in world.log if isinstance(x, e.StepDone | e.StepFailed)}
     assert world.state.verdicts.keys() <= {step for step, _ in ended - cancelled}
 

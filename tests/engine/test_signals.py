@@ -136,8 +136,8 @@ class World:
 
 def kept_of(world, signal):
     """The payloads of one name that nobody has waited for."""
-    inbox = world.state.inboxes.get(signal)
-    return [] if inbox is None else [one.payload for one in inbox.kept]
+    buffer = world.state.signal_buffers.get(signal)
+    return [] if buffer is None else [one.payload for one in buffer.kept]
 
 
 def test_a_signal_gives_its_payload_to_the_task_that_waits():
@@ -293,11 +293,11 @@ def test_the_payloads_a_run_keeps_are_bounded_together(monkeypatch):
     world.do(Signalled("other", "w" * 18))
     assert kept_of(world, "paid") == ["x" * 10, "z"]
     assert kept_of(world, "other") == ["w" * 18]
-    assert {name: inbox.chars for name, inbox in world.state.inboxes.items()} == {
+    assert {name: buffer.chars for name, buffer in world.state.signal_buffers.items()} == {
         "paid": 15,
         "other": 20,
     }
-    assert list(world.settled().state.inboxes) == ["other"]
+    assert list(world.settled().state.signal_buffers) == ["other"]
 
 
 def test_the_ids_a_run_remembers_are_bounded(monkeypatch):
@@ -488,10 +488,10 @@ def test_each_signal_serves_at_most_one_wait_and_each_wait_is_served_at_most_onc
     left = {one.seq for one in _kept(world.state)}
     assert set(origins) | left == set(came)
     assert not set(origins) & left
-    for name, inbox in world.state.inboxes.items():
-        assert inbox.chars == sum(one.chars for one in inbox.kept)
-        assert set(inbox.ids) == {id_ for signal, id_ in ids if signal == name}
-        assert inbox.kept or inbox.ids
+    for name, buffer in world.state.signal_buffers.items():
+        assert buffer.chars == sum(one.chars for one in buffer.kept)
+        assert set(buffer.ids) == {id_ for signal, id_ in ids if signal == name}
+        assert buffer.kept or buffer.ids
     _check_waits(log)
     if world.state.status in (RunStatus.RUNNING, RunStatus.WAITING):
         live = world.state.live_step_runs()
@@ -501,7 +501,7 @@ def test_each_signal_serves_at_most_one_wait_and_each_wait_is_served_at_most_onc
 
 
 def _kept(state):
-    return [one for inbox in state.inboxes.values() for one in inbox.kept]
+    return [one for buffer in state.signal_buffers.values() for one in buffer.kept]
 
 
 def _check_waits(log):

@@ -57,12 +57,12 @@ def test_a_move_adds_no_time(tmp_path, text, kind):
     async def work(world):
         old = await started(world, text, kind)
         (was,) = (await world.engine.ledger.live.get(old)).state.live_step_runs()
-        before = (was.asked_at, was.resume_at, was.asked, was.awaited)
+        before = (was.asked_at, was.resume_at, was.question, was.awaited)
         plan = await world.engine.forks.plan(old, ForkPoint())
         assert fork_preview(plan).notes == ["deadlines and sleeps end when they were to end"]
         run, cut = await forked(world, ForkRequest(old, cancels=True))
         assert cut.later_by == 0
-        assert (run.asked_at, run.resume_at, run.asked, run.awaited) == before
+        assert (run.asked_at, run.resume_at, run.question, run.awaited) == before
 
     in_a_world(work, tmp_path)
 

@@ -110,7 +110,7 @@ def _arrived(token: Token, group: BranchGroup) -> bool:
 def _joined(state: RunState, group: BranchGroup, gather: Gather) -> Joined | None:
     ended = [state.branches[one] for one in group.ended]
     left = [state.branches[one] for one in group.branches if one not in group.ended]
-    verdict = _verdict(gather, [one.said.verdict for one in ended], len(left))
+    verdict = _verdict(gather, [one.summary.verdict for one in ended], len(left))
     return None if verdict is None else Joined(group, gather, verdict, ended, left)
 
 
@@ -176,11 +176,11 @@ def failure_of(step: Step, run: StepRun) -> Object | None:
 
 
 def _result(branch: Branch) -> Object:
-    result: Object = {"verdict": branch.said.verdict.value, "written": _public(branch.written)}
-    if branch.said.word is not None:
-        result["word"] = branch.said.word
-    if branch.said.label is not None:
-        result["label"] = branch.said.label
+    result: Object = {"verdict": branch.summary.verdict.value, "written": _public(branch.written)}
+    if branch.summary.word is not None:
+        result["word"] = branch.summary.word
+    if branch.summary.label is not None:
+        result["label"] = branch.summary.label
     if branch.error is not None:
         result["error"] = branch.error
     return result
@@ -191,7 +191,7 @@ def _public(written: Object) -> Object:
 
 
 def _winner(joined: Joined) -> Branch | None:
-    wins = (branch for branch in joined.ended if branch.said.verdict is Verdict.SUCCESS)
+    wins = (branch for branch in joined.ended if branch.summary.verdict is Verdict.SUCCESS)
     return next(wins, None)
 
 
@@ -201,13 +201,13 @@ def _best(ended: Sequence[Branch]) -> str | None:
     def rank(branch: Branch) -> tuple[int, float, str]:
         score = branch.ctx.get("score")
         is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
-        return _RANK[branch.said.verdict], -float(score or 0) if is_number else 0.0, branch.name
+        return _RANK[branch.summary.verdict], -float(score or 0) if is_number else 0.0, branch.name
 
     return min(ended, key=rank).name if ended else None
 
 
 def _error(joined: Joined) -> Object:
-    failed = [branch for branch in joined.ended if branch.said.verdict is Verdict.FAILURE]
+    failed = [branch for branch in joined.ended if branch.summary.verdict is Verdict.FAILURE]
     first = next((branch.error for branch in failed if branch.error is not None), None)
     names = ", ".join(branch.name for branch in failed) or "none"
     message = f"the branches do not satisfy {joined.gather.policy.value}; failed: {names}"
@@ -225,7 +225,7 @@ def _merged(joined: Joined) -> Object:
         winner = _winner(joined)
         ended = [*(one for one in ended if one is not winner), *([winner] if winner else [])]
     elif policy is JoinPolicy.K_OF_N:
-        ended = [one for one in ended if one.said.verdict is Verdict.SUCCESS]
+        ended = [one for one in ended if one.summary.verdict is Verdict.SUCCESS]
     merged: Object = {}
     for branch in ended:
         for path, value in branch.written.items():

@@ -29,7 +29,7 @@ from anew.engine.boundaries import (
 )
 from anew.engine.loops import open_loop
 from anew.engine.outcome import error_of
-from anew.engine.pipeline import Ask, Ended, Invoke, Pipeline, Wait
+from anew.engine.pipeline import Ended, Invoke, NextAction, Pipeline, Wait
 from anew.engine.questions import chosen
 from anew.engine.record import Moment, Recorder
 from anew.engine.scope import job_of
@@ -82,7 +82,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
     recorder = Recorder(program, state, moment)
     if not _is_expected(recorder, boundary):
         return Transition([], [], None)
-    ask: Ask | None = None
+    ask: NextAction | None = None
     match boundary:
         case Reported():
             ask = Pipeline(recorder, boundary.key).report(boundary.outcome)
@@ -171,7 +171,7 @@ def _is_awaited(
         case Lost():
             return run.status is StepRunStatus.EXECUTING
         case Answered():
-            asked = run.asked if run.status is StepRunStatus.ASKING else None
+            asked = run.question if run.status is StepRunStatus.ASKING else None
             if asked is None or (asked.deadline is not None and asked.deadline < now):
                 return False
             return chosen(asked.choices, boundary.answer) is not None
@@ -214,8 +214,8 @@ def _take_answer(recorder: Recorder, answered: Answered) -> None:
     """The answer is kept; whoever takes the step-run next goes on with it."""
     run = recorder.state.step_run(answered.key)
     assert run is not None
-    assert run.asked is not None
-    choices, secrets = run.asked.choices, recorder.moment.secrets
+    assert run.question is not None
+    choices, secrets = run.question.choices, recorder.moment.secrets
     # What a person types may be a secret; the log does not learn it.
     said, by = answered.answer, answered.by
     if secrets is not None:
@@ -268,7 +268,7 @@ def _skip(recorder: Recorder, skipped: Skipped) -> None:
             recorder.jobs.append(run.key)
 
 
-def _begin_step_run(recorder: Recorder, key: StepRunKey) -> Ask | None:
+def _begin_step_run(recorder: Recorder, key: StepRunKey) -> NextAction | None:
     step, run = recorder.program.steps[key.step], recorder.state.step_run(key)
     assert run is not None
     if step.loop is None or key.iteration is not None:

@@ -87,10 +87,10 @@ def task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> Non
     if verdict is _FAILURE and event.directive in _GOES_ON:
         verdict = _SUCCESS  # the author lets it count as one
     if verdict is not _SUCCESS or outcome.label or outcome.word or outcome.suggested:
-        run.said = OutcomeSummary(verdict, outcome.word, outcome.label, outcome.suggested)
+        run.summary = OutcomeSummary(verdict, outcome.word, outcome.label, outcome.suggested)
     else:
-        run.said = SUCCESS
-    run.asked = run.answer = run.answered_by = run.chosen = None
+        run.summary = SUCCESS
+    run.question = run.answer = run.answered_by = run.chosen = None
     run.awaited = run.payload = None
 
 
@@ -99,7 +99,7 @@ def retry_scheduled(state: RunState, run: StepRun, event: e.TaskRetryScheduled) 
     run.resume_at = event.not_before
     run.redirect = event.to
     if event.count is not None:
-        state.ground(run.branch).retries[run.key.step] = event.count
+        state.ctx_owner(run.branch).retries[run.key.step] = event.count
 
 
 def retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted) -> None:
@@ -111,11 +111,11 @@ def retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted) 
     if verdict is None and event.directive in _GOES_ON:
         verdict = _SUCCESS
     if verdict is not None:
-        run.said = OutcomeSummary(verdict, None, run.said.label, run.said.suggested)
+        run.summary = OutcomeSummary(verdict, None, run.summary.label, run.summary.suggested)
 
 
 def human_waiting(state: RunState, run: StepRun, event: e.HumanWaiting) -> None:
-    run.asked = Question(
+    run.question = Question(
         event.question,
         event.choices,
         event.action or TimeoutAction.FAIL,
@@ -139,12 +139,12 @@ def signal_waiting(state: RunState, run: StepRun, event: e.SignalWaiting) -> Non
 
 def signal_received(state: RunState, event: e.SignalReceived) -> None:
     if event.id is not None:
-        _inbox(state, event.signal).ids[event.id] = event.seq
+        _buffer(state, event.signal).ids[event.id] = event.seq
     if event.step is None:
         early = KeptSignal(event.seq, event.payload, len(json_text(event.payload)))
-        inbox = _inbox(state, event.signal)
-        inbox.kept.append(early)
-        inbox.chars += early.chars
+        buffer = _buffer(state, event.signal)
+        buffer.kept.append(early)
+        buffer.chars += early.chars
         return
     run = moved(state, event)
     run.resume_at = None
@@ -158,18 +158,18 @@ def wait_skipped(run: StepRun, event: e.WaitSkipped) -> None:
 
 def _taken_up(state: RunState, event: e.SignalReceived) -> KeptSignal:
     """The oldest of its name serves once."""
-    inbox = state.inboxes[event.signal]
-    first = inbox.kept.pop(0)
+    buffer = state.signal_buffers[event.signal]
+    first = buffer.kept.pop(0)
     if first.seq != event.kept:
         raise EngineBug(f"{event.name} (seq {event.seq}) takes up {event.kept}, not {first.seq}")
-    inbox.chars -= first.chars
-    if not inbox.kept and not inbox.ids:
-        del state.inboxes[event.signal]
+    buffer.chars -= first.chars
+    if not buffer.kept and not buffer.ids:
+        del state.signal_buffers[event.signal]
     return first
 
 
-def _inbox(state: RunState, signal: str) -> SignalBuffer:
-    return state.inboxes.setdefault(signal, SignalBuffer())
+def _buffer(state: RunState, signal: str) -> SignalBuffer:
+    return state.signal_buffers.setdefault(signal, SignalBuffer())
 
 
 def _patch(state: RunState, run: StepRun, patches: Object) -> None:

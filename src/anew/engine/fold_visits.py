@@ -49,16 +49,16 @@ def step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     key = StepRunKey(event.step, event.visit)
     run = StepRun(key, event.args, {}, origin=origin, branch=event.branch)
     state.active[event.step, event.visit] = run
-    ground = state.ground(event.branch)
-    if not isinstance(ground, RunState):
-        ground.live += 1
-        ground.has_begun = True
-    if ground.retries and origin.via in _NORMAL_WAYS and _succeeded(ground, event.step):
-        ground.retries.pop(event.step, None)
+    owner = state.ctx_owner(event.branch)
+    if not isinstance(owner, RunState):
+        owner.live += 1
+        owner.has_begun = True
+    if owner.retries and origin.via in _NORMAL_WAYS and _succeeded(owner, event.step):
+        owner.retries.pop(event.step, None)
 
 
-def _succeeded(ground: RunState | Branch, step: str) -> bool:
-    return ground.verdicts.get(step) == Verdict.SUCCESS
+def _succeeded(owner: RunState | Branch, step: str) -> bool:
+    return owner.verdicts.get(step) == Verdict.SUCCESS
 
 
 def step_done(state: RunState, event: e.StepDone) -> None:
@@ -72,7 +72,7 @@ def step_done(state: RunState, event: e.StepDone) -> None:
             _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
     else:
         state.last_result = visit.result
-    repeated = state.ground(visit.branch).repeated
+    repeated = state.ctx_owner(visit.branch).repeated
     if repeated:
         repeated.pop(event.step, None)
     _keep_verdict(state, visit, event.verdict or _SUCCESS)
@@ -80,12 +80,12 @@ def step_done(state: RunState, event: e.StepDone) -> None:
 
 
 def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: Verdict) -> None:
-    ground = state.ground(visit.branch)
-    keep_verdict(ground, visit.key.step, verdict)
-    if not isinstance(ground, RunState):
-        said = visit.said if isinstance(visit, StepRun) else SUCCESS
-        ground.said = said if said.verdict is verdict else OutcomeSummary(verdict)
-        ground.error = None
+    owner = state.ctx_owner(visit.branch)
+    keep_verdict(owner, visit.key.step, verdict)
+    if not isinstance(owner, RunState):
+        said = visit.summary if isinstance(visit, StepRun) else SUCCESS
+        owner.summary = said if said.verdict is verdict else OutcomeSummary(verdict)
+        owner.error = None
 
 
 def _keep_result(state: RunState, step: str, result: StepResult) -> None:
@@ -102,24 +102,24 @@ def step_failed(state: RunState, event: e.StepFailed) -> None:
     if isinstance(visit, StepRun):
         state.last_result = moved(state, event).last
     _keep_verdict(state, visit, event.verdict or _FAILURE)
-    ground = state.ground(visit.branch)
+    owner = state.ctx_owner(visit.branch)
     if event.error.get("retryable") is False:
-        _count_repeats(ground, event.step, signature_of(event.error))
-    if isinstance(ground, Branch):
-        ground.error = event.error
+        _count_repeats(owner, event.step, signature_of(event.error))
+    if isinstance(owner, Branch):
+        owner.error = event.error
     if event.failure_mode is FailureEffect.BRANCH:
-        assert isinstance(ground, Branch)
-        ground.said = OutcomeSummary(_FAILURE)
-        end_branch(state, ground)
+        assert isinstance(owner, Branch)
+        owner.summary = OutcomeSummary(_FAILURE)
+        end_branch(state, owner)
     elif not event.handled:
         fail_run(state, event.error, is_stopping=event.failure_mode is FailureEffect.FAIL_FAST)
     _end_visit(state, event.step, event.visit)
 
 
-def _count_repeats(ground: RunState | Branch, step: str, signature: str) -> None:
-    known = ground.repeated.get(step)
+def _count_repeats(owner: RunState | Branch, step: str, signature: str) -> None:
+    known = owner.repeated.get(step)
     times = known.times + 1 if known is not None and known.signature == signature else 1
-    ground.repeated[step] = RepeatedFailure(signature, times)
+    owner.repeated[step] = RepeatedFailure(signature, times)
 
 
 def signature_of(error: Object) -> str:

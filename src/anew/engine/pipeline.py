@@ -22,7 +22,7 @@ from anew.engine.events import (
 )
 from anew.engine.moments import LAST_MOMENT
 from anew.engine.outcome import Outcome, error_of, outcome_of
-from anew.engine.policy import judge
+from anew.engine.policy import apply_policy
 from anew.engine.questions import asked_by, outcome_of_answer, outcome_of_silence
 from anew.engine.record import Recorder
 from anew.engine.relay import relayed
@@ -108,7 +108,7 @@ class Ended(Struct, frozen=True):
     to: str | None = None
 
 
-Ask: TypeAlias = Invoke | Wait | Ended
+NextAction: TypeAlias = Invoke | Wait | Ended
 
 
 class _Start(Struct, frozen=True):
@@ -140,18 +140,18 @@ class Pipeline:
         self._run: StepRun = run
         self._step: Step = recorder.program.steps[key.step]
 
-    def begin(self) -> Ask | None:
+    def begin(self) -> NextAction | None:
         """A worker took the step-run, for the first time or after another one was lost."""
         key = self._run.key
         if key.iteration is None and self._run.status is _SCHEDULED:
             self._recorder.emit(StepStarted(step=key.step, visit=key.visit))
         return self._go_on()
 
-    def wake(self) -> Ask | None:
+    def wake(self) -> NextAction | None:
         """The wait is over."""
         return self._go_on()
 
-    def report(self, outcome: Outcome) -> Ask | None:
+    def report(self, outcome: Outcome) -> NextAction | None:
         """The task that was asked for gave this outcome."""
         self._judge(outcome)
         return self._go_on()
@@ -159,9 +159,9 @@ class Pipeline:
     def _judge(self, outcome: Outcome) -> None:
         assert self._run.task is not None
         task = self._step.tasks[self._step.index_of[self._run.task]]
-        judge(self._recorder, self._run, task, outcome)
+        apply_policy(self._recorder, self._run, task, outcome)
 
-    def _go_on(self) -> Ask | None:
+    def _go_on(self) -> NextAction | None:
         """Move until something outside is needed. Inputs that do not render are outcomes too."""
         deadline = self._deadline()
         if self._run.status in FOR_OTHERS or self._run.status is _ANSWERED:
@@ -213,7 +213,7 @@ class Pipeline:
             awaited = run.awaited
             self._recorder.emit(SignalTimedOut(**place_of(self._run), signal=awaited.signal))
             return outcome_of_no_signal(awaited, run.asked_at)
-        asked = run.asked
+        asked = run.question
         assert asked is not None
         outcome, label = outcome_of_silence(asked, run.asked_at)
         self._recorder.emit(HumanTimedOut(**place_of(self._run), action=asked.action, label=label))
@@ -323,7 +323,7 @@ class Pipeline:
         self._recorder.emit(
             HumanWaiting(
                 **place_of(self._run),
-                question=asked.question,
+                question=asked.text,
                 choices=asked.choices,
                 deadline=asked.deadline,
                 action=asked.action,

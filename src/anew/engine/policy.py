@@ -55,7 +55,7 @@ class Settled(Struct, frozen=True):
     verdict: Verdict | None = None
 
 
-def judge(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
+def apply_policy(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
     """Write what the policy decides: `task.processed`, and the sequel of a retry."""
     _Judgement(recorder, run, task, outcome).write()
 
@@ -217,8 +217,8 @@ class _Judgement(Struct):
         """How many executions count so far: those of this visit, or the step's retries plus one."""
         if retry.budget is Budget.VISIT:
             return self.run.attempt
-        ground = self.recorder.state.ground(self.run.branch)
-        return ground.retries.get(self.run.key.step, 0) + 1
+        owner = self.recorder.state.ctx_owner(self.run.branch)
+        return owner.retries.get(self.run.key.step, 0) + 1
 
     def _exhausted(
         self, number: int, retry: Retry, attempts: int, reason: RetryLimit, scope: RunScope

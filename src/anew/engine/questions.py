@@ -41,14 +41,14 @@ def pending(state: RunState) -> list[PendingQuestion]:
         PendingQuestion(
             run.key,
             run.task or "",
-            run.asked.question,
-            run.asked.choices,
+            run.question.text,
+            run.question.choices,
             run.resume_at,
-            run.asked.action,
+            run.question.action,
             run.asked_at,
         )
         for run in asking
-        if run.asked is not None
+        if run.question is not None
     ]
 
 
@@ -144,7 +144,7 @@ def outcome_of_silence(asked: Question, asked_at: int) -> tuple[Outcome, str | N
         result = {"answer": None, "label": None, "by": None}
         return outcome_of(result, advice=Advice(verdict=Verdict.SKIPPED)), None
     seconds = ((asked.deadline or asked_at) - asked_at) / NANOSECONDS
-    error = error_of("timeout", f"nobody answered within {seconds:g} s: {asked.question}")
+    error = error_of("timeout", f"nobody answered within {seconds:g} s: {asked.text}")
     error["type"] = ErrorType.TIMEOUT.value
     if asked.action is TimeoutAction.RETRY:
         return outcome_of(error=error, advice=Advice(word=RETRY_WORD)), None

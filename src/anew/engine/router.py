@@ -104,8 +104,8 @@ class _Ending(Struct):
         return self.event == _FAILED
 
     @property
-    def said(self) -> OutcomeSummary:
-        return self.visit.said if isinstance(self.visit, StepRun) else SUCCESS
+    def summary(self) -> OutcomeSummary:
+        return self.visit.summary if isinstance(self.visit, StepRun) else SUCCESS
 
     def holds(self, condition: Condition, arc: Arc) -> bool:
         what = f"when of the arc {self.step.name} -> {arc.to}"
@@ -125,7 +125,7 @@ class _Ending(Struct):
             token["branch"] = self.visit.branch
         if arc.most is not None:
             token["arc"] = number
-        if self.has_failed or self.said != SUCCESS or self._leads_to_relay(arc):
+        if self.has_failed or self.summary != SUCCESS or self._leads_to_relay(arc):
             token["outcome"] = self._outcome()
         return token
 
@@ -147,7 +147,7 @@ class _Ending(Struct):
         )
 
     def _outcome(self) -> Object:
-        said, error = self.said, self.about.get("error")
+        said, error = self.summary, self.about.get("error")
         if error is None and isinstance(self.visit, StepRun):
             error = self.visit.error  # of a failure that its author lets count as something else
         return _outcome(said, Verdict.FAILURE if self.has_failed else said.verdict, error)
@@ -172,7 +172,7 @@ def send(
     if routing.branch is not None:
         token["branch"] = routing.branch
     if error is not None:
-        said = visit.said if isinstance(visit, StepRun) else SUCCESS
+        said = visit.summary if isinstance(visit, StepRun) else SUCCESS
         token["outcome"] = _outcome(said, verdict, error)
     routing.tokens, routing.reason = [token], via
 
@@ -288,7 +288,7 @@ def _choose_preferred(ending: _Ending, routing: Routing) -> None:
             routing.reason = RouteReason.FAIL_EDGE if ending.has_failed else RouteReason.CONDITION
             return
     if open_ways:
-        number, arc, routing.reason = _preferred(open_ways, ending.said)
+        number, arc, routing.reason = _preferred(open_ways, ending.summary)
         routing.note(number, arc, f"chosen by {routing.reason.value}", is_chosen=True)
 
 

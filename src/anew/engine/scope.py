@@ -62,7 +62,7 @@ class RunScope:
         self._args = run.args if run else args
         self._run = run or visit
         branch = self._run.branch if self._run else branch
-        ctx = state.ctx if branch is None else state.ground(branch).ctx
+        ctx = state.ctx if branch is None else state.ctx_owner(branch).ctx
         self._ctx = patched(ctx, run.own_ctx) if run and run.own_ctx else ctx
 
     @property
@@ -125,7 +125,7 @@ class RunScope:
         if run is None:
             return UNDEFINED
         state = self._recorder.state
-        ground = state.ground(run.branch)
+        owner = state.ctx_owner(run.branch)
         match name:
             case "_origin":
                 came = run.origin
@@ -136,11 +136,11 @@ class RunScope:
             case "_visit":
                 return run.key.visit
             case "_retries":
-                return ground.retries.get(run.key.step, 0)
+                return owner.retries.get(run.key.step, 0)
             case "_verdicts":
                 return state.verdicts_in(run.branch)
             case "_branch":
-                return getattr(ground, "name", None)
+                return getattr(owner, "name", None)
             case _:
                 began = {"run": state.began_at, "step": run.began_at or self._recorder.moment.now}
                 return {what: _plain_moment(at) for what, at in began.items()}

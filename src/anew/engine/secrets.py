@@ -45,7 +45,7 @@ class Unavailable(ExpressionError):
         super().__init__(message, source="", offset=0)
 
 
-class Ring(dict[str, Value]):
+class KeychainValues(dict[str, Value]):
     """What `keychain` reads. A credential that cannot be had is an error once it is read."""
 
     def __init__(self, known: Mapping[str, Value], absent: Mapping[str, str]) -> None:
@@ -81,7 +81,7 @@ class Secrets:
 
     def __init__(self, known: KnownSecrets) -> None:
         self.known = known
-        self.ring = Ring(known.keychain, known.unread)
+        self.ring = KeychainValues(known.keychain, known.unread)
         self.texts = SecretTexts(known.forms)
         # By identity: the value itself is kept with what it opens to, so that no other can
         # come to have its id.

@@ -72,7 +72,7 @@ def _move_limits(run: StepRun, later_by: int) -> None:
     if run.status not in FOR_OTHERS or run.resume_at is None:
         return
     run.resume_at += later_by
-    if run.asked is not None:
-        run.asked = replace(run.asked, deadline=run.resume_at)
+    if run.question is not None:
+        run.question = replace(run.question, deadline=run.resume_at)
     if run.awaited is not None:
         run.awaited = replace(run.awaited, deadline=run.resume_at)

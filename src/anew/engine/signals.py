@@ -94,33 +94,33 @@ def _waiting(state: RunState) -> list[StepRun]:
 
 def oldest_kept(state: RunState, signal: str) -> KeptSignal | None:
     """The signal of this name that came first and has served nobody."""
-    inbox = state.inboxes.get(signal)
-    return inbox.kept[0] if inbox is not None and inbox.kept else None
+    buffer = state.signal_buffers.get(signal)
+    return buffer.kept[0] if buffer is not None and buffer.kept else None
 
 
 def is_repeated(state: RunState, signal: str, *, id: str | None) -> bool:
     """Whether the run has had this very signal. Another name may have the same id."""
-    inbox = state.inboxes.get(signal)
-    return inbox is not None and id is not None and id in inbox.ids
+    buffer = state.signal_buffers.get(signal)
+    return buffer is not None and id is not None and id in buffer.ids
 
 
 def overflow(
     state: RunState, signal: str, *, id: str | None, payload: Value = None, is_kept: bool
 ) -> str | None:
     """Why the run can take no such signal, in words; None when it can."""
-    inbox = state.inboxes.get(signal)
-    if inbox is None:
-        if len(state.inboxes) >= SIGNAL_NAMES_MAX and (is_kept or id is not None):
+    buffer = state.signal_buffers.get(signal)
+    if buffer is None:
+        if len(state.signal_buffers) >= SIGNAL_NAMES_MAX and (is_kept or id is not None):
             return f"it knows {SIGNAL_NAMES_MAX:,} other names, its limit (SIGNAL_NAMES_MAX)"
-        inbox = SignalBuffer()
-    if id is not None and len(inbox.ids) >= SIGNAL_IDS_MAX:
+        buffer = SignalBuffer()
+    if id is not None and len(buffer.ids) >= SIGNAL_IDS_MAX:
         return f"it has had {SIGNAL_IDS_MAX:,} of them with ids, its limit (SIGNAL_IDS_MAX)"
-    if is_kept and len(inbox.kept) >= SIGNALS_KEPT_MAX:
+    if is_kept and len(buffer.kept) >= SIGNALS_KEPT_MAX:
         return (
             f"it keeps {SIGNALS_KEPT_MAX:,} that nobody has waited for, its limit "
             "(SIGNALS_KEPT_MAX)"
         )
-    if is_kept and inbox.chars + len(json_text(payload)) > SIGNALS_KEPT_CHARS_MAX:
+    if is_kept and buffer.chars + len(json_text(payload)) > SIGNALS_KEPT_CHARS_MAX:
         return (
             f"those it keeps would have more than {SIGNALS_KEPT_CHARS_MAX:,} characters, "
             "its limit (SIGNALS_KEPT_CHARS_MAX)"

@@ -182,7 +182,7 @@ class Token(Struct, gc=False):
 class Question(Struct, frozen=True):
     """A question to a person, and what happens at its deadline."""
 
-    question: str
+    text: str
     choices: list[str]
     action: TimeoutAction
     default: str | None = None
@@ -261,9 +261,9 @@ class StepRun(Struct, tag="step-run", gc=False):
     is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
     origin: Origin = NO_ORIGIN
     branch: int | None = None
-    said: OutcomeSummary = SUCCESS
+    summary: OutcomeSummary = SUCCESS
     redirect: str | None = None  # the step by way of which the next execution comes
-    asked: Question | None = None
+    question: Question | None = None
     answer: str | None = None
     chosen: str | None = None  # the label the answer means
     answered_by: str | None = None
@@ -334,7 +334,7 @@ class Branch(Struct, gc=False):
     retries: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
     repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
-    said: OutcomeSummary = SUCCESS
+    summary: OutcomeSummary = SUCCESS
     error: Object | None = None
     live: int = 0
     has_begun: bool = False
@@ -385,7 +385,7 @@ class RunState(Struct, gc=False):
     generation: int = 0
     steps_begun: int = 0
     asking: int = 0  # step-runs that wait for a person or a signal
-    inboxes: dict[str, SignalBuffer] = field(
+    signal_buffers: dict[str, SignalBuffer] = field(
         default_factory=dict
     )  # by signal, those that hold something
     retries: dict[str, int] = field(default_factory=dict)  # by step, where visits share a budget
@@ -399,7 +399,7 @@ class RunState(Struct, gc=False):
     branches: dict[int, Branch] = field(default_factory=dict)
     branches_made: int = 0
 
-    def ground(self, branch: int | None) -> RunState | Branch:
+    def ctx_owner(self, branch: int | None) -> RunState | Branch:
         """Whose ctx, retries and verdicts count in a branch; the run's own outside of all."""
         return self if branch is None else self.branches[branch]
 

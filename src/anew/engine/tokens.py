@@ -84,27 +84,27 @@ def leave(state: RunState, step: str) -> None:
 
 def write_ctx(state: RunState, branch: int | None, writes: Object) -> None:
     """Write to the ctx of a branch, which keeps what it wrote for the join, or of the run."""
-    ground = state.ground(branch)
-    ground.ctx = patched(ground.ctx, writes)
-    if isinstance(ground, Branch):
-        rest = {path: value for path, value in ground.written.items() if path not in writes}
-        ground.written = {**rest, **writes}
+    owner = state.ctx_owner(branch)
+    owner.ctx = patched(owner.ctx, writes)
+    if isinstance(owner, Branch):
+        rest = {path: value for path, value in owner.written.items() if path not in writes}
+        owner.written = {**rest, **writes}
 
 
 def open_branches(state: RunState, event: e.BranchForked, number: int) -> None:
     assert event.step is not None
     assert event.join is not None
     tokens = [state.tokens[token] for token in event.tokens]
-    ground = state.ground(event.parent)
-    if isinstance(ground, Branch):
-        ground.live += 1  # as long as the group is open
+    owner = state.ctx_owner(event.parent)
+    if isinstance(owner, Branch):
+        owner.live += 1  # as long as the group is open
     ids = [branch["id"] for branch in event.branches]
     state.branch_groups_made, state.branches_made = number, ids[-1]
     state.branch_groups[number] = BranchGroup(
         number, event.step, event.join, event.parent, event.width, ids
     )
     for token, branch in zip(tokens, event.branches, strict=True):
-        made = Branch(branch["id"], branch["name"], number, ground.ctx, live=1)
+        made = Branch(branch["id"], branch["name"], number, owner.ctx, live=1)
         state.branches[made.id] = made
         if is_join(state, made, token.step):
             end_branch(state, made)
@@ -114,11 +114,11 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     """The branches are over, and so is everything in them: what is still at work is void."""
     group = state.branch_groups[number]
     closed = branches_below(state, number)
-    ground = state.ground(group.parent)
+    owner = state.ctx_owner(group.parent)
     for branch in (state.branches[one] for one in group.ended):
         for step, verdict in branch.verdicts.items():
-            keep_verdict(ground, step, Verdict(verdict))
-    keep_verdict(ground, group.step, event.verdict or Verdict.SUCCESS)  # it goes as its branches do
+            keep_verdict(owner, step, Verdict(verdict))
+    keep_verdict(owner, group.step, event.verdict or Verdict.SUCCESS)  # it goes as its branches do
     for token in [one for one in state.tokens.values() if one.branch in closed]:
         if token.id not in event.tokens:
             drop_token(state, token.id)
@@ -135,23 +135,23 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     for inner_id in [one for one, inner in state.branch_groups.items() if inner.parent in closed]:
         del state.branch_groups[inner_id]
     del state.branch_groups[number]
-    if isinstance(ground, Branch):
-        ground.live += len(event.tokens) - 1
+    if isinstance(owner, Branch):
+        owner.live += len(event.tokens) - 1
     if event.written:
         write_ctx(state, group.parent, event.written)
-    if event.visit is None and isinstance(ground, Branch):
+    if event.visit is None and isinstance(owner, Branch):
         # The branch around it was to meet the others here too, and so it does.
-        ground.said, ground.error = OutcomeSummary(event.verdict or Verdict.SUCCESS), event.error
+        owner.summary, owner.error = OutcomeSummary(event.verdict or Verdict.SUCCESS), event.error
         for token_id in event.tokens:
             drop_token(state, token_id)
-        end_branch(state, ground)
+        end_branch(state, owner)
     state.epoch += 1
 
 
-def keep_verdict(ground: RunState | Branch, step: str, verdict: Verdict) -> None:
+def keep_verdict(owner: RunState | Branch, step: str, verdict: Verdict) -> None:
     # Taken out first, so that the latest stands last.
-    ground.verdicts.pop(step, None)
-    ground.verdicts[step] = verdict.value  # templates read it
+    owner.verdicts.pop(step, None)
+    owner.verdicts[step] = verdict.value  # templates read it
 
 
 def branches_below(state: RunState, group: int) -> set[int]:

@@ -46,7 +46,7 @@ RETRYABLE_TYPES: dict[str, bool | None] = {
 }
 
 
-class Spoken(Struct, frozen=True):
+class StatusWord(Struct, frozen=True):
     """`word` is kept where the verdict alone does not say it: `retry`, `done`, `needs_work`."""
 
     verdict: Verdict
@@ -57,14 +57,14 @@ class Spoken(Struct, frozen=True):
         return self.word == RETRY_WORD
 
 
-def spoken(status: str) -> Spoken:
+def parse_status(status: str) -> StatusWord:
     """What a status word means, in whatever case it is written."""
     plain = status.strip().lower()
     if plain in _PLAIN:
-        return Spoken(_PLAIN[plain])
+        return StatusWord(_PLAIN[plain])
     if plain == RETRY_WORD:
-        return Spoken(Verdict.FAILURE, RETRY_WORD)
-    return Spoken(Verdict.SUCCESS, status.strip() or None)
+        return StatusWord(Verdict.FAILURE, RETRY_WORD)
+    return StatusWord(Verdict.SUCCESS, status.strip() or None)
 
 
 def type_of(error: Mapping[str, Value] | None) -> ErrorType:

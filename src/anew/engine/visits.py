@@ -47,7 +47,7 @@ def _finish_visit(recorder: Recorder, run: StepRun) -> None:
     if routing.error is not None:
         _refuse_routing(recorder, key, routing)
         return
-    _end_well(recorder, key, routing, verdict=run.said.verdict)
+    _end_well(recorder, key, routing, verdict=run.summary.verdict)
 
 
 def _end_well(
@@ -102,8 +102,8 @@ def fail_visit(
 def _is_repeated(recorder: Recorder, key: StepRunKey, error: Object) -> bool:
     """Whether a failure that trying again cannot help has come back once too often."""
     most = recorder.program.limits.same_failures
-    ground = recorder.state.ground(recorder.state.active[key.step, key.visit].branch)
-    step, known = key.step, ground.repeated.get(key.step)
+    owner = recorder.state.ctx_owner(recorder.state.active[key.step, key.visit].branch)
+    step, known = key.step, owner.repeated.get(key.step)
     if most is None or known is None or error.get("retryable") is not False:
         return False
     if recorder.program.steps[step].is_relay:

@@ -22,7 +22,7 @@ from anew.engine.outcome import (
 )
 from anew.engine.signals import NAME_FORM, is_name
 from anew.engine.state import StepRunKey
-from anew.engine.verdicts import ErrorType, spoken
+from anew.engine.verdicts import ErrorType, parse_status
 from anew.errors import ConfigError
 from anew.lab.plain_values import fitting
 from anew.languages.document import read_yaml
@@ -92,7 +92,7 @@ class ScriptEntry(Struct, frozen=True):
 
     def _advice(self) -> Advice:
         status, label = self.said.get("status"), self.said.get("label", self.said.get("answer"))
-        meant = spoken(status) if isinstance(status, str) else None
+        meant = parse_status(status) if isinstance(status, str) else None
         return Advice(
             verdict=meant.verdict if meant else None,
             word=meant.word if meant else None,
@@ -106,7 +106,7 @@ class ScriptEntry(Struct, frozen=True):
         error, status = self.said.get("error"), self.said.get("status")
         if not isinstance(status, str):
             return error
-        meant = spoken(status)
+        meant = parse_status(status)
         if error is None and meant.verdict is not Verdict.FAILURE:
             return None
         if isinstance(error, str) or (error is not None and "kind" in error):

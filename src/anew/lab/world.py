@@ -329,14 +329,14 @@ class World:
 
     def _plan_answer(self, wait: Wait, run: StepRun) -> bool:
         """The first answer of the script that fits and comes in time."""
-        assert run.asked is not None
+        assert run.question is not None
         takes = 0
         while (played := self._player.next(self._question(run))) is not None:
             entry = played.entry
             takes += entry.takes
             if self._shown + takes > wait.until or entry.answer is None:
                 return False
-            why = misfit(run.asked.choices, entry.answer)
+            why = misfit(run.question.choices, entry.answer)
             if why is None:
                 self._at(self._now + takes, Answered(wait.key, entry.answer, BY_SCRIPT))
                 return True

@@ -63,7 +63,7 @@ def folder_of(state: RunState, document: Document) -> Path:
 def _size(state: RunState) -> int:
     """About how many parts a snapshot would have."""
     loops = [visit for visit in state.active.values() if isinstance(visit, LoopVisit)]
-    signals = sum(len(inbox.kept) + len(inbox.ids) for inbox in state.inboxes.values())
+    signals = sum(len(buffer.kept) + len(buffer.ids) for buffer in state.signal_buffers.values())
     items = 2 * sum(len(loop.items) for loop in loops)
     return len(state.results) + len(state.tokens) + signals + items
 

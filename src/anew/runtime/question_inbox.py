@@ -90,6 +90,6 @@ def _inquiries(row: RunRow, state: RunState) -> Iterator[InboxQuestion]:
     for one in pending(state):
         asking = state.step_run(one.key)
         assert asking is not None
-        default = None if asking.asked is None else asking.asked.default
+        default = None if asking.question is None else asking.question.default
         silence = None if one.deadline is None else silence_text(one.action, default)
         yield InboxQuestion(row, one, silence, asking.started_seq)

@@ -181,7 +181,7 @@ def _next_of(run: StepRun) -> str:
         case StepRunStatus.SCHEDULED:
             return "begins"
         case StepRunStatus.ASKING:
-            return f"asks again: {one_line(run.asked.question if run.asked else '')}"
+            return f"asks again: {one_line(run.question.text if run.question else '')}"
         case StepRunStatus.AWAITING:
             return f"waits again for signal {run.awaited.signal if run.awaited else ''}"
         case StepRunStatus.ANSWERED:

@@ -142,7 +142,7 @@ def _mark(state: RunState, now: int, given: dict[StepRunKey, int]) -> str:
     ]
     tokens = [(token.step, token.branch, token.origin.via) for token in state.tokens.values()]
     branches = [
-        (one.id, one.name, one.said, one.has_begun, one.has_ended, one.retries, one.verdicts)
+        (one.id, one.name, one.summary, one.has_begun, one.has_ended, one.retries, one.verdicts)
         for one in state.branches.values()
     ]
     return repr(

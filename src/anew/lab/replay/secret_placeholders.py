@@ -17,7 +17,7 @@ from anew.credentials.entries import KeychainEntry, entry_of, may_hold_secrets
 from anew.credentials.secret_forms import forms_of
 from anew.engine.events import Event, RunRequested
 from anew.engine.secret_texts import KEY_PREFIX, SecretForm
-from anew.engine.secrets import KnownSecrets, Ring, Secrets, credential_of
+from anew.engine.secrets import KeychainValues, KnownSecrets, Secrets, credential_of
 from anew.errors import ConfigError
 from anew.program.program import Program
 from anew.values import Object, Value
@@ -88,7 +88,7 @@ class Placeholders(Secrets):
         return opened
 
 
-class _NotedRing(Ring):
+class _NotedRing(KeychainValues):
     """What `keychain` reads here; that it was read is noted, whether or not there is anything."""
 
     def __init__(self, known: Mapping[str, Value], of: Placeholders) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from anew.engine.outcome import Advice
-from anew.engine.verdicts import ErrorType, Spoken, spoken
+from anew.engine.verdicts import ErrorType, StatusWord, parse_status
 from anew.program.policy import Verdict
 from anew.values import Object, Value
 
@@ -58,7 +58,7 @@ class Said(Struct, frozen=True):
 def said_of(status: Mapping[str, Value]) -> Said:
     """What a status object amounts to; BadStatus when a key holds the wrong kind of value."""
     word = _text(status, "outcome") or _text(status, "status")
-    heard = spoken(word) if word else Spoken(Verdict.SUCCESS)
+    heard = parse_status(word) if word else StatusWord(Verdict.SUCCESS)
     notes = _text(status, "notes")
     updates, refused = _updates(status.get("context_updates"))
     advice = Advice(

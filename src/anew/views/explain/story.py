@@ -304,5 +304,5 @@ class Story:
     def shared_executions(self, event: e.Event) -> int | None:
         """The step's retries and this execution, as the engine counts them; None with no retry."""
         run = self.state.active.get((event.step or "", event.visit or 0))
-        retries = self.state.ground(run.branch).retries if run is not None else {}
+        retries = self.state.ctx_owner(run.branch).retries if run is not None else {}
         return retries[event.step] + 1 if event.step in retries else None

@@ -111,7 +111,7 @@ class Checkpoints:
     def _entered(self, state: RunState, event: e.StepScheduled) -> None:
         """Retries are counted anew once a node has gone well and is come to again."""
         step = event.step or ""
-        if state.ground(event.branch).verdicts.get(step) == Verdict.SUCCESS:
+        if state.ctx_owner(event.branch).verdicts.get(step) == Verdict.SUCCESS:
             self._retries.pop(step, None)
 
     def _retrying(self, state: RunState, event: e.TaskRetryScheduled) -> None:
@@ -155,7 +155,7 @@ class Checkpoints:
         self._keep(state, event, {"saved": "ended", "outcome": outcome})
 
     def _keep(self, state: RunState, event: e.Event, what: Object) -> None:
-        ground = state.ground(self._branch)
+        owner = state.ctx_owner(self._branch)
         self.count += 1
         node = event.step or (self._history[-1][0] if self._history else None)
         place = {
@@ -165,8 +165,8 @@ class Checkpoints:
             "attempt": event.attempt,
             "branch": None if self._branch is None else state.branches[self._branch].name,
         }
-        self._newest_context = self._seen(state, event, ground.ctx)
-        self._newest_retries = {**self._retries, **ground.retries}
+        self._newest_context = self._seen(state, event, owner.ctx)
+        self._newest_retries = {**self._retries, **owner.retries}
         self._newest = {
             **self._about,
             "number": self.count,

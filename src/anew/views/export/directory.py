@@ -209,10 +209,12 @@ def _questions(state: RunState) -> list[Object]:
     return [
         {
             "node": run.key.step,
-            "question": run.asked.question,
-            "choices": run.asked.choices,
-            "deadline": None if run.asked.deadline is None else moment_text(run.asked.deadline),
+            "question": run.question.text,
+            "choices": run.question.choices,
+            "deadline": None
+            if run.question.deadline is None
+            else moment_text(run.question.deadline),
         }
         for run in state.live_step_runs()
-        if run.asked is not None
+        if run.question is not None
     ]
