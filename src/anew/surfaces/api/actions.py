@@ -24,7 +24,6 @@ from anew.surfaces.api.shapes import (
     QuestionRow,
     RunText,
     Sequence,
-    Status,
 )
 from anew.values import Object
 
@@ -58,13 +57,13 @@ class Changed(Struct):
     """`changed` is false when there was nothing left to change."""
 
     run: RunText
-    status: Status
+    status: RunStatus
     changed: bool
 
 
 class AnswerTaken(Struct):
     run: RunText
-    status: Status
+    status: RunStatus
     question: QuestionRow
 
 

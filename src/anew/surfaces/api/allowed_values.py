@@ -6,6 +6,7 @@ Knows the types that requests are read as, and how msgspec names a place in them
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import inspect
@@ -26,8 +27,13 @@ def _words_at(kind: inspect.Type, place: str) -> list[str]:
     kinds = [kind]
     for part in _PART.finditer(place):
         kinds = [inner for one in kinds for inner in _inside(_plain(one), part[1])]
-    found = [one for kind in kinds for one in _plain(kind) if isinstance(one, inspect.LiteralType)]
-    return [str(word) for one in found for word in one.values]
+    return [str(word) for kind in kinds for one in _plain(kind) for word in _values(one)]
+
+
+def _values(kind: inspect.Type) -> Iterable[object]:
+    if isinstance(kind, inspect.EnumType):
+        return [word.value for word in kind.cls]
+    return kind.values if isinstance(kind, inspect.LiteralType) else ()
 
 
 def _plain(kind: inspect.Type) -> list[inspect.Type]:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from anew.engine.state import RunStatus
 from anew.lab.fork_preview import fork_preview
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, Unfit
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
@@ -32,7 +33,6 @@ from anew.surfaces.api.shapes import (
     RunStarted,
     RunText,
     Sequence,
-    Status,
 )
 from anew.values import Object
 from anew.views.forking import misfit_row, preview_row
@@ -113,7 +113,7 @@ class RunForked(Struct):
     """The run of this key, which was there already; with `dry_run` only the `preview`."""
 
     run: RunText | UnsetType = UNSET
-    status: Status | UnsetType = UNSET
+    status: RunStatus | UnsetType = UNSET
     preview: PreviewShown | UnsetType = UNSET
 
 

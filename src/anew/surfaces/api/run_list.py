@@ -5,14 +5,14 @@ Reads what a query asks for against its limits. What fits it is the store's to s
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import RunStatus
-from anew.engine.statuses import DetailedStatus
+from anew.engine.statuses import DetailedStatus, WaitReason
 from anew.runtime.damage import damage_row
 from anew.runtime.json_rows import listed_rows
 from anew.runtime.run_search import digests_of
@@ -30,7 +30,6 @@ from anew.surfaces.api.shapes import (
     Name,
     QuestionRow,
     RunText,
-    Status,
     Version,
 )
 from anew.surfaces.moments import moment_ahead, moment_said
@@ -42,20 +41,6 @@ FACET_PROGRAMS_MAX = 200
 WORD_CHARACTERS_MAX = 200
 ATTEMPT_MAX = 2**31 - 1
 
-StateWord: TypeAlias = Literal[
-    "queued",
-    "running",
-    "retrying",
-    "person",
-    "signal",
-    "parked",
-    "waiting",
-    "paused",
-    "done",
-    "failed",
-    "dead",
-    "cancelled",
-]
 Word: TypeAlias = Annotated[
     str,
     Meta(min_length=1, max_length=WORD_CHARACTERS_MAX, pattern=r"^[^\u0000-\u001f\u007f]+$"),
@@ -69,8 +54,8 @@ class RunSearch(Struct, forbid_unknown_fields=True):
     `retried`: only those that another run takes up (true), or only the others (false).
     """
 
-    status: list[Status] = []
-    state: list[StateWord] = []
+    status: list[RunStatus] = []
+    state: list[DetailedStatus] = []
     program: Name | None = None
     version: Version | None = None
     digest: Word | None = None
@@ -97,7 +82,7 @@ class RunsQuery(RunSearch, forbid_unknown_fields=True):
 class OpenJob(Struct):
     """The open job of a run that says most."""
 
-    reason: Literal["ready", "retry", "sleep", "child", "held", "person", "signal"]
+    reason: WaitReason
     step: str
     attempt: int
     due_at: str | None
@@ -109,8 +94,8 @@ class RunListed(Struct):
     program: str
     digest: str
     version: int | None
-    status: Status
-    state: StateWord
+    status: RunStatus
+    state: DetailedStatus
     error: Json | None
     fingerprint: str | None
     created_at: str
@@ -172,8 +157,8 @@ async def run_filter(request: ApiRequest, said: RunSearch) -> RunFilter:
     catalog, now = request.engine.database.catalog, request.engine.database.clock.now()
     due = said.due_within
     return RunFilter(
-        statuses=[RunStatus(word) for word in said.status],
-        states=[DetailedStatus(word) for word in said.state],
+        statuses=said.status,
+        states=said.state,
         program=said.program,
         digests=await digests_of(catalog, said.program, said.version, said.digest),
         retrying=said.retrying,

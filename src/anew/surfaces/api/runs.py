@@ -36,7 +36,6 @@ from anew.surfaces.api.shapes import (
     QuestionRow,
     RunStarted,
     RunText,
-    Status,
     Version,
 )
 from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
@@ -97,7 +96,7 @@ class RunShown(Struct):
 
     run: RunText
     program: str
-    status: Status
+    status: RunStatus
     error: Json | None
     result: Any
     ctx: Json

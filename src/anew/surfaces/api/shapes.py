@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from anew.engine.state import RunStatus
+
 # Names, keys and labels are columns that people search by, not places for data.
 KEY_CHARACTERS_MAX = 512
 LABELS_MAX = 64
@@ -41,7 +43,6 @@ RunText = Annotated[str, Meta(pattern=r"^[0-9]{1,19}$", examples=["7351204873256
 Version = Annotated[int, Meta(ge=1, le=_VERSION_MAX)]
 Sequence = Annotated[int, Meta(ge=0, le=SEQUENCE_MAX)]
 Dialect = Literal["docs", "spec"]
-Status = Literal["new", "queued", "running", "waiting", "paused", "done", "failed", "cancelled"]
 Json = dict[str, Any]
 
 
@@ -68,7 +69,7 @@ class Finding(Struct):
 
 class RunStarted(Struct):
     run: RunText
-    status: Status
+    status: RunStatus
 
 
 class AwaitedRow(Struct):
