@@ -17,7 +17,7 @@ from anew.tools.commands import (
 )
 from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
-from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, room_in
+from anew.tools.sandbox import NO_SANDBOX, Sandbox, room_in
 from anew.tools.task_process import command_environment
 from anew.values import Object, Value, json_text
 
@@ -36,7 +36,7 @@ class ShellTool:
     async def call(self, call: Call) -> Outcome:
         try:
             return await self._run(self._commands(call), call.printed)
-        except (BadInput, NotInSandbox) as problem:
+        except BadInput as problem:
             return outcome_of(error=error_of("config", str(problem)))
 
     async def close(self) -> None:

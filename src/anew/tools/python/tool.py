@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import output_bytes_max
+from anew.tools.inputs import BadInput
 from anew.tools.python.hosts import Hosts
 from anew.tools.python.interpreter import CodeResult, Interpreter, NotStarted
 from anew.tools.python.pool import Pool
 from anew.tools.python.spare import Spare
-from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Room, Sandbox, room_in
+from anew.tools.sandbox import NO_SANDBOX, Room, Sandbox, room_in
 from anew.tools.settings import whole_setting
 from anew.values import Object, Value
 
@@ -43,13 +44,11 @@ class PythonTool:
         self._spare = Spare(self._hosts)
 
     async def call(self, call: Call) -> Outcome:
-        problem = _problem_of(call)
-        if problem is not None:
-            return outcome_of(error=error_of("config", problem))
         try:
+            _check(call)
             return await self._called(call)
-        except NotInSandbox as refused:
-            return outcome_of(error=error_of("config", str(refused)))
+        except BadInput as problem:
+            return outcome_of(error=error_of("config", str(problem)))
 
     async def _called(self, call: Call) -> Outcome:
         room = room_in(self._sandbox, call.folder, call.scratch)
@@ -91,18 +90,17 @@ class PythonTool:
         await self._hosts.close()
 
 
-def _problem_of(call: Call) -> str | None:
+def _check(call: Call) -> None:
     code, script = call.inputs.get("code"), call.inputs.get("script")
     args = call.inputs.get("args")
     if (code is None) == (script is None):
-        return "python needs one of code and script"
+        raise BadInput("python needs one of code and script")
     if not isinstance(script if code is None else code, str):
-        return f"{'script' if code is None else 'code'} must be text"
+        raise BadInput(f"{'script' if code is None else 'code'} must be text")
     if args is not None and not isinstance(args, Mapping):
-        return "args must be a mapping of names to values"
+        raise BadInput("args must be a mapping of names to values")
     if not call.folder.is_dir():
-        return f"the folder {str(call.folder)!r} of the document does not exist"
-    return None
+        raise BadInput(f"the folder {str(call.folder)!r} of the document does not exist")
 
 
 def _request(call: Call) -> Object:

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from anew.files import make_scratch
+from anew.tools.inputs import BadInput
 from anew.tools.sandbox.limits import SandboxLimits
 from anew.tools.sandbox.mounts import is_out_of_sight, is_too_wide, mounts
 
@@ -35,7 +36,7 @@ _EVERYTHING = "-all"
 _TASKS_FOLDER = "tasks"
 
 
-class NotInSandbox(Exception):
+class NotInSandbox(BadInput):
     """Something that a sandbox cannot give to a task; the text is fit for the author."""
 
 

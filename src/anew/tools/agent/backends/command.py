@@ -22,7 +22,7 @@ from anew.tools.captured import output_bytes_max
 from anew.tools.commands import Command, exit_message, exit_status, finished, working_folder
 from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
-from anew.tools.sandbox import NO_SANDBOX, NotInSandbox, Sandbox, folder_of_tasks, room_in
+from anew.tools.sandbox import NO_SANDBOX, Sandbox, folder_of_tasks, room_in
 from anew.values import Object
 
 # How long a program may take to clean up when its task is cancelled.
@@ -37,12 +37,6 @@ class CommandBackend:
         self._sandbox = sandbox
 
     async def run(self, request: AgentRequest) -> AgentReply:
-        try:
-            return await self._run(request)
-        except NotInSandbox as problem:
-            raise BadInput(str(problem)) from None
-
-    async def _run(self, request: AgentRequest) -> AgentReply:
         cwd = working_folder(text_in(request.settings, "cwd"), request.folder)
         prompt = _spoken(request)
         status_file = _status_file(request, cwd)
