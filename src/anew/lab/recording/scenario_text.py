@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from anew.languages.playbook.emit import Inline, Literal, scalar, written
+from anew.languages.yaml_writer import fits_literal, literal_lines, scalar
 from anew.values import Object, Value, json_text
 
 LINE_CHARS = 100
@@ -88,12 +88,9 @@ def _fits_block(value: Value) -> bool:
 
 
 def _scalar_lines(start: str, value: Value, indent: int) -> list[str]:
-    found = written(value) if isinstance(value, str) else Inline(_flow(value))
-    if not isinstance(found, Literal):
-        return [f"{start} {_flow(value)}"]
-    chomping = "" if found.text.endswith("\n") else "-"
-    inner = found.text.removesuffix("\n").split("\n")
-    return [f"{start} |{chomping}", *((" " * (indent + 2) + line).rstrip() for line in inner)]
+    if fits_literal(value):
+        return literal_lines(start, value, indent)
+    return [f"{start} {_flow(value)}"]
 
 
 def _flow(value: Value) -> str:
@@ -119,4 +116,4 @@ def _flow_key(key: str) -> str:
 def _scalar(value: Value) -> str:
     if isinstance(value, str) and value.lower() in _WORDS_OF_OLD:
         return json_text(value)
-    return scalar(value).text
+    return scalar(value)

@@ -6,13 +6,11 @@ A part is named by its path in the document. Knows neither programs nor YAML.
 from __future__ import annotations
 
 from os.path import basename
-from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from anew.languages.yaml_writer import Path
 from anew.program.span import NOWHERE, Span
-
-Path: TypeAlias = tuple[str | int, ...]
 
 
 class Annotations(Struct):
@@ -53,7 +51,7 @@ class Annotations(Struct):
         paths = dict.fromkeys([*self.beside, *self.below])
         return {path: [*self.beside.get(path, ()), *self.below.get(path, ())] for path in paths}
 
-    def annotated(self) -> frozenset[Path]:
+    def remarked(self) -> frozenset[Path]:
         """Every path at or below which something is said."""
         found: set[Path] = set()
         for path in (*self.beside, *self.above, *self.below):

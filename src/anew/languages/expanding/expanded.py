@@ -11,18 +11,20 @@ from msgspec import Struct
 
 from anew.errors import ProgramError
 from anew.languages import is_dot, load_text
-from anew.languages.expanding.annotations import Annotations, Path, default_of
+from anew.languages.expanding.annotations import Annotations, default_of
 from anew.languages.expanding.origins import Origins
 from anew.languages.expanding.steps import StepWriter
-from anew.languages.expanding.yaml_lines import yaml_lines
 from anew.languages.playbook import load_playbook
 from anew.languages.playbook.migrate import Migrated, migrate
+from anew.languages.yaml_writer import Path, YamlWriter
 from anew.program.findings import Finding, Severity
 from anew.program.program import FailureMode, Limits, Program
 from anew.program.span import Span
 from anew.values import Object
 
 _USUAL_LIMITS = Limits()
+# With remarks beside them, short lines read better.
+_LINE_CHARACTERS_MAX = 90
 
 
 class Expanded(Struct, frozen=True):
@@ -52,9 +54,16 @@ def expand(text: str | bytes, file: str, *, dialect: str | None = None) -> Expan
     notes = Annotations()
     document = _Writer(compiled, Origins(loaded.program), notes).document()
     _tell(canonical.findings, document, loaded.program, notes)
-    lines = "\n".join([*yaml_lines(document, notes), ""])
+    writer = YamlWriter(
+        _LINE_CHARACTERS_MAX,
+        beside=notes.beside,
+        above=notes.above,
+        below=notes.below,
+        remarked=notes.remarked(),
+    )
+    written = writer.document(document)
     return Expanded(
-        loaded.program, document, lines, notes.places, notes.remarks(), canonical.findings
+        loaded.program, document, written, notes.places, notes.remarks(), canonical.findings
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anew.languages.expanding.annotations import Path
 from anew.languages.expanding.policies import PolicyWriter, jitter_value, said
+from anew.languages.yaml_writer import Path
 from anew.program.policy import Policy, Retry, Rule
 from anew.program.program import Dialect
 from anew.program.span import Span

@@ -11,7 +11,8 @@ from typing import assert_never
 from msgspec import Struct
 
 from anew.expressions import Template
-from anew.languages.expanding.annotations import Annotations, Path, default_of
+from anew.languages.expanding.annotations import Annotations, default_of
+from anew.languages.yaml_writer import Path
 from anew.program.policy import (
     Break,
     Budget,

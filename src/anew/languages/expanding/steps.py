@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from anew.expressions import Template
-from anew.languages.expanding.annotations import Annotations, Path, default_of
+from anew.languages.expanding.annotations import Annotations, default_of
 from anew.languages.expanding.older_policies import OLDER, write_older
 from anew.languages.expanding.origins import Origins
 from anew.languages.expanding.policies import PolicyWriter
+from anew.languages.yaml_writer import Path
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import (

@@ -5,67 +5,11 @@ Nodes that nobody wrote become new text. Comments follow the key they belonged t
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
-
-from msgspec import Struct
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, plain
 from anew.languages.playbook.comments import Source, held_end
-from anew.values import Value
-
-_PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-_RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
-
-
-class Inline(Struct, frozen=True):
-    """New text that stands on the line of its key."""
-
-    text: str
-
-
-class Literal(Struct, frozen=True):
-    """New text of several lines."""
-
-    text: str
-
-
-def scalar(value: object) -> Inline:
-    """A value written on one line."""
-    if isinstance(value, str) and _PLAIN_WORD.fullmatch(value) and value not in _RESERVED:
-        return Inline(value)
-    return Inline(_json(value))
-
-
-def _json(value: object) -> str:
-    """JSON that YAML reads as the same value.
-
-    Escaped is all that a reader does not see: what YAML takes for the end of a line or for a mark
-    of the encoding, and what turns the direction of a terminal or hides in it.
-    """
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else "".join(map(_seen, text))
-
-
-def _seen(character: str) -> str:
-    number = ord(character)
-    if character.isprintable():
-        return character
-    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
-
-
-def written(value: object) -> Inline | Literal:
-    """A value as an author would write it: a text of several lines keeps them."""
-    if isinstance(value, str) and _fits_literal(value):
-        return Literal(value)
-    return scalar(value)
-
-
-def _fits_literal(text: str) -> bool:
-    lines = text.removesuffix("\n").split("\n")
-    is_plain = all(line.isprintable() and line == line.rstrip() for line in lines)
-    return "\n" in text and is_plain and bool(lines[0] and lines[-1]) and lines[0][0] != " "
+from anew.languages.yaml_writer import flow, scalar, scalar_lines
 
 
 class Emitter:
@@ -118,13 +62,15 @@ class Emitter:
         return [*_indented(above, indent), *lines]
 
     def _valued(self, entry: Entry, indent: int) -> list[str]:
-        node, name = entry.node, scalar(entry.key).text
+        node, name = entry.node, scalar(entry.key)
         start = f"{' ' * indent}{name}:"
         if not node.is_made:
             return self._raw(name, entry, indent)
         match node:
+            case ScalarNode() if node.style == "'":
+                return [f"{start} '{node.text}'"]
             case ScalarNode():
-                return _scalar_lines(start, node, indent)
+                return scalar_lines(start, node.value, indent)
             case MapNode() if node.is_flow or not node.entries:
                 return [f"{start} {flow(plain(node))}"]
             case MapNode():
@@ -151,7 +97,7 @@ class Emitter:
         node, source = entry.node, self.source
         pad = " " * indent
         if entry.alias_end is not None:  # its text is only a reference
-            return [f"{pad}{name}: {_json(plain(node))}"]
+            return [f"{pad}{name}: {scalar(plain(node))}"]
         end = source.end_of(node)
         if entry.name.is_made:
             return self._raw_below(name, entry, indent)
@@ -175,7 +121,7 @@ class Emitter:
     def _raw_item(self, item: Item, indent: int) -> list[str]:
         node, source = item.node, self.source
         if item.alias_end is not None:
-            return [f"{' ' * indent}- {_json(plain(node))}"]
+            return [f"{' ' * indent}- {scalar(plain(node))}"]
         above = source.above(node.begin)
         shift = indent + 2 - source.column(node.begin)
         text = self._piece(node.begin, source.end_of(node))
@@ -187,27 +133,6 @@ class Emitter:
         text = self.source.without(start, end, found & self._written)
         self._written |= found
         return text
-
-
-def _scalar_lines(start: str, node: ScalarNode, indent: int) -> list[str]:
-    if node.style == "'":
-        return [f"{start} '{node.text}'"]
-    found = written(node.value)
-    if isinstance(found, Inline):
-        return [f"{start} {found.text}"]
-    chomping = "" if found.text.endswith("\n") else "-"
-    inner = found.text.removesuffix("\n").split("\n")
-    return [f"{start} |{chomping}", *_indented(inner, indent + 2)]
-
-
-def flow(value: Value) -> str:
-    """A value on one line."""
-    if isinstance(value, dict):
-        inside = ", ".join(f"{scalar(key).text}: {flow(item)}" for key, item in value.items())
-        return "{" + inside + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    return scalar(value).text
 
 
 def _indented(lines: Iterable[str], indent: int) -> list[str]:

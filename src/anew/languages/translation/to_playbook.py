@@ -24,7 +24,7 @@ from anew.languages.playbook.migrate import Migrated
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.graph_tasks import TaskWriter
 from anew.languages.translation.graph_texts import literal_value
-from anew.languages.translation.yaml_text import yaml_text
+from anew.languages.yaml_writer import YamlWriter
 from anew.program.findings import Finding, Severity
 from anew.program.policy import Verdict
 from anew.program.program import (
@@ -41,6 +41,9 @@ from anew.program.program import (
 from anew.program.span import Span
 from anew.values import Object, Value
 
+# What is always read line by line, however short it is.
+WRITER = YamlWriter(100, blocks=frozenset({"workflow", "rules", "workload"}), depth_max=4)
+
 
 def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = None) -> Migrated:
     """The playbook, and what it says otherwise than the graph; no text when the graph is wrong."""
@@ -56,7 +59,7 @@ def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = Non
     )
     told = Differences()
     writer = _Writer(c, loaded.program, told, TaskWriter(c, told))
-    return _verified(yaml_text(writer.document()), file, told, read.graph.span)
+    return _verified(WRITER.document(writer.document()), file, told, read.graph.span)
 
 
 def _errors(findings: list[Finding]) -> list[Finding]:

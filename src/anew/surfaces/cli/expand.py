@@ -6,8 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from anew.languages.expanding.annotations import Path
 from anew.languages.expanding.expanded import Expanded, expand
+from anew.languages.yaml_writer import Path
 from anew.program.findings import Finding
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.findings import finding_lines

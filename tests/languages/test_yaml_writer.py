@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anew.languages.document import read_yaml
 from anew.languages.nodes import plain
-from anew.languages.translation.yaml_text import yaml_text
+from anew.languages.translation.to_playbook import WRITER
 from anew.values import Object
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -31,7 +31,7 @@ STEPS = st.lists(st.fixed_dictionaries({"step": TEXTS, "tool": VALUES}), min_siz
 
 @pytest.mark.parametrize("text", ["x\ny", "x\ny\n", "x\n\n", "\nx", " x\ny", "x: y\n# z"])
 def test_a_text_of_several_lines_keeps_its_end(text: str) -> None:
-    root, findings = read_yaml(yaml_text({"text": text}), "f.yaml")
+    root, findings = read_yaml(WRITER.document({"text": text}), "f.yaml")
     assert findings == []
     assert root is not None
     assert plain(root) == {"text": text}
@@ -42,20 +42,20 @@ def test_a_text_of_several_lines_keeps_its_end(text: str) -> None:
 )
 def test_characters_that_are_no_text_to_yaml_are_escaped(character: str) -> None:
     told = {"a": f"x{character}y", f"k{character}": [f"{character}\nz"]}
-    root, findings = read_yaml(yaml_text(told).encode(), "f.yaml")
+    root, findings = read_yaml(WRITER.document(told).encode(), "f.yaml")
     assert findings == []
     assert root is not None
     assert plain(root) == told
 
 
 def test_half_a_character_is_escaped_too() -> None:
-    assert ascii(yaml_text({"a": "x\ud800"})) == ascii('a: "x\\ud800"\n')
+    assert ascii(WRITER.document({"a": "x\ud800"})) == ascii('a: "x\\ud800"\n')
 
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4), STEPS)
 def test_what_is_written_is_read_again(values: Object, steps: list[Object]) -> None:
     document: Object = {**values, "workflow": steps}
-    root, findings = read_yaml(yaml_text(document), "f.yaml")
+    root, findings = read_yaml(WRITER.document(document), "f.yaml")
     assert findings == []
     assert root is not None
     assert plain(root) == document
