@@ -7,18 +7,16 @@ YAML files use the same tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from anew.languages.scalars import Scalar
 from anew.program.span import Span
 from anew.values import Value
 
 # The offsets of a node that stands nowhere in the document's text.
-_NO_TEXT = -1
-_WORDS = {None: "null", True: "true", False: "false"}
+NO_TEXT = -1
 
 
 class ScalarNode(Struct, frozen=True):
@@ -85,8 +83,8 @@ class Entry(Struct, frozen=True):
 class MapNode(Struct, frozen=True):
     entries: dict[str, Entry]
     span: Span
-    begin: int = _NO_TEXT
-    end: int = _NO_TEXT
+    begin: int = NO_TEXT
+    end: int = NO_TEXT
     is_flow: bool = False
 
     @property
@@ -111,7 +109,7 @@ class Item(Struct, frozen=True):
 
     place: Span
     node: Node
-    begin: int = _NO_TEXT
+    begin: int = NO_TEXT
     alias_end: int | None = None
     origin: Item | None = None
 
@@ -119,8 +117,8 @@ class Item(Struct, frozen=True):
 class ListNode(Struct, frozen=True):
     items: tuple[Item, ...]
     span: Span
-    begin: int = _NO_TEXT
-    end: int = _NO_TEXT
+    begin: int = NO_TEXT
+    end: int = NO_TEXT
     is_flow: bool = False
 
     @property
@@ -158,56 +156,3 @@ def scalars(node: Node) -> Iterator[ScalarNode]:
         case MapNode():
             for entry in node:
                 yield from scalars(entry.node)
-
-
-# --- nodes that nobody wrote ---------------------------------------------------------------------
-
-
-def made_scalar(value: Scalar, place: Span, style: str = "") -> ScalarNode:
-    """A value that is reported at `place`; with the style `'` it is written in those quotes."""
-    text = _WORDS[value] if value is None or isinstance(value, bool) else str(value)
-    return ScalarNode(value, text, place.file, place.line, place.column, _NO_TEXT, _NO_TEXT, style)
-
-
-def made_entry(key: str, node: Node, place: Span, *origins: Entry) -> Entry:
-    """`key: node`, which stands for `origins`."""
-    return Entry(key, made_scalar(key, place), node, origins=origins)
-
-
-def renamed(entry: Entry, key: str, node: Node | None = None) -> Entry:
-    """An entry under its canonical key, and with a new value if one is given."""
-    if node is None or node is entry.node:
-        return entry if entry.key == key else Entry(key, entry.name, entry.node, entry.alias_end)
-    return Entry(key, entry.name, node, origins=entry.origins if entry.node.is_made else (entry,))
-
-
-def made_map(entries: Iterable[Entry], place: Span, *, is_flow: bool = False) -> MapNode:
-    return MapNode({entry.key: entry for entry in entries}, place, is_flow=is_flow)
-
-
-def made_list(items: Iterable[Item], place: Span) -> ListNode:
-    return ListNode(tuple(items), place)
-
-
-def with_entries(node: MapNode, entries: Iterable[Entry]) -> MapNode:
-    """The mapping with these entries; itself where they are its own."""
-    found = tuple(entries)
-    own = node.entries.values()
-    is_same = len(found) == len(own) and all(a is b for a, b in zip(found, own, strict=True))
-    return node if is_same else made_map(found, node.span)
-
-
-def with_items(node: ListNode, items: Iterable[Item]) -> ListNode:
-    """The list with these elements; itself where they are its own."""
-    found = tuple(items)
-    own = node.items
-    is_same = len(found) == len(own) and all(a is b for a, b in zip(found, own, strict=True))
-    return node if is_same else made_list(found, node.span)
-
-
-def with_node(item: Item, node: Node) -> Item:
-    """The element with this value; itself where it is its own."""
-    if node is item.node:
-        return item
-    is_own = item.begin >= 0 and not item.node.is_made
-    return Item(item.place, node, item.begin, origin=item if is_own else item.origin)

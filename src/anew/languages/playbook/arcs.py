@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from anew.expressions import Template
 from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.routes import report_shape
 from anew.languages.playbook.gates import read_other_policy
 from anew.program.program import Arc, RouteMode
@@ -46,7 +46,7 @@ def _read_arc_mapping(c: Compilation, node: MapNode, holder: Span, mode: RouteMo
     if "spec" in node and isinstance(node.entries["spec"].node, MapNode):
         read_other_policy(c, node.entries["spec"].node, (), "an arc")
     when = node.get("when")
-    condition = c.condition(when.node, Place.ARC, what="when") if when is not None else None
+    condition = c.condition(when.node, Site.ARC, what="when") if when is not None else None
     _report_unused(c, node, mode)
     counts = condition is not None and any(path[:2] == _FAILURES for path in condition.paths)
     label = node.get("label")
@@ -117,7 +117,7 @@ def _read_args(c: Compilation, node: MapNode) -> Template | None:
     values = c.mapping(entry, word)
     if values is None or (word == "set" and not _sets_arguments(c, values)):
         return None
-    return c.template(values, Place.ARC)
+    return c.template(values, Site.ARC)
 
 
 def _sets_arguments(c: Compilation, values: MapNode) -> bool:

@@ -17,7 +17,7 @@ from anew.program.span import Span
 _BEFORE_COMMENT = re.compile(r":?[ \t]+(?=#)")
 
 
-class Source(Struct):
+class CommentedText(Struct):
     """The text of a document and its comments: where each starts and ends, in file order."""
 
     text: str

@@ -42,7 +42,7 @@ Word = TypeVar("Word", bound=StrEnum)
 Path: TypeAlias = tuple[str, ...]
 
 
-class Place(StrEnum):
+class Site(StrEnum):
     """Where an expression stands, which decides the names it may read.
 
     `ARC` is what an arc asks and passes on; `ROUTING` is what a gate asks.
@@ -56,7 +56,7 @@ class Place(StrEnum):
     LOOP = auto()
 
 
-class Read(Struct, frozen=True):
+class NameRead(Struct, frozen=True):
     """An expression and where it stands; `step` is empty outside steps.
 
     `compares` are the texts that a condition compares paths with; templates leave it empty.
@@ -64,7 +64,7 @@ class Read(Struct, frozen=True):
 
     node: Node
     names: frozenset[str]
-    place: Place
+    place: Site
     step: str
     paths: frozenset[Path] = frozenset()
     compares: frozenset[tuple[Path, str]] = frozenset()
@@ -90,7 +90,7 @@ class Compilation(Struct):
     file: str
     findings: list[Finding] = field(default_factory=list)
     strict: list[Finding] = field(default_factory=list)
-    reads: list[Read] = field(default_factory=list)
+    reads: list[NameRead] = field(default_factory=list)
     shell_texts: list[ShellText] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
     guessed_targets: set[str] = field(default_factory=set)
@@ -239,7 +239,7 @@ class Compilation(Struct):
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def template(self, node: Node, place: Place) -> Template:
+    def template(self, node: Node, place: Site) -> Template:
         """The compiled value of a node; an error is reported and gives a constant null."""
         if not any(holds_template(scalar.text) for scalar in scalars(node)):
             return constant(plain(node))
@@ -251,7 +251,7 @@ class Compilation(Struct):
             self._report_templates(node)
             return constant(None)
         if template.names:
-            self.reads.append(Read(node, template.names, place, self.step, template.paths))
+            self.reads.append(NameRead(node, template.names, place, self.step, template.paths))
         return template
 
     def _compiled(self, node: Node) -> Template:
@@ -273,10 +273,10 @@ class Compilation(Struct):
         literal = {name: plain(entry.node) for name, entry in entries.items() if name in verbatim}
         parts: dict[str, Template] = {name: constant(value) for name, value in literal.items()}
         for name, entry in rendered.items():
-            parts[name] = self.template(entry.node, Place.INPUTS)
+            parts[name] = self.template(entry.node, Site.INPUTS)
         return object_of(parts)
 
-    def condition(self, node: Node, place: Place, *, what: str) -> Condition:
+    def condition(self, node: Node, place: Site, *, what: str) -> Condition:
         """A compiled condition, or BROKEN when (reported) it cannot be one."""
         if not isinstance(node, ScalarNode) or node.value is None:
             self.wrong_type(node, what, "an expression")
@@ -286,13 +286,13 @@ class Compilation(Struct):
             self.report("condition.empty", node.span, message, f"Write it, or remove `{what}`.")
         text = node.value if isinstance(node.value, str) else node.text.lower()
         try:
-            condition = self._compiled_condition(text, only_true_words=place is Place.RETRY)
+            condition = self._compiled_condition(text, only_true_words=place is Site.RETRY)
         except ExpressionError as error:
             self._report_expression(node, error)
             return BROKEN
         if condition.names:
             found = condition.names, place, self.step, condition.paths, condition.compares
-            self.reads.append(Read(node, *found))
+            self.reads.append(NameRead(node, *found))
         return condition
 
     def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
 from anew.languages.playbook.patches import PATCH_KEYS, read_patches
 from anew.program.policy import (
@@ -84,7 +84,7 @@ def read_directive(
             return Break(span)
         case Do.FAIL:
             message = fields.get("message")
-            return Fail(c.template(message.node, Place.POLICY) if message else None, span)
+            return Fail(c.template(message.node, Site.POLICY) if message else None, span)
         case Do.JUMP:
             return _read_jump(c, fields, holder, labels)
         case Do.RETRY:

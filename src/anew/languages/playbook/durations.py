@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from anew.expressions import Template
 from anew.languages.nodes import Entry, Node, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.program.retry import Delay, Jitter, JitterKind
 from anew.values import parse_seconds
 
@@ -33,16 +33,16 @@ def read_delay(c: Compilation, entry: Entry | None, default: _Default) -> Delay 
         return default
     node = entry.node
     if _is_template(node):
-        return c.template(node, Place.POLICY)
+        return c.template(node, Site.POLICY)
     seconds = seconds_of(node)
     if seconds is not None:
         return seconds
     if isinstance(node, ScalarNode) and _is_http_date(node.text):
-        return c.template(node, Place.POLICY)
+        return c.template(node, Site.POLICY)
     message = f"{entry.name.text} must be seconds (2.5), a duration (500ms, 1m30s) or a template"
     found = f"found {shown(node)}, which fails the task when the rule matches"
     c.report("rule.delay", node.span, f"{message}; {found}", f"Write `{entry.name.text}: 2s`.")
-    return c.template(node, Place.POLICY)
+    return c.template(node, Site.POLICY)
 
 
 def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Template:
@@ -50,7 +50,7 @@ def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Te
     if entry is None:
         return default
     if _is_template(entry.node):
-        return c.template(entry.node, Place.POLICY)
+        return c.template(entry.node, Site.POLICY)
     if isinstance(entry.node, ScalarNode) and _WHOLE.fullmatch(entry.node.text):
         number = c.whole_number(entry, entry.name.text, rule="rule.attempts")
         return default if number is None else number
@@ -58,7 +58,7 @@ def read_attempts(c: Compilation, entry: Entry | None, default: int) -> int | Te
     message = f"{word} must be a whole number of at least 1; found {shown(entry.node)}, which"
     problem, remedy = f"{message} fails the task when it matches", f"Write `{word}: 3`."
     c.report("rule.attempts-type", entry.node.span, problem, remedy)
-    return c.template(entry.node, Place.POLICY)
+    return c.template(entry.node, Site.POLICY)
 
 
 def read_jitter(c: Compilation, entry: Entry | None, default: Jitter) -> Jitter:

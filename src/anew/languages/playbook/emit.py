@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, plain
-from anew.languages.playbook.comments import Source, held_end
+from anew.languages.playbook.comments import CommentedText, held_end
 from anew.languages.yaml_writer import flow, scalar, scalar_lines
 
 
 class Emitter:
     """Turns nodes into lines. Comments are written once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CommentedText) -> None:
         self.source = source
         self._written: set[int] = set()
 
@@ -128,7 +128,7 @@ class Emitter:
         return _indented(above, indent) + dashed(shifted(" " * (indent + 2) + text, shift), indent)
 
     def _piece(self, start: int, end: int) -> str:
-        """Source text; where it is written a second time, without its comments."""
+        """CommentedText text; where it is written a second time, without its comments."""
         found = set(self.source.between(start, end))
         text = self.source.without(start, end, found & self._written)
         self._written |= found

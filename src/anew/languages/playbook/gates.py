@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, MapNode, ScalarNode, is_null
-from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.specs import ADMIT_FORMS
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.goals import read_gate
@@ -203,7 +203,7 @@ def _read_admit_rule(c: Compilation, item: Item) -> AdmitRule | None:
     otherwise, when = node.get("else"), node.get("when")
     condition = None
     if when is not None and otherwise is None:
-        condition = c.condition(when.node, Place.ROUTING, what="when")
+        condition = c.condition(when.node, Site.ROUTING, what="when")
     elif when is not None:
         c.ignored(when, "beside `else`", "Keep one of the two.")
     holder, fields = item.place, node.entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anew.expressions import Template
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
-from anew.languages.playbook.compilation import Compilation, Place, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.composing import constant
 from anew.languages.playbook.gates import holds_directives, read_other_policy
 from anew.program.program import Loop, LoopMode
@@ -72,7 +72,7 @@ def _read_source(c: Compilation, entry: Entry, node: MapNode) -> Template:
         text = found.node.text if isinstance(found.node, ScalarNode) else "…"
         remedy = f'Did you mean "{{{{ {text} }}}}"?'
         c.report("loop.in", found.node.span, message, remedy)
-    return c.template(found.node, Place.LOOP)
+    return c.template(found.node, Site.LOOP)
 
 
 def _may_be_list(node: Node) -> bool:
@@ -103,6 +103,6 @@ def _read_in_flight(c: Compilation, entry: Entry | None) -> int | Template:
         return MAX_IN_FLIGHT_DEFAULT
     node = entry.node
     if isinstance(node, ScalarNode) and isinstance(node.value, str) and "{{" in node.value:
-        return c.template(node, Place.LOOP)
+        return c.template(node, Site.LOOP)
     number = c.whole_number(entry, "max_in_flight", rule="loop.max-in-flight")
     return MAX_IN_FLIGHT_DEFAULT if number is None else number

@@ -11,23 +11,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    made_map,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
-from anew.languages.playbook.comments import Source, find_comments
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
+from anew.languages.playbook.comments import CommentedText, find_comments
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.emit import Emitter, dashed
-from anew.languages.playbook.playbook import Compiled, compile_playbook, load_playbook
+from anew.languages.playbook.playbook import CompiledPlaybook, compile_playbook, load_playbook
 from anew.languages.playbook.rewording import (
     CannotTranslate,
     Rewording,
@@ -85,14 +74,14 @@ def _verified(result: str, original: str, file: str, findings: list[Finding]) ->
 
 
 class _Migration:
-    def __init__(self, text: str, compiled: Compiled, program: Program) -> None:
+    def __init__(self, text: str, compiled: CompiledPlaybook, program: Program) -> None:
         assert isinstance(compiled.written, MapNode)
         assert isinstance(compiled.canonical, MapNode)
         self.text = text
         self.root = compiled.written
         self.program = program
         self.findings: list[Finding] = []
-        self.source = Source(text, find_comments(text, _all_scalars(self.root)))
+        self.source = CommentedText(text, find_comments(text, _all_scalars(self.root)))
         self.emitter = Emitter(self.source)
         self.words = Rewording(_ctx_keys(program))
         self.moves_vars = self._can_move_vars()
@@ -107,7 +96,7 @@ class _Migration:
             case "workflow" if isinstance(old.node, ListNode) and isinstance(new.node, ListNode):
                 pairs = zip(old.node.items, new.node.items, strict=True)
                 steps = [self._step(before, after) for before, after in pairs]
-                return renamed(new, new.key, with_items(old.node, steps))
+                return made.renamed(new, new.key, made.with_items(old.node, steps))
             case "workbook" if isinstance(new.node, ListNode):
                 return self._workbook(old, new, new.node)
             case "workload" if self.moves_vars:
@@ -115,7 +104,7 @@ class _Migration:
                 merged = _merged(old.node, extra.node)
                 return Entry(new.key, new.name, merged, origins=(old, extra))
             case "vars" if self.moves_vars:
-                return renamed(new, "workload")
+                return made.renamed(new, "workload")
             case _:
                 return new
 
@@ -132,22 +121,22 @@ class _Migration:
 
     def _workbook(self, old: Entry, new: Entry, tasks: ListNode) -> Entry:
         try:
-            items = [with_node(item, self._named_task(item.node)) for item in tasks.items]
+            items = [made.with_node(item, self._named_task(item.node)) for item in tasks.items]
         except CannotTranslate as problem:
             self._keep(problem, "workbook")
             return old
-        found = with_items(tasks, items)
-        return new if found is new.node else renamed(old, new.key, found)
+        found = made.with_items(tasks, items)
+        return new if found is new.node else made.renamed(old, new.key, found)
 
     def _named_task(self, node: Node) -> MapNode:
         assert isinstance(node, MapNode)
         name = node.entries["name"].node
         assert isinstance(name, ScalarNode)
         dialect = self.program.workbook[name.text].dialect
-        return with_entries(
+        return made.with_entries(
             node,
             (
-                renamed(e, "tool", reworded_task(self.words, e.node, dialect))
+                made.renamed(e, "tool", reworded_task(self.words, e.node, dialect))
                 if e.key == "tool"
                 else e
                 for e in node
@@ -232,7 +221,8 @@ def _merged(node: Node, extra: Node) -> MapNode:
     own = node.entries if isinstance(node, MapNode) else {}
     others = extra.entries if isinstance(extra, MapNode) else {}
     entries = [_merged_entry(entry, others.get(name)) for name, entry in own.items()]
-    return made_map([*entries, *(e for name, e in others.items() if name not in own)], node.span)
+    entries += [entry for name, entry in others.items() if name not in own]
+    return made.mapping(entries, node.span)
 
 
 def _merged_entry(entry: Entry, other: Entry | None) -> Entry:

@@ -9,7 +9,13 @@ import re
 from collections.abc import Mapping
 
 from anew.languages.nodes import Node, scalars
-from anew.languages.playbook.compilation import Compilation, Path, Place, Read, place_in
+from anew.languages.playbook.compilation import (
+    Compilation,
+    NameRead,
+    Path,
+    Site,
+    place_in,
+)
 from anew.languages.playbook.words import check_event_words
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
@@ -22,21 +28,21 @@ from anew.program.span import Span
 _PLACED_FINDINGS = 500
 _OUTCOME = frozenset({"outcome", "output"})
 # Names that exist in some places only (playbook.md#names-a-template-reads).
-_ABSENT: Mapping[Place, frozenset[str]] = {
-    Place.INPUTS: _OUTCOME | {"event"},
-    Place.POLICY: frozenset({"event"}),
-    Place.RETRY: frozenset({"event"}),
-    Place.ROUTING: _OUTCOME,
-    Place.ARC: _OUTCOME,
-    Place.LOOP: _OUTCOME | {"event"},
+_ABSENT: Mapping[Site, frozenset[str]] = {
+    Site.INPUTS: _OUTCOME | {"event"},
+    Site.POLICY: frozenset({"event"}),
+    Site.RETRY: frozenset({"event"}),
+    Site.ROUTING: _OUTCOME,
+    Site.ARC: _OUTCOME,
+    Site.LOOP: _OUTCOME | {"event"},
 }
-_WHERE: Mapping[Place, str] = {
-    Place.INPUTS: "a task's inputs",
-    Place.POLICY: "a task's rules",
-    Place.RETRY: "a retry condition",
-    Place.ROUTING: "an arc or gate",
-    Place.ARC: "an arc or gate",
-    Place.LOOP: "a loop's source",
+_WHERE: Mapping[Site, str] = {
+    Site.INPUTS: "a task's inputs",
+    Site.POLICY: "a task's rules",
+    Site.RETRY: "a retry condition",
+    Site.ROUTING: "an arc or gate",
+    Site.ARC: "an arc or gate",
+    Site.LOOP: "a loop's source",
 }
 _SCOPES: Mapping[str, str] = {
     "outcome": "Read it in a task's rules; elsewhere use `_prev` or the name of a task or step.",
@@ -93,7 +99,7 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
         for path in sorted(read.paths):
             if len(path) > 1 and path[0] in _HOLDERS and path[0] not in absent:
                 _check_path(c, read, path, step=step, below=below)
-        if read.compares and read.place is Place.ARC:
+        if read.compares and read.place is Site.ARC:
             check_event_words(c, read, step)
         for name in sorted(read.names):
             if name in absent:
@@ -102,21 +108,21 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
                 _report_unknown(c, read, name, step=step, known=always, told=told)
 
 
-def _is_local(name: str, read: Read, step: Step | None) -> bool:
+def _is_local(name: str, read: NameRead, step: Step | None) -> bool:
     """Whether it is a label of the pipeline, or a word of the retry block it stands in."""
-    if read.place is Place.RETRY and name in RETRY_WORDS:
+    if read.place is Site.RETRY and name in RETRY_WORDS:
         return True
     return step is not None and name in step.index_of
 
 
-def _report_scope(c: Compilation, read: Read, name: str) -> None:
+def _report_scope(c: Compilation, read: NameRead, name: str) -> None:
     message = f"{name!r} does not exist in {_WHERE[read.place]}"
     c.report("name.scope", _place(c, read.node, name), message, _SCOPES[name])
 
 
 def _report_unknown(
     c: Compilation,
-    read: Read,
+    read: NameRead,
     name: str,
     *,
     step: Step | None,
@@ -232,7 +238,7 @@ def _patches(task: Task) -> list[Patch]:
 
 
 def _check_path(
-    c: Compilation, read: Read, path: Path, *, step: Step | None, below: _Below
+    c: Compilation, read: NameRead, path: Path, *, step: Step | None, below: _Below
 ) -> None:
     """Warn of a key that a closed vocabulary lacks, or that is nearly one the document gives."""
     for end in range(1, len(path)):
@@ -241,7 +247,7 @@ def _check_path(
             _report_key(c, read, path[: end + 1], keys)
             return
     known = below.known(path[0], step)
-    if not known or path[1] in known or (read.place is Place.LOOP and path[0] == "iter"):
+    if not known or path[1] in known or (read.place is Site.LOOP and path[0] == "iter"):
         return
     meant = below.meant(c, path[1], known)
     if meant is not None:
@@ -261,7 +267,7 @@ def _may_add(path: Path, step: Step | None) -> bool:
     )
 
 
-def _report_key(c: Compilation, read: Read, path: Path, keys: tuple[str, ...]) -> None:
+def _report_key(c: Compilation, read: NameRead, path: Path, keys: tuple[str, ...]) -> None:
     holder, key = ".".join(path[:-1]), path[-1]
     message = f"{holder} has no key {key!r}; it has {', '.join(keys)}"
     meant = _KEY_SYNONYMS.get(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.languages.nodes import Entry, MapNode
-from anew.languages.playbook.compilation import Compilation, Place
+from anew.languages.playbook.compilation import Compilation, Site
 from anew.program.policy import Patch, PatchTarget
 
 PATCH_KEYS = ("set_ctx", "set_iter", "set", "set_vars")
@@ -24,7 +24,7 @@ def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ..
             c.noncanonical("strict.set", entry.place, f"`{key}` is used", "`set_ctx` or `set_iter`")
         for item in node or ():
             target, path = patch_target(key, item.key)
-            value = c.template(item.node, Place.POLICY)
+            value = c.template(item.node, Site.POLICY)
             patches.append(Patch(target, path, value, item.place))
             if target is PatchTarget.CTX:
                 c.ctx_keys.add(path[0])

@@ -79,7 +79,7 @@ def load_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) ->
     return compile_playbook(text, file, kinds=kinds).loaded
 
 
-class Compiled(Struct, frozen=True):
+class CompiledPlaybook(Struct, frozen=True):
     """What became of a document, and its nodes: as written, and the canonical ones."""
 
     loaded: Loaded
@@ -87,7 +87,9 @@ class Compiled(Struct, frozen=True):
     canonical: Node | None
 
 
-def compile_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ()) -> Compiled:
+def compile_playbook(
+    text: str | bytes, file: str, *, kinds: Iterable[str] = ()
+) -> CompiledPlaybook:
     """As `load_playbook`, with the nodes that the program was compiled from."""
     root, findings = read_yaml(text, file)
     c = Compilation(file, findings, kinds=frozenset(kinds))
@@ -101,7 +103,7 @@ def compile_playbook(text: str | bytes, file: str, *, kinds: Iterable[str] = ())
     told = ordered(findings)
     has_errors = any(found.severity is Severity.ERROR for found in told)
     loaded = Loaded(None if has_errors else program, told, ordered(c.strict))
-    return Compiled(loaded, root, canonical)
+    return CompiledPlaybook(loaded, root, canonical)
 
 
 def digest_of_playbook(text: str | bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, is_null
-from anew.languages.playbook.compilation import BROKEN, Compilation, Place, shown
+from anew.languages.playbook.compilation import BROKEN, Compilation, Site, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
 from anew.languages.playbook.directives import read_directive
 from anew.languages.playbook.patches import read_patches
@@ -74,20 +74,20 @@ def _read_rule(c: Compilation, item: Item, labels: frozenset[str], dialect: Dial
     otherwise = node.get("else")
     inner = otherwise.node if otherwise is not None else node
     then = inner.get("then") if isinstance(inner, MapNode) else None
-    made = node if isinstance(node, RuleNode) else _PLAIN_RULE
+    own = node if isinstance(node, RuleNode) else _PLAIN_RULE
     if then is None or not isinstance(then.node, MapNode):
         return Rule(Fail(), BROKEN, span=item.place)
     asked = node.get("when")
-    place = Place.POLICY if made.on is None else Place.RETRY
+    place = Site.POLICY if own.on is None else Site.RETRY
     when = None if asked is None else c.condition(asked.node, place, what=asked.name.text)
-    if when is not None and asked is not None and made.on is None:
+    if when is not None and asked is not None and own.on is None:
         check_words(c, asked.node, when, dialect)
     return Rule(
         then=read_directive(c, then.node.entries, holder=then.holder, labels=labels),
-        when=BROKEN if made.is_broken else when,
-        on=made.on,
+        when=BROKEN if own.is_broken else when,
+        on=own.on,
         patches=read_patches(c, then.node.entries),
-        name=made.name,
+        name=own.name,
         span=item.place,
     )
 

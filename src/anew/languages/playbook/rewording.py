@@ -13,23 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.expressions import ExpressionError
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    made_entry,
-    made_list,
-    made_map,
-    made_scalar,
-    plain,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.desugar.canonical import LabelNode, RuleNode
 from anew.languages.playbook.dialect_words import (
     eval_words,
@@ -98,8 +83,10 @@ class Rewording(Struct, frozen=True):
         """An entry with the expressions in its value translated."""
         if self.translator is None or entry.key in verbatim or entry.key in _NEVER_RENDERED:
             return entry
+        translator = self.translator
         try:
-            return renamed(entry, entry.key, _reworded(entry.node, self.translator))
+            node = made.rewritten(entry.node, lambda node, _: _text(node, translator))
+            return made.renamed(entry, entry.key, node)
         except Untranslatable as problem:
             raise CannotTranslate(entry, str(problem), problem.remedy) from problem
 
@@ -109,27 +96,19 @@ class Rewording(Struct, frozen=True):
         if self.translator is None or not isinstance(node, ScalarNode):
             return entry
         try:
-            found = _reworded(node, self.translator, is_condition=True)
+            found = _text(node, self.translator, is_condition=True)
         except Untranslatable as problem:
             raise CannotTranslate(entry, str(problem), problem.remedy) from problem
         if found is node:
             return entry
-        return renamed(entry, entry.key, made_scalar(one_line(str(plain(found))), node.span))
+        return made.renamed(entry, entry.key, made.scalar(one_line(str(plain(found))), node.span))
 
 
-def _reworded(node: Node, translator: Translator, *, is_condition: bool = False) -> Node:
-    match node:
-        case ScalarNode():
-            if not isinstance(node.value, str):
-                return node
-            text = translate(node.value, translator, is_condition=is_condition)
-            return node if text == node.value else made_scalar(text, node.span)
-        case ListNode():
-            items = (with_node(item, _reworded(item.node, translator)) for item in node.items)
-            return with_items(node, items)
-        case MapNode():
-            inner = (renamed(e, e.key, _reworded(e.node, translator)) for e in node)
-            return with_entries(node, inner)
+def _text(node: ScalarNode, translator: Translator, *, is_condition: bool = False) -> ScalarNode:
+    if not isinstance(node.value, str):
+        return node
+    text = translate(node.value, translator, is_condition=is_condition)
+    return node if text == node.value else made.scalar(text, node.span)
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -143,7 +122,7 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
     def said(entry: Entry) -> Entry:
         match entry.key:
             case "tool":
-                return renamed(entry, "tool", _tool(words, entry.node, step))
+                return made.renamed(entry, "tool", _tool(words, entry.node, step))
             case "args":
                 return _args(words, entry, step)
             case "loop":
@@ -155,7 +134,7 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
             case _:
                 return entry
 
-    return with_node(item, with_entries(node, map(said, node)))
+    return made.with_node(item, made.with_entries(node, map(said, node)))
 
 
 def _arc_words(words: Rewording) -> Callable[[Entry], Entry]:
@@ -176,11 +155,11 @@ def _admission(words: Rewording, spec: Entry) -> Entry:
 
 def _each(entry: Entry, reword: Callable[[Entry], Entry]) -> Entry:
     """The entries of a mapping, each reworded."""
-    return renamed(entry, entry.key, _each_of(entry.node, reword))
+    return made.renamed(entry, entry.key, _each_of(entry.node, reword))
 
 
 def _each_of(node: Node, reword: Callable[[Entry], Entry]) -> Node:
-    return with_entries(node, map(reword, node)) if isinstance(node, MapNode) else node
+    return made.with_entries(node, map(reword, node)) if isinstance(node, MapNode) else node
 
 
 def _below(entry: Entry, key: str, reword: Callable[[Node], Node]) -> Entry:
@@ -189,8 +168,8 @@ def _below(entry: Entry, key: str, reword: Callable[[Node], Node]) -> Entry:
     def said(found: Entry) -> Entry:
         if found.key != key or not isinstance(found.node, ListNode):
             return found
-        items = (with_node(item, reword(item.node)) for item in found.node.items)
-        return renamed(found, key, with_items(found.node, items))
+        items = (made.with_node(item, reword(item.node)) for item in found.node.items)
+        return made.renamed(found, key, made.with_items(found.node, items))
 
     return _each(entry, said)
 
@@ -212,10 +191,10 @@ def _tool(words: Rewording, node: Node, step: Step) -> Node:
     for item, task in zip(node.items, step.tasks, strict=True):
 
         def said(entry: Entry, dialect: Dialect = task.dialect) -> Entry:
-            return renamed(entry, entry.key, reworded_task(words, entry.node, dialect))
+            return made.renamed(entry, entry.key, reworded_task(words, entry.node, dialect))
 
-        items.append(with_node(item, _each_of(item.node, said)))
-    return with_items(node, items)
+        items.append(made.with_node(item, _each_of(item.node, said)))
+    return made.with_items(node, items)
 
 
 # --- tasks ---------------------------------------------------------------------------------------
@@ -238,7 +217,7 @@ def reworded_task(words: Rewording, node: Node, dialect: Dialect) -> Node:
     if spec is not None:
         entries.append(spec)
     is_same = len(entries) == len(node.entries) and all(node.get(e.key) is e for e in entries)
-    return node if is_same else made_map(_kind_first(entries), node.span)
+    return node if is_same else made.mapping(_kind_first(entries), node.span)
 
 
 def _kind_first(entries: list[Entry]) -> list[Entry]:
@@ -263,15 +242,15 @@ def _spec(words: Rewording, task: MapNode, patches: _Patches) -> Entry | None:
         if said is policy:
             return spec
         others = (entry for entry in inner if entry is not policy)
-        return renamed(spec, "spec", made_map([*others, said], inner.span))
+        return made.renamed(spec, "spec", made.mapping([*others, said], inner.span))
     if not patches:
         return spec
     place = task.entries["set"].place
-    rules = made_entry("rules", made_list(_defaults(patches, place, fails=True), place), place)
-    said = made_entry("policy", made_map([rules], place), place, task.entries["set"])
+    rules = made.entry("rules", made.sequence(_defaults(patches, place, fails=True), place), place)
+    said = made.entry("policy", made.mapping([rules], place), place, task.entries["set"])
     if spec is None:
-        return made_entry("spec", made_map([said], place), place)
-    return renamed(spec, "spec", made_map([*(inner or ()), said], place))
+        return made.entry("spec", made.mapping([said], place), place)
+    return made.renamed(spec, "spec", made.mapping([*(inner or ()), said], place))
 
 
 def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
@@ -279,7 +258,7 @@ def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
     if not isinstance(policy.node, MapNode) or rules is None:
         return policy
     assert isinstance(rules.node, ListNode)
-    built = list(with_items(rules.node, [_rule(words, i, patches) for i in rules.node.items]).items)
+    built = [_rule(words, item, patches) for item in rules.node.items]
     unmatched = policy.node.get("on_unmatched")
     has_else = any(isinstance(item.node, MapNode) and "else" in item.node for item in built)
     if patches and not has_else:
@@ -288,24 +267,24 @@ def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
     # Nobody wrote it, and where every outcome meets a rule it says nothing.
     is_idle = unmatched is not None and unmatched.name.is_made and (has_else or bool(patches))
     kept = [e for e in policy.node if e is not rules and not (is_idle and e is unmatched)]
-    said = renamed(rules, "rules", with_items(rules.node, built))
+    said = made.renamed(rules, "rules", made.with_items(rules.node, built))
     if said is rules and not is_idle:
         return policy
-    return renamed(policy, "policy", made_map([*kept, said], policy.node.span))
+    return made.renamed(policy, "policy", made.mapping([*kept, said], policy.node.span))
 
 
 def _defaults(patches: _Patches, place: Span, *, fails: bool) -> Iterator[Item]:
     """What happens to outcomes no rule matches, with the task's own patches."""
     if fails:
-        asks = made_entry("when", made_scalar(_FAIL_ON_ERROR, place), place)
-        yield Item(place, made_map([asks, _then("fail", patches, place)], place))
-    inner = made_map([_then("continue", patches, place)], place)
-    yield Item(place, made_map([made_entry("else", inner, place)], place))
+        asks = made.entry("when", made.scalar(_FAIL_ON_ERROR, place), place)
+        yield Item(place, made.mapping([asks, _then("fail", patches, place)], place))
+    inner = made.mapping([_then("continue", patches, place)], place)
+    yield Item(place, made.mapping([made.entry("else", inner, place)], place))
 
 
 def _then(do: str, patches: _Patches, place: Span) -> Entry:
-    word = made_entry("do", made_scalar(do, place), place)
-    return made_entry("then", made_map([word, *_written(patches, place)], place), place)
+    word = made.entry("do", made.scalar(do, place), place)
+    return made.entry("then", made.mapping([word, *_written(patches, place)], place), place)
 
 
 # --- rules ---------------------------------------------------------------------------------------
@@ -316,7 +295,7 @@ def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
     assert isinstance(node, MapNode)
     if isinstance(node, RuleNode) and node.on is not None:
         then = _does(words, node.entries["then"], patches)
-        return Item(item.place, made_map([_status(node, item.place), then], item.place))
+        return Item(item.place, made.mapping([_status(node, item.place), then], item.place))
 
     def said(entry: Entry) -> Entry:
         match entry.key:
@@ -329,7 +308,7 @@ def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
             case _:
                 return entry
 
-    return with_node(item, with_entries(node, map(said, node)))
+    return made.with_node(item, made.with_entries(node, map(said, node)))
 
 
 def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:
@@ -345,17 +324,17 @@ def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:
         elif key not in PATCH_KEYS or is_plain:
             entries.append(words.value(entry))
     if is_plain:
-        return renamed(holder, holder.key, with_entries(node, entries))
+        return made.renamed(holder, holder.key, made.with_entries(node, entries))
     own = _patches(words, [entry for key, entry in node.entries.items() if key in PATCH_KEYS])
     both = {target: patches.get(target, {}) | own.get(target, {}) for target in PatchTarget}
-    inner = made_map([*entries, *_written(both, node.span)], node.span)
-    return renamed(holder, holder.key, inner)
+    inner = made.mapping([*entries, *_written(both, node.span)], node.span)
+    return made.renamed(holder, holder.key, inner)
 
 
 def _written(patches: _Patches, place: Span) -> Iterator[Entry]:
     for target, values in patches.items():
         if values:
-            yield made_entry(_SET_NAMES[target], made_map(values.values(), place), place)
+            yield made.entry(_SET_NAMES[target], made.mapping(values.values(), place), place)
 
 
 def _patches(words: Rewording, entries: list[Entry]) -> _Patches:
@@ -365,7 +344,7 @@ def _patches(words: Rewording, entries: list[Entry]) -> _Patches:
             target, path = patch_target(entry.key, item.key)
             if len(path) > 1:
                 raise CannotTranslate(item, "writes inside a value", "Set the whole value.")
-            found.setdefault(target, {})[path[0]] = renamed(words.value(item), path[0])
+            found.setdefault(target, {})[path[0]] = made.renamed(words.value(item), path[0])
     return found
 
 
@@ -376,8 +355,8 @@ def _status(rule: RuleNode, place: Span) -> Entry:
     """What a rule of a retry block asks, in one expression."""
     asked = rule.get("when")
     also = "" if asked is None else f" and {_operand(asked)}"
-    when = made_scalar(f"{{{{ outcome.status == '{rule.on}'{also} }}}}", place)
-    return made_entry("when", when, place, *(() if asked is None else (asked,)))
+    when = made.scalar(f"{{{{ outcome.status == '{rule.on}'{also} }}}}", place)
+    return made.entry("when", when, place, *(() if asked is None else (asked,)))
 
 
 def _operand(entry: Entry) -> str:

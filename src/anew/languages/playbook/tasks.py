@@ -48,7 +48,7 @@ def read_task(
         warn_unsafe_retry(c, entry, kind, inputs=given, policy=policy)
     if "set" in fields:
         policy = replace(policy, patches=read_patches(c, {"set": fields["set"]}))
-    dialect = shown_dialect or _said_dialect(c, node, start)
+    dialect = shown_dialect or _dialect_of_expressions(c, node, start)
     if dialect is Dialect.OUTPUT:
         c.noncanonical(
             "strict.output",
@@ -97,7 +97,7 @@ def _read_policy(
     return NO_POLICY if policy is None else read_policy(c, policy, labels, dialect)
 
 
-def _said_dialect(c: Compilation, node: Node, start: int) -> Dialect:
+def _dialect_of_expressions(c: Compilation, node: Node, start: int) -> Dialect:
     """The dialect that expressions show: `output` is a word of one of them."""
     says_output = any("output" in read.names for read in c.reads[start:])
     return Dialect.OUTPUT if says_output or _sets_dotted(node) else Dialect.POLICY

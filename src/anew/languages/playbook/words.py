@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from anew.expressions import Condition
 from anew.languages.nodes import Node, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Read, place_in
+from anew.languages.playbook.compilation import Compilation, NameRead, place_in
 from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
@@ -61,7 +61,7 @@ def _status_meant(c: Compilation, word: str, right: str) -> str | None:
     return c.suggestions.near(word, [right, "error"])
 
 
-def check_event_words(c: Compilation, read: Read, step: Step | None) -> None:
+def check_event_words(c: Compilation, read: NameRead, step: Step | None) -> None:
     """Warn where `event.name` is compared with a word that no event of the step has."""
     words = {word for path, word in read.compares if path == ("event", "name")}
     has_loop = step is not None and step.loop is not None
@@ -82,7 +82,7 @@ def check_event_words(c: Compilation, read: Read, step: Step | None) -> None:
         _report_other_end(c, read, word, has_loop=has_loop)
 
 
-def _report_other_end(c: Compilation, read: Read, word: str, *, has_loop: bool) -> None:
+def _report_other_end(c: Compilation, read: NameRead, word: str, *, has_loop: bool) -> None:
     if has_loop:
         message = f"event.name is never {word!r} here: step {read.step!r} has a loop"
         remedy = "A loop is asked on 'loop.done'."

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from anew.languages.nodes import Entry, ListNode, MapNode, renamed, with_entries, with_items
+from anew.languages import made
+from anew.languages.nodes import Entry, ListNode, MapNode
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.steps import canonical_step
 
 
 def desugar(c: Compilation, root: MapNode) -> MapNode:
     """The canonical document: `root` itself where nothing has to change."""
-    return with_entries(root, [_section(c, entry) for entry in root])
+    return made.with_entries(root, [_section(c, entry) for entry in root])
 
 
 def _section(c: Compilation, entry: Entry) -> Entry:
     match entry.key:
         case "workflow" if isinstance(entry.node, ListNode):
             steps = (canonical_step(c, item) for item in entry.node.items)
-            return renamed(entry, "workflow", with_items(entry.node, steps))
+            return made.renamed(entry, "workflow", made.with_items(entry.node, steps))
         case "workbook" | "keychain":
             # Few documents have either.
             from anew.languages.playbook.desugar import workbook  # noqa: PLC0415

@@ -9,17 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_scalar,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.program.kinds import KINDS
 from anew.program.span import Span
@@ -64,7 +55,7 @@ def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[T
         c.noncanonical(
             "strict.tool-missing", holder, f"step {name!r} has no tool", "`tool: {kind: noop}`"
         )
-        noop = made_entry("kind", made_scalar("noop", holder), holder)
+        noop = made.entry("kind", made.scalar("noop", holder), holder)
         return [TaskForm(name, noop.name, holder, noop, {})]
     node = tool.node
     match node:
@@ -103,7 +94,7 @@ def _on_step(
     if spec is not None and isinstance(spec.node, MapNode) and "timeout" in spec.node:
         fields["timeout"] = spec.node.entries["timeout"]
     # The comments of the word stay with it, those of its key with `tool`.
-    written = made_scalar(node.value, node.span)
+    written = made.scalar(node.value, node.span)
     kind = Entry("kind", node, written, origins=(Entry("kind", node, node),))
     return [TaskForm(name, tool.name, holder, kind, fields, is_on_step=True)]
 
@@ -154,13 +145,13 @@ def _named(c: Compilation, node: MapNode, item: Item, default_label: str) -> Tas
     fields = _unwrapped(node)
     kind, name = fields.pop("kind", None), node.get("name")
     label, holder = default_label, _holder(node, item.place)
-    labelled_by = made_scalar(label, item.place)
+    labelled_by = made.scalar(label, item.place)
     if name is not None:
         # `workbook` and `secrets` have an input called name; beside the kind it is both.
         if kind is None or not _has_name_input(kind.node) or "task" in fields:
             fields.pop("name", None)
         label = c.text(name, "name") or default_label
-        labelled_by = made_scalar(label, name.node.span)
+        labelled_by = made.scalar(label, name.node.span)
     if kind is None:
         c.report("tool.kind-missing", holder, f"task {label!r} has no `kind`", _TASK_FORM)
     return TaskForm(label, labelled_by, holder, kind, fields, item=item)

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_list,
-    made_map,
-    made_scalar,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
 from anew.languages.playbook.directives import DIRECTIVE_KEYS, setting_owner
@@ -42,12 +28,12 @@ def with_rules(c: Compilation, policy: Entry) -> Entry:
     rules = node.get("rules") if isinstance(node, MapNode) else None
     if not isinstance(node, MapNode) or rules is None or not isinstance(rules.node, ListNode):
         return policy  # reported where it is compiled
-    built = with_items(rules.node, (_rule(c, i, Dialect.POLICY) for i in rules.node.items))
+    built = made.with_items(rules.node, (_rule(c, i, Dialect.POLICY) for i in rules.node.items))
     if built is rules.node:
         return policy
     others = (entry for entry in node if entry is not rules)
-    inner = made_map((*others, renamed(rules, "rules", built)), node.span)
-    return renamed(policy, "policy", inner)
+    inner = made.mapping((*others, made.renamed(rules, "rules", built)), node.span)
+    return made.renamed(policy, "policy", inner)
 
 
 def policy_of_eval(c: Compilation, entry: Entry) -> Entry | None:
@@ -62,9 +48,9 @@ def policy_of_eval(c: Compilation, entry: Entry) -> Entry | None:
 def made_policy(entry: Entry, rules: Iterable[Item]) -> Entry:
     """The policy that an older word stands for."""
     place = entry.place
-    unmatched = made_entry("on_unmatched", made_scalar("fail", place), place)
-    found = made_entry("rules", made_list(rules, place), place)
-    return made_entry("policy", made_map([unmatched, found], place), place, entry)
+    unmatched = made.entry("on_unmatched", made.scalar("fail", place), place)
+    found = made.entry("rules", made.sequence(rules, place), place)
+    return made.entry("policy", made.mapping([unmatched, found], place), place, entry)
 
 
 # --- rules ---------------------------------------------------------------------------------------
@@ -96,9 +82,9 @@ def _rule(c: Compilation, item: Item, dialect: Dialect) -> Item:
         c.report("rule.shape", condition.place, message, _RULE_FORM)
         return Item(item.place, RuleNode({"then": then}, item.place, is_broken=True))
     if condition is not None:
-        keys = [*_about(node), renamed(condition, "when"), then]
-        return with_node(item, _ordered(node, keys))
-    return with_node(item, _ordered(node, [*_about(node), _else(otherwise, then, item.place)]))
+        keys = [*_about(node), made.renamed(condition, "when"), then]
+        return made.with_node(item, _ordered(node, keys))
+    return made.with_node(item, _ordered(node, [*_about(node), _else(otherwise, then, item.place)]))
 
 
 def _about(node: MapNode) -> list[Entry]:
@@ -107,15 +93,15 @@ def _about(node: MapNode) -> list[Entry]:
 
 def _ordered(node: MapNode, keys: list[Entry]) -> MapNode:
     """The author's own mapping where it has these entries, in whatever order."""
-    return node if all(node.get(e.key) is e for e in keys) else made_map(keys, node.span)
+    return node if all(node.get(e.key) is e for e in keys) else made.mapping(keys, node.span)
 
 
 def _else(otherwise: Entry | None, then: Entry, place: Span) -> Entry:
     if otherwise is None or is_null(otherwise.node):
-        return made_entry("else", made_map([then], place), place)
+        return made.entry("else", made.mapping([then], place), place)
     if isinstance(otherwise.node, MapNode):
-        return renamed(otherwise, "else", _ordered(otherwise.node, [then]))
-    return renamed(otherwise, "else", made_map([then], otherwise.place))
+        return made.renamed(otherwise, "else", _ordered(otherwise.node, [then]))
+    return made.renamed(otherwise, "else", made.mapping([then], otherwise.place))
 
 
 def _broken(item: Item) -> Item:
@@ -161,8 +147,8 @@ def _then(
         _note_shape(c, holder)
     if isinstance(then.node, MapNode):
         c.check_keys(then.node, DIRECTIVE_KEYS, "then")
-        found = with_entries(then.node, directive_fields(c, then.node.entries, then.holder))
-        return renamed(then, "then", found)
+        found = made.with_entries(then.node, directive_fields(c, then.node.entries, then.holder))
+        return made.renamed(then, "then", found)
     if is_null(then.node):
         return _then_of(c, {}, then.place, then)
     _note_shape(c, then.place)
@@ -170,8 +156,8 @@ def _then(
 
 
 def _then_of(c: Compilation, does: Mapping[str, Entry], holder: Span, *origins: Entry) -> Entry:
-    inner = made_map(directive_fields(c, does, holder), holder)
-    return made_entry("then", inner, holder, *origins)
+    inner = made.mapping(directive_fields(c, does, holder), holder)
+    return made.entry("then", inner, holder, *origins)
 
 
 def directive_fields(c: Compilation, does: Mapping[str, Entry], holder: Span) -> list[Entry]:
@@ -183,18 +169,19 @@ def directive_fields(c: Compilation, does: Mapping[str, Entry], holder: Span) ->
         if key in DIRECTIVE_KEYS and key not in PATCH_KEYS:
             c.ignored(entry, "without `do`", f"Add the {setting_owner(key)} it belongs to.")
     c.noncanonical("strict.rule", holder, "a rule does not say `do`", "`do: continue`")
-    return [made_entry("do", made_scalar("continue", holder), holder), *found]
+    return [made.entry("do", made.scalar("continue", holder), holder), *found]
 
 
 def _exhausted(c: Compilation, entry: Entry) -> Entry:
     node = entry.node
     if isinstance(node, MapNode):
         c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")
-        inner = with_entries(node, directive_fields(c, node.entries, entry.holder))
-        return renamed(entry, "on_exhausted", inner)
+        inner = made.with_entries(node, directive_fields(c, node.entries, entry.holder))
+        return made.renamed(entry, "on_exhausted", inner)
     canonical = "`on_exhausted: {do: …}`"
     c.noncanonical("strict.rule", entry.place, "`on_exhausted` is a bare word", canonical)
-    return renamed(entry, "on_exhausted", made_map([Entry("do", entry.name, node)], entry.place))
+    inner = made.mapping([Entry("do", entry.name, node)], entry.place)
+    return made.renamed(entry, "on_exhausted", inner)
 
 
 def _note_shape(c: Compilation, place: Span) -> None:

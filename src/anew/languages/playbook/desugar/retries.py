@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    is_null,
-    made_entry,
-    made_map,
-    made_scalar,
-    renamed,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.canonical import RuleNode
 from anew.languages.playbook.desugar.policies import made_policy
@@ -73,8 +64,8 @@ def _rules(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
     retry = list(_retry(block, fields))
     yield _rule(OutcomeStatus.ERROR, again, retry, where, "retry_when")
     if again is not None:
-        kept = made_map([_do("continue", where)], where, is_flow=True)
-        polling = [*retry, made_entry("on_exhausted", kept, where)]
+        kept = made.mapping([_do("continue", where)], where, is_flow=True)
+        polling = [*retry, made.entry("on_exhausted", kept, where)]
         yield _rule(OutcomeStatus.OK, again, polling, where, "retry_when")
 
 
@@ -86,23 +77,23 @@ def _asked(fields: Mapping[str, Entry], key: str) -> Entry | None:
 def _rule(
     on: OutcomeStatus, asked: Entry | None, does: list[Entry], place: Span, name: str
 ) -> Item:
-    then = made_entry("then", made_map(does, place), place)
-    entries = {"then": then} if asked is None else {"when": renamed(asked, "when"), "then": then}
-    return Item(place, RuleNode(entries, place, on=on, name=name))
+    then = made.entry("then", made.mapping(does, place), place)
+    when = {} if asked is None else {"when": made.renamed(asked, "when")}
+    return Item(place, RuleNode({**when, "then": then}, place, on=on, name=name))
 
 
 def _do(word: str, place: Span) -> Entry:
-    return made_entry("do", made_scalar(word, place), place)
+    return made.entry("do", made.scalar(word, place), place)
 
 
 def _retry(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Entry]:
     place = block.place
     delay = fields.get("initial_delay")
-    growth = made_scalar("exponential", place if delay is None else delay.node.span)
+    growth = made.scalar("exponential", place if delay is None else delay.node.span)
     yield _do("retry", place)
-    yield made_entry("backoff", growth, place)
+    yield made.entry("backoff", growth, place)
     for old, (new, default) in _SETTINGS.items():
         if old in fields:
-            yield renamed(fields[old], new)
+            yield made.renamed(fields[old], new)
         elif default is not None:
-            yield made_entry(new, made_scalar(default, place), place)
+            yield made.entry(new, made.scalar(default, place), place)

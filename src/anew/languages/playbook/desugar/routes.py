@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_list,
-    made_map,
-    made_scalar,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.program.program import RouteMode
 from anew.program.span import Span
@@ -61,10 +47,10 @@ def next_of(c: Compilation, entry: Entry) -> Entry | None:
 
 def _made(entry: Entry, mode: RouteMode, arcs: list[Item]) -> Entry:
     place = entry.place
-    word = made_entry("mode", made_scalar(mode.value, place), place)
-    spec = made_entry("spec", made_map([word], place, is_flow=True), place)
-    rows = made_entry("arcs", made_list(arcs, place), place)
-    return renamed(entry, "next", made_map([spec, rows], place))
+    word = made.entry("mode", made.scalar(mode.value, place), place)
+    spec = made.entry("spec", made.mapping([word], place, is_flow=True), place)
+    rows = made.entry("arcs", made.sequence(arcs, place), place)
+    return made.renamed(entry, "next", made.mapping([spec, rows], place))
 
 
 def _router(c: Compilation, entry: Entry, node: MapNode) -> Entry:
@@ -72,11 +58,11 @@ def _router(c: Compilation, entry: Entry, node: MapNode) -> Entry:
     if arcs is None or not isinstance(arcs.node, ListNode):
         return entry
     found = (_arc(c, item, in_router=True) for item in arcs.node.items)
-    rows = with_items(arcs.node, (arc for arc in found if arc is not None))
+    rows = made.with_items(arcs.node, (arc for arc in found if arc is not None))
     if rows is arcs.node:
         return entry
-    rest = (e for e in node if e is not arcs)
-    return renamed(entry, "next", made_map([*rest, renamed(arcs, "arcs", rows)], node.span))
+    keys = [*(e for e in node if e is not arcs), made.renamed(arcs, "arcs", rows)]
+    return made.renamed(entry, "next", made.mapping(keys, node.span))
 
 
 # --- arcs ----------------------------------------------------------------------------------------
@@ -97,14 +83,14 @@ def _arc(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
         c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
         c.lose_route()
         return None
-    return with_node(item, _with_args(c, node))
+    return made.with_node(item, _with_args(c, node))
 
 
 def _bare_arc(item: Item) -> Item:
     node = item.node
     assert isinstance(node, ScalarNode)
-    step = made_entry("step", made_scalar(node.text, node.span), node.span)
-    arc = with_node(item, made_map([step], node.span))
+    step = made.entry("step", made.scalar(node.text, node.span), node.span)
+    arc = made.with_node(item, made.mapping([step], node.span))
     return replace(arc, place=node.span)
 
 
@@ -118,5 +104,5 @@ def _with_args(c: Compilation, node: MapNode) -> MapNode:
     if given[0].key != "args" and not is_null(given[0].node):
         message = f"an arc gives its arguments as `{given[0].key}`"
         c.noncanonical("strict.arc", given[0].place, message, "`args`")
-    entries = (renamed(e, "args") if e is given[0] else e for e in node if e not in given[1:])
-    return with_entries(node, entries)
+    entries = (made.renamed(e, "args") if e is given[0] else e for e in node if e not in given[1:])
+    return made.with_entries(node, entries)

@@ -8,26 +8,13 @@ of the block call that result `result`, `data`, `this` or `response`; the task r
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from msgspec import Struct
 
 from anew.expressions import ExpressionError
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_map,
-    made_scalar,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import LabelNode
 from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm
@@ -72,7 +59,7 @@ class Save(Struct, frozen=True):
     entry: Entry
     kind: str
     inputs: Mapping[str, Entry]
-    made: Mapping[str, str]
+    texts: Mapping[str, str]
 
 
 def tasks_of_save(c: Compilation, step: MapNode, forms: list[TaskForm]) -> tuple[Item, ...]:
@@ -83,53 +70,45 @@ def tasks_of_save(c: Compilation, step: MapNode, forms: list[TaskForm]) -> tuple
     labels = {form.label for form in forms}
     label, last = _free_label("save", labels), forms[-1].label
     place = save.entry.place
-    row = made_entry(label, task_node(c, _form(c, save, label)), place, save.entry)
-    rows = [Item(place, made_map([row], place))]
+    row = made.entry(label, task_node(c, _form(c, save, label)), place, save.entry)
+    rows = [Item(place, made.mapping([row], place))]
     # Where no template can read the result, there is nothing to give once more.
     if last not in RESERVED:
         kept = _free_label("result", {label, *labels})
-        entry = made_entry(kept, _keeping(last, save.entry), place)
-        rows.append(Item(place, made_map([entry], place)))
+        entry = made.entry(kept, _keeping(last, save.entry), place)
+        rows.append(Item(place, made.mapping([entry], place)))
     return tuple(rows)
 
 
 def _keeping(last: str, save: Entry) -> MapNode:
     place, text = save.place, f"{{{{ {last} }}}}"
     at = (place.file, place.line, place.column, -1, -1)
-    result = made_entry("result", LabelNode(text, text, *at, label=last), place, save)
-    kind = made_entry("kind", made_scalar("noop", place), place)
-    return made_map([kind, result], place, is_flow=True)
+    result = made.entry("result", LabelNode(text, text, *at, label=last), place, save)
+    kind = made.entry("kind", made.scalar("noop", place), place)
+    return made.mapping([kind, result], place, is_flow=True)
 
 
 def _form(c: Compilation, save: Save, label: str) -> TaskForm:
     place, verbatim = save.entry.place, KINDS[save.kind].verbatim
-    kind = made_entry("kind", made_scalar(save.kind, place), place)
+    kind = made.entry("kind", made.scalar(save.kind, place), place)
     fields = {
-        name: made_entry(name, _quoted(text, place), place) for name, text in save.made.items()
+        name: made.entry(name, _quoted(text, place), place) for name, text in save.texts.items()
     }
     for name, entry in save.inputs.items():
-        node = entry.node if name in verbatim else _said(c, entry, entry.node)
-        fields[name] = renamed(entry, name, node)
+        node = entry.node
+        if name not in verbatim:
+            node = made.rewritten(node, partial(_translated, c), entry.key)
+        fields[name] = made.renamed(entry, name, node)
     return TaskForm(label, save.entry.name, save.entry.holder, kind, fields)
 
 
 def _quoted(text: str, place: Span) -> ScalarNode:
     # Statements quote their names with `"`, and hold no other quotes.
-    return made_scalar(text, place, "'" if '"' in text else "")
+    return made.scalar(text, place, "'" if '"' in text else "")
 
 
-def _said(c: Compilation, entry: Entry, node: Node) -> Node:
-    """A value with the block's own words for the result said as canonical tasks say them."""
-    match node:
-        case ScalarNode():
-            return _said_text(c, entry, node)
-        case ListNode():
-            return with_items(node, (with_node(i, _said(c, entry, i.node)) for i in node.items))
-        case MapNode():
-            return with_entries(node, (renamed(e, e.key, _said(c, e, e.node)) for e in node))
-
-
-def _said_text(c: Compilation, entry: Entry, node: ScalarNode) -> ScalarNode:
+def _translated(c: Compilation, node: ScalarNode, key: str) -> ScalarNode:
+    """A text with the block's own words for the result written as canonical tasks write them."""
     if not isinstance(node.value, str) or ("{{" not in node.value and "{%" not in node.value):
         return node
     try:
@@ -137,10 +116,9 @@ def _said_text(c: Compilation, entry: Entry, node: ScalarNode) -> ScalarNode:
     except ExpressionError:
         return node  # reported where it is compiled
     except Untranslatable as problem:
-        message = f"`{entry.key}` {problem}"
-        c.report("dialect.unsupported", node.span, message, problem.remedy)
+        c.report("dialect.unsupported", node.span, f"`{key}` {problem}", problem.remedy)
         return node
-    return node if text == node.value else made_scalar(text, node.span)
+    return node if text == node.value else made.scalar(text, node.span)
 
 
 def _free_label(word: str, taken: Collection[str]) -> str:
@@ -222,8 +200,8 @@ def _save(c: Compilation, entry: Entry, kind: str, fields: Mapping[str, Entry]) 
     if row.sql:
         return _sql_save(c, Save(entry, kind, rest, {}), fields, data)
     _report_unused(c, fields, ("table", "mode", "key", "statement"), f"with storage {kind}")
-    made = {name: text for name, text in row.save_inputs.items() if name not in rest}
-    return Save(entry, kind, _with_data(c, rest, str(row.save), data), made)
+    texts = {name: text for name, text in row.save_inputs.items() if name not in rest}
+    return Save(entry, kind, _with_data(c, rest, str(row.save), data), texts)
 
 
 def _inputs(c: Compilation, fields: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -285,11 +263,11 @@ def _table_save(
     key = _key(c, fields.get("key"))
     if columns is None or data is None or key is None:
         return None
-    made = statement_for(c, KINDS[save.kind], table=table, columns=columns, mode=mode, key=key)
-    if made is None:
+    command = statement_for(c, KINDS[save.kind], table=table, columns=columns, mode=mode, key=key)
+    if command is None:
         return None
     inputs = _with_data(c, save.inputs, "params", data)
-    return Save(save.entry, save.kind, inputs, {"command": made})
+    return Save(save.entry, save.kind, inputs, {"command": command})
 
 
 def _columns(c: Compilation, holder: Entry, data: Entry | None) -> MapNode | None:

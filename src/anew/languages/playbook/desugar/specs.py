@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    made_entry,
-    made_list,
-    made_map,
-    made_scalar,
-    plain,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, plain
 from anew.languages.playbook.compilation import Compilation
 from anew.program.span import Span
 
@@ -46,10 +33,10 @@ def spec_of(
         entries.append(_policy_with(c, policy, when))
     if spec is None or node is None:
         assert when is not None
-        return made_entry("spec", made_map(entries, when.place), when.place, when)
+        return made.entry("spec", made.mapping(entries, when.place), when.place, when)
     if not entries and node.entries:
         return None
-    return renamed(spec, "spec", with_entries(node, entries))
+    return made.renamed(spec, "spec", made.with_entries(node, entries))
 
 
 def note_when(c: Compilation, when: Entry, *, has_policy: bool) -> None:
@@ -67,19 +54,19 @@ def _policy_with(c: Compilation, policy: Entry | None, when: Entry) -> Entry:
     """The step's policy, with `when` as what a token is asked."""
     place = when.place
     rules = [
-        Item(place, made_map([renamed(when, "when"), _answer(True, place)], place)),
-        Item(place, made_map([_otherwise(False, place)], place)),
+        Item(place, made.mapping([made.renamed(when, "when"), _answer(True, place)], place)),
+        Item(place, made.mapping([_otherwise(False, place)], place)),
     ]
     others = list(policy.node) if policy is not None and isinstance(policy.node, MapNode) else []
     admit = next((e for e in others if e.key == "admit"), None)
     if admit is not None:
         message = "a step has both `when` and admission rules"
         c.report("policy.conflict", place, message, "Keep the rules.")
-    inner = made_map([made_entry("rules", made_list(rules, place), place)], place)
-    entries = [*others, made_entry("admit", inner, place)]
+    inner = made.mapping([made.entry("rules", made.sequence(rules, place), place)], place)
+    entries = [*others, made.entry("admit", inner, place)]
     if policy is None:
-        return made_entry("policy", made_map(entries, place), place)
-    return renamed(policy, "policy", made_map(entries, policy.node.span))
+        return made.entry("policy", made.mapping(entries, place), place)
+    return made.renamed(policy, "policy", made.mapping(entries, policy.node.span))
 
 
 def _with_admission(c: Compilation, policy: Entry) -> Entry:
@@ -88,15 +75,15 @@ def _with_admission(c: Compilation, policy: Entry) -> Entry:
     rules = inner.get("rules") if isinstance(inner, MapNode) else None
     if admit is None or rules is None or not isinstance(rules.node, ListNode):
         return policy
-    built = with_items(rules.node, (_admit_rule(c, item) for item in rules.node.items))
-    return _replaced(policy, admit, _replaced(admit, rules, renamed(rules, "rules", built)))
+    built = made.with_items(rules.node, (_admit_rule(c, item) for item in rules.node.items))
+    return _replaced(policy, admit, _replaced(admit, rules, made.renamed(rules, "rules", built)))
 
 
 def _replaced(holder: Entry, old: Entry, new: Entry) -> Entry:
     """The mapping of an entry with one of its entries exchanged."""
     assert isinstance(holder.node, MapNode)
     entries = (new if entry is old else entry for entry in holder.node)
-    return renamed(holder, holder.key, with_entries(holder.node, entries))
+    return made.renamed(holder, holder.key, made.with_entries(holder.node, entries))
 
 
 def _admit_rule(c: Compilation, item: Item) -> Item:
@@ -119,19 +106,19 @@ def _admit_rule(c: Compilation, item: Item) -> Item:
     allows = plain(allow.node) is True
     if when is not None and otherwise is None:
         answer = _answer(allows, holder, allow)
-        return with_node(item, made_map([when, answer], node.span))
-    origins = () if otherwise is None else (otherwise,)
-    return with_node(item, made_map([_otherwise(allows, holder, *origins, allow)], node.span))
+        return made.with_node(item, made.mapping([when, answer], node.span))
+    origins = (allow,) if otherwise is None else (otherwise, allow)
+    return made.with_node(item, made.mapping([_otherwise(allows, holder, *origins)], node.span))
 
 
 def _answer(allows: bool, place: Span, *origins: Entry) -> Entry:
-    allow = made_entry("allow", made_scalar(allows, place), place)
-    return made_entry("then", made_map([allow], place, is_flow=True), place, *origins)
+    allow = made.entry("allow", made.scalar(allows, place), place)
+    return made.entry("then", made.mapping([allow], place, is_flow=True), place, *origins)
 
 
 def _otherwise(allows: bool, place: Span, *origins: Entry) -> Entry:
-    inner = made_map([_answer(allows, place)], place, is_flow=True)
-    return made_entry("else", inner, place, *origins)
+    inner = made.mapping([_answer(allows, place)], place, is_flow=True)
+    return made.entry("else", inner, place, *origins)
 
 
 # --- loop ----------------------------------------------------------------------------------------
@@ -153,6 +140,6 @@ def loop_of(c: Compilation, entry: Entry) -> Entry:
     inside = list(spec.node) if spec is not None and isinstance(spec.node, MapNode) else []
     given = {found.key: found for found in [*beside, *inside]}
     others = [e for e in node if e is not spec and e.key not in _LOOP_SETTINGS]
-    settings = made_map(given.values(), entry.place)
-    below = made_entry("spec", settings, entry.place, *(() if spec is None else (spec,)))
-    return renamed(entry, "loop", made_map([*others, below], node.span))
+    settings = made.mapping(given.values(), entry.place)
+    below = made.entry("spec", settings, entry.place, *(() if spec is None else (spec,)))
+    return made.renamed(entry, "loop", made.mapping([*others, below], node.span))

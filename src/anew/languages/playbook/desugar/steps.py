@@ -10,22 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_list,
-    made_map,
-    renamed,
-    with_entries,
-    with_items,
-    with_node,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.forms import (
     SAVE_NAMES,
@@ -81,7 +67,7 @@ def canonical_step(c: Compilation, item: Item) -> Item:
     step = _Step(c, node, forms, _saved(c, node, forms), _shared_args(c, node, forms), moved)
     if "when" in node:
         note_when(c, node.entries["when"], has_policy=any(map(uses_policy, forms)))
-    return with_node(item, with_entries(node, _with_tool(step, list(_keys(step)), item)))
+    return made.with_node(item, made.with_entries(node, _with_tool(step, list(_keys(step)), item)))
 
 
 def _keys(step: _Step) -> Iterator[Entry]:
@@ -99,16 +85,19 @@ def _with_tool(step: _Step, keys: list[Entry], item: Item) -> list[Entry]:
     """A step without a tool does nothing, or what stands on it says."""
     if "tool" in step.node or "type" in step.node:
         return keys
-    task, place = task_node(step.c, step.forms[0]), item.place
-    if step.saved:
-        first = made_entry(step.forms[0].label, task, place)
-        rows = [Item(place, made_map([first], place)), *step.saved]
-        tool = made_entry("tool", made_list(rows, place), place)
-    else:
-        is_bare = len(task.entries) == 1
-        tool = made_entry("tool", replace(task, is_flow=is_bare), place)
+    task = task_node(step.c, step.forms[0])
+    is_bare = len(task.entries) == 1
+    node = _with_saved(step, task) if step.saved else replace(task, is_flow=is_bare)
+    tool = made.entry("tool", node, item.place)
     at = next((index for index, key in enumerate(keys) if key.key == "next"), len(keys))
     return [*keys[:at], tool, *keys[at:]]
+
+
+def _with_saved(step: _Step, task: MapNode) -> ListNode:
+    """The step's only task, and those that its `save` stands for."""
+    form = step.forms[0]
+    row = made.mapping([made.entry(form.label, task, form.holder)], form.holder)
+    return made.sequence([Item(form.holder, row), *step.saved], form.holder)
 
 
 # --- what each key becomes -----------------------------------------------------------------------
@@ -119,15 +108,14 @@ def _tool(step: _Step, entry: Entry) -> Entry | None:
         return None if entry.key in step.moved else entry
     if isinstance(entry.node, ListNode):
         rows = [labelled_item(step.c, form) for form in step.forms]
-        return renamed(entry, "tool", with_items(entry.node, [*rows, *step.saved]))
+        return made.renamed(entry, "tool", made.with_items(entry.node, [*rows, *step.saved]))
     if not step.forms:
         return entry
     form = step.forms[0]
     task = task_node(step.c, form)
     if not step.saved:
-        return renamed(entry, "tool", task)
-    first = Item(form.holder, made_map([made_entry(form.label, task, form.holder)], form.holder))
-    return renamed(entry, "tool", made_list([first, *step.saved], entry.place))
+        return made.renamed(entry, "tool", task)
+    return made.renamed(entry, "tool", _with_saved(step, task))
 
 
 def _spec(step: _Step, entry: Entry) -> Entry | None:
@@ -140,7 +128,7 @@ def _when(step: _Step, entry: Entry) -> Entry | None:
 
 
 def _args(step: _Step, entry: Entry) -> Entry | None:
-    return renamed(entry, "args") if entry is step.args else None
+    return made.renamed(entry, "args") if entry is step.args else None
 
 
 def _gone(step: _Step, entry: Entry) -> None:

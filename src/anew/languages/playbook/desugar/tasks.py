@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    MapNode,
-    Node,
-    ScalarNode,
-    is_null,
-    made_entry,
-    made_map,
-    renamed,
-    with_entries,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.forms import TaskForm
@@ -69,8 +59,8 @@ def labelled_item(c: Compilation, form: TaskForm) -> Item:
         return item
     entry = Entry(form.label, form.name, task, origins=_label_origins(form))
     if item is None:
-        return Item(form.holder, made_map([entry], form.holder))
-    return Item(item.place, made_map([entry], item.place), item.begin, origin=item)
+        return Item(form.holder, made.mapping([entry], form.holder))
+    return Item(item.place, made.mapping([entry], item.place), item.begin, origin=item)
 
 
 def _label_origins(form: TaskForm) -> tuple[Entry, ...]:
@@ -102,7 +92,7 @@ def task_node(c: Compilation, form: TaskForm) -> MapNode:
         entries.append(written)
     dialect = _dialect(form)
     if dialect is None:
-        return made_map(entries, form.holder)
+        return made.mapping(entries, form.holder)
     return TaskNode({entry.key: entry for entry in entries}, form.holder, dialect=dialect)
 
 
@@ -162,7 +152,7 @@ def _take(
         c.noncanonical(
             "strict.input", entry.place, f"the input is called `{entry.key}`", f"`{name}`"
         )
-    inputs[name] = renamed(entry, name)
+    inputs[name] = made.renamed(entry, name)
 
 
 def _may_label(form: TaskForm, entry: Entry) -> bool:
@@ -190,10 +180,10 @@ def _spec_entry(
     entry: Entry | None, spec: MapNode | None, below: list[Entry], form: TaskForm
 ) -> Entry | None:
     if spec is None or entry is None:
-        node: Node = made_map(below, form.holder)
-        return made_entry("spec", node, form.holder) if below else None
-    node = with_entries(spec, below)
-    return renamed(entry, "spec", node) if below or not spec.entries else None
+        node: Node = made.mapping(below, form.holder)
+        return made.entry("spec", node, form.holder) if below else None
+    node = made.with_entries(spec, below)
+    return made.renamed(entry, "spec", node) if below or not spec.entries else None
 
 
 def _settings(
@@ -210,7 +200,7 @@ def _settings(
     if beside is not None and not is_input and (spec is None or "timeout" not in spec):
         message = f"`{beside.key}` stands on the task"
         c.noncanonical("strict.place", beside.place, message, _TIMEOUT_FORM)
-        yield renamed(beside, "timeout")
+        yield made.renamed(beside, "timeout")
     if policy is not None and (spec is None or spec.get("policy") is not policy):
         yield policy
 

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anew.languages.nodes import (
-    Entry,
-    Item,
-    ListNode,
-    MapNode,
-    Node,
-    is_null,
-    made_entry,
-    made_list,
-    made_map,
-    made_scalar,
-    renamed,
-    with_items,
-)
+from anew.languages import made
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.forms import TaskForm, read_task_form
 from anew.languages.playbook.desugar.tasks import task_node
@@ -31,7 +19,7 @@ def workbook_of(c: Compilation, entry: Entry) -> Entry:
     if is_null(entry.node):
         return entry
     if isinstance(entry.node, ListNode):
-        return renamed(entry, "workbook", with_items(entry.node, _listed(c, entry.node)))
+        return made.renamed(entry, "workbook", made.with_items(entry.node, _listed(c, entry.node)))
     found = c.mapping(entry, "workbook")
     if found is None:
         return entry
@@ -40,7 +28,7 @@ def workbook_of(c: Compilation, entry: Entry) -> Entry:
     inner = found.get("tasks")
     is_wrapped = inner is not None and len(found.entries) == 1 and isinstance(inner.node, MapNode)
     tasks = inner.node if is_wrapped and inner else found
-    return renamed(entry, "workbook", made_list(_mapped(c, tasks), entry.place))
+    return made.renamed(entry, "workbook", made.sequence(_mapped(c, tasks), entry.place))
 
 
 def _listed(c: Compilation, node: ListNode) -> Iterator[Item]:
@@ -62,7 +50,7 @@ def _is_canonical(node: Node) -> bool:
 
 def _mapped(c: Compilation, node: Node) -> Iterator[Item]:
     for entry in node if isinstance(node, MapNode) else ():
-        item = Item(entry.place, made_map([entry], entry.place), entry.name.begin)
+        item = Item(entry.place, made.mapping([entry], entry.place), entry.name.begin)
         form = read_task_form(c, item, entry.key)
         if form is not None:
             yield _named(c, form, item)
@@ -82,9 +70,9 @@ def _named(c: Compilation, form: TaskForm, item: Item) -> Item:
         task = task_node(c, form)
     label = node.get(form.label) or name
     origins = () if label is None else (label,)
-    named = Entry("name", form.name, made_scalar(form.label, form.name.span), origins=origins)
-    below = made_entry("tool", task, form.holder, *(() if tool is None else (tool,)))
-    return Item(item.place, made_map([named, below], item.place), item.begin, origin=item)
+    named = Entry("name", form.name, made.scalar(form.label, form.name.span), origins=origins)
+    below = made.entry("tool", task, form.holder, *(() if tool is None else (tool,)))
+    return Item(item.place, made.mapping([named, below], item.place), item.begin, origin=item)
 
 
 def _held(form: TaskForm, source: MapNode) -> TaskForm:
@@ -99,13 +87,13 @@ def keychain_of(c: Compilation, entry: Entry) -> Entry:
         return entry
     message, canonical = "the keychain is a mapping", "a list of `{name, …}`"
     c.noncanonical("strict.keychain", entry.place, message, canonical)
-    return renamed(entry, "keychain", made_list(map(_credential, node), entry.place))
+    return made.renamed(entry, "keychain", made.sequence(map(_credential, node), entry.place))
 
 
 def _credential(entry: Entry) -> Item:
     inner = entry.node
     if not isinstance(inner, MapNode):
         return Item(entry.place, inner)  # reported where it is compiled
-    name = made_entry("name", made_scalar(entry.key, entry.place), entry.place, entry)
+    name = made.entry("name", made.scalar(entry.key, entry.place), entry.place, entry)
     own = [] if "name" in inner else [name]
-    return Item(entry.place, made_map([*own, *inner], inner.span))
+    return Item(entry.place, made.mapping([*own, *inner], inner.span))
