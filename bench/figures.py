@@ -120,7 +120,7 @@ class Workload(Struct):
 
     def _add(self, whom: str | None = None, **judged: Any) -> Self:
         name = self.title + self.ours.side.removeprefix(ANEW.name) * (self.key is not None)
-        name = f"{name}, beside {whom}" if whom else name
+        name = f"{name}, compared with {whom}" if whom else name
         place = {"probe_ms": self.ours.probe_ms, "workload": self.name}
         self.rows.append(row(name, self.ours.values, self.unit, **place, **judged))
         return self

@@ -312,7 +312,7 @@ def check_timeline(
 ) -> None:
     """The real timeline says what the golden one says, but for the times."""
     golden = timeline_text(name)
-    has_branches = "branches forked" in golden
+    has_branches = "split into branches" in golden
     apart = inside_branches(program_of(name)) if has_branches else frozenset()
     written = untimed(as_written(golden, lab_url), by_chance=by_chance, apart=apart)
     told = untimed(as_written(real, lab_url), by_chance=by_chance, apart=apart)

@@ -337,7 +337,7 @@ KEY_TABLES = {
     "arcs._ARC_KEYS": "An arc",
     "desugar.routes.ARC_ARGS_KEYS": "An arc",
     "arcs._PREFERRED_KEYS": "An arc",
-    "joining._KEYS": "Forks and branches",
+    "joining._KEYS": "Parallel branches",
     "goals._KEYS": "Gates and exits",
     "desugar.tasks.TASK_KEYS": "A task",
     "desugar.tasks.SPEC_KEYS": "`spec` of a task",

@@ -81,25 +81,26 @@ REFUSED = (
         "7x is no run id",
     ),
     Refused(r"branch(?:es)? of (?:a|the) fork", "branch of a split", "the branches of a fork meet"),
-    Refused(r"workloads?", "input", "a JSON object laid over the workload"),
+    Refused(r"(?<!\()workloads?(?![.:…])", "input", "a JSON object laid over the workload"),
 )
 
 ANY_REFUSED = _whole_words("|".join(refused.pattern for refused in REFUSED))
 
 # Areas that are still to be read. May only shrink.
-EXCUSED: tuple[str, ...] = (
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "docs/",
-    "examples/",
-    "src/anew/",
-    "web/src/",
-)
+EXCUSED: tuple[str, ...] = ("ARCHITECTURE.md", "CHANGELOG.md")
 
 # Where a refused word is the right one: part of a path, the text that was found, and why.
-ALLOWED: dict[tuple[str, str], str] = {}
+ALLOWED: dict[tuple[str, str], str] = {
+    ("src/anew/engine/settling.py", "began"): "logs hold this message, and replay compares it",
+    ("src/anew/engine/router.py", "branch of the fork"): "logs hold it, and replay compares it",
+    ("src/anew/languages/playbook/places.py", "workload"): "a list of keys",
+    ("src/anew/languages/playbook/playbook.py", "workload"): "a list of keys",
+    ("src/anew/program/names.py", "workload"): "a list of names",
+    ("src/anew/lab/script.py", "workload"): "the place in a script",
+    ("src/anew/surfaces/cli/", "anew"): "the command: completion, an address of a database",
+    ("docs/benchmarks.md", "workload"): "what is measured",
+    ("docs/reference/glossary.md", "workload"): "the key, which the glossary explains",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +127,16 @@ def python_passages(path: Path) -> Iterator[Passage]:
             text = "".join(
                 part.value if isinstance(part, ast.Constant) else "…" for part in node.values
             )
-            yield Passage(path, node.lineno, text)
+            if not SQL.match(text):
+                yield Passage(path, node.lineno, NOT_PROSE.sub("…", text))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
         if id(node) not in skipped and not SQL.match(node.value):
-            yield Passage(path, node.lineno, node.value)
+            yield Passage(path, node.lineno, NOT_PROSE.sub("…", node.value))
 
 
-SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|BEGIN|EXISTS|LOCK|run IN)\b")
+SQL = re.compile(r"\s*(?:SELECT|FROM|INSERT|UPDATE|DELETE|WITH|CREATE|BEGIN|EXISTS|LOCK|run IN)\b")
 FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 NOT_PROSE = re.compile(r"<!--.*?-->|`[^`\n]*`|(?<=\])\([^)\n]*\)", re.DOTALL)
 
@@ -163,7 +165,7 @@ SCRIPT_VALUE = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
 # What is between two tags, or between a tag and a value.
 ELEMENT_TEXT = re.compile(r"[>}]([^<>{}]*)(?=[<{])")
 SCRIPT_CODE = re.compile(
-    r"[;=`]|\b(?:function|export|interface|async|return|const)\b|\): |[\w\]], \w+: "
+    r"^,\s+\w+:|[;=`]|\b(?:function|export|interface|async|return|const)\b|\): |[\w\]], \w+: "
 )
 
 
@@ -175,7 +177,7 @@ def script_passages(path: Path) -> Iterator[Passage]:
             path, text.count("\n", 0, found.start()) + 1, SCRIPT_VALUE.sub("…", found.group())
         )
     for found in ELEMENT_TEXT.finditer(text):
-        if not SCRIPT_CODE.search(found[1]):
+        if not SCRIPT_CODE.search(found[1].strip()):
             yield Passage(path, text.count("\n", 0, found.start()) + 1, found[1].strip())
 
 

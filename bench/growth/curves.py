@@ -26,7 +26,7 @@ STEPS = (1, 10, 100, 1_000)
 
 WRITTEN = (
     "grows with the value, because the value is what each step writes: it is weighed, encoded and "
-    "hashed once more (most of it is the weighing, `anew/weight.py`), though stored only once"
+    "hashed again (most of it is the weighing, `anew/weight.py`), though stored only once"
 )
 KEPT = (
     "every thousand events the whole state is kept as a snapshot, the context with it: what grows "
@@ -105,7 +105,7 @@ CURVES: tuple[Curve, ...] = (
         reason=KEPT,
     ),
     Curve(
-        *("changed", "context beside which each step writes", "bytes", "changed", BYTES),
+        *("changed", "large context while each step writes", "bytes", "changed", BYTES),
         reason=KEPT,
     ),
     Curve(

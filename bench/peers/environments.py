@@ -126,16 +126,16 @@ SETTINGS: dict[str, str] = {
 CANNOT: dict[str, list[str]] = {
     "dbos": [
         "failed attempts are not stored: it keeps one row for a step, and a process that dies "
-        "begins to count anew",
+        "starts counting again",
         "more than 20 steps of a workflow at once wait for its connections, and fail after 30 s",
     ],
     "langgraph": [
-        "failed attempts are not stored, and a process that dies begins to count anew",
-        "a run goes on after a crash only when its caller invokes it again with its thread id",
+        "failed attempts are not stored, and a process that dies starts counting again",
+        "a run continues after a crash only when its caller invokes it again with its thread id",
     ],
     "burr": [
         "has no retries",
-        "a run goes on after a crash only when its caller builds the application again with its id",
+        "a run continues after a crash only when its caller builds the application with its id",
     ],
     "restate": [
         "of failures in a row that say the same, one is kept",

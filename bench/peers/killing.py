@@ -66,7 +66,7 @@ def resumed(begin: Start, again: Start, size: int, folder: str | Path) -> dict[s
         return {"reason": f"does not resume: {stuck}"}
     steps = [number for number, _ in noted]
     if set(steps) != set(range(size)):
-        return {"reason": f"does not resume: of {size} steps, {len(set(steps))} were begun"}
+        return {"reason": f"does not resume: of {size} steps, {len(set(steps))} were started"}
     return {"seconds": noted[before][1] - started_at, "again": len(steps) - size}
 
 

@@ -34,7 +34,7 @@ REASONS = {
     "retries": TOO_SLOW,
     "backoff": TOO_SLOW,
     "cold": "is a server, which takes many seconds to start",
-    "resume": "not measured: it keeps no step before the next begins",
+    "resume": "not measured: it keeps no step before the next starts",
 }
 
 

@@ -16,19 +16,19 @@ from bench.results import Results
 INTRO = """\
 # Benchmarks
 
-Anew beside other engines, doing the same work on one machine, in turns. This page and its plots are
-written by `make bench-docs` from the figures of `make bench` and `make bench-growth`; nothing on it
-is typed by hand but the notes.
+Anew compared with other engines, doing the same work on one machine, in turns. This page and its
+plots are written by `make bench-docs` from the figures of `make bench` and `make bench-growth`;
+nothing on it is typed by hand but the notes.
 """
 METHOD = """\
 ## How it is measured
 
 - **In turns.** The sides of a contest take turns, {rounds} rounds, each sample in a process of its
   own with a new file or database on a real disk. A figure is the median of the rounds, with the
-  lowest and the highest beside it.
+  lowest and the highest next to it.
 - **Ratios** are our figure divided by the other one. They are taken in each round, and the median
-  of these is given. Where a peer can be set up in several ways, we stand beside its best.
-- **The probe** beside a figure is the wall time of a fixed piece of Python (a million additions)
+  of these is given. Where a peer can be set up in several ways, we compare with its best.
+- **The probe** next to a figure is the wall time of a fixed piece of Python (a million additions)
   right before each sample. It is about 30 ms where this page was written and nothing else runs.
 - **Durable on both sides**: `synchronous=FULL` on SQLite, `fsync` and `synchronous_commit` on
   PostgreSQL. A step's outcome is on disk before the next step starts. What a peer does otherwise is
@@ -36,7 +36,7 @@ METHOD = """\
 - **Smaller sizes for slower peers**: rates are compared. A peer that takes too long is stopped; its
   rate is then at most what it would have been had it ended there, and is given as such.
 
-What these figures cannot tell: the machine is small and shares its disk, so a wall-clock ratio
+What these figures cannot show: the machine is small and shares its disk, so a wall-clock ratio
 under 2 is a tie. Server, workers, PostgreSQL and the program that asks share the cores. Steps that
 do nothing show what an engine costs, not how long your work takes.
 """
@@ -86,7 +86,7 @@ def _verdicts(rows: Iterable[Row]) -> Iterator[str]:
     met = sum(1 for row in judged if row.get("met"))
     yield f"## Targets\n\n{met} of {len(judged)} are met."
     yield _table(
-        ("workload", "Anew", "ratio", "target", "met", "beside"),
+        ("workload", "Anew", "ratio", "target", "met", "compared with"),
         (
             (
                 str(row["name"]),
@@ -160,7 +160,7 @@ def _small_parts(rows: Iterable[Row]) -> Iterator[str]:
         return
     yield "## Small parts\n\nCPU time, nothing durable; the start of a command is wall time."
     yield _table(
-        ("what", "Anew", "beside", "ratio", "target", "met"),
+        ("what", "Anew", "compared with", "ratio", "target", "met"),
         (
             (
                 str(row["name"]),

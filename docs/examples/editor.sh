@@ -1,4 +1,4 @@
-# Stands for any program that takes a prompt on standard input and prints its answer.
+# Represents any program that takes a prompt on standard input and prints its answer.
 prompt=$(cat)
 echo "I read ${#prompt} characters as $ANEW_STEP, attempt $ANEW_ATTEMPT."
 cat > "$ANEW_STATUS_FILE" <<STATUS

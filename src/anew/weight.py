@@ -63,7 +63,7 @@ def _problem_of_parts(value: Value, *, is_sealed: bool, pay: Callable[[int], Non
             if problem := _problem_of_keys(part):
                 return problem
             if RESERVED_KEY in part and not is_sealed:
-                return f"has the key {RESERVED_KEY!r}, which stands for secrets in the log"
+                return f"has the key {RESERVED_KEY!r}, which marks secrets in the log"
             chars += sum(map(len, part)) + 4 * len(part)
         unpaid += len(items)
         if unpaid > _PAID_PARTS:

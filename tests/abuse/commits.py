@@ -176,8 +176,8 @@ WRONG: dict[str, Change] = {
     "a value apart that is missing": _last(replaced='[[["inputs"],"abc"]]'),
     "a value apart with no path": _apart(_blob(b"1"), path=[]),
     "a value apart in a place that is none": _apart(_blob(b"1"), path=["a", "b"]),
-    "a value apart that is no JSON": _apart(_blob(b"{"), path=["inputs"]),
-    "a value apart that is no text": _apart(_blob(b"\xff\xfe"), path=["inputs"]),
+    "a value apart that is not valid JSON": _apart(_blob(b"{"), path=["inputs"]),
+    "a value apart that is not text": _apart(_blob(b"\xff\xfe"), path=["inputs"]),
     "a value apart too deep": _apart(_blob(b"[" * 300 + b"]" * 300), path=["inputs"]),
     "a value apart that was changed": _apart(
         Blob(_blob(b"1").checksum, b"2"), path=["inputs"], checksum=_blob(b"1").checksum
@@ -187,7 +187,7 @@ WRONG: dict[str, Change] = {
     "numbers that go back": _last(seq=3),
     "the number 0": _last(seq=0),
     "a number below 0": _last(seq=-1),
-    "events from the beginning": _whole(expected=0),
+    "events from the start": _whole(expected=0),
     "events from long before": _whole(expected=-5),
     "events from far ahead": _then(
         _whole(expected=FUTURE), _last(seq=FUTURE + 2), lambda one: replace(one, rows=one.rows[1:])
@@ -229,16 +229,16 @@ WRONG: dict[str, Change] = {
         _rows("run.paused"),
         _whole(jobs=[NewJob(StepRunKey("first", 1), taken_until=FUTURE)]),
     ),
-    "a second beginning": _rows("run.requested"),
-    "a second beginning behind others": _rows("step.started", "run.requested"),
+    "a second start": _rows("run.requested"),
+    "a second start behind others": _rows("step.started", "run.requested"),
     "a head that has ended": _whole(status=RunStatus.DONE, ended_at=1),
     "a head that has failed": _whole(status=RunStatus.FAILED, ended_at=1),
     "a head that was cancelled": _whole(status=RunStatus.CANCELLED, ended_at=1),
     "an end that the head does not know": _rows("run.done"),
     "events after the end": _then(_rows("run.done", "step.done"), _whole(status=RunStatus.DONE)),
     "two ends": _then(_rows("run.done", "run.failed"), _whole(status=RunStatus.FAILED)),
-    "the jobs of a run that goes on": _whole(drop_all=True),
-    "an error that is no JSON": _whole(error="{"),
+    "the jobs of a run that continues": _whole(drop_all=True),
+    "an error that is not valid JSON": _whole(error="{"),
     "an error that is a list": _whole(error="[]"),
     "an error that is a text": _whole(error='"x"'),
     "an error too deep": _whole(error='{"x":' + "[" * 300 + "]" * 300 + "}"),
@@ -291,7 +291,7 @@ def wrong_beginnings(at: int) -> Iterator[tuple[str, PackedCommit]]:
     yield "no JSON", replace(one, rows=[replace(one.rows[0], data="{")])
     yield "a request that comes second", replace(one, rows=[replace(one.rows[0], seq=2)])
     yield "an end that did not come", replace(one, status=RunStatus.DONE)
-    yield "no beginning", replace(one, new=None)
+    yield "no start", replace(one, new=None)
     yield "an id past all bounds", replace(one, run=RunId(2**63))
     yield "no event", replace(one, rows=[])
     yield "no event and an end", replace(one, rows=[], status=RunStatus.DONE)

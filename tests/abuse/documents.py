@@ -144,7 +144,7 @@ PLAYBOOKS: dict[str, tuple[str, str | None]] = {
     "an anchor again and again": (_in_workload("[" + "&a b, " * 20_000 + "]"), None),
     "a long anchor": (_in_workload("&" + "a" * 500_000 + " 1"), None),
     "a long key": (f"workload: {{? {'k' * 500_000} : 1}}\n{TAIL}", None),
-    "a path that is no text": (f"metadata: {{path: [[1]]}}\n{TAIL}", None),
+    "a path that is not text": (f"metadata: {{path: [[1]]}}\n{TAIL}", None),
     "a path without end": (f"metadata: {{name: p, path: {'a/' * 100_000}}}\n{TAIL}", None),
     "metadata that is no mapping": (f"metadata: [path]\n{TAIL}", "value.type"),
 }

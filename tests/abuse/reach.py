@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 120
 # The rows of the page, in its order.
 ROWS = {
     "private": "read private files of the user who runs Anew",
-    "elsewhere": "read private files of that user beside the document",
+    "elsewhere": "read private files of that user next to the document",
     "outside": "change files of that user outside the folder of the document",
     "inside": "change files in the folder of the document",
     "public": "read what every user may read, such as `/etc/passwd`",

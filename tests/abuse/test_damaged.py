@@ -24,8 +24,8 @@ DAMAGES: dict[str, tuple[int, str]] = {
     "no data": (AT, SET.format("data = ''")),
     "a list": (AT, SET.format("data = '[]'")),
     "nothing": (AT, SET.format("data = 'null'")),
-    "bytes that are no text": (AT, SET.format("data = CAST(x'7bff7d' AS TEXT)")),
-    "a name that is no text": (AT, SET.format("name = CAST(x'ff' AS TEXT)")),
+    "bytes that are not text": (AT, SET.format("data = CAST(x'7bff7d' AS TEXT)")),
+    "a name that is not text": (AT, SET.format("name = CAST(x'ff' AS TEXT)")),
     "brackets without end": (AT, SET.format("data = replace(hex(zeroblob(40000)), '0', '[')")),
     "an event nobody knows": (AT, SET.format("name = 'task.vanished'")),
     "a field of another kind": (AT, SET.format("""data = '{"visit":"one"}'""")),
@@ -255,7 +255,7 @@ def test_a_server_starts_beside_it_and_works_on_the_others(tmp_path: Path) -> No
 
 ROWS = {
     "a status that is none": "UPDATE runs SET status = 'sleepy' WHERE run = ?",
-    "an error that is no JSON": "UPDATE runs SET error = '{' WHERE run = ?",
+    "an error that is not valid JSON": "UPDATE runs SET error = '{' WHERE run = ?",
     "an error that is a list": "UPDATE runs SET error = '[]' WHERE run = ?",
     "labels that are no JSON": "UPDATE runs SET labels = '{' WHERE run = ?",
     "labels that are a number": "UPDATE runs SET labels = '7' WHERE run = ?",

@@ -416,7 +416,7 @@ def begun(words: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
 def until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     from tests.crash.kit import soon
 
-    soon(lambda: holds() or process.poll() is not None, "the call to begin")
+    soon(lambda: holds() or process.poll() is not None, "the call to start")
     assert process.poll() is None, process.communicate()
 
 

@@ -87,7 +87,7 @@ def chained(logger: logging.Logger) -> None:
         try:
             raise ValueError(SECRET)
         except ValueError as error:
-            raise RuntimeError("cannot go on") from error
+            raise RuntimeError("cannot continue") from error
     except RuntimeError as error:
         logger.error("failed", exc_info=error)
 

@@ -190,7 +190,7 @@ async def refuse(engine: Engine, lease: Lease) -> None:
     assert await names(engine, lease.job.run) == before
 
 
-@pytest.mark.parametrize("until", ["its time", "for ever"])
+@pytest.mark.parametrize("until", ["its time", "forever"])
 def test_after_a_stop_in_good_order_workers_keep_what_they_have(
     file: Path, monkeypatch: pytest.MonkeyPatch, until: str
 ) -> None:
@@ -283,12 +283,12 @@ def test_a_killed_server_goes_on_when_it_is_started_again(tmp_path: Path, who: s
         body = {"document": SLOW, "workload": {"folder": str(tmp_path)}}
         run = client.post("/api/v1/runs", json=body).json()["run"]
         with working(who, first.url, tmp_path):
-            soon(lambda: calls() == 1, "the call to begin")
+            soon(lambda: calls() == 1, "the call to start")
             first.process.send_signal(signal.SIGKILL)
             first.process.wait()
             port = first.url.rpartition(":")[2]  # where the worker asks
             with server(tmp_path, "--port", port, **env) as second, second.client(TOKEN) as again:
-                soon(lambda: calls() == 2, "the call to begin again")
+                soon(lambda: calls() == 2, "the call to start again")
                 (tmp_path / "go").touch()
                 shown = ended(again, run)
                 assert shown["status"] == "done"

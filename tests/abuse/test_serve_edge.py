@@ -212,7 +212,7 @@ FRAMINGS = {
     "value with a zero": framed("X: a\x00b", "Content-Length: 5"),
     "bare line feed": framed("X: a\nTransfer-Encoding: chunked", "Content-Length: 5"),
     "bare carriage return": framed("X: a\rTransfer-Encoding: chunked", "Content-Length: 5"),
-    "chunk that is no number": framed("Transfer-Encoding: chunked", body=b"zz\r\nabc\r\n" + CHUNKED),
+    "chunk that is not a number": framed("Transfer-Encoding: chunked", body=b"zz\r\nabc\r\n" + CHUNKED),
     "negative chunk": framed("Transfer-Encoding: chunked", body=b"-1\r\nabc\r\n" + CHUNKED),
     "chunk with 0x": framed("Transfer-Encoding: chunked", body=b"0x3\r\nabc\r\n" + CHUNKED),
     "chunk beyond numbers": framed("Transfer-Encoding: chunked", body=b"f" * 17 + b"\r\nabc" + CHUNKED),

@@ -58,9 +58,9 @@ def test_results_can_be_read_again(tmp_path: Path) -> None:
 def test_the_page_tells_each_target_and_its_verdict(tmp_path: Path) -> None:
     lines = written_page(tmp_path, []).splitlines()
     assert "0 of 2 are met." in lines
-    beside = "| one run of 1,000 steps, beside DBOS 3.3.0 | 100 steps/s [90 to 110] | 4 | ratio ≥ 5 | **no** |"
+    beside = "| one run of 1,000 steps, compared with DBOS 3.3.0 | 100 steps/s [90 to 110] | 4 | ratio ≥ 5 | **no** |"
     assert [line for line in lines if line.startswith(beside)]
-    assert [line for line in lines if "beside NoETL" in line and "not decided" in line]
+    assert [line for line in lines if "compared with NoETL" in line and "not decided" in line]
 
 
 def test_the_page_tells_what_a_peer_cannot_do(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_several_stay_at_once_and_each_is_signalled_alone(spawner: Spawner, fold
     assert other.wait().status == -signal.SIGKILL
     assert not one.has_ended
     one.thaw()
-    soon(lambda: state_of(one) in ("R", "S"), "it to go on")
+    soon(lambda: state_of(one) in ("R", "S"), "it to continue")
     with pytest.raises(Hung):
         one.wait(0.01)  # who waits in vain ends it
     assert one.has_ended

@@ -82,7 +82,7 @@ def attempts_in_order(story: Story) -> Iterator[str]:
             if row["attempt"] != ended[key] + 1:
                 yield f"{key} starts attempt {row['attempt']} after {ended[key]} outcomes"
             if not may_start[place]:
-                yield f"{key} starts attempt {row['attempt']} while its worker is at work"
+                yield f"{key} starts attempt {row['attempt']} while its worker is running"
             may_start[place] = False
         elif row["name"] == "task.processed":
             ended[key] += 1
@@ -111,7 +111,7 @@ def delays_kept(story: Story) -> Iterator[str]:
         elif row["name"] == "task.started":
             due = not_before.get((key, row["attempt"]), 0)
             if _moment(row["at"]) < due:
-                yield f"{key}: attempt {row['attempt']} begins {due - _moment(row['at'])} µs early"
+                yield f"{key}: attempt {row['attempt']} starts {due - _moment(row['at'])} µs early"
     for effect in story.effects:
         if effect["at"] // 1000 < not_before.get((effect["key"], effect["attempt"]), 0):
             yield f"{effect['key']}: the world saw attempt {effect['attempt']} too early"

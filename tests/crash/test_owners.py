@@ -189,7 +189,7 @@ def test_a_guest_that_is_stopped_leaves_its_run_to_the_owner(world: World) -> No
     second.send(signal.SIGINT)
     ended = second.wait()
     assert ended.status == 130
-    assert "the run goes on in the terminal that works on it" in ended.err
+    assert "the run continues in the terminal that works on it" in ended.err
     second_gate.touch()
     at_work(world, 3, first)
     first_gate.touch()

@@ -233,7 +233,7 @@ NEWEST_LOG = "(SELECT max(log) FROM runs)"
         (f"UPDATE events SET data = '{{' WHERE id > {NEWEST_LOG}", "damaged"),
         (f"UPDATE runs SET status = 'sleepy' WHERE {NEWEST}", "sleepy"),
     ],
-    ids=["an event is gone", "text is no text", "JSON is no JSON", "a word is unknown"],
+    ids=["an event is gone", "text is not text", "JSON is not valid JSON", "a word is unknown"],
 )
 def test_rows_that_nobody_can_have_written_are_told(
     world: World, statement: str, told: str

@@ -104,7 +104,7 @@ def test_a_loop_must_stay_one_and_name_its_items_alike():
         "the items of the loop of step 'left' are called 'n', and there 'm'"
     ]
     plain = FLOW.replace('    loop: {in: "{{ [1, 2] }}", iterator: n}\n', "")
-    assert "which is no loop there" in messages(state, plain)[0]
+    assert "which is not a loop there" in messages(state, plain)[0]
 
 
 def test_open_branches_meet_where_they_were_to_meet():
@@ -127,7 +127,7 @@ digraph g {{
         drive.do(drive.move())
     assert misfits_of(drive.state, old, graph("a", "b")) == []
     (found,) = misfits_of(drive.state, old, graph("a", "b", "c"))
-    assert found.message == "the fork 'f' has the branches a, b, and there a, b, c"
+    assert found.message == "the split 'f' has the branches a, b, and there a, b, c"
 
 
 @tried(playbooks(), playbooks(), st.integers(0, 99), examples=6, long=(17, 17))
@@ -176,7 +176,7 @@ workflow:
         drive.do(drive.move())
     new = program(text.replace("to: c", "to: b").replace("name: c", "name: d"))
     (found,) = misfits_of(drive.state, old, new)
-    assert found.message == "it goes on with task 'c' of step 'start', which is not there"
+    assert found.message == "it continues with task 'c' of step 'start', which is not there"
     assert misfits_of(drive.state, old, program(text.replace("name: b", "name: d"))) == []
 
 

@@ -371,7 +371,7 @@ def test_a_secret_that_is_no_delay_is_not_quoted():
 def test_an_author_cannot_write_a_reference_by_hand():
     document = "keychain: [{name: gh}]\nworkflow: [{step: a, tool: {kind: noop, result: {$secret: gh.token}}}]"
     world = World(document, {"gh": {"token": TOKEN}}).start()
-    assert "stands for secrets" in world.state.failure["message"]
+    assert "marks secrets" in world.state.failure["message"]
 
 
 def test_what_the_log_holds_may_be_weighed_again():
@@ -383,4 +383,4 @@ def test_what_the_log_holds_may_be_weighed_again():
 def test_an_answer_that_looks_like_a_reference_is_refused():
     outcome = outcome_of({"data": {"$secret": "gh.token"}})
     assert outcome.is_error
-    assert "stands for secrets" in outcome.error["message"]
+    assert "marks secrets" in outcome.error["message"]

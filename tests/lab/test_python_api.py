@@ -400,7 +400,7 @@ def test_a_scenario_file_names_its_document_and_dialect(tmp_path: Path) -> None:
     file.write_text("document: ../page.dot\ndialect: docs\noutcomes: {gate: {answer: Y}}\n")
     assert lab.play_scenario(file).status == "done"
     file.write_text("outcomes: {gate: {answer: Y}}\n")
-    with pytest.raises(lab.ConfigError, match="no document beside it"):
+    with pytest.raises(lab.ConfigError, match="no document next to it"):
         lab.play_scenario(file)
     (tmp_path / "sub/any.dot").write_text(GRAPH, encoding="utf-8")
     (tmp_path / "sub/any.yaml").write_text(FLOW, encoding="utf-8")

@@ -96,7 +96,7 @@ def test_every_example_is_recorded_and_played_alike(name: str) -> None:
         pytest.skip("needs extensions")
     simulation = simulate(program, script)
     if not simulation.state.is_final or not is_derived(simulation):
-        pytest.skip("is no run that has ended by itself")
+        pytest.skip("is no run that has ended on its own")
     recorded = record(program, simulation.runs)
     assert recorded.is_true
     again = played(program, recorded)

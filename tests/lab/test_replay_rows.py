@@ -64,7 +64,7 @@ def test_more_than_what_was_cut_is_a_difference() -> None:
     ],
 )
 def test_what_is_no_row_is_named_with_its_line(row: str) -> None:
-    with pytest.raises(ConfigError, match=r"log\.jsonl(:2: this is no event| holds no event)"):
+    with pytest.raises(ConfigError, match=r"log\.jsonl(:2: this is not an event| holds no event)"):
         read_rows(["", row], "log.jsonl")
 
 

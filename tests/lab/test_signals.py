@@ -98,7 +98,7 @@ def test_a_signal_for_a_task_that_waits_for_none_is_doubted():
         ([{"signal": "paid", "id": 3}], "id must be a text"),
         ([{"signal": "paid", "at": "soon"}], "at must be a number of seconds"),
         ([{"signal": "paid", "takes": 1}], "unknown key 'takes'"),
-        ([{"signal": "paid", "payload": {"$secret": "x"}}], "which stands for secrets"),
+        ([{"signal": "paid", "payload": {"$secret": "x"}}], "which marks secrets"),
     ],
 )
 def test_a_script_that_makes_no_sense_is_refused(signals, why):

@@ -109,12 +109,12 @@ def test_columns_count_characters() -> None:
     [
         ("a:\n\tb: 1", "a tab is used for indentation; use spaces"),
         ("a: |\n\tx", "a tab is used for indentation; use spaces"),
-        ("a: @x", "a value cannot begin with '@'"),
+        ("a: @x", "a value cannot start with '@'"),
         ("a: [1", "a list in brackets is not closed"),
         ("a: {b: 1", "a mapping in braces is not closed"),
         ("a: 'x", "a quoted text is not closed before the end of the file"),
         ("a: {{ b }}\n", "a template that is not in quotes is read as a mapping in braces"),
-        ("a: - b", "a list cannot begin on the line of its key"),
+        ("a: - b", "a list cannot start on the line of its key"),
     ],
 )
 def test_syntax_problems_are_told_in_users_words(text: str, message: str) -> None:

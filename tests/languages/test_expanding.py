@@ -32,16 +32,16 @@ from tests.languages.dot.generated_graphs import case_of
 CORPUS, PARTS = corpus(), corpus_parts()
 # What a playbook cannot hold of a graph's context, and the note that says so. May only shrink.
 EXCUSED = {
-    "_branch_results": "tells of the branches in another form",
-    "parallel.results": "tells of the branches in another form",
+    "_branch_results": "describes the branches in another form",
+    "parallel.results": "describes the branches in another form",
     "_threads": "'_threads', which node",
 }
 # What an agent of a graph is told and one of a playbook is not, and the note that says so.
 EXCUSED_INPUTS = {
-    "node": "agents of a graph are told how the run went so far",
-    "thread": "agents of a graph are told how the run went so far",
-    "preamble": "agents of a graph are told how the run went so far",
-    "history": "agents of a graph are told how the run went so far",
+    "node": "agents of a graph get a summary of the run so far",
+    "thread": "agents of a graph get a summary of the run so far",
+    "preamble": "agents of a graph get a summary of the run so far",
+    "history": "agents of a graph get a summary of the run so far",
     "classes": "`classes` of node",
 }
 EVENTS_MAX = 200

@@ -84,9 +84,9 @@ BROKEN = {
     "an empty pipeline": STEP % "tool: []",
     "an input": HTTP % "methd: GET",
     "an input of another kind": HTTP % "question: Why?",
-    "an input beside a string tool": STEP % "tool: http, url: x, headrs: {}",
+    "an input next to a string tool": STEP % "tool: http, url: x, headrs: {}",
     "a missing input": STEP % "tool: {kind: http}",
-    "a missing input beside a string tool": STEP % "tool: http, method: GET",
+    "a missing input next to a string tool": STEP % "tool: http, method: GET",
     "a missing input of one that has two": STEP % "tool: {kind: postgres, command: SELECT 1}",
     "an input that is empty": STEP % "tool: {kind: http, url: null}",
     "an input under two names": HTTP % "endpoint: y",
@@ -146,9 +146,9 @@ BROKEN = {
     "an admission rule": STEP % "spec: {policy: {admit: {rules: [{when: x, then: {do: fail}}]}}}",
     "retry on a step with two tasks": STEP
     % "retry: 3, tool: [{a: {kind: noop}}, {b: {kind: noop}}]",
-    "a name beside a label": STEP % "tool: [{call: {kind: noop, name: x}}]",
+    "a name next to a label": STEP % "tool: [{call: {kind: noop, name: x}}]",
     "a name in a lone tool": STEP % "tool: {kind: noop, name: x}",
-    "a tool beside a kind": STEP % "tool: [{call: {kind: noop, tool: {}}}]",
+    "a tool next to a kind": STEP % "tool: [{call: {kind: noop, tool: {}}}]",
     "two tasks in one": STEP % "tool: [{call: {kind: noop}, other: {kind: noop}}]",
     "an older form": STEP % "case: []",
     "a save": STEP % "tool: noop, save: {storage: floppy}",
@@ -250,7 +250,7 @@ def test_it_is_a_schema_that_needs_no_other() -> None:
     for each in mappings(schema):
         if "$ref" in each:
             assert each["$ref"].removeprefix("#/definitions/") in schema["definitions"]
-            assert len(each) == 1, "what stands beside $ref is not read in draft 7"
+            assert len(each) == 1, "what is next to $ref is not read in draft 7"
 
 
 def test_nothing_is_defined_that_nobody_uses() -> None:

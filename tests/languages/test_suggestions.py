@@ -68,7 +68,7 @@ def test_where_no_name_is_near_the_first_of_them_are_listed() -> None:
 MISPLACED = [
     ("  tool: {kind: noop, spec: {polcy: {rules: []}}}\n", "Did you mean 'policy'?"),
     ("  tool: {kind: noop, policy: {rules: []}}\n", "`spec: {policy: …}`"),
-    ("  tool: {kind: noop, spec: {retry: 3}}\n", "beside `kind`"),
+    ("  tool: {kind: noop, spec: {retry: 3}}\n", "next to `kind`"),
     ("  tool: {kind: noop, next: a}\n", "to the step"),
     ("  tool: {kind: noop}\n  arcs: []\n", "`next: {arcs: […]}`"),
     ("  tool: {kind: noop}\n  join: each\n", "`spec: {join: each}`"),

@@ -339,7 +339,7 @@ def test_a_label_whose_task_is_not_indented_is_recognised() -> None:
 def test_a_spec_beside_its_label_is_sent_below_it() -> None:
     text = WORKFLOW + "  tool:\n  - insert:\n      kind: noop\n    spec: {timeout: 3}\n"
     (found,) = found_in(text, "key.unknown")
-    assert found.suggestion == "Indent it: `spec` belongs under 'insert', beside `kind`."
+    assert found.suggestion == "Indent it: `spec` belongs under 'insert', next to `kind`."
     assert found.place.line == 6
 
 

@@ -641,7 +641,7 @@ def test_a_key_of_another_run_is_no_retry(tmp_path):
         run = await world.start(failing, key="own")
         await world.ended(run)
         for key in ("taken", "own"):
-            with pytest.raises(KeyInUse, match="which is no retry of run"):
+            with pytest.raises(KeyInUse, match="which is not a retry of run"):
                 await world.engine.retry(run, key=key)
         first = await world.engine.retry(run, key="again")
         second = await world.engine.retry(run, key="again")

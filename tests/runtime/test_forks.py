@@ -278,7 +278,7 @@ def test_a_run_that_is_over_says_from_where_it_could_go_on(tmp_path):
             await world.engine.fork(ForkRequest(old, ForkPoint(16)))
         with pytest.raises(ConfigError, match="has the events 1 to 17; there is no 18"):
             await world.engine.fork(ForkRequest(old, ForkPoint(18)))
-        with pytest.raises(ConfigError, match="nothing has begun"):
+        with pytest.raises(ConfigError, match="nothing has started"):
             await world.engine.fork(ForkRequest(old, ForkPoint(1)))
         new = (await world.engine.fork(ForkRequest(old, ForkPoint(8), world.document(MENDED)))).run
         assert await world.ended(new) is RunStatus.DONE
@@ -292,9 +292,9 @@ def test_a_key_names_one_fork_of_one_run(tmp_path):
         one = await world.engine.fork(ForkRequest(old, ForkPoint(8), key="k"))
         same = await world.engine.fork(ForkRequest(old, key="k"))
         assert (same.run, one.is_new, same.is_new) == (one.run, True, False)
-        with pytest.raises(KeyInUse, match="which is no fork of run"):
+        with pytest.raises(KeyInUse, match="which is not a fork of run"):
             await world.engine.fork(ForkRequest(other, ForkPoint(8), key="k"))
-        with pytest.raises(KeyInUse, match="which is no retry of run"):
+        with pytest.raises(KeyInUse, match="which is not a retry of run"):
             await world.engine.retry(old, key="k")
 
     in_a_world(work, tmp_path)
@@ -337,7 +337,7 @@ def test_the_preview_tells_what_is_kept_what_goes_on_and_which_effects_repeat(tm
         plan = await world.engine.forks.plan(old, ForkPoint(9), world.document(MENDED))
         preview = fork_preview(plan, {"region": "us"})
         assert [(one.step, one.visits, one.executions) for one in preview.reused] == [("one", 1, 1)]
-        assert [(one.step, one.does) for one in preview.again] == [("two", "begins")]
+        assert [(one.step, one.does) for one in preview.again] == [("two", "starts")]
         undone = [(one.step, one.task, one.executions) for one in preview.undone]
         assert undone == [("two", "look", 1), ("two", "send", 1)]
         (effect,) = preview.effects

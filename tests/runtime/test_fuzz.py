@@ -96,7 +96,7 @@ class Flaky:
     async def call(self, call):
         place = call.place
         if place in self._at_work:
-            self.wrong.append(("at work twice", place))
+            self.wrong.append(("running twice", place))
         if _named(place.run, place) in self._answered:
             self.wrong.append(("called after its outcome", place))
         if int(place.run) in self.cancelled:

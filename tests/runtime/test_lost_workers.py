@@ -39,7 +39,7 @@ def test_a_worker_that_is_silent_is_named_with_the_moment_others_get_its_work() 
     assert found.handed_out_at == NOW + LEASE + LEASE // 3
     assert found.sentence(SILENT) == (
         "Worker w (host example, process 7) has not reported for 16 s; "
-        "a is handed out again in 24 s at the earliest."
+        "a is queued again in 24 s at the earliest."
     )
 
 
@@ -55,7 +55,7 @@ def test_a_lease_that_ran_out_is_told_though_nobody_knows_whose_it_was() -> None
     told = found.sentence(late + LEASE)
     assert told == (
         "A worker has not reported before its lease ran out; "
-        "a is handed out again as soon as another worker looks."
+        "a is queued again as soon as another worker looks."
     )
     # One that is known by its lease is named, however lately it was seen.
     (named,) = lost_among([held()], [worker(seen_at=late)], late)
@@ -71,9 +71,7 @@ def test_each_worker_is_told_once_with_all_its_steps() -> None:
     workers = [worker("v", "a", "b", "c", "d"), worker("w", "e")]
     one, other = lost_among(jobs, workers, SILENT)
     assert (one.worker, other.worker) == ("v", "w")
-    assert "; a, b, c and 1 more is handed out again" in one.sentence(SILENT).replace(
-        " and c", ", c"
-    )
+    assert "; a, b, c and 1 more is queued again" in one.sentence(SILENT).replace(" and c", ", c")
 
 
 def test_moments_are_told_where_there_is_a_clock() -> None:
@@ -109,7 +107,7 @@ def test_a_process_says_which_jobs_it_has_and_who_asks_for_the_run_is_told(
         record = await record_of(database, await database.archive.run(run), None)
         told = f"Worker {said.worker} (host far, process 42) has not reported for 20 s"
         lines = list(show_lines(record, now, columns=200, paint=lambda _, text: text))
-        assert [line for line in lines if told in line and "only is handed out again in" in line]
+        assert [line for line in lines if told in line and "only is queued again in" in line]
         paragraphs = explanation(record.log, None, now=now, jobs=record.jobs, lost=record.lost)
         assert any(told in sentence for one in paragraphs for sentence in one.sentences)
         (row,) = report_of_record(record, now=now)["lost_workers"]

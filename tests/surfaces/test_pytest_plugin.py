@@ -84,7 +84,7 @@ def test_a_scenario_that_cannot_be_played_fails_with_a_sentence(folder: Path) ->
     (folder / "lost.scenario.yaml").write_text("")
     told = pytest_in(folder, "lost.scenario.yaml")
     assert told.returncode == 1
-    assert "there is no document beside it: lost.yaml" in told.stdout
+    assert "there is no document next to it: lost.yaml" in told.stdout
     assert "Traceback" not in told.stdout
 
 

@@ -172,7 +172,7 @@ def test_a_payload_no_log_could_hold_is_refused(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"workflow: [{step: a}]")))
     assert main(["simulate", "-", "--payload", payload]) == 2
-    assert "the workload has" in capsys.readouterr().err
+    assert "the input has" in capsys.readouterr().err
 
 
 ASKED = (

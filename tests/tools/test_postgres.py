@@ -306,7 +306,7 @@ def test_the_time_of_a_call_begins_when_it_need_not_wait_for_others(
 
     async def scene(tool: SqlTool) -> None:
         async def work(name: str) -> None:
-            call = replace(ask.call("SELECT 1"), begins=lambda: said.append(f"{name} begins"))
+            call = replace(ask.call("SELECT 1"), begins=lambda: said.append(f"{name} starts"))
             await tool.call(call)
             said.append(f"{name} is done")
 
@@ -315,8 +315,8 @@ def test_the_time_of_a_call_begins_when_it_need_not_wait_for_others(
     play(PostgresTool, scene)
     assert PostgresTool.queues
     # Giving a connection back and telling its caller are two moments.
-    assert said[0] == "one begins"
-    assert said.index("two begins") >= 1
+    assert said[0] == "one starts"
+    assert said.index("two starts") >= 1
     assert said[-1] == "two is done"
 
 

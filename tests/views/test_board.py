@@ -43,7 +43,7 @@ def test_steps_that_ended_stand_above_those_that_are_live() -> None:
 def test_a_loop_has_one_row_with_its_progress() -> None:
     run = simulated(LOOP % 500, outcomes={"one": [{"result": 1, "takes": 1}]})
     (row,) = shown(run, upto(run, e.LoopIterationDone, 312)).rows
-    assert row.text == "312 of 500: 312 done, 3 at work"
+    assert row.text == "312 of 500: 312 done, 3 running"
     assert row.loop is not None
     assert (row.loop.ended, row.loop.total) == (312, 500)
 

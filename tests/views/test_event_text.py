@@ -17,7 +17,7 @@ ALONE = {
     "step.started": "step started",
     "task.retry_scheduled": "task page retry · attempt 2 of 3 in 2.0 s",
     "loop.iteration.done": "iteration done",
-    "branch.forked": "branches forked · 2 tokens",
+    "branch.forked": "split into branches · 2 tokens",
 }
 
 

@@ -320,7 +320,7 @@ def test_a_lost_worker_is_told_and_costs_no_attempt() -> None:
         seq=lost.seq + 1, at=lost.at, step="fetch", visit=1, task="page", attempt=1, task_visit=1
     )
     told = text_of(explanation([*log[: started + 1], lost, again]))
-    assert "fetch.page, attempt 1: Its worker was lost: another one goes on" in told
+    assert "fetch.page, attempt 1: Its worker was lost: another one continues" in told
 
 
 # --- ways ----------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def test_a_long_loop_tells_the_odd_iterations_and_counts_the_rest() -> None:
     paragraphs = explanation(simulation.log, simulation.program)
     told = text_of(paragraphs)
     assert "each[20].one, attempt 2: Attempt 1 ended with python_error: boom." in told
-    assert "each, the other iterations: 98 iterations went well without a retry." in told
+    assert "each, the other iterations: 98 iterations succeeded without a retry." in told
     assert len([p for p in paragraphs if p.iteration is not None]) == 4
     assert accounted(paragraphs) == Counter(event.seq for event in simulation.log)
 
@@ -554,7 +554,7 @@ def test_what_another_program_decided_is_told_without_the_lines_of_this_one() ->
         event.seq = number
     told = text_of(explanation([*log, paused, resumed, *rest], simulation.program))
     assert "Rule 1 of page matches; it allows 4 attempts" in told
-    assert "Another program or workload decided it." in told
+    assert "Another program or input decided it." in told
     assert "Arc 1 to store (test.yaml:13:19) was taken" in told
 
 

@@ -48,11 +48,11 @@ def step_of(lanes, name: str):
 def test_branches_are_told_from_fork_to_join() -> None:
     run = drawn(RACE, outcomes=RACED)
     shown = timeline(run)
-    assert "branches forked              a, b, c · join at j" in shown
+    assert "split into branches              a, b, c · join at j" in shown
     assert "ends its branch" in shown
     assert "first_success · success · a failure, b success, c cancelled" in shown
     assert "j: branches joined: first_success · success · a failed · c cancelled" in lines(run)
-    assert "f: branches forked: a, b, c · join at j" in lines(run)
+    assert "f: split into branches: a, b, c · join at j" in lines(run)
 
 
 def test_a_gate_tells_what_is_missing_and_where_it_sends_the_run() -> None:
@@ -101,9 +101,9 @@ def test_without_its_program_a_timeline_does_not_guess_why() -> None:
 def test_a_step_that_is_past_its_limit_is_said_not_to_begin() -> None:
     run = drawn(DIAMOND.replace("f;", "f; max_visits=2;", 1), outcomes={"a": [FAIL]})
     why = "limit_exceeded: step a was visited 2 times, its limit (visits_per_step, max_visits)"
-    assert f"a    not begun                    {why}" in timeline(run)
+    assert f"a    not started                    {why}" in timeline(run)
     assert "gate asked" not in timeline(run)
-    assert any(line.startswith(f"a: not begun: {why}") for line in lines(run))
+    assert any(line.startswith(f"a: not started: {why}") for line in lines(run))
 
 
 def test_a_retry_by_way_of_another_node_names_it() -> None:
@@ -116,7 +116,7 @@ def test_a_retry_by_way_of_another_node_names_it() -> None:
 
 def test_a_name_that_a_shell_would_take_apart_is_quoted() -> None:
     run = drawn(RESTARTS.replace("a;", "a; max_restarts=0;", 1), outcomes={"b": [FAIL]})
-    assert "What to do: mend the cause, then `anew retry 1 --from 'a (restart)'`." in told(
+    assert "What to do: fix the cause, then `anew retry 1 --from 'a (restart)'`." in told(
         run, run.log
     )
 
@@ -156,7 +156,7 @@ def test_a_run_that_only_waits_for_a_person_says_how_to_go_on() -> None:
     ]
     other = drawn(ASK % "timeout=60 timeout_action=skip", outcomes={"h": [{"answer": "n"}]})
     said = told(other, upto(other, e.HumanWaiting))[0]
-    assert said.startswith("Waiting for a person in h, goes on without an answer in 1 min: Ship?")
+    assert said.startswith("Waiting for a person in h, continues without an answer in 1 min: Ship?")
     board = board_of(progress_of(log, run.program), log[-1].at, rows_max=9)
     assert board.status is RunStatus.WAITING
     assert board.rows[-1].text == "waits for a person · Ship? · [Y] Yes, [N] No · 1 min left"
@@ -164,8 +164,8 @@ def test_a_run_that_only_waits_for_a_person_says_how_to_go_on() -> None:
 
 def test_nobody_answers() -> None:
     run = drawn(ASK % "timeout=5 timeout_action=skip")
-    assert "nobody answered              goes on without an answer" in timeline(run)
-    assert "h: nobody answered: goes on without an answer" in lines(run)
+    assert "nobody answered              continues without an answer" in timeline(run)
+    assert "h: nobody answered: continues without an answer" in lines(run)
     assert "h: done after 5 s, skipped" in lines(run)
 
 
@@ -228,10 +228,10 @@ def test_progress_and_fold_agree_on_the_status_after_every_transition(graph, out
 def test_a_run_that_takes_over_says_from_which() -> None:
     failing = {"status": "fail", "error": {"type": "TERMINAL"}}
     run = drawn(RESTARTS, outcomes={"b": [failing, {"status": "success"}]})
-    assert "takes over                   from run 1 · begins at a" in timeline(run)
+    assert "takes over                   from run 1 · starts at a" in timeline(run)
     first = progress_of(run.runs[0], run.program)
     assert first.continued_as == "2"
-    assert "It goes on as run 2." in told(run, run.runs[0])
+    assert "It continues as run 2." in told(run, run.runs[0])
 
 
 def test_a_failure_that_came_back_too_often_says_why_no_edge_takes_it() -> None:

@@ -108,7 +108,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.StepSkipped(step="fetch", reason="the run failed"), "fetch: step skipped: the run failed"),
     (
         e.StepRedelivered(step="fetch", delivery=2),
-        "fetch: its worker was lost; it is handed out again, which costs no attempt",
+        "fetch: its worker was lost; it is queued again, which costs no attempt",
     ),
     (e.TaskStarted(**FETCH, task_visit=1), None),
     (
@@ -124,7 +124,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
             reason=RetryLimit.MAX_ELAPSED,
             directive=DirectiveKind.CONTINUE,
         ),
-        "fetch.page: attempt 1 ended; out of time, goes on",
+        "fetch.page: attempt 1 ended; out of time, continues",
     ),
     (
         e.LoopStarted(

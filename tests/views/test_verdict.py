@@ -55,7 +55,7 @@ def test_a_failed_run_says_where_why_and_what_to_do() -> None:
     run = simulated(RETRY, outcomes={"page": [DOWN]})
     first, *details = told(run, run.log)
     assert first == "Failed in step fetch after 4 attempts: server_error: 503"
-    assert "What to do: mend the cause, then `anew retry 1 --from fetch`." in details
+    assert "What to do: fix the cause, then `anew retry 1 --from fetch`." in details
 
 
 def test_a_handled_failure_is_a_detail_of_a_done_run() -> None:
@@ -77,7 +77,7 @@ workflow:
 def test_a_loop_is_counted_not_listed() -> None:
     run = simulated(LOOP % 500, outcomes={"one": [{"result": 1, "takes": 1}]})
     (line,) = told(run, upto(run, e.LoopIterationDone, 312))
-    assert line == "Loop each over 500 items: 312 done, 3 at work"
+    assert line == "Loop each over 500 items: 312 done, 3 running"
 
 
 def test_a_loop_that_only_waits_says_until_when() -> None:
@@ -105,7 +105,7 @@ def test_a_paused_run_says_how_many_are_held_and_how_to_go_on() -> None:
     assert told(run, log, jobs=[job("fetch", None, reason="held")]) == [
         "Paused: maintenance",
         "1 step-run held.",
-        "`anew resume 1` lets it go on.",
+        "`anew resume 1` resumes it.",
     ]
 
 
@@ -144,7 +144,7 @@ def test_a_sleep_says_when_it_goes_on() -> None:
     document = "workflow: [{step: nap, tool: {kind: sleep, seconds: 90}}]"
     run = simulated(document, outcomes={"nap": [{"result": 1, "takes": 90}]})
     assert told(run, upto(run, e.TaskStarted), after=10) == [
-        "Sleeping in nap, goes on in 1 min 20 s: task nap"
+        "Sleeping in nap, continues in 1 min 20 s: task nap"
     ]
 
 
@@ -155,7 +155,7 @@ def test_a_job_nobody_takes_is_noticed() -> None:
     lines = told(run, log, after=62, jobs=[job("fetch", due)])
     assert lines == [
         "No worker has taken fetch, which has been due for 1 min",
-        "If nothing works on this run, `anew resume 1` goes on with it.",
+        "If nothing works on this run, `anew resume 1` resumes it.",
     ]
 
 
@@ -166,7 +166,7 @@ def test_what_a_lost_worker_has_is_not_called_free() -> None:
     lost = LostWorker("w", "example", 7, log[-1].at, ["fetch"], log[-1].at + 40 * SECOND)
     lines = told(run, log, after=62, jobs=[ran_out], lost=[lost])
     assert not [line for line in lines if "No worker" in line or "anew resume" in line]
-    assert "fetch is handed out again as soon as another worker looks." in lines[1]
+    assert "fetch is queued again as soon as another worker looks." in lines[1]
     # What nobody has is as free as ever.
     headline, *_ = told(run, log, after=62, jobs=[ran_out, job("store", 0)], lost=[lost])
     assert headline.startswith("No worker has taken store, which has been due")

@@ -59,7 +59,7 @@ def test_a_choice_is_picked_and_confirmed_by_clicking(look: Look, scene: Scene) 
     )
     sight, page = people(look, scene, word)
     asked = card(page, f"Pay {word}?")
-    expect(asked).to_contain_text("then the step goes on without an answer")
+    expect(asked).to_contain_text("then the step continues without an answer")
     expect(asked.locator("time.countdown")).to_have_text(re.compile(r"^59:\d\d$"))
     expect(asked).to_contain_text("note=acme")
     expect(asked.get_by_role("link", name=run)).to_have_attribute("href", f"/runs/{run}")
@@ -105,7 +105,7 @@ def test_a_hostile_question_is_text_and_so_is_the_answer(look: Look, scene: Scen
     expect(asked).to_contain_text(f"note={HOSTILE}")
     expect(page.locator("main img")).to_have_count(0)
     asked.get_by_label("Your answer").fill(f"it's {HOSTILE}")
-    asked.get_by_text("The same without this page").click()
+    asked.get_by_text("CLI and API").click()
     assert sight.overflow() == 0
     assert sight.barriers() == []
     sight.picture("people-text-phone", is_whole=True)
@@ -122,7 +122,7 @@ def test_the_command_line_of_an_answer_gives_it(look: Look, scene: Scene) -> Non
     page.get_by_label("Answering as").fill("ann o'hara")
     asked = card(page, f"Pay {word}?")
     asked.get_by_role("button", name="No", exact=True).click()
-    asked.get_by_text("The same without this page").click()
+    asked.get_by_text("CLI and API").click()
     words = shlex.split(asked.get_by_label("command line").inner_text())
     command = [sys.executable, "-m", *words]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -140,7 +140,7 @@ def test_a_choice_with_a_hyphen_is_given_by_the_command_line_shown(
     page.get_by_label("Answering as").fill("-ann")
     asked = card(page, f"Change {word}?")
     asked.get_by_role("button", name="--wait").click()
-    asked.get_by_text("The same without this page").click()
+    asked.get_by_text("CLI and API").click()
     words = shlex.split(asked.get_by_label("command line").inner_text())
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

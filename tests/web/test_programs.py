@@ -58,7 +58,7 @@ def test_a_document_is_registered_and_an_open_run_moves_to_it(look: Look, scene:
     assert sight.barriers() == []
     page.get_by_role("button", name="Move to version 2 …").click()
     page.get_by_role("dialog").get_by_role("button", name="Move it").click()
-    new = page.get_by_text("goes on as").get_by_role("link").inner_text()
+    new = page.get_by_text("continues as").get_by_role("link").inner_text()
     scene.reach(old, "cancelled")
     assert scene.get(f"/api/v1/runs/{new}/picture")["version"] == 2
 
@@ -71,7 +71,7 @@ def test_a_file_is_picked_and_hostile_words_in_it_are_text(look: Look, scene: Sc
     page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
     expect(page.get_by_role("textbox", name="Document")).to_have_value(document)
     expect(page.get_by_role("list", name="Findings")).to_be_visible()
-    page.locator("summary", has_text="The same without this page").click()
+    page.locator("summary", has_text="CLI and API").click()
     expect(page.get_by_label("command line")).to_contain_text(HOSTILE)
     assert page.locator("main img").count() == 0
 
@@ -157,7 +157,7 @@ def test_a_run_is_started_from_the_form(look: Look, scene: Scene) -> None:
     page = sight.page
     expect(page.get_by_label("place")).to_have_value(HOSTILE)
     page.get_by_label("count").fill("many")
-    expect(page.get_by_text("This is no number.")).to_be_visible()
+    expect(page.get_by_text("This is not a number.")).to_be_visible()
     start = page.get_by_role("button", name="Start the run")
     expect(start).to_be_disabled()
     page.get_by_label("count").fill("4")
@@ -191,9 +191,9 @@ def test_another_policy_is_tried_on_a_run_and_forked(look: Look, scene: Scene) -
     assert sight.barriers() == []
     outcome.get_by_role("button", name=f"Fork run {run} with this policy").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Begin with the latest visit of")).to_have_value("send")
-    expect(dialog).to_contain_text("send begins")
-    dialog.get_by_role("button", name="Begin the new run").click()
+    expect(dialog.get_by_label("Start with the latest visit of")).to_have_value("send")
+    expect(dialog).to_contain_text("send starts")
+    dialog.get_by_role("button", name="Start the new run").click()
     page.wait_for_url(f"{scene.url}/runs/*")
     new = page.url.rpartition("/")[2]
     assert new != run

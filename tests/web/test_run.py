@@ -157,7 +157,7 @@ def act(page: Page, button: str, confirm: str) -> None:
 def command_lines(page: Page) -> dict[str, str]:
     """What the open box says that one could type instead."""
     box = page.get_by_role("dialog")
-    box.get_by_text("The same without this page").click()
+    box.get_by_text("CLI and API").click()
     return {
         name: box.get_by_label(name, exact=True).inner_text() for name in ("command line", "HTTP")
     }
@@ -226,7 +226,7 @@ def test_one_wait_of_several_is_skipped_by_clicking(look: Look, scene: Scene) ->
     page.get_by_role("dialog").get_by_label("Your name, for the log").fill("ann")
     page.get_by_role("dialog").get_by_role("button", name="Run now").click()
     expect(words(page, "call")).to_have_accessible_name(re.compile("done, 1 retry"))
-    expect(page.get_by_text("call goes on now.")).to_be_visible()
+    expect(page.get_by_text("call continues now.")).to_be_visible()
     act(page, "Skip wait", "Skip wait")
     expect(words(page, "nap")).to_have_accessible_name(re.compile("nap, done"))
     events = scene.get(f"/api/v1/runs/{run}/events?limit=1000")["events"]
@@ -245,7 +245,7 @@ def test_a_person_is_answered_and_a_signal_sent(look: Look, scene: Scene) -> Non
     page.get_by_role("button", name="Send the signal").click()
     box = page.get_by_role("dialog")
     box.get_by_label("What it carries").fill('{"amount": ')
-    expect(box.get_by_text("This is no JSON yet.")).to_be_visible()
+    expect(box.get_by_text("This is not valid JSON yet.")).to_be_visible()
     expect(box.get_by_role("button", name="Send the signal")).to_be_disabled()
     box.get_by_label("What it carries").fill('{"amount": 40}')
     box.get_by_role("button", name="Send the signal").click()
@@ -328,17 +328,17 @@ def test_a_failed_run_is_retried_from_a_step_and_forked(look: Look, scene: Scene
     expect(box.get_by_label("From step")).to_have_value("send")
     will = box.get_by_role("group", name="What will happen")
     expect(will).to_contain_text("prepare: 1 visit, 1 execution")
-    expect(will).to_contain_text("send begins")
+    expect(will).to_contain_text("send starts")
     box.get_by_label("From step").select_option("prepare")
-    expect(will).to_contain_text("prepare begins")
+    expect(will).to_contain_text("prepare starts")
     sight.picture("run-retry")
-    box.get_by_role("button", name="Begin the new run").click()
-    begun = page.get_by_role("status").filter(has_text="was begun").get_by_role("link")
+    box.get_by_role("button", name="Start the new run").click()
+    begun = page.get_by_role("status").filter(has_text="was started").get_by_role("link")
     again = begun.inner_text()
     scene.reach(again, "failed")
     page.get_by_role("button", name="Fork …", exact=True).click()
-    expect(box.get_by_label("Begin")).to_have_value("send")
-    expect(will).to_contain_text("send begins")
+    expect(box.get_by_label("Start")).to_have_value("send")
+    expect(will).to_contain_text("send starts")
     page.keyboard.press("Escape")
     # Forked where `send` is about to begin, with another workload.
     events = scene.get(f"/api/v1/runs/{run}/events?limit=1000")["events"]
@@ -348,10 +348,10 @@ def test_a_failed_run_is_retried_from_a_step_and_forked(look: Look, scene: Scene
     page.goto(f"{scene.url}/runs/{run}?at={before}")
     page.get_by_role("button", name=f"Fork at event {before} …").click()
     expect(box.get_by_label("Share the log up to event")).to_have_value(str(before))
-    box.get_by_label("Changes to the workload").fill('{"is_mended": true}')
+    box.get_by_label("Changes to the input").fill('{"is_mended": true}')
     expect(will).to_contain_text(f"the first {before} events")
     assert f"--at {before} --payload '" in command_lines(page)["command line"]
-    box.get_by_role("button", name="Begin the new run").click()
+    box.get_by_role("button", name="Start the new run").click()
     begun.click()
     expect(page.locator(".run-head .state")).to_have_text("done")
     forked = page.url.rpartition("/")[2]

@@ -78,7 +78,7 @@ def test_the_page_asks_for_the_token_and_tells_a_wrong_one(look: Look, url: str,
     expect(heading).to_be_visible()
     expect(page.get_by_label("Token")).to_be_focused()
     page.get_by_label("Token").fill(TOKEN)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("table", name="Events")).to_contain_text("signal.waiting")
     assert page.url == f"{url}/runs/{run}?tab=events"
     assert not any("wrong" in one or "signs" in one for one in asked)

@@ -95,7 +95,7 @@ def test_a_newcomer_makes_a_retrying_run_go_on(look: Look, scene: Scene, orders:
     page.get_by_role("toolbar", name="Actions").get_by_role("button", name="Run now").click()
     asked = page.get_by_role("dialog", name="Run now")
     expect(asked).to_contain_text("Attempt 4 of fetch starts now.")
-    asked.get_by_text("The same without this page").click()
+    asked.get_by_text("CLI and API").click()
     expect(asked.get_by_label("command line")).to_contain_text(f"anew skip {orders} fetch")
     sight.picture("tour-run-now")
     asked.get_by_role("button", name="Run now").click()

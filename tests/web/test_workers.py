@@ -75,7 +75,7 @@ def test_workers_and_pools_fit_a_phone(look: Look, scene: Scene) -> None:
     workers = sight.page.get_by_role("table", name="Workers").get_by_role("row")
     card = workers.filter(has_text="anew serve")
     expect(card).to_contain_text(
-        re.compile(r"at work.*heartbeat.*process \d+, anew serve.*pools \S+.*slots \d+ of 32")
+        re.compile(r"busy.*heartbeat.*process \d+, anew serve.*pools \S+.*slots \d+ of 32")
     )
     sight.picture("workers-phone-whole", is_whole=True)
     assert sight.overflow() == 0

@@ -23,7 +23,7 @@ describe("the command line of a button", () => {
     expect(curlText(command, ORIGIN)).toContain("$ANEW_TOKEN");
   });
 
-  it("takes words that begin with a hyphen for what they are", () => {
+  it("takes words that start with a hyphen for what they are", () => {
     expect(option("--by", "ann")).toEqual(["--by", "ann"]);
     expect(option("--by", "--no-wait")).toEqual(["--by=--no-wait"]);
     const command = { cli: ["answer", "7"], cliLast: ["-x y"], method: "POST", path: "/" } as const;

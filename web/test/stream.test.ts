@@ -19,7 +19,7 @@ describe("a stream of server-sent events", () => {
     }
   });
 
-  it("keeps the beginning of a message until the rest is there", () => {
+  it("keeps the start of a message until the rest is there", () => {
     const blocks = new Blocks();
     expect(blocks.feed("id: 1\ndata: {")).toEqual([]);
     expect(blocks.feed("}\n\n")).toEqual([{ id: "1", data: "{}" }]);

@@ -12,7 +12,7 @@ describe("lengths of time", () => {
     [7_800, "2 h 10 m"],
     [356_400, "4 d 3 h"],
     [Infinity, "unbounded"],
-  ])("%d seconds are told as %s", (seconds, text) => {
+  ])("%d seconds are shown as %s", (seconds, text) => {
     expect(duration(seconds)).toBe(text);
   });
 

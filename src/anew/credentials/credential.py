@@ -99,7 +99,7 @@ def _problem(said: Value) -> str | None:
         return "has no `data` that is an object or a text"
     # A key in the wrong place may be a secret, so it is not quoted.
     if not said.keys() <= _KEYS:
-        return f"has a key beside {', '.join(sorted(_KEYS))}"
+        return f"has a key other than {', '.join(sorted(_KEYS))}"
     problem = problem_of(said)
     return f"cannot be kept: it {problem}" if problem else None
 

@@ -53,8 +53,8 @@ def misfits_of(state: RunState, old: Program, new: Program) -> list[Misfit]:
 
 def _of_program(old: Program, new: Program) -> Iterator[Misfit]:
     if old.workload_is_ctx != new.workload_is_ctx:
-        began = "as the workload" if old.workload_is_ctx else "empty"
-        message = f"its ctx began {began}, and begins otherwise in a {new.language} document"
+        began = "as the input" if old.workload_is_ctx else "empty"
+        message = f"its ctx started {began}, and starts otherwise in a {new.language} document"
         yield Misfit(message, new.span)
 
 
@@ -77,7 +77,7 @@ def _of_visit(visit: StepRun | LoopVisit, old: Program, new: Program) -> Iterato
         return
     has_begun = visit.status is not StepRunStatus.SCHEDULED
     if has_begun and step.loop is not None:
-        message = f"it has begun step {name!r} without a loop, and there it is one"
+        message = f"it has started step {name!r} without a loop, and there it is one"
         yield Misfit(message, step.loop.span, name)
         return
     yield from _of_step_run(visit, was, step, new)
@@ -86,7 +86,7 @@ def _of_visit(visit: StepRun | LoopVisit, old: Program, new: Program) -> Iterato
 def _of_loop(visit: LoopVisit, step: Step) -> Iterator[Misfit]:
     name = step.name
     if step.loop is None:
-        message = f"it is in the loop of step {name!r}, which is no loop there"
+        message = f"it is in the loop of step {name!r}, which is not a loop there"
         yield Misfit(message, step.span, name)
     elif step.loop.iterator != visit.iterator:
         message = (
@@ -107,7 +107,7 @@ def _of_step_run(run: StepRun, was: Step, step: Step, new: Program) -> Iterator[
         if run.directive is DirectiveKind.CONTINUE and run.task is not None:
             yield from _of_task(run, run.task, was, step)
         if run.directive is DirectiveKind.JUMP and run.to not in step.index_of:
-            message = f"it goes on with task {run.to!r} of step {step.name!r}, which is not there"
+            message = f"it continues with task {run.to!r} of step {step.name!r}, which is not there"
             yield Misfit(message, step.span, step.name, run.to)
 
 
@@ -136,15 +136,15 @@ def _of_group(name: str, join: str, old: Program, new: Program) -> Iterator[Misf
     step, was = new.steps.get(name), old.steps.get(name)
     if step is None or step.router.mode is not RouteMode.FORK:
         span = new.span if step is None else step.span
-        yield _gone(f"branches of the fork {name!r} are open", name, span)
+        yield _gone(f"branches of the split {name!r} are open", name, span)
         return
     if step.router.join != join:
-        message = f"branches of the fork {name!r} meet at {join!r}, and there at "
+        message = f"branches of the split {name!r} meet at {join!r}, and there at "
         yield Misfit(f"{message}{step.router.join!r}", step.span, name)
     branches = [] if was is None else sorted(arc.to for arc in was.router.arcs)
     there = sorted(arc.to for arc in step.router.arcs)
     if branches != there:
-        message = f"the fork {name!r} has the branches {_listed(branches)}, and there "
+        message = f"the split {name!r} has the branches {_listed(branches)}, and there "
         yield Misfit(f"{message}{_listed(there)}", step.span, name)
 
 

@@ -42,7 +42,7 @@ class _TextParser:
         statements = self.body()
         if self.position < len(self.parts):
             tag = self.tag()
-            raise self.error(f"{tag.current.value!r} ends nothing that was begun", tag.current.at)
+            raise self.error(f"{tag.current.value!r} ends nothing that was started", tag.current.at)
         return statements
 
     def tag(self) -> ExpressionParser:

@@ -46,7 +46,7 @@ def _why_not(error: OSError, host: str, port: int) -> str:
         case errno.EADDRINUSE:
             return f"{where} is in use by another process. Choose another with --port (0: any)."
         case errno.EADDRNOTAVAIL:
-            return f"{host} is no address of this machine. Choose one that is with --host."
+            return f"{host} is not an address of this machine. Choose one that is with --host."
         case errno.EACCES:
             return f"this user may not listen on {where}. Choose a port from 1024 on."
         case _:

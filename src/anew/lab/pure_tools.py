@@ -73,7 +73,7 @@ def _given(call: Call) -> tuple[int, Outcome]:
         until = answer.until
         answer = _answer(call, at=until)
     if not isinstance(answer, Outcome):
-        raise EngineBug(f"{call.place.step}.{call.place.task} goes on when its time is over")
+        raise EngineBug(f"{call.place.step}.{call.place.task} continues when its time is over")
     return until, answer
 
 

@@ -54,7 +54,7 @@ def document_of(file: str, said: str | None) -> str:
     if not found:
         name = os.path.basename(stem_of(file)).partition(".")[0]
         endings = " or ".join(f"{name}{suffix}" for suffix in DOCUMENT_SUFFIXES)
-        raise ConfigError(f"there is no document beside it: {endings}; or say `document: PATH`")
+        raise ConfigError(f"there is no document next to it: {endings}; or say `document: PATH`")
     if len(found) > 1:
         names = " and ".join(found)
         raise ConfigError(f"its document may be {names}; say which with `document: PATH`")

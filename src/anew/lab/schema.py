@@ -58,11 +58,11 @@ def _root() -> dict[str, Schema]:
     lags = {"type": "array", "items": _TAKES}
     return {
         "document": said(
-            "The playbook or graph, relative to this file; else the one beside.", name
+            "The playbook or graph, relative to this file; else the one next to this file.", name
         ),
         "dialect": said("For a graph: `docs` or `spec` instead of the one detected.", name),
         "description": said("What the scenario shows.", name),
-        "workload": said("Laid over the document's own workload.", MAPPING),
+        "workload": said("Laid over the document's own input.", MAPPING),
         "outcomes": said(
             "What tasks give, by `step.task`, task label or step name; `fetch#2.call` names a "
             "visit, `fetch#1[3].call` an iteration. A list is used up in order and its last entry "
@@ -178,7 +178,7 @@ def _expect() -> Schema:
             {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
         ),
         "delays": said("The wait before every retry, in order.", _delays()),
-        "elapsed": said("Virtual seconds from beginning to end.", number),
+        "elapsed": said("Virtual seconds from start to end.", number),
         "ctx": said("Keys that have these values; other keys are allowed.", {"type": "object"}),
         "noctx": said("Keys that are absent from `ctx`.", _TEXTS),
         "error": said("Part of the run's error, or null.", MAPPING),

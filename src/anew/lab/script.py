@@ -403,12 +403,14 @@ def _moment(said: Value, file: str) -> int:
         moment = datetime.fromisoformat(str(said))
     except ValueError:
         hint = "write it like 2000-01-01T00:00:00Z"
-        raise ConfigError(f"{file}: now is {said!r}, which is no ISO 8601 moment; {hint}") from None
+        raise ConfigError(
+            f"{file}: now is {said!r}, which is not an ISO 8601 time; {hint}"
+        ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
     at = (since // timedelta(microseconds=1)) * 1000 + _nanoseconds_past(str(said))
     if not FIRST_MOMENT <= at <= LAST_MOMENT:
-        raise ConfigError(f"{file}: now is {said!r}; it must lie between 1678 and 2261")
+        raise ConfigError(f"{file}: now is {said!r}; it must be between 1678 and 2261")
     return at
 
 

@@ -195,7 +195,7 @@ class World:
         busy = sorted(self.state.visits.items(), key=lambda visit: -visit[1])[:3]
         steps = ", ".join(f"{step} ({visits} visits)" for step, visits in busy)
         return (
-            f"the simulation passed {self._events_max} events and the run still goes on; "
+            f"the simulation passed {self._events_max} events and the run is still running; "
             f"most visited: {steps}. Give the script an outcome that ends the cycle."
         )
 
@@ -353,7 +353,7 @@ class World:
         """The run that takes this one's place is played when this one has ended."""
         generation, most = self.state.generation + 1, self.program.limits.restarts
         if generation > most:
-            message = f"the run was begun anew {most} times, its limit (restarts)"
+            message = f"the run was restarted {most} times, its limit (restarts)"
             return outcome_of(error=error_of("limit_exceeded", message))
         run = str(int(RUN_ID) + len(self.runs))
         entry = ask.inputs.get("entry") if isinstance(ask.inputs, dict) else None

@@ -225,7 +225,7 @@ class _Reader:
     def _alias(self, event: _Event) -> None:
         known = self.anchors.get(event.anchor)
         if known is None:
-            message = f"the alias *{event.anchor} stands for no finished value before it"
+            message = f"the alias *{event.anchor} refers to no finished value before it"
             self._report("yaml.alias", event, message, f"Define it earlier with &{event.anchor}.")
             mark, end = event.start_mark, event.end_mark.index
             line, column = mark.line + 1, mark.column + 1
@@ -237,7 +237,7 @@ class _Reader:
         self.aliased_nodes += weight.nodes
         if self.aliases > self.aliases_max or self.aliased_nodes > ALIASED_NODES_MAX:
             bounds = f"{self.aliases_max:,} aliases or {ALIASED_NODES_MAX:,} values"
-            message = f"aliases stand for too much: more than {bounds}"
+            message = f"aliases expand to too much: more than {bounds}"
             self._refuse(
                 "yaml.aliases", event, message, "Write the values out, or compute them at run time."
             )

@@ -8,12 +8,12 @@ from __future__ import annotations
 _REMEDIES: tuple[tuple[str, str, str], ...] = (
     (
         "mapping values are not allowed",
-        "a ':' stands where no key can begin",
+        "a ':' is where no key can start",
         "Check the indentation, or put quotes around a value that contains ': '.",
     ),
     (
         "block sequence entries are not allowed",
-        "a list cannot begin on the line of its key",
+        "a list cannot start on the line of its key",
         "Start the list on the next line, or write it in brackets: [a, b].",
     ),
     (
@@ -48,7 +48,7 @@ _REMEDIES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "found unknown escape character",
-        "a backslash in double quotes begins an escape that does not exist",
+        "a backslash in double quotes starts an escape that does not exist",
         "Write '\\\\' for a backslash, or use single quotes.",
     ),
     (
@@ -69,7 +69,7 @@ def explain(problem: str, line: str, column: int) -> tuple[str, str]:
     if "tab" in problem or found == "\t":
         return "a tab is used for indentation; use spaces", "Replace the tab by spaces."
     if "cannot start any token" in problem:
-        return f"a value cannot begin with {found!r}", "Put quotes around the value."
+        return f"a value cannot start with {found!r}", "Put quotes around the value."
     for phrase, message, remedy in _REMEDIES:
         if phrase in problem:
             return message, _QUOTE_IT if _has_bare_template(line, column) else remedy

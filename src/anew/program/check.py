@@ -25,11 +25,11 @@ from anew.program.span import Span
 
 PROGRAM_RULES: dict[str, str] = {
     "step.unreachable": "No way leads to this step from the entry.",
-    "join.no-fork": "A step has a policy for the branches of a fork, and none meets there.",
+    "join.no-fork": "A step has a policy for the branches of a split, and none meets there.",
     "gate.no-exit": "A gate is never asked, because no step is an exit.",
     "loop.retry-to": "A retry in a loop names a step; an iteration cannot go there and fails.",
     "jump.endless": "Jumps form a cycle that no rule leaves.",
-    "rule.after-else": "A rule stands after one that always matches.",
+    "rule.after-else": "A rule comes after one that always matches.",
     "tool.extra": "A tool needs an extra that is not installed here, so the task would fail.",
     "loop.parallel-ctx": "A parallel loop writes `ctx`; iterations do not see each other's values.",
 }
@@ -96,7 +96,7 @@ def _idle_joins(program: Program) -> Iterator[Finding]:
     met = {step.router.join for step in program.steps.values()}
     for step in program.steps.values():
         if step.gather is not None and step.name not in met:
-            message = f"step {step.name!r} has a policy for branches, but no fork's meet there"
+            message = f"step {step.name!r} has a policy for branches, but no split's meet there"
             remedy = "Write `next: {spec: {mode: fork}, …}` where they part, or `join: all`."
             yield _warning("join.no-fork", step.gather.span, message, remedy)
 

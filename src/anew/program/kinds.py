@@ -40,7 +40,7 @@ _SQL = Kind(
     inputs={
         "command": "One statement or a list of them. Values belong into `params`.",
         "params": "Values that are bound, never spliced into the text.",
-        "transaction": "false: every statement commits by itself. Default true.",
+        "transaction": "false: every statement commits separately. Default true.",
         "database": "A database file, relative to the document; a file of the run unless given.",
     },
     aliases=dict.fromkeys("commands cmd cmds query queries sql".split(), "command"),
@@ -76,7 +76,7 @@ _TABLE = (
         texts=_words("url method"),
         timeout_seconds=30.0,
         timeout_phases={
-            "connect": "Until the connection stands.",
+            "connect": "Until the connection is open.",
             "read": "Between two pieces of the answer.",
         },
         tool="anew.tools.http:HttpTool",
@@ -105,7 +105,7 @@ _TABLE = (
         inputs={
             "code": "The code. `main(…)` is called with the arguments; what it returns is the "
             "result.",
-            "script": "A file with the code, beside the document.",
+            "script": "A file with the code, next to the document.",
             "args": _ARGS,
         },
         required=(("code", "script"),),
@@ -174,7 +174,7 @@ _TABLE = (
         inputs={
             "command": "One command, or a list that stops at the first that fails. Values belong "
             "into `env`, or go through the filter `shquote`.",
-            "env": "Variables beside PATH, HOME and LANG; the place for values and secrets.",
+            "env": "More variables than PATH, HOME and LANG; the place for values and secrets.",
             "cwd": "The folder it runs in.",
             "stdin": "What it reads from its standard input.",
         },
@@ -234,8 +234,8 @@ _TABLE = (
         outcome_from=OutcomeSource.CHILD,
         inputs={
             "path": "The name of a registered program.",
-            "file": "Its file, beside the document.",
-            "args": "Laid over its workload.",
+            "file": "Its file, next to the document.",
+            "args": "Laid over its input.",
             "version": "The version of a registered program; the newest unless given.",
             "async": "true: do not wait for it; the result is `{run_id}`.",
             "return_step": "The step whose result is returned.",
@@ -250,9 +250,9 @@ _TABLE = (
     ),
     Kind(
         "restart",
-        title="Restarts at a step, as another run in the place of this one.",
+        title="Restarts at a step, as another run in place of this one.",
         outcome_from=OutcomeSource.RESTART,
-        inputs={"entry": "The step to begin at."},
+        inputs={"entry": "The step to start at."},
         required=(("entry",),),
         texts=_words("entry"),
         effect=("restarts the run at {entry}",),
@@ -283,7 +283,7 @@ _TABLE = (
         outcome_from=OutcomeSource.SIGNAL,
         inputs={
             "signal": "The signal's name: letters, digits and _ . : @ -",
-            "timeout": "How long to wait; for ever unless given.",
+            "timeout": "How long to wait; forever unless given.",
         },
         required=(("signal",),),
         texts=_words("signal"),
@@ -296,7 +296,7 @@ _TABLE = (
         inputs={
             "question": "What is asked.",
             "choices": "The labels to choose from; without them any text is an answer.",
-            "timeout": "How long to wait; for ever unless given.",
+            "timeout": "How long to wait; forever unless given.",
             "timeout_action": "What follows then: fail (default), first, skip or retry.",
             "default": "The label that is chosen then.",
         },
@@ -312,8 +312,8 @@ _TABLE = (
             "backend": "How the agent is reached.",
             "provider": "Whose model it is.",
             "model": "Which model.",
-            "system": "Instructions that stand above the conversation.",
-            "preamble": "What happened so far; it stands before the prompt.",
+            "system": "Instructions that come above the conversation.",
+            "preamble": "What happened so far; it comes before the prompt.",
             "goal": "What the whole run is for.",
             "fidelity": f"How much of the run so far it is given: {', '.join(FIDELITIES)}.",
             "thread": "The conversation this belongs to.",

@@ -22,7 +22,7 @@ def read_child(folder: Path, file: str, *, is_confined: bool) -> bytes:
     path = folder / file
     try:
         if is_confined and not path.resolve().is_relative_to(folder.resolve()):
-            raise _unreadable(path, "it lies outside the folder of the document that names it")
+            raise _unreadable(path, "it is outside the folder of the document that names it")
         return _regular(path)
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "its path is not valid"
@@ -35,7 +35,7 @@ def _regular(path: Path) -> bytes:
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(opened, "rb") as stream:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise _unreadable(path, "it is no file")
+            raise _unreadable(path, "it is not a file")
         data = stream.read(most + 1)
     if len(data) > most:
         raise _unreadable(path, f"it is larger than {most:,} bytes")

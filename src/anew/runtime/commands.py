@@ -229,7 +229,7 @@ def _unknown(data: bytes) -> str | None:
 def run_id(text: str) -> RunId:
     """ConfigError when that is none."""
     if not (text.isascii() and text.isdigit() and len(text) <= RUN_ID_DIGITS):
-        raise ConfigError(f"{text[:80]!r} is no run id. `anew runs` lists the runs.")
+        raise ConfigError(f"{text[:80]!r} is not a run id. `anew runs` lists the runs.")
     return RunId(min(int(text), RUN_ID_MAX))
 
 

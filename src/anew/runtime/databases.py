@@ -52,7 +52,7 @@ def kind_of(url: str | None = None) -> Kind:
         return "sqlite"
     if scheme not in _KINDS:
         raise ConfigError(
-            f"{scheme}:// is no database Anew knows. Write `sqlite:///path/to/file.db`, "
+            f"{scheme}:// is not a database that Anew knows. Write `sqlite:///path/to/file.db`, "
             "`postgresql://user@host/name`, or `http://host:port` for a server."
         )
     return _KINDS[scheme]

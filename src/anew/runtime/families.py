@@ -14,7 +14,7 @@ _PAGE = 500
 
 class NoSuchRun(ConfigError):
     def __init__(self, run: RunId) -> None:
-        super().__init__(f"there is no run {run}. `anew runs` lists those there are.")
+        super().__init__(f"there is no run {run}. `anew runs` lists the runs.")
 
 
 async def existing_run(archive: Archive, run: RunId) -> RunRow:

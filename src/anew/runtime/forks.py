@@ -173,7 +173,7 @@ def _plan(
     at = fork_point(log, asked)
     if not at:
         raise ConfigError(
-            f"nothing has started by event {asked} of run {run}. Start it from the beginning; "
+            f"nothing has started by event {asked} of run {run}. Start it from the start; "
             "a fork shares 2 events or more."
         )
     state = folded(run, log[:at])

@@ -23,7 +23,7 @@ def check_key(key: str | None) -> str | None:
         raise ConfigError("the key is empty. Leave it out, or give one that names the run.")
     if key is not None and key.startswith(RESERVED_KEYS):
         raise ConfigError(
-            f"a key that begins with {key.partition(':')[0] + ':'!r} is Anew's own. Choose another."
+            f"a key that starts with {key.partition(':')[0] + ':'!r} is Anew's own. Choose another."
         )
     return key
 

@@ -274,7 +274,7 @@ class Ledger:
                 except StaleVersion:
                     continue
                 return
-        raise EngineBug(f"run {lease.job.run} moved on too often while a job was parked")
+        raise EngineBug(f"run {lease.job.run} moved on too often while a job was suspended")
 
     def _parking(self, live: LiveRun, lease: Lease, park: Park) -> Turn:
         now = self._clock.now()

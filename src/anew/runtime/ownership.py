@@ -182,7 +182,7 @@ def check_socket(path: Path, database: Path) -> None:
     except OSError:
         return  # nobody listens
     if not stat.S_ISSOCK(found.st_mode):
-        raise ConfigError(f"{path} is no socket of Anew's. Move it away.")
+        raise ConfigError(f"{path} is not a socket of Anew. Move it away.")
     if found.st_uid not in owners:
         raise ConfigError(
             f"the socket {path} belongs to another user than {database} does. Remove it."

@@ -33,7 +33,7 @@ def check_workload(workload: Object) -> None:
     """ConfigError when a run cannot be started with this."""
     problem = problem_of(workload)
     if problem is not None:
-        raise ConfigError(f"the workload {problem}")
+        raise ConfigError(f"the input {problem}")
     check_size(workload, WorkloadTooLarge)
 
 

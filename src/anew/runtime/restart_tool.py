@@ -75,7 +75,7 @@ class RestartTool(Struct, frozen=True, eq=False):
     async def _request(self, run: RunId) -> RunRequested:
         first = await self.archive.events(run, limit=1)
         if not first or not isinstance(first[0], RunRequested):
-            raise EngineBug(f"the log of run {run} does not begin with its request")
+            raise EngineBug(f"the log of run {run} does not start with its request")
         return first[0]
 
     async def close(self) -> None:

@@ -129,7 +129,7 @@ def decode_event(run: RunId, row: StoredEvent, blobs: Mapping[str, bytes]) -> Ev
 
 def _why(row: StoredEvent, error: Exception) -> str:
     if row.name not in EVENTS:
-        return f"{row.name[:80]!r} is no event that this version of Anew knows"
+        return f"{row.name[:80]!r} is not an event that this version of Anew knows"
     return f"its {row.name} cannot be read ({error})"
 
 

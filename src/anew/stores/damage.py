@@ -20,7 +20,7 @@ class DamagedRun(StoreError):
         if seq:
             rest = f"save what is left (`anew export {run} DIR`), "
         if seq > FORKED_EVENTS_MIN:
-            rest += f"go on from before it (`anew fork {run} --at {seq - 1}`), "
+            rest += f"continue from before it (`anew fork {run} --at {seq - 1}`), "
         where = f" at event {seq}" if seq else ""
         super().__init__(
             f"run {run} is damaged{where}: {reason}. Restore the database from a backup, {rest}"

@@ -47,7 +47,7 @@ _FAILED = RunStatus.FAILED
 def pack(commit: Commit) -> PackedCommit:
     """Refuses what no caller may ask for, before anything waits."""
     if commit.park is not None and commit.lease is None:
-        raise EngineBug(f"a commit of run {commit.run} parks a job without its lease")
+        raise EngineBug(f"a commit of run {commit.run} suspends a job without its lease")
     rows, blobs = encode_events(commit.events, after=commit.expected)
     error = commit.head.error
     return PackedCommit(

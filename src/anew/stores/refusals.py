@@ -10,7 +10,7 @@ def lost_lease(lease: Lease) -> StaleLease:
     iteration = "" if key.iteration is None else f", iteration {key.iteration}"
     return StaleLease(
         f"the lease of step {key.step!r} (visit {key.visit}{iteration}) in run {lease.job.run} is "
-        "lost: another worker has taken it over, or the run went on without it."
+        "lost: another worker has taken it over, or the run continued without it."
     )
 
 

@@ -24,7 +24,7 @@ def moment_said(text: str, *, now: int, zone: tzinfo | None = UTC) -> int:
         said = _dated(text, zone) if ago is None else now - ago
     except (ValueError, OverflowError, OSError):
         hint = "write a duration (30m, 2h, 1d) or a date (2026-03-01, 2026-03-01T14:00Z)"
-        raise ConfigError(f"{text[:80]!r} is no moment; {hint}") from None
+        raise ConfigError(f"{text[:80]!r} is not a time; {hint}") from None
     return min(max(0, said), STORED_MOMENT_MAX)
 
 
@@ -38,5 +38,5 @@ def moment_ahead(text: str, *, now: int) -> int:
     """The moment that is `10m` from now."""
     seconds = parse_seconds(text)
     if seconds is None or not isfinite(seconds) or seconds < 0:
-        raise ConfigError(f"{text[:80]!r} is no duration; write 30s, 10m, 2h")
+        raise ConfigError(f"{text[:80]!r} is not a duration; write 30s, 10m, 2h")
     return min(now + round(seconds * NANOSECONDS), STORED_MOMENT_MAX)

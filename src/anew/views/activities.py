@@ -54,7 +54,7 @@ def loop_verdict(step: StepProgress) -> VerdictText:
     retrying = [a for a in open_ if a.doing in RETRYING]
     parts = [f"{done:,} done"]
     parts += [f"{failed:,} failed"] if failed else []
-    parts += [f"{at_work:,} at work"] if at_work else []
+    parts += [f"{at_work:,} running"] if at_work else []
     parts += [f"{len(retrying):,} waiting to retry"] if retrying else []
     parts += [f"{queued:,} waiting for a worker"] if queued else []
     awaiting = sum(a.doing is ActivityKind.SIGNAL for a in open_)
@@ -82,13 +82,13 @@ def activity_verdict(
         case ActivityKind.RETRY | ActivityKind.RETRY_AFTER:
             return _retry_verdict(program, activity)
         case ActivityKind.JUMP:
-            headline = f"Waiting to go on in {step} with task {activity.task}"
+            headline = f"Waiting to continue in {step} with task {activity.task}"
             reason = activity.reason + _rule_text(program, activity)
             return VerdictText(headline, reason, until=activity.until)
         case ActivityKind.SLEEP:
             if activity.until is None:
                 return VerdictText(f"Sleeping in {step}", task, since=since)
-            return VerdictText(f"Sleeping in {step}, goes on", task, until=activity.until)
+            return VerdictText(f"Sleeping in {step}, continues", task, until=activity.until)
         case ActivityKind.CHILD:
             return VerdictText(_child_headline(activity, children), since=since)
         case ActivityKind.PERSON:

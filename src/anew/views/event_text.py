@@ -92,7 +92,7 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return "step refused", "the gate never let the token in"
         case e.BranchForked():
             tokens = f"{len(event.tokens)} tokens"
-            return "branches forked", tokens if event.fork is None else forked_text(event)
+            return "split into branches", tokens if event.fork is None else forked_text(event)
         case e.BranchJoined():
             tokens = f"{len(event.tokens)} tokens"
             return "branches joined", tokens if event.fork is None else joined_text(event, after)
@@ -213,7 +213,7 @@ def _unsatisfied(event: e.RunFailed) -> str:
 def _requested(event: e.RunRequested) -> tuple[str, str]:
     if event.continues is None:
         return "requested", f"program {one_line(event.program)}"
-    begins = f"begins at {event.entry}" if event.entry else ""
+    begins = f"starts at {event.entry}" if event.entry else ""
     return "takes over", joined(f"from run {event.continues}", begins)
 
 
@@ -261,7 +261,7 @@ def _gate(event: e.GateChecked) -> tuple[str, str]:
     if is_exit_check(event):
         return "gates asked", gates_text(event)
     if event.error is not None and is_past_limit(event):
-        return "not begun", error_text(event.error)
+        return "not started", error_text(event.error)
     if event.error is not None:
         return "gate asked", error_text(event.error)
     rule = f" · rule {event.rule}" if event.rule is not None else ""

@@ -172,20 +172,20 @@ def _again(cut: Cut) -> list[Again]:
         Again(run.key.step, run.key.visit, run.key.iteration, run.task, _next_of(run))
         for run in cut.state.live_step_runs()
     ]
-    found += [Again(token.step, None, None, None, "begins") for token in cut.state.tokens.values()]
+    found += [Again(token.step, None, None, None, "starts") for token in cut.state.tokens.values()]
     return found[:AGAIN_TOLD_MAX]
 
 
 def _next_of(run: StepRun) -> str:
     match run.status:
         case StepRunStatus.SCHEDULED:
-            return "begins"
+            return "starts"
         case StepRunStatus.ASKING:
             return f"asks again: {one_line(run.question.text if run.question else '')}"
         case StepRunStatus.AWAITING:
             return f"waits again for signal {run.awaited.signal if run.awaited else ''}"
         case StepRunStatus.ANSWERED:
-            return f"goes on with what task {run.task} was told"
+            return f"continues with what task {run.task} got"
         case StepRunStatus.DELAYED:
             return f"retries task {run.task}: attempt {run.attempt + 1}"
         case StepRunStatus.DECIDED:
@@ -198,14 +198,14 @@ def _next_of(run: StepRun) -> str:
 
 def _decided(run: StepRun) -> str:
     if run.directive is None:
-        return f"goes on after task {run.task}"
+        return f"continues after task {run.task}"
     match run.directive:
         case DirectiveKind.JUMP:
-            return f"goes on with task {run.to}"
+            return f"continues with task {run.to}"
         case DirectiveKind.FAIL:
             return f"fails, as was decided on what task {run.task} gave"
         case DirectiveKind.CONTINUE | DirectiveKind.BREAK | DirectiveKind.RETRY:
-            return f"goes on after task {run.task}"
+            return f"continues after task {run.task}"
         case other:
             assert_never(other)
 
@@ -310,7 +310,7 @@ def _time_note(cut: Cut) -> str:
 def _workload_note(cut: Cut) -> str:
     keys = ", ".join(sorted(cut.workload))
     also = " and ctx, where no step has written them" if cut.new.workload_is_ctx else ""
-    return f"{keys}: changed in workload{also}, for what is decided from now on"
+    return f"{keys}: changed in the input{also}, for what is decided from now on"
 
 
 def _file_notes(cut: Cut) -> Iterator[str]:
@@ -335,9 +335,9 @@ def _missed(later: Iterable[e.Event]) -> Iterator[str]:
     """What people and others said after the cut, which nobody will say again by itself."""
     for event in later:
         if isinstance(event, e.SignalReceived) and event.kept is None:
-            yield f"signal {event.signal} (event {event.seq}) is not received again: send it anew"
+            yield f"signal {event.signal} (event {event.seq}) is not received again: send it again"
         elif isinstance(event, e.HumanAnswered):
             yield (
                 f"the answer {one_line(event.answer)!r} to step {event.step} "
-                f"(event {event.seq}) is not kept: the question is asked anew"
+                f"(event {event.seq}) is not kept: the question is asked again"
             )

@@ -87,7 +87,7 @@ class LogLines:
                 return self._failed(event)
             case e.StepRedelivered():
                 why = "handed back" if event.delivery == 1 else "its worker was lost"
-                return f"{why}; it is handed out again, which costs no attempt"
+                return f"{why}; it is queued again, which costs no attempt"
             case e.TaskStarted():
                 odd = "; ".join(one_line(warning) for warning in event.warnings)
                 return f"warning: {odd}" if odd else None
@@ -221,7 +221,7 @@ def _then(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
     wait = "" if event.delay_seconds is None else f" after {exact_seconds(event.delay_seconds)}"
     match event.directive:
         case DirectiveKind.CONTINUE:
-            return f"counts as {event.verdict}, goes on" if event.verdict else "goes on"
+            return f"counts as {event.verdict}, continues" if event.verdict else "continues"
         case DirectiveKind.BREAK:
             return "ends the step"
         case DirectiveKind.JUMP:

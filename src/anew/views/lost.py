@@ -36,7 +36,7 @@ class LostWorker(Struct, frozen=True):
         what = listed(list(self.steps[:STEPS_NAMED]))
         if len(self.steps) > STEPS_NAMED:
             what = f"{what} and {len(self.steps) - STEPS_NAMED} more"
-        return f"{self._who(now, clock)}; {what} is handed out again {self._when(now, clock)}."
+        return f"{self._who(now, clock)}; {what} is queued again {self._when(now, clock)}."
 
     def _who(self, now: int, clock: Callable[[int], str] | None) -> str:
         if self.worker is None or self.seen_at is None:

@@ -153,7 +153,7 @@ def silence_text(action: TimeoutAction, label: str | None) -> str:
         case TimeoutAction.FIRST:
             return f"takes {one_line(label)}" if label else "takes the first choice"
         case TimeoutAction.SKIP:
-            return "goes on without an answer"
+            return "continues without an answer"
         case TimeoutAction.RETRY:
             return "counts as a failed attempt"
         case TimeoutAction.FAIL:

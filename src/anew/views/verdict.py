@@ -88,7 +88,7 @@ def _done(progress: Progress, now: int) -> VerdictText:
     ]
     details = _first_of(handled)
     if progress.continued_as is not None:
-        details.append(f"It goes on as run {progress.continued_as}.")
+        details.append(f"It continues as run {progress.continued_as}.")
     headline = f"Done in {duration(progress.seconds(now))}"
     return VerdictText(headline, ", ".join(counts), tuple(details))
 
@@ -116,7 +116,7 @@ def _failed(progress: Progress, state: RunState, now: int) -> VerdictText:
         details.append(f"Gates not satisfied: {listed(progress.unsatisfied)}.")
     if progress.failed_step:
         remedy = f"anew retry {progress.run} --from {quote(progress.failed_step)}"
-        details.append(f"What to do: mend the cause, then `{remedy}`.")
+        details.append(f"What to do: fix the cause, then `{remedy}`.")
     why = error_text(error, characters_max=ERROR_CHARACTERS_MAX) if error else ""
     return VerdictText(f"Failed{where}{after}", why, tuple(details))
 
@@ -126,7 +126,7 @@ def _paused(progress: Progress, state: RunState, jobs: Sequence[JobRow]) -> Verd
     at_work = sum(a.doing is ActivityKind.WORKING for a in progress.activities()) if not jobs else 0
     live = held or len(state.live_step_runs()) - at_work
     details = [f"{counted(live, 'step-run')} held."] if live > 0 else []
-    details.append(f"`anew resume {progress.run}` lets it go on.")
+    details.append(f"`anew resume {progress.run}` resumes it.")
     return VerdictText("Paused", progress.reason or "", tuple(details))
 
 
@@ -147,7 +147,7 @@ def _live(
     if stuck is not None:
         step, since = stuck
         headline = f"No worker has taken {step}, which has been due"
-        remedy = f"If nothing works on this run, `anew resume {progress.run}` goes on with it."
+        remedy = f"If nothing works on this run, `anew resume {progress.run}` resumes it."
         return VerdictText(headline, details=(remedy,), since=since)
     if not pieces:
         return _without_step_run(progress, state)

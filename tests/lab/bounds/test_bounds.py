@@ -192,7 +192,7 @@ def test_a_list_that_the_workload_does_not_give_is_open_or_assumed() -> None:
     document = LOOP % ("workload.orders", "sequential")
     [reason] = of(document).unbounded
     assert reason.rule == "loop"
-    assert "the workload does not give the list" in reason.what
+    assert "the input does not give the list" in reason.what
     assert of(document, items=7).waits.at_most == 70
     assert of(document, workload={"orders": [1]}).waits.at_most == 10
 

@@ -386,7 +386,7 @@ workflow:
 
 def test_a_script_that_never_ends_by_itself_is_refused():
     document = "workflow: [{step: round, tool: {kind: noop}, next: round}]"
-    with pytest.raises(ConfigError, match="still goes on"):
+    with pytest.raises(ConfigError, match="is still running"):
         played(document, runs=1)
 
 

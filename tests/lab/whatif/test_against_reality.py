@@ -36,7 +36,7 @@ WITHIN = {
     "another backoff": retrying("{do: retry, attempts: 6, backoff: exponential, delay: 3}"),
     "a cap": retrying("{do: retry, attempts: 5, backoff: linear, delay: 9, max_delay: 20}"),
     "less time": retrying("{do: retry, attempts: 6, delay: 5, max_elapsed: 13}"),
-    "going on when exhausted": retrying(
+    "continuing when exhausted": retrying(
         "{do: retry, attempts: 2, delay: 1, on_exhausted: {do: continue}}"
     ),
     "an arc that handles it": retrying("{do: retry, attempts: 2}", arcs=HANDLED),

@@ -43,7 +43,7 @@ def changed(*pairs: tuple[str, str]):
         ([("result: 1}", "result: 2}")], ["task one of a has other inputs"]),
         ([("one: {kind: noop", "one: {kind: sleep, seconds: 1")], ["task one of a has another tool", "task one of a has other inputs"]),
         ([("timeout: 5", "timeout: 9")], ["task two of a has another timeout"]),
-        ([("size: 10", "size: 20")], ["the defaults of the workload changed"]),
+        ([("size: 10", "size: 20")], ["the defaults of the input changed"]),
         ([("  next: b\n", "")], ["step a: its arcs changed"]),
         ([("step: b", "step: c"), ("next: b", "next: c")], ["step b is gone", "step a: its arcs changed", "step c is new"]),
         ([("one: {", "zero: {")], ["task one of a is gone", "task zero of a is new"]),

@@ -104,7 +104,7 @@ def test_a_run_that_was_begun_anew_is_left_out() -> None:
     run = drawn(RESTARTS, outcomes={"b": [failing, {"status": "success"}]})
     answer = whatif([PastRun("1", run.program, run.runs[0])], run.program)
     assert [one.run for one in answer.left] == ["1"]
-    assert "begun anew" in answer.left[0].why
+    assert "restarted" in answer.left[0].why
 
 
 def test_every_kind_of_ending_is_among_the_cases() -> None:

@@ -85,5 +85,5 @@ def test_a_comment_of_a_stylesheet_that_is_left_open_is_an_error() -> None:
     (found,) = [
         one for one in load_text(document, "x.dot").findings if one.rule == "stylesheet_syntax"
     ]
-    assert found.message == "the comment that begins here has no end"
+    assert found.message == "the comment that starts here has no end"
     assert found.place.column == document.index("/*") + 1

@@ -319,7 +319,7 @@ def test_a_child_that_cannot_be_read_is_told_with_the_reason(tmp_path: Path) -> 
     assert missing == "the child 'c.dot' of node 'a' cannot be read: there is no such file"
     (tmp_path / "c.dot").mkdir()
     (folder,) = children_of(tmp_path, "c.dot")
-    assert folder.endswith("it is no file")
+    assert folder.endswith("it is not a file")
 
 
 def test_a_child_outside_the_folder_is_not_looked_for(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_selectors_share_a_rule_and_values_are_quoted_or_bare() -> None:
     [
         ("* { llm_model m }", 15, "found 'm' after 'llm_model' where `:` is expected"),
         ("* { llm_model: }", 16, "the property 'llm_model' has no value"),
-        ("* { llm_model: m", 3, "the rule that begins here is not closed"),
+        ("* { llm_model: m", 3, "the rule that starts here is not closed"),
         ("* llm_model: m", 15, "found the end where `{` is expected"),
         ("; * { llm_model: m }", 1, "found ';' where `{` is expected"),
         ("{ llm_model: m }", 1, "a selector is missing"),
@@ -129,7 +129,7 @@ def test_the_docs_dialect_reads_a_file_beside_the_document(tmp_path: Path) -> No
     ("path", "reason"),
     [
         ("missing.css", "there is no such file"),
-        (".", "it is no file"),
+        (".", "it is not a file"),
         ("../other.css", "outside the folder"),
         ("/etc/hostname", "outside the folder"),
         ("large.css", "larger than 10 bytes"),

@@ -295,7 +295,7 @@ def test_the_question_of_a_child_is_answered_through_its_parent(desk: Desk) -> N
     [row] = [row for row in desk.runs() if row["program"] == "parent"]
     assert re.search(r"Waiting for a person in its child run \d+, step gate: Ship it\?", shown)
     assert f"`anew answer {row['run']} CHOICE` answers." in shown
-    assert f"No process works on it now: `anew answer {row['run']} CHOICE` goes on." in shown
+    assert f"No process works on it now: `anew answer {row['run']} CHOICE` continues." in shown
     told = desk.call("show", row["run"], "--json").json
     assert told["status"] == row["status"] == "running"
     assert told["questions"] == row["questions"]
@@ -420,7 +420,7 @@ def test_commands_that_are_told_name_the_database_they_are_for(desk: Desk) -> No
     assert len(re.findall(r"`anew answer \d+ CHOICE --db 'other runs.db'`", shown)) == 2
     assert re.search(r"`anew resume \d+ --db 'other runs.db'` keeps its deadline", shown)
     kept = desk.call("answer", "last", "y", "--no-wait", *elsewhere).out
-    assert re.search(r"`anew resume \d+ --db 'other runs.db'` goes on", kept)
+    assert re.search(r"`anew resume \d+ --db 'other runs.db'` resumes it", kept)
     refused = desk.call("answer", "7777777", "y", "--db=other runs.db").err
     assert "`anew runs --db 'other runs.db'` lists" in refused
 
@@ -435,4 +435,4 @@ def test_a_question_without_choices_is_told_to_want_a_text(desk: Desk) -> None:
     assert re.search(
         r"`anew answer \d+ TEXT` answers", desk.call("run", desk.write("a.yaml", text)).out
     )
-    assert re.search(r"`anew answer \d+ TEXT` goes on", desk.call("show", "last").out)
+    assert re.search(r"`anew answer \d+ TEXT` continues", desk.call("show", "last").out)

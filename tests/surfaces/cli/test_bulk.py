@@ -61,7 +61,7 @@ def test_somebody_at_a_terminal_is_asked(three, anew, monkeypatch, said, status)
     monkeypatch.setattr(sys, "stdin", Terminal(said))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     told = anew("bulk", "pause", str(RUN + 2))
-    assert "pause can change 1 of 1 run. Go on? [y/N]" in told.err
+    assert "pause can change 1 of 1 run. Continue? [y/N]" in told.err
     assert statuses(anew)[0] == status
     assert ("nothing was done" in told.err) == (status == "running")
 

@@ -66,7 +66,7 @@ def test_a_graph_is_read_in_the_dialect_that_is_asked_for(desk: Desk, dialect: s
 def test_a_run_has_the_dialect_it_began_with(desk: Desk) -> None:
     answer = desk.call("graph", "last", "--dialect", "docs")
     assert answer.status == 2
-    assert "--dialect is for a document; a run has the one it began with" in answer.err
+    assert "--dialect is for a document; a run has the one it started with" in answer.err
 
 
 def test_a_run_goes_on_and_is_told_when_its_files_are_gone(desk: Desk) -> None:

@@ -91,7 +91,7 @@ def test_no_run_is_an_error_that_says_what_to_do(shelf, anew) -> None:
     shelf.put(twice())
     told = anew("explain", "999")
     assert told.status == 2
-    assert "`anew runs` lists those there are" in told.err
+    assert "`anew runs` lists the runs" in told.err
 
 
 def test_a_run_on_a_server_is_explained(tmp_path, monkeypatch, capsys) -> None:

@@ -125,7 +125,7 @@ def test_force_does_not_replace_the_export_of_another_run(run, shelf, anew, out)
     anew("export", str(RUN), str(out))
     told = anew("export", str(RUN + 1), str(out), "--force")
     assert told.status == 2
-    assert f"is no export of run {RUN + 1}" in told.err
+    assert f"is not an export of run {RUN + 1}" in told.err
 
 
 def test_a_link_is_not_followed(run, anew, out, tmp_path) -> None:

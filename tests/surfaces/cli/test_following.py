@@ -49,7 +49,7 @@ def test_who_stops_watching_does_not_stop_the_run(desk: Desk, served: Server) ->
     told = terminal.wait()
     assert told.status == 130
     assert told.err == (
-        f"anew: stopped watching; the run goes on at the server. `anew cancel {run}` ends it\n"
+        f"anew: stopped watching; the run continues at the server. `anew cancel {run}` ends it\n"
     )
     gate.write("go")
     assert desk.call("watch", run).status == 0
@@ -96,7 +96,7 @@ def test_a_server_that_stays_away_ends_the_following(
     assert told.status == 4
     first, second = told.err.splitlines()
     assert first.startswith(f"anew: the server {served.url} cannot be reached")
-    assert second.startswith("anew: the run goes on at the server; `anew watch ")
+    assert second.startswith("anew: the run continues at the server; `anew watch ")
 
 
 @pytest.mark.parametrize("words", [["runs"], ["run", "hello.yaml"], ["cancel", "1"], ["worker"]])

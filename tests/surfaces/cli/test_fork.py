@@ -52,11 +52,11 @@ def test_what_will_happen_is_told_first_and_a_dry_run_does_no_more(desk: Desk, f
     assert lines[:5] == [
         f"run {failed} up to event 8",
         "  kept       one: 1 visit, 1 execution",
-        "  goes on    two begins",
+        "  continues    two starts",
         "  did later  two.two: 1 execution",
         "  effects    probably again: two.two (shell) echo two >> done.txt; exit 1",
     ]
-    assert lines[5] == "  note       goes on under mended.yaml"
+    assert lines[5] == "  note       continues under fixed.yaml"
     assert len(desk.runs()) == 1
     as_json = desk.call("fork", failed, "--at", "8", "--dry-run", "--json").json
     assert as_json["preview"]["effects"][0]["kind"] == "shell"
@@ -136,7 +136,7 @@ def test_a_key_that_has_its_run_is_no_reason_to_plan_again(desk: Desk) -> None:
     other = desk.call("fork", new, "--key", "kk", "--dry-run")
     assert other.status == 2
     assert other.is_one_clear_line(), other.err
-    assert "which is no fork of run" in other.err
+    assert "which is not a fork of run" in other.err
 
 
 def test_a_run_that_moves_on_after_the_preview_is_not_moved(
@@ -222,7 +222,7 @@ def test_a_run_that_cannot_be_moved_is_told_at_register(desk: Desk, held: Held) 
 def test_a_retry_tells_what_it_will_do_first(desk: Desk, failed: str) -> None:
     told = desk.call("retry", failed, "--dry-run")
     assert (told.status, told.out) == (0, "")
-    assert "  goes on    two begins\n" in told.err
+    assert "  continues    two starts\n" in told.err
     assert len(desk.runs()) == 1
     again = desk.call("retry", failed, "--json")
     assert [row["step"] for row in again.json["preview"]["reused"]] == ["one"]

@@ -92,7 +92,7 @@ def test_a_loop_is_drawn_as_its_density() -> None:
     lines = drawn(played(LOOP, outcomes={"each": [{"result": 1, "takes": 1}]}))
     assert "████████" in lines[0]
     assert lines[0].endswith("done · 400/400")
-    assert "iterations at work" in lines[-1]
+    assert "iterations running" in lines[-1]
 
 
 def test_a_program_of_many_steps_is_cut_and_says_so() -> None:

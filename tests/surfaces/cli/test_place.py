@@ -111,12 +111,12 @@ def test_doctor_tells_of_a_server_that_is_away(desk: Desk, nobody: str) -> None:
 
 
 def test_commands_to_type_name_the_server_they_are_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "`anew resume 7` goes on"
+    text = "`anew resume 7` resumes it"
     monkeypatch.delenv("ANEW_SERVER", raising=False)
-    assert hinted(text, "http://a:1") == "`anew resume 7 --server http://a:1` goes on"
+    assert hinted(text, "http://a:1") == "`anew resume 7 --server http://a:1` resumes it"
     monkeypatch.setenv("ANEW_SERVER", "http://a:1/")
     assert hinted(text, "http://a:1") == text
-    assert hinted(text, "x.db") == "`anew resume 7 --db x.db` goes on"
+    assert hinted(text, "x.db") == "`anew resume 7 --db x.db` resumes it"
 
 
 @pytest.mark.parametrize("variable", ["", "http://a:1"])
@@ -129,13 +129,15 @@ def test_commands_to_type_name_the_token_file(
     file = tmp_path / "my token"
     file.write_text(TOKEN)
     file.chmod(0o600)
-    text, server = "`anew resume 7` goes on", "" if variable else " --server http://a:1"
+    text, server = "`anew resume 7` resumes it", "" if variable else " --server http://a:1"
     take_token(Namespace(token=None, token_file=str(file)))
-    assert hinted(text, "http://a:1") == (f"`anew resume 7{server} --token-file '{file}'` goes on")
-    assert hinted(text, "x.db") == "`anew resume 7 --db x.db` goes on"
+    assert hinted(text, "http://a:1") == (
+        f"`anew resume 7{server} --token-file '{file}'` resumes it"
+    )
+    assert hinted(text, "x.db") == "`anew resume 7 --db x.db` resumes it"
     assert ("--token-file" in hinted(text, None)) == bool(variable)
     take_token(Namespace(token=None, token_file=None))
-    assert hinted(text, "http://a:1") == f"`anew resume 7{server}` goes on"
+    assert hinted(text, "http://a:1") == f"`anew resume 7{server}` resumes it"
 
 
 def test_the_password_of_a_database_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def test_several_runs_are_told_one_after_the_other(shelf: Shelf, anew: Anew) -> 
         (["last", "--file", "x"], "name the runs to derive again"),
         (["--file", "none.jsonl"], "needs its document: add --program FILE"),
         (["--file", "none.jsonl", "--program", "flow.yaml"], "cannot read none.jsonl"),
-        (["--file", "flow.yaml", "--program", "flow.yaml"], "flow.yaml:1: this is no event"),
+        (["--file", "flow.yaml", "--program", "flow.yaml"], "flow.yaml:1: this is not an event"),
         (["--file", "empty.jsonl", "--program", "flow.yaml"], "holds no event"),
         (["last", "--program", "none.yaml"], "cannot read none.yaml"),
         (["--file", "-", "--program", "-"], "cannot be both the log and the document"),
@@ -189,4 +189,4 @@ def test_a_program_that_cannot_be_had_exits_2(shelf: Shelf, anew: Anew) -> None:
     shelf.put(played(RETRIES, outcomes=PAGE), document="workflow: []")
     said = anew("replay", "last")
     assert said.status == 2
-    assert "cannot be had; name its document with --program FILE" in said.err
+    assert "is not available; name its document with --program FILE" in said.err

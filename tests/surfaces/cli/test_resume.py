@@ -39,8 +39,8 @@ def test_ctrl_c_stops_the_command_and_resume_goes_on(desk: Desk, held: Held) -> 
     run = desk.runs()[0]["run"]
     assert stopped.status == 130
     assert stopped.err.splitlines() == [
-        "anew: stopping; calls at work have 5 s to end. Ctrl-C stops them now",
-        f"anew: stopped; nothing is lost. `anew resume {run}` goes on",
+        "anew: stopping; running calls have 5 s to end. Ctrl-C stops them now",
+        f"anew: stopped; nothing is lost. `anew resume {run}` resumes it",
     ]
     assert not is_alive(held.shell)
 
@@ -166,8 +166,8 @@ def test_a_delay_goes_on_where_it_was(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("abc", "is no run id. `anew runs` lists the runs."),
-        ("12345", "there is no run 12345. `anew runs` lists those there are."),
+        ("abc", "is not a run id. `anew runs` lists the runs."),
+        ("12345", "there is no run 12345. `anew runs` lists the runs."),
         ("9" * 30, "there is no run"),
     ],
 )

@@ -98,7 +98,7 @@ def test_one_that_cannot_be_played_does_not_stop_the_others(anew: Anew, folder: 
     assert errors == [
         f"ERROR flow.gone.scenario.yaml: its document {Path('other/none.yaml')} does not exist",
         "ERROR flow.typo.scenario.yaml: expect: unknown key 'visit'. Did you mean 'visits'?",
-        "ERROR lost.scenario.yaml: there is no document beside it: lost.yaml or lost.yml or lost.dot"
+        "ERROR lost.scenario.yaml: there is no document next to it: lost.yaml or lost.yml or lost.dot"
         " or lost.gv; or say `document: PATH`",
         "ERROR twice.scenario.yaml: its document may be twice.yaml and twice.dot;"
         " say which with `document: PATH`",
@@ -406,7 +406,7 @@ def test_how_much_is_covered_cannot_be_told_where_a_document_is_broken(anew: Ane
     Path("wrong.yaml").write_text("workflow: [{step: a, next: b}]\n")
     told = anew("test", "--fail-under", "1")
     assert told.status == 2
-    assert told.lines[-1] == "documents that have errors: 1; coverage cannot be told"
+    assert told.lines[-1] == "documents that have errors: 1; coverage cannot be computed"
     told = anew("test", "--fail-under", "1", "--json")
     assert told.status == 2
     assert json.loads(told.out)["coverage"]["broken"] == ["wrong.yaml"]

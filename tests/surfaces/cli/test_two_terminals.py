@@ -73,7 +73,7 @@ def test_a_guest_that_stops_does_not_stop_its_run(desk: Desk, held: Held) -> Non
     run = next(row["run"] for row in desk.runs() if row["program"] == "second")
     assert stopped.status == 130
     assert stopped.err == (
-        "anew: stopped watching; the run goes on in the terminal that works on it. "
+        "anew: stopped watching; the run continues in the terminal that works on it. "
         f"`anew cancel {run}` ends it\n"
     )
     second.gate.write("go")

@@ -105,7 +105,7 @@ def test_stopping_to_watch_gives_the_terminal_back(shelf) -> None:
         assert process.wait(30) == 130
     os.close(ours)
     assert output.index(b"\x1b[?25l") < output.rindex(b"\x1b[?25h")
-    assert b"stopped watching; the run goes on" in output
+    assert b"stopped watching; the run continues" in output
 
 
 def read_until(terminal: int, wanted: bytes | None) -> bytes:

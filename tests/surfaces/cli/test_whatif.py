@@ -74,7 +74,7 @@ def test_more_attempts_need_the_model_which_is_stated(runs, anew) -> None:
         "  how they end: 1 for certain, 3 if what is in doubt holds, 2 by the model" in told.lines
     )
     assert "the model (counted over 6 runs; 50 samples, seed 0):" in told.lines
-    assert any("fetch.page, retries after server_error: 3 of 9 went well" in x for x in told.lines)
+    assert any("fetch.page, retries after server_error: 3 of 9 succeeded" in x for x in told.lines)
     assert any("asked later by more than 10 %: " in x for x in told.lines)
 
 
@@ -157,7 +157,7 @@ def test_the_model_counts_runs_that_are_not_asked_about(runs, anew, which) -> No
     told = anew("whatif", "--program", new, *which)
     assert told.lines[0] == "2 runs (2 failed, 0 done), with new.yaml:"
     assert "the model (counted over 6 runs; 200 samples, seed 0):" in told.lines
-    assert any("retries after server_error: 3 of 9 went well" in x for x in told.lines)
+    assert any("retries after server_error: 3 of 9 succeeded" in x for x in told.lines)
 
 
 def test_the_runs_of_another_name(runs, anew) -> None:
@@ -231,7 +231,7 @@ def test_a_run_and_its_retry_both_count_and_that_is_said(capsys) -> None:
     assert main(["whatif", "--program", "flow.yaml", "--since", "1h"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("2 runs (2 failed")
-    assert told[1] == "  1 of them go on from another one (anew retry, fork); both count"
+    assert told[1] == "  1 of them continue from another one (anew retry, fork); both count"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_run_and_its_retry_both_count_and_that_is_said(capsys) -> None:
     [
         (("--program", "new.yaml"), "which runs?"),
         (("--program", "new.yaml", "--since", "1h", "last"), "which runs?"),
-        (("--program", "new.yaml", "--since", "soon"), "is no moment"),
+        (("--program", "new.yaml", "--since", "soon"), "is not a time"),
         (("--program", "new.yaml", "last", "--status", "failed"), "leave them out where runs"),
         (("--program", "new.yaml", "last", "--program-name", "x"), "leave them out where runs"),
         (("--program", "absent.yaml", "last"), "there is no such file"),

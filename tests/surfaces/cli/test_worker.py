@@ -56,7 +56,7 @@ def test_what_a_stopped_worker_had_at_work_goes_to_another(desk: Desk, idle: Ser
         terminal = desk.open("run", desk.write("held.yaml", HELD), "--json")
         shell = int(bell.read())
         first.send(signal.SIGTERM)
-        first.said("calls at work have 5 s to end")
+        first.said("running calls have 5 s to end")
         first.send(signal.SIGTERM)  # at once
         assert first.ended() == 0
         wait_until_gone(shell)
@@ -147,6 +147,6 @@ def test_a_fleet_goes_on_with_what_a_terminal_leaves(desk: Desk, fleet: Served) 
     bell, gate = desk.pipe("bell"), desk.pipe("gate")
     terminal = desk.open("run", desk.write("held.yaml", HELD))
     bell.read()
-    assert "Another worker goes on, or `anew resume " in terminal.stop().err
+    assert "Another worker resumes it, or `anew resume " in terminal.stop().err
     gate.write("go")
     assert desk.call("watch", "last").status == 0

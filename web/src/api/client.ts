@@ -23,7 +23,7 @@ export class ApiProblem extends Error {
 type Asking = "read" | "change" | "question";
 
 const UNANSWERED: { [asking in Asking]: string } = {
-  read: "This page tries again by itself.",
+  read: "This page retries automatically.",
   change: "Whether anything changed is not known; look again when it is back.",
   question: "Nothing was changed; try again when it is back.",
 };

@@ -34,7 +34,7 @@ export function Gantt({ lanes, now, selected, onSelect, onAttempt }: GanttProps)
   const [span, look, isZoomed] = useView(whole);
   const isTable = words.get("times") === "table";
   if (lanes.lanes.length === 0) {
-    return <Notice tone="calm">No step has begun yet. The lanes of steps appear here.</Notice>;
+    return <Notice tone="calm">No step has started yet. The lanes of steps appear here.</Notice>;
   }
   return (
     <section className="gantt" aria-label="Steps over time">

@@ -28,8 +28,8 @@ export function LanesTable({ lanes, onSelect }: LanesTableProps): ReactNode {
             <th scope="col">Step</th>
             <th scope="col">State</th>
             <th scope="col">Attempts</th>
-            <th scope="col">Begins after</th>
-            <th scope="col">At work</th>
+            <th scope="col">Starts after</th>
+            <th scope="col">Running</th>
             <th scope="col">Waits</th>
           </tr>
         </thead>

@@ -49,7 +49,7 @@ function DensityWords(): ReactNode {
           height="9"
         />
       </svg>
-      {{ working: "how many are at work", waiting: "how many wait", errors: "errors" }[part]}
+      {{ working: "how many are running", waiting: "how many wait", errors: "errors" }[part]}
     </li>
   ));
 }

@@ -67,7 +67,7 @@ function BarText({ bar, begin }: { bar: DrawnBar; begin: string }): ReactNode {
         {duration(bar.end - bar.begin)}
         {isOpen && " so far"}
       </div>
-      {bar.count > 1 && <div className="gantt-tip-soft">Enter or click: look closer</div>}
+      {bar.count > 1 && <div className="gantt-tip-soft">Enter or click: zoom in</div>}
     </>
   );
 }
@@ -80,7 +80,7 @@ function SliceText({ lane, at }: { lane: LaneShown; at: number | null }): ReactN
       <div className="gantt-tip-soft">
         {duration(slice.begin)} to {duration(slice.end)} after the start
       </div>
-      <div>{slice.working.toFixed(1)} at work</div>
+      <div>{slice.working.toFixed(1)} running</div>
       <div>{slice.waiting.toFixed(1)} waiting</div>
       <div>{counted(slice.errors, "error")}</div>
     </>

@@ -31,7 +31,7 @@ export function Tools({ span, whole, isZoomed, look }: ToolsProps): ReactNode {
         isOff={!isZoomed}
         onClick={() => look(moved(span, SHARE, whole))}
       />
-      <Tool name="Look closer" text="+" isOff={false} onClick={() => zoom(FACTOR)} />
+      <Tool name="Zoom in" text="+" isOff={false} onClick={() => zoom(FACTOR)} />
       <Tool name="Look from afar" text="−" isOff={!isZoomed} onClick={() => zoom(1 / FACTOR)} />
       <Tool
         name="Show all the time there is"

@@ -108,7 +108,7 @@ function LoopCount({ shown }: { shown: NodeShown }): ReactNode {
   const share = (count: number): string => `${total ? Math.min(100, (100 * count) / total) : 0}%`;
   return (
     <div className="graph-loop">
-      <span>{loopWords(shown) ?? "not begun"}</span>
+      <span>{loopWords(shown) ?? "not started"}</span>
       <span className="graph-progress" aria-hidden="true">
         <span className="graph-progress-done" style={{ width: share(done) }} />
         <span className="graph-progress-failed" style={{ width: share(failed) }} />

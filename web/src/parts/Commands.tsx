@@ -19,7 +19,7 @@ export function quoted(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** An option with a value of any kind: one that begins with a hyphen is no option of its own. */
+/** An option with a value of any kind: one that starts with a hyphen is not an option of its own. */
 export function option(name: string, value: string): string[] {
   return value.startsWith("-") ? [`${name}=${value}`] : [name, value];
 }

@@ -61,7 +61,7 @@ export function Grid<Row>(props: GridProps<Row>): ReactNode {
     getScrollElement: () => scroll.current,
     estimateSize: () => rowHeight,
     overscan: 8,
-    // Server rendering and tests have no layout; a screenful then stands for it.
+    // Server rendering and tests have no layout; a screenful then is for it.
     initialRect: { width: 1000, height: 600 },
     onChange: (one) => {
       const last = one.getVirtualItems().at(-1)?.index ?? 0;

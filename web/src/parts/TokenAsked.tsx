@@ -39,7 +39,7 @@ export function TokenAsked(): ReactNode {
       </label>
       <div>
         <button type="submit" className="main">
-          Go on
+          Continue
         </button>
       </div>
     </form>

@@ -26,7 +26,12 @@ export interface Look {
 }
 
 export const STATES: { [state in State]: Look & { means: string } } = {
-  running: { word: "running", tone: "busy", shape: "play", means: "Somebody works on it, or can." },
+  running: {
+    word: "running",
+    tone: "busy",
+    shape: "play",
+    means: "A process is working on it, or can.",
+  },
   retrying: {
     word: "retrying",
     tone: "late",
@@ -46,28 +51,28 @@ export const STATES: { [state in State]: Look & { means: string } } = {
     means: "A step waits for a signal from outside.",
   },
   parked: {
-    word: "parked",
+    word: "waiting for a timer or child",
     tone: "calm",
     shape: "moon",
-    means: "Put aside: it sleeps, or waits for a child run.",
+    means: "It sleeps, or waits for a child run, and holds no worker.",
   },
   waiting: {
     word: "waiting",
     tone: "calm",
     shape: "clock",
-    means: "It waits for others to move it on.",
+    means: "It waits for something outside.",
   },
   queued: { word: "queued", tone: "calm", shape: "dots", means: "It waits for a worker." },
   paused: {
     word: "paused",
     tone: "calm",
     shape: "bars",
-    means: "Somebody paused it: nothing begins until it is resumed.",
+    means: "Somebody paused it: nothing starts until it is resumed.",
   },
-  done: { word: "done", tone: "good", shape: "tick", means: "It ended well." },
+  done: { word: "done", tone: "good", shape: "tick", means: "It ended with success." },
   failed: { word: "failed", tone: "bad", shape: "cross", means: "It ended with an error." },
   dead: {
-    word: "dead",
+    word: "given up",
     tone: "bad",
     shape: "skull",
     means: "Given up after its workers were lost.",
@@ -93,10 +98,10 @@ export const STEP_STATES: { [status in StepStatus]: Look } = {
 
 /** What a bar of the Gantt, or a step-run right now, is at. */
 export const BARS: { [kind in BarKind]: string } = {
-  ok: "attempt that did well",
+  ok: "attempt that succeeded",
   error: "attempt that failed",
   lost: "attempt that was lost or cancelled",
-  working: "attempt at work",
+  working: "attempt running",
   queue: "waiting for a worker",
   retry: "retry delay",
   retry_after: "delay the server asked for",
@@ -109,10 +114,10 @@ export const BARS: { [kind in BarKind]: string } = {
 
 export const DOING: { [doing in Doing]: Look } = {
   queued: { word: "waiting for a worker", tone: "calm", shape: "dots" },
-  working: { word: "at work", tone: "busy", shape: "play" },
+  working: { word: "running", tone: "busy", shape: "play" },
   retry: { word: "waits to retry", tone: "late", shape: "again" },
   retry_after: { word: "waits as the server asked", tone: "late", shape: "again" },
-  jump: { word: "waits to go on", tone: "late", shape: "clock" },
+  jump: { word: "waits to continue", tone: "late", shape: "clock" },
   sleep: { word: "sleeps", tone: "calm", shape: "moon" },
   child: { word: "waits for a child run", tone: "calm", shape: "clock" },
   person: { word: "waits for a person", tone: "ask", shape: "person" },

@@ -99,7 +99,7 @@ describe("the table of attempts", () => {
     await rowOf("3 of 8");
     page.attempts.push(attempt(4, { status: "working", directive: null, delay: null }));
     grow(15);
-    expect((await rowOf("4 of 8")).textContent).toContain("at work");
+    expect((await rowOf("4 of 8")).textContent).toContain("running");
     const count = asked.length;
     grow(15);
     await rowOf("4 of 8");
@@ -178,13 +178,13 @@ describe("one attempt", () => {
     expect(lines.textContent).not.toContain("first line");
   });
 
-  it("is asked for again while it is at work", async () => {
+  it("is asked for again while it is running", async () => {
     const open = attempt(4, { status: "working", directive: null, delay: null, error: null });
     wholes = [whole(open)];
     history.replaceState(null, "", `/runs/9?tab=attempts&attempt=${open.seq}`);
     const grow = show(14);
     const outcome = await screen.findByRole("region", { name: "Outcome" });
-    expect(outcome.textContent).toContain("It is at work.");
+    expect(outcome.textContent).toContain("It is running.");
     wholes = [whole(attempt(4, { status: "ok", error: null }), { result: { rows: 3 } })];
     grow(15);
     await waitFor(() => expect(outcome.textContent).toContain("rows: 3"));

@@ -74,7 +74,7 @@ describe("how two values differ", () => {
     expect(changesOf({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1 })).toEqual([]);
   });
 
-  it("tells the other way round what is told the one way", () => {
+  it("tells the other way round what is shown the one way", () => {
     const [one, other] = [value(chance(7), 5), value(chance(8), 5)];
     const turned = changesOf(other, one).map(({ path, before, after }) => ({
       path,

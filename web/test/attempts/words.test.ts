@@ -24,7 +24,7 @@ describe("what became of a delay", () => {
 });
 
 describe("an attempt in words", () => {
-  it("is told by its place, its number and how it came out", () => {
+  it("is shown by its place, its number and how it came out", () => {
     const one = attempt(4, { visit: 2, iteration: 0 });
     expect(attemptName(one)).toBe("fetch.page visit 2 [0], attempt 4 of 8");
     expect(outcomeWord(one)).toBe("rate_limit · HTTP 429");
@@ -40,7 +40,7 @@ describe("what an attempt printed", () => {
     log: [{ level: "WARNING", logger: "meter", message: "shaky" }, "odd"],
   };
 
-  it("is told by line, records first", () => {
+  it("is shown by line, records first", () => {
     expect(streamsOf(logs)).toEqual(["log", "stdout", "stderr"]);
     const lines = logLines(logs, null, "").map(lineText);
     expect(lines).toEqual(["WARNING meter: shaky", "odd", "first", HOSTILE, "no"]);

@@ -52,7 +52,7 @@ describe("the Failures page", () => {
     await screen.findByText("2 problems in 1,201 failed runs");
     const second = screen.getByRole("button", { name: /worker_lost/ });
     expect(second.textContent).toContain("1,200 runs");
-    expect(second.textContent).toContain("7 dead");
+    expect(second.textContent).toContain("7 given up");
     expect(second.textContent).toContain("a, b, c and 2 more");
     expect(second.textContent).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();

@@ -32,7 +32,7 @@ it.each([
   ["/nowhere", "No such page"],
 ])("the page at %s has the title %s", (path, title) => expect(titleOf(path)).toBe(title));
 
-it("reads a name that is not well encoded as it stands", () => {
+it("reads a name that is not well encoded in its state", () => {
   expect(placeOf("/runs/%zz")).toEqual(["runs", "%zz"]);
 });
 

@@ -75,7 +75,7 @@ describe("the lanes of a run", () => {
       .getAllByRole("listitem")
       .map((one) => one.textContent);
     expect(words).toEqual([
-      "attempt that did well",
+      "attempt that succeeded",
       "attempt that failed",
       "attempt that was lost or cancelled",
       "retry delay",
@@ -84,7 +84,7 @@ describe("the lanes of a run", () => {
     ]);
   });
 
-  it("grow while the run goes on, and not afterwards", () => {
+  it("grow while the run continues, and not afterwards", () => {
     vi.useFakeTimers({ now: Date.parse(BEGIN) + 97_000 });
     const open = (): Element => screen.getByRole("button", { name: /so far$/ });
     const container = shown(RETRYING_LANES, { now: BEGIN });
@@ -130,7 +130,7 @@ describe("the lanes of a run", () => {
     const lanes = [lane(HOSTILE, [bar(0, 5, "ok", { task: HOSTILE, attempt: 1 })])];
     const container = shown({ begin: BEGIN, seconds: 5, more: 0, lanes });
     expect(container.querySelector("img")).toBeNull();
-    fireEvent.pointerMove(screen.getByRole("button", { name: /attempt that did well/ }));
+    fireEvent.pointerMove(screen.getByRole("button", { name: /attempt that succeeded/ }));
     expect(screen.getByRole("tooltip").textContent).toContain(HOSTILE);
     expect(container.querySelector("img")).toBeNull();
   });
@@ -139,7 +139,7 @@ describe("the lanes of a run", () => {
     shown({ ...RETRYING_LANES, more: 12 });
     expect(screen.getByText(/12 more steps that ended well are left\s+out/)).toBeTruthy();
     shown({ begin: BEGIN, seconds: 0, more: 0, lanes: [] });
-    expect(screen.getByText(/No step has begun yet/)).toBeTruthy();
+    expect(screen.getByText(/No step has started yet/)).toBeTruthy();
   });
 
   it("can be read as a table", () => {
@@ -191,7 +191,7 @@ describe("the stretch that is shown", () => {
     fireEvent.click(screen.getByRole("button", { name: "Show all the time there is" }));
     await waitFor(() => expect(location.search).toBe(""));
     expect(row?.querySelectorAll(".gantt-bar")).toHaveLength(9);
-    fireEvent.click(screen.getByRole("button", { name: "Look closer" }));
+    fireEvent.click(screen.getByRole("button", { name: "Zoom in" }));
     await waitFor(() => expect(location.search).toBe("?span=18-78"));
   });
 

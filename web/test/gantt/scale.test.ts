@@ -93,7 +93,7 @@ describe("the marks of the axis", () => {
     },
   );
 
-  it("begin at a round moment inside what is shown", () => {
+  it("start at a round moment inside what is shown", () => {
     const ticks = ticksOf({ span: { from: 33, to: 93 }, width: 600 });
     expect(ticks.map((tick) => tick.text)).toEqual([
       "40 s",

@@ -104,7 +104,7 @@ describe("the layout of a graph", () => {
     expect(xs).toEqual(xs.toSorted((one, other) => one - other));
   });
 
-  it("draws an arc from a step to itself beside it", () => {
+  it("draws an arc from a step to itself next to it", () => {
     const layout = laidOut({ nodes: [node("poll")], edges: [edge("poll", "poll")] });
     const at = place(layout, "poll");
     const [start, end] = corners(layout.routes[0]?.path ?? "");
@@ -112,7 +112,7 @@ describe("the layout of a graph", () => {
     expect(end?.y).toBeGreaterThan(start?.y ?? Infinity);
   });
 
-  it("does not move when a run goes on", () => {
+  it("does not move when a run continues", () => {
     const later = {
       ...RETRYING_GRAPH,
       nodes: RETRYING_GRAPH.nodes.map((one) => ({

@@ -50,7 +50,7 @@ test("after Escape Tab leaves the text, and Shift and Tab always do", () => {
   expect(area().value).toBe("one\ntwo words\nthree");
 });
 
-test("whoever goes on typing after Escape indents again", () => {
+test("whoever continues typing after Escape indents again", () => {
   render(<Editing />);
   fireEvent.keyDown(area(), { key: "Escape" });
   fireEvent.keyDown(area(), { key: "a" });

@@ -9,7 +9,7 @@ test("a step of a playbook has the lines that are indented below it", () => {
   expect(linesOf(GRAPH, "fetch", playbook)).toEqual([4, 5, 6, 7, 8]);
 });
 
-test("the last step ends where something else begins", () => {
+test("the last step ends where something else starts", () => {
   expect(linesOf(GRAPH, "store", playbook)).toEqual([10, 11, 12]);
 });
 

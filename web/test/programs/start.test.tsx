@@ -32,9 +32,9 @@ test("only what was changed is sent", () => {
 });
 
 test.each([
-  ["count", "many", "This is no number."],
-  ["count", "", "This is no number."],
-  ["rows", "[1,", "This is no JSON yet."],
+  ["count", "many", "This is not a number."],
+  ["count", "", "This is not a number."],
+  ["rows", "[1,", "This is not valid JSON yet."],
   ["rows", "{}", "This is JSON, but no list."],
 ])("%s says what is wrong with %j", (name, text, wrong) => {
   expect(workloadOf(FIELDS, new Map([[name, text]])).wrong).toEqual(new Map([[name, wrong]]));
@@ -92,7 +92,7 @@ test("a value that is wrong keeps the run from being started, and says why", asy
   const start = screen.getByRole("button", { name: "Start the run" });
   expect(start).toHaveProperty("disabled", true);
   expect(screen.getByLabelText("rows").getAttribute("aria-invalid")).toBe("true");
-  screen.getByText("This is no JSON yet.");
+  screen.getByText("This is not valid JSON yet.");
   fireEvent.submit(screen.getByRole("form"));
   expect(server.asked).not.toContain("POST /api/v1/runs");
 });

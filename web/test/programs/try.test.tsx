@@ -43,11 +43,11 @@ test("the verdict on one run says how sure it is", () => {
 
 test("the verdict on many runs counts what changes", () => {
   expect(said([played(), played({ run: "2" })], { certain: 1 })).toBe(
-    "Of 2 runs: 1 failed run would have ended well; 1 run cannot be told for certain.",
+    "Of 2 runs: 1 failed run would have ended well; 1 run cannot be decided for certain.",
   );
 });
 
-test("what a policy costs is told with its interval", () => {
+test("what a policy costs is shown with its interval", () => {
   expect(extraText({ mean: 0, low: 0, high: 0 })).toBe("as before");
   expect(extraText({ mean: -2, low: -2, high: -2 })).toBe("−2");
   expect(extraText({ mean: 1.25, low: 0, high: 3 })).toBe("+1.3 (95 %: +0 to +3)");
@@ -124,7 +124,7 @@ test("a run is forked at the step that failed, under what was tried", async () =
   fireEvent.click(await screen.findByRole("button", { name: /^Fork run/ }));
   const dialog = await screen.findByRole("dialog");
   await within(dialog).findByText("only a note");
-  fireEvent.click(within(dialog).getByRole("button", { name: "Begin the new run" }));
+  fireEvent.click(within(dialog).getByRole("button", { name: "Start the new run" }));
   await waitFor(() => expect(location.pathname).toBe("/runs/77"));
   expect(sent.at(-1)).toEqual({ step: "store", document: DOCUMENT, file: "orders.yaml" });
 });

@@ -31,28 +31,28 @@ describe("the page of a run", () => {
     expect(said.textContent).toContain("(attempt 4 of 8), due now: HTTP 429");
   });
 
-  it("tells whoever hears it the hour at which it goes on", async () => {
+  it("tells whoever hears it the hour at which it continues", async () => {
     const until = new Date(Date.now() + 41_000).toISOString();
-    serverOf(picture({ verdict: { ...RETRY, headline: "nap goes on", until, details: [] } }));
+    serverOf(picture({ verdict: { ...RETRY, headline: "nap continues", until, details: [] } }));
     openPage();
     const heard = within(await verdict()).getByRole("status").textContent;
-    expect(heard).toMatch(/^retrying: nap goes on at .*\d+:\d\d:\d\d/);
+    expect(heard).toMatch(/^retrying: nap continues at .*\d+:\d\d:\d\d/);
   });
 
-  it("says that a run is dead, and what that is", async () => {
+  it("says that a run is given up, and what that is", async () => {
     serverOf(failed({ state: "dead" }));
     openPage();
     const said = await verdict();
-    expect(said.textContent).toContain("Dead: failed in step fetch after 3 attempts");
+    expect(said.textContent).toContain("Given up: failed in step fetch after 3 attempts");
     expect(said.textContent).toContain("the workers that had it were lost");
     const link = within(said).getByRole("link", { name: "Workers" });
     expect(link.getAttribute("href")).toBe("/workers");
   });
 
-  it("says what it is to be parked", async () => {
+  it("says what it is to sleep", async () => {
     serverOf(picture({ state: "parked" }));
     openPage();
-    expect((await verdict()).textContent).toContain("Parked means put aside");
+    expect((await verdict()).textContent).toContain("It holds no worker");
   });
 
   it("leads to a start of one like it, where its program is registered", async () => {
@@ -80,7 +80,7 @@ describe("the page of a run", () => {
     expect(child.getAttribute("href")).toBe("/runs/77");
   });
 
-  it("opens a step beside the graph, and an attempt from its bar", async () => {
+  it("opens a step next to the graph, and an attempt from its bar", async () => {
     serverOf(picture()).on(/\/explanation$/, (url) => ({
       paragraphs: [
         { seq: 6, at: null, step: url.searchParams.get("step"), head: "attempt 2", text: "429" },
@@ -143,7 +143,7 @@ describe("the page of a run", () => {
     });
   });
 
-  it("names the newest event beside the slider while now is shown", async () => {
+  it("names the newest event next to the slider while now is shown", async () => {
     const server = serverOf(picture());
     openPage();
     await verdict();
@@ -213,7 +213,7 @@ describe("the page of a run", () => {
 });
 
 describe("the past of a run", () => {
-  it("is in the address, is told in a banner, and offers nothing to skip", async () => {
+  it("is in the address, is shown in a banner, and offers nothing to skip", async () => {
     const server = serverOf(picture());
     openPage("?at=7&tab=data");
     expect(await screen.findByText("As of event 7 of 13")).toBeTruthy();
@@ -224,7 +224,7 @@ describe("the past of a run", () => {
     expect(screen.queryByText(/^As of event/)).toBeNull();
   });
 
-  it("stands still: its countdown is that of the moment", async () => {
+  it("is still: its countdown is that of the moment", async () => {
     serverOf(picture()).on(/\/picture$/, (url) => {
       const at = url.searchParams.get("at");
       return at === null ? picture() : picture({ at: Number(at), now: "2026-03-01T12:00:40Z" });

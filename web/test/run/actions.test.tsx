@@ -17,7 +17,7 @@ const PREVIEW: PreviewShown = {
   at: 2,
   asked: 2,
   reused: [{ step: "login", visits: 1, executions: 1 }],
-  again: [{ step: "fetch", visit: null, iteration: null, task: null, does: "begins" }],
+  again: [{ step: "fetch", visit: null, iteration: null, task: null, does: "starts" }],
   undone: [{ step: "fetch", task: "page", executions: 3 }],
   effects: [
     {
@@ -81,7 +81,7 @@ describe("what can be done to a run", () => {
       `anew skip ${RUN} fetch --visit 1 --by ann --server`,
     );
     confirm(dialog);
-    expect(await screen.findByText(/fetch goes on now\./)).toBeTruthy();
+    expect(await screen.findByText(/fetch continues now\./)).toBeTruthy();
     expect(server.asked("/skip")[0]?.body).toEqual({ step: "fetch", visit: 1, by: "ann" });
     expect(screen.queryByRole("dialog")).toBeNull();
   });
@@ -169,7 +169,7 @@ describe("what can be done to a run", () => {
     confirm(dialog);
     const said = (await within(dialog).findByRole("alert")).textContent;
     expect(said).toContain("Whether anything changed is not known");
-    expect(said).not.toContain("by itself");
+    expect(said).not.toContain("on its own");
   });
 
   it("a preview that nobody answered has changed nothing", async () => {
@@ -249,7 +249,7 @@ describe("what can be done to a run", () => {
 });
 
 describe("a new run out of this one", () => {
-  it("is told before it is begun, and linked after", async () => {
+  it("is shown before it is started, and linked after", async () => {
     const server = serverOf(failed()).on(/\/retry$/, (_, body) =>
       (body as { dry_run?: boolean }).dry_run
         ? { preview: PREVIEW }
@@ -265,7 +265,7 @@ describe("a new run out of this one", () => {
     );
     await waitFor(() =>
       expect(
-        within(dialog).getByRole("button", { name: "Begin the new run" }).hasAttribute("disabled"),
+        within(dialog).getByRole("button", { name: "Start the new run" }).hasAttribute("disabled"),
       ).toBe(false),
     );
     confirm(dialog);
@@ -273,7 +273,7 @@ describe("a new run out of this one", () => {
     expect(server.asked("/retry").at(-1)?.body).toEqual({ step: "fetch" });
   });
 
-  it("is not begun where it does not fit", async () => {
+  it("is not started where it does not fit", async () => {
     const misfit = { message: "step store is gone", line: 9, step: null, task: null };
     const misfits = [{ ...misfit, file: null, column: null }];
     const server = serverOf(picture())
@@ -283,7 +283,7 @@ describe("a new run out of this one", () => {
     fireEvent.click(await screen.findByRole("button", { name: "Fork at event 7 …" }));
     const dialog = await box();
     expect(await within(dialog).findByText(/step store is gone/)).toBeTruthy();
-    const begin = within(dialog).getByRole("button", { name: "Begin the new run" });
+    const begin = within(dialog).getByRole("button", { name: "Start the new run" });
     expect(begin.hasAttribute("disabled")).toBe(true);
     // Not even by Enter in a field, which submits the form whatever its button is.
     await act(async () => confirm(dialog));
@@ -293,7 +293,7 @@ describe("a new run out of this one", () => {
     expect(server.asked("/fork")[0]?.body).toMatchObject({ at: 7 });
   });
 
-  it("begins with the step that failed, unless someone says otherwise", async () => {
+  it("starts with the step that failed, unless someone says otherwise", async () => {
     const server = serverOf(failed())
       .on(/\/fork$/, () => ({ preview: PREVIEW }))
       .on(/\/versions$/, () => ({ versions: [], next: null }));
@@ -305,7 +305,7 @@ describe("a new run out of this one", () => {
       { step: "fetch", cancel: false, dry_run: true },
     ]);
     expect(within(dialog).getByLabelText("command line").textContent).toContain("--from fetch");
-    fireEvent.change(within(dialog).getByLabelText("Begin"), { target: { value: "" } });
+    fireEvent.change(within(dialog).getByLabelText("Start"), { target: { value: "" } });
     fireEvent.change(within(dialog).getByLabelText(/Share the log/), { target: { value: "5" } });
     await waitFor(() =>
       expect(server.asked("/fork").at(-1)?.body).toEqual({ at: 5, cancel: false, dry_run: true }),

@@ -23,7 +23,7 @@ describe("the log of a run", () => {
     vi.unstubAllGlobals();
   });
 
-  it("begins with its end, and gets its beginning when someone looks for it", async () => {
+  it("starts with its end, and gets its start when someone looks for it", async () => {
     const newest = 5_000;
     const server = longLog(newest, 700);
     const log = new EventLog("7");
@@ -57,7 +57,7 @@ describe("the log of a run", () => {
     await vi.waitFor(() => expect(numbers(log)).toEqual([1, 2, 3, 4]));
   });
 
-  it("goes on after what it has when it is followed anew", async () => {
+  it("continues after what it has when it is followed anew", async () => {
     const server = new Pretended();
     const log = new EventLog("7");
     const end = log.follow(2);

@@ -13,12 +13,16 @@ const FAILED = filterIn(new URLSearchParams("state=failed&program=orders"));
 
 describe("what a bulk action will do", () => {
   it.each([
-    [400, 312, "This will retry 312 runs (of 400 that match; 88 cannot be retried as they stand)."],
+    [
+      400,
+      312,
+      "This will retry 312 runs (of 400 that match; 88 cannot be retried in their state).",
+    ],
     [3, 3, "This will retry 3 runs: all that match."],
     [1, 1, "This will retry 1 run: all that match."],
-    [4, 3, "This will retry 3 runs (of 4 that match; 1 cannot be retried as it stands)."],
-    [1, 0, "Nothing to do: the run cannot be retried as it stands."],
-    [7, 0, "Nothing to do: of 7 runs that match, all cannot be retried as they stand."],
+    [4, 3, "This will retry 3 runs (of 4 that match; 1 cannot be retried in its state)."],
+    [1, 0, "Nothing to do: the run cannot be retried in its state."],
+    [7, 0, "Nothing to do: of 7 runs that match, all cannot be retried in their state."],
     [0, 0, "No run matches any more."],
   ])("of %d runs, %d able: %s", (count, able, text) => {
     expect(willSay("retry", { count, able }, true)).toBe(text);
@@ -52,7 +56,7 @@ it("every run there is has a command line, too", () => {
 });
 
 describe("the dialog of a bulk action", () => {
-  it("counts first and changes nothing until it is told to", async () => {
+  it("counts first and changes nothing until it is shown to", async () => {
     const server = serve({
       "POST /api/v1/runs/bulk": () => bulkDone({ count: 400, able: 312 }),
     });
@@ -63,7 +67,7 @@ describe("the dialog of a bulk action", () => {
     expect(screen.getByLabelText("command line").textContent).toContain("anew bulk retry");
   });
 
-  it("goes on page by page, and tells which runs refused", async () => {
+  it("continues page by page, and tells which runs refused", async () => {
     const server = serve({
       "POST /api/v1/runs/bulk": (_, body) => {
         const asked = body as BulkAsked;
@@ -109,7 +113,7 @@ describe("the dialog of a bulk action", () => {
     expect(screen.getByRole("list", { name: "Refused" }).textContent).toBe(`7 as run ${HOSTILE}`);
   });
 
-  it("stops after the request that is under way, and can go on from there", async () => {
+  it("stops after the request that is under way, and can continue from there", async () => {
     let answer: (() => void) | undefined;
     const server = serve({
       "POST /api/v1/runs/bulk": (_, body) => {
@@ -131,12 +135,12 @@ describe("the dialog of a bulk action", () => {
     answer?.();
     await screen.findByText("Stopped before the end: 2 runs cancelled.");
     expect(server.bulk).toHaveLength(2);
-    fireEvent.click(screen.getByRole("button", { name: "Go on" }));
+    fireEvent.click(screen.getByRole("button", { name: "Continue" }));
     await screen.findByText("Finished: 4 runs cancelled.");
     expect(server.bulk[2]?.before).toBe("8");
   });
 
-  it("keeps what was done when the server goes away, and goes on when it is back", async () => {
+  it("keeps what was done when the server goes away, and continues when it is back", async () => {
     let isThere = true;
     serve({
       "POST /api/v1/runs/bulk": (_, body) => {
@@ -154,7 +158,7 @@ describe("the dialog of a bulk action", () => {
     await screen.findByText("Stopped before the end: 1 run resumed.");
     expect(screen.getByRole("alert").textContent).toContain("cannot be reached");
     isThere = true;
-    fireEvent.click(screen.getByRole("button", { name: "Go on" }));
+    fireEvent.click(screen.getByRole("button", { name: "Continue" }));
     await screen.findByText("Finished: 2 runs resumed.");
   });
 

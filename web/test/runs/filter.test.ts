@@ -24,7 +24,7 @@ describe("a filter", () => {
     expect(runsAddress(filter)).toBe(`/?${queryText(filter)}`);
   });
 
-  it("is told alike however the words of an address are ordered", () => {
+  it("is shown alike however the words of an address are ordered", () => {
     expect(queryText(read("since=1h&state=failed&state=running"))).toBe(
       queryText(read("state=running&state=failed&since=1h")),
     );
@@ -32,7 +32,7 @@ describe("a filter", () => {
 
   it.each([
     ["state=exploded", "a state that is none"],
-    ["attempt=many", "an attempt that is no number"],
+    ["attempt=many", "an attempt that is not a number"],
     ["attempt=-1", "an attempt before the first"],
     ["label=nonsense", "a label without a value"],
     ["label==x", "a label without a name"],

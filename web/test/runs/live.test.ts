@@ -12,7 +12,7 @@ function gathered(): [Gathering, RunChanges[]] {
 }
 
 describe("changes of runs", () => {
-  it("are told at once, and then no more than once in a while", () => {
+  it("are shown at once, and then no more than once in a while", () => {
     const [gathering, told] = gathered();
     for (let at = 0; at < 30; at++) {
       gathering.add({ runs: [String(at)], is_all: false });
@@ -35,7 +35,7 @@ describe("changes of runs", () => {
     expect(told[1]).toEqual({ runs: ["7"], is_all: false });
   });
 
-  it("are told to nobody who has gone", () => {
+  it("are shown to nobody who has gone", () => {
     const [gathering, told] = gathered();
     gathering.add({ runs: ["1"], is_all: false });
     gathering.stop();

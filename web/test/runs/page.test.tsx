@@ -40,7 +40,7 @@ it.each([
   [0, "0"],
   [99_999, "99,999"],
   [128_430, "128K"],
-])("the count %o is told in little room as %s", (count, text) => expect(told(count)).toBe(text));
+])("the count %o is shown in little room as %s", (count, text) => expect(told(count)).toBe(text));
 
 describe("the Runs page", () => {
   it("shows every state with its count, and each run with what it waits for", async () => {
@@ -50,7 +50,7 @@ describe("the Runs page", () => {
     const states = within(screen.getByRole("group", { name: "States" })).getAllByRole("button");
     expect(states.map((button) => button.textContent).join(" ")).toBe(
       "3 all 0 running 1 retrying 1 person, waiting for a person 0 signal, waiting for a signal " +
-        "0 parked 0 waiting 0 queued 0 paused 1 failed 0 dead 0 done 0 cancelled",
+        "0 timer, waiting for a timer or child 0 waiting 0 queued 0 paused 1 failed 0 given up 0 done 0 cancelled",
     );
     await screen.findByText(/attempt 4/);
     expect(screen.getByText("exit_code").parentElement?.textContent).toContain("no such account");
@@ -68,11 +68,11 @@ describe("the Runs page", () => {
   it("explains the words of states", async () => {
     served();
     show(<RunsPage />);
-    const dead = await screen.findByRole("button", { name: /dead/ });
+    const dead = await screen.findByRole("button", { name: /given up/ });
     expect(dead.title).toContain("workers were lost");
     expect((await screen.findByText("failed", { selector: ".state" })).title).toContain("error");
     fireEvent.click(screen.getByRole("button", { name: "What the states mean" }));
-    expect(screen.getByText(/it sleeps, or waits for a child run/)).toBeTruthy();
+    expect(screen.getByText(/It sleeps, or waits for a child run/)).toBeTruthy();
   });
 
   it("says that a state of the address is none, and takes it out", async () => {
@@ -184,7 +184,7 @@ describe("the Runs page", () => {
   });
 
   it("says what the server refused", async () => {
-    const problem = { type: "x", title: "t", status: 400, detail: "'soon' is no moment" };
+    const problem = { type: "x", title: "t", status: 400, detail: "'soon' is not a time" };
     const refused = () => Response.json(problem, { status: 400 });
     serve({
       "GET /api/v1/runs": refused,
@@ -192,7 +192,7 @@ describe("the Runs page", () => {
       "GET /api/v1/runs/points": refused,
     });
     show(<RunsPage />);
-    expect((await screen.findAllByText("'soon' is no moment")).length).toBeGreaterThan(0);
+    expect((await screen.findAllByText("'soon' is not a time")).length).toBeGreaterThan(0);
   });
 
   it("acts on ticked runs, and on all that match", async () => {

@@ -6,7 +6,7 @@ import { EVERYTHING } from "../../src/pages/runs/filter";
 import { linked, PAGE_ROWS, PAGES_KEPT_MAX, rowsOf, useRunPages } from "../../src/pages/runs/pages";
 import { run, serve } from "./fixtures";
 
-describe("the beginnings of pages", () => {
+describe("the start of pages", () => {
   it("grow by what a page says", () => {
     expect(linked([null], 0, "90")).toEqual([null, "90"]);
     expect(linked([null, "90"], 1, null)).toEqual([null, "90"]);

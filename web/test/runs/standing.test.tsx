@@ -55,13 +55,13 @@ describe("what a run waits for", () => {
   });
 
   it.each<[Partial<OpenJob>, RunListed["state"], string]>([
-    [{ is_leased: true }, "running", "fetch, at work"],
-    [{ is_leased: true, attempt: 2 }, "running", "fetch, attempt 2, at work"],
+    [{ is_leased: true }, "running", "fetch, running"],
+    [{ is_leased: true, attempt: 2 }, "running", "fetch, attempt 2, running"],
     [{}, "running", "fetch, waits for a worker"],
     [{ reason: "child" }, "parked", "fetch, waits for a child run"],
     [{ reason: "held" }, "paused", "fetch, held while the run is paused"],
     [{ reason: "sleep" }, "parked", "fetch, sleeps"],
-  ])("is told of a job: %o in a run that is %s", (job, state, text) => {
+  ])("is shown of a job: %o in a run that is %s", (job, state, text) => {
     expect(said(open(job, state))).toBe(text);
   });
 });

@@ -40,7 +40,7 @@ describe("saved views", () => {
     expect(localStorage.getItem("anew.views")).toBe("[]");
   });
 
-  it("are there to begin with", () => {
+  it("are there to start with", () => {
     render(<Views filter={filterIn(new URLSearchParams(""))} />);
     const names = screen.getAllByRole("link").map((link) => link.textContent);
     expect(names).toEqual(["All runs", "Needs attention", "Retrying now", "Last 24 hours"]);

@@ -68,7 +68,7 @@ describe("the Workers page", () => {
     await screen.findByText("1 worker, 1 of 32 slots in use, 0 jobs ready");
     const cells = within(row("next in")).getAllByRole("cell");
     expect(cells.map((cell) => cell.textContent)).toEqual([
-      "at work",
+      "busy",
       "1",
       "1 of 32",
       "0",
@@ -101,7 +101,7 @@ describe("the Workers page", () => {
       .getAllByRole("row")
       .slice(1)
       .map((one) => one.textContent);
-    expect(states[0]).toMatch(/^at work.*north/);
+    expect(states[0]).toMatch(/^busy.*north/);
     expect(states[1]).toMatch(/^gone.*arctic.*all pools/);
     screen.getByText(/^1 worker,/);
   });
@@ -136,7 +136,7 @@ describe("the Workers page", () => {
   });
 });
 
-describe("how a pool stands", () => {
+describe("how a pool is", () => {
   it.each([
     ["nobody works", { ...NOBODY, ready: 1 }],
     ["nobody works", { ...NOBODY, leased: 1, expired: 1 }],
@@ -144,8 +144,8 @@ describe("how a pool stands", () => {
     ["idle", { ...NOBODY, workers: 1, slots: 4 }],
     ["leases ran out", { expired: 1 }],
     ["full", { busy: 32, ready: 1 }],
-    ["at work", { busy: 32 }],
-    ["at work", { ready: 1 }],
+    ["busy", { busy: 32 }],
+    ["busy", { ready: 1 }],
     ["idle", NOBODY],
   ])("%s", (word, more) => {
     expect(poolLook(pool(more)).word).toBe(word);

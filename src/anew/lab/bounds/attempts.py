@@ -240,7 +240,7 @@ def _many(given: AnalysisInput, retries: list[_Retries], most: float) -> Bound:
     if most != inf:
         return Bound(most)
     retry = next(one.retry for one in retries if one.attempts == inf)
-    what = "the attempts of this retry are an expression that only a run can tell"
+    what = "the attempts of this retry are an expression whose value is known only at run time"
     ends, is_authors = given.tasks_most
     if is_authors:
         return Bound(float(ends))

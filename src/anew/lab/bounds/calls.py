@@ -115,7 +115,7 @@ def _stated(tool: Task, value: object, what: str) -> Bound:
         return Bound(min(seconds, DELAY_SECONDS_MAX))
     if value is not None and value is not UNKNOWN and not isinstance(value, str):
         return ZERO  # no run can wait with it: it is an error at once
-    why = f"{what} is an expression that only a run can tell"
+    why = f"{what} is an expression whose value is known only at run time"
     return endless(BoundReason("wait", tool.span, why), DELAY_SECONDS_MAX)
 
 
@@ -145,4 +145,4 @@ def _args(given: AnalysisInput, tool: Task, inputs: Object) -> object:
 def child_name(inputs: Object) -> str:
     """What a task calls its child."""
     said = inputs.get("file") if inputs.get("file") is not None else inputs.get("path")
-    return said if isinstance(said, str) else "that only a run can tell"
+    return said if isinstance(said, str) else "whose value is known only at run time"

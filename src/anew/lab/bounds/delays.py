@@ -116,5 +116,7 @@ def _place(retry: Retry) -> Span:
 
 
 def _unknown(place: Span, what: str) -> Bound:
-    reason = BoundReason("delay", place, f"{what} is an expression that only a run can tell", _ENDS)
+    reason = BoundReason(
+        "delay", place, f"{what} is an expression whose value is known only at run time", _ENDS
+    )
     return endless(reason, DELAY_SECONDS_MAX)

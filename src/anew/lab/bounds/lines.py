@@ -19,7 +19,7 @@ Paint: TypeAlias = Callable[[str, str], str]
 _ROUND_STEPS_MAX = 12
 _PATH_LINES_MAX = 30
 _TASKS_SHOWN_MAX = 4
-_AGAIN = {"cycle": "again and again", "restart": "each time the run begins anew"}
+_AGAIN = {"cycle": "again and again", "restart": "each time the run restarts"}
 
 
 def plain(_colour: str, text: str) -> str:

@@ -105,7 +105,7 @@ class Runs(Struct):
         most = self.program.limits.restarts
         if most != Limits().restarts:
             return Bound(float(most))
-        what = "the run can be begun anew"
+        what = "the run can be restarted"
         reason = BoundReason("restart", step.span, what, f"limits.restarts, {most:,}")
         return endless(reason, float(most))
 

@@ -166,7 +166,7 @@ class StepAnalysis(Struct, dict=True):
         if is_authors:
             return Bound(at_most)
         labels = [task.label for task in self.step.tasks if task.label in group]
-        what = f"jumps can go round for ever: {' -> '.join([*labels, labels[0]])}"
+        what = f"jumps can go round forever: {' -> '.join([*labels, labels[0]])}"
         place = self.step.tasks[self.step.index_of[labels[0]]].span
         reason = BoundReason("jump-cycle", place, what, f"limits.tasks_per_step_run, {most:,}")
         return endless(reason, at_most)
@@ -200,7 +200,7 @@ class StepAnalysis(Struct, dict=True):
         if isinstance(loop.source.source, list):
             return Bound(float(len(loop.source.source))), ()
         if value is UNDEFINED:
-            why = "the workload does not give the list, which --set or --items may"
+            why = "the input does not give the list, which --set or --items may"
             return _assumed_items(self.given, loop, why)
         if value is not UNKNOWN:
             return ZERO, ()  # no list: it is an error at once

@@ -131,7 +131,7 @@ def _unsafe_inside(
             tool.span,
             f"each attempt of {row.step}.{row.task} is a child run of its own, in which "
             f"{inner.step}.{inner.task} sends {inner.sends_anew} again with another key",
-            "Retry inside the child, or give `idempotency_key` a value that the child is told.",
+            "Retry inside the child, or give `idempotency_key` a value that the child gets.",
         )
 
 

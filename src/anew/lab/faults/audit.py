@@ -109,7 +109,7 @@ def _once(found: Evidence) -> Iterator[str]:
         seen.add(execution.started)
         began = found.log[execution.started - 1] if execution.started <= len(found.log) else None
         if not isinstance(began, e.TaskStarted) or began.task != execution.label:
-            yield f"{place} was called, and event {execution.started} does not begin it"
+            yield f"{place} was called, and event {execution.started} does not start it"
             continue
         outcome = known.get(_attempt(began))
         if outcome is not None and outcome <= execution.seen:
@@ -192,7 +192,7 @@ def _one_key(found: Evidence) -> Iterator[str]:
             yield f"{place} was called again with other inputs after its worker was lost"
 
 
-@_invariant("true-outcomes", "an outcome in the log is what the execution at work reported, once")
+@_invariant("true-outcomes", "an outcome in the log is what the execution running reported, once")
 def _true_outcomes(found: Evidence) -> Iterator[str]:
     """An outcome in the log is what that very execution reported."""
     told = {
@@ -204,7 +204,7 @@ def _true_outcomes(found: Evidence) -> Iterator[str]:
         if started not in reported or not isinstance(event, e.TaskProcessed):
             continue  # answered by a person or a signal, or not called for its inputs
         if told.get(seq) != started:
-            yield f"{_told(event)} is not the outcome of the execution that was at work"
+            yield f"{_told(event)} is not the outcome of the execution that was running"
         elif event.outcome != reported[started]:
             yield f"{_told(event)} has another outcome than was reported"
 
@@ -233,7 +233,7 @@ def _end_is_last(found: Evidence) -> Iterator[str]:
 def _comes_to_an_end(found: Evidence) -> Iterator[str]:
     """Once faults stop, the run ends, or waits for someone outside and for nothing else."""
     if found.is_endless:
-        yield f"the run passed {len(found.log)} events and still goes on"
+        yield f"the run passed {len(found.log)} events and is still running"
         return
     if found.state is None or isinstance(found.log[-1], _ENDS):
         return

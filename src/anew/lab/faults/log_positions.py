@@ -72,15 +72,15 @@ class Passage:
             standing = self._standing[key] = _Standing(may=first)
         may, standing.may, standing.at_work = standing.may, None, began
         if may is None:
-            return "nothing may begin here"
+            return "nothing may start here"
         return None if may == began else f"{may.task} attempt {may.attempt} had to come"
 
     def _processed(self, event: e.TaskProcessed) -> str | None:
         standing = self._standing.get(key_of(event))
         if standing is None or standing.at_work is None:
-            return "no execution is at work"
+            return "no execution is running"
         if standing.at_work.task != event.task or standing.at_work.attempt != event.attempt:
-            return f"{standing.at_work.task} attempt {standing.at_work.attempt} is at work"
+            return f"{standing.at_work.task} attempt {standing.at_work.attempt} is running"
         standing.last, standing.at_work = standing.at_work, None
         self._follow(standing, key_of(event), event.directive, event.to)
         return None
@@ -90,10 +90,10 @@ class Passage:
     ) -> str | None:
         standing = self._standing.get(key_of(event))
         if standing is None:
-            return "the step-run has not begun"
+            return "the step-run has not started"
         if isinstance(event, e.StepRedelivered):
             if standing.at_work is None:
-                return "no execution is at work"
+                return "no execution is running"
             # The very same execution again: a lost worker is not the author's failure.
             standing.may, standing.at_work = standing.at_work, None
         elif isinstance(event, e.TaskRetryExhausted):

@@ -78,7 +78,7 @@ class SeededFaults:
         died = call.now + int((call.ends - call.now) * random.random())
         how, place = random.random(), f"{call.ask.key.step}.{call.ask.task.label}"
         if how < MACHINES:
-            self._chance.note(KILL, f"the machine dies in {place}, with all at work", at=died)
+            self._chance.note(KILL, f"the machine dies in {place}, with all running", at=died)
             return ((died, Crashed()),)
         missed = Missed(call.ask.key, call.ask.started)
         noticed = died + self._lease(random)

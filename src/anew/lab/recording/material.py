@@ -138,13 +138,13 @@ class _Gathering:
                 self._lose(lost, turn)
             case Cancelled():
                 material.is_cancelled = True
-                material.notes.append("the run was cancelled: the scenario goes on from there")
+                material.notes.append("the run was cancelled: the scenario continues from there")
             case Paused(_, None):
                 material.notes.append("the run was paused, which a scenario cannot say")
             case Skipped(_, by):
                 self._skipped(by, turn.transition.events)
             case Paused(_, shared_with):
-                material.notes.append(f"the beginning is that of run {shared_with}")
+                material.notes.append(f"the start is that of run {shared_with}")
             case _:
                 pass
 
@@ -175,7 +175,7 @@ class _Gathering:
         material.workload = own if is_enough else request.workload
         if request.entry is not None:
             material.notes.append(
-                f"the run takes the place of another ({request.continues}) and begins at "
+                f"the run takes the place of another ({request.continues}) and starts at "
                 f"{request.entry}, which a scenario cannot say"
             )
 

@@ -166,7 +166,7 @@ class Derivation:
     def _derived(self, first: e.Event) -> LogTurn | None:
         boundary = happened(self._state, first)
         if boundary is None:
-            return self._differs(first, None, "nothing that can happen here begins with this event")
+            return self._differs(first, None, "nothing that can happen here starts with this event")
         if self._secrets is not None:
             self._secrets.was_read = False
         try:

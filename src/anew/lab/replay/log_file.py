@@ -36,7 +36,7 @@ def read_rows(lines: Iterable[str | bytes], file: str) -> list[Event]:
                 log.append(event_of(msgspec.json.decode(line)))
             except _NO_EVENT as error:
                 raise ConfigError(
-                    f"{file}:{number}: this is no event ({error}). "
+                    f"{file}:{number}: this is not an event ({error}). "
                     "A log has one JSON object per line, as `anew events RUN --json` prints it."
                 ) from error
     if not log:
@@ -79,5 +79,5 @@ def _is_shallow(row: Value) -> bool:
 
 def _nanoseconds(moment: object) -> int:
     if not isinstance(moment, str):
-        raise ValueError(f"{moment!r} is no moment")
+        raise ValueError(f"{moment!r} is not a time")
     return ((datetime.fromisoformat(moment) - _EPOCH) // _MICROSECOND) * 1_000

@@ -246,7 +246,7 @@ ROUTES = (
         _flaky,
     ),
     LabRoute("/status", True, "retry_after= date=", "answers with that status", _status),
-    LabRoute("/slow", False, "seconds=1", "answers after so long", _slow),
+    LabRoute("/slow", False, "seconds=1", "answers after this time", _slow),
     LabRoute(
         "/pages",
         False,
@@ -257,9 +257,9 @@ ROUTES = (
     LabRoute("/job", True, "polls=3", "is pending until it was asked `polls` times", _job),
     LabRoute("/reset", False, "after=512", "resets the connection within the body", _reset),
     LabRoute("/echo", False, "", "answers with what was sent", _echo),
-    LabRoute("/bytes", False, "n=1024 type=application/octet-stream", "so many bytes", _bytes),
+    LabRoute("/bytes", False, "n=1024 type=application/octet-stream", "this many bytes", _bytes),
     LabRoute(
-        "/redirect", True, "status=302 to=", "redirects so many times, at last to `to`", _redirect
+        "/redirect", True, "status=302 to=", "redirects this many times, at last to `to`", _redirect
     ),
     LabRoute(
         "/idempotent",

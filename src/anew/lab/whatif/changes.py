@@ -35,7 +35,7 @@ _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {
 }
 _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "the entry step": lambda program: program.entry,
-    "the defaults of the workload": lambda program: program.workload,
+    "the defaults of the input": lambda program: program.workload,
     "the limits": lambda program: program.limits,
     "the failure mode": lambda program: (program.failure, program.fallback),
     "the workbook": lambda program: program.workbook,

@@ -36,7 +36,7 @@ def answer_lines(answer: Whatif, new: str, *, each: bool = False) -> Iterator[st
     failed, done = (sum(one.was == word for one in runs) for word in ("failed", "done"))
     yield f"{counted(len(runs), 'run')} ({failed} failed, {done} done), with {new}:"
     if answer.retried:
-        yield f"  {answer.retried} of them go on from another one (anew retry, fork); both count"
+        yield f"  {answer.retried} of them continue from another one (anew retry, fork); both count"
     yield f"  {_sureness(answer)}"
     yield from _moved_lines(answer)
     yield from _cost_lines(answer)
@@ -44,7 +44,7 @@ def answer_lines(answer: Whatif, new: str, *, each: bool = False) -> Iterator[st
     yield from _model_lines(answer)
     if answer.policies:
         yield f"policies changed: {', '.join(answer.policies)}"
-    yield from _listed("changed besides policies", answer.changes)
+    yield from _listed("changed apart from policies", answer.changes)
     yield from _listed("left out", [f"{one.run}: {one.why}" for one in answer.left])
     if each:
         yield "each run:"
@@ -173,7 +173,7 @@ def _rate_line(rate: Rate) -> str:
         Basis.RETRY: "retries after any failure",
     }[cell.basis]
     named = _named(cell.step, cell.task)
-    return f"{named}, {which}: {rate.successes} of {rate.observations} went well"
+    return f"{named}, {which}: {rate.successes} of {rate.observations} succeeded"
 
 
 def _run_lines(one: RunVerdict) -> Iterator[str]:

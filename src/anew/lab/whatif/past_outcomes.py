@@ -171,7 +171,7 @@ class PastOutcomes:
             raise NotRecorded(asking, f"no run has an outcome of this task {such}")
         self.modelled += 1
         if self.modelled > MODELLED_MAX:
-            raise NotRecorded(asking, f"the model was needed {MODELLED_MAX} times and went on")
+            raise NotRecorded(asking, f"the model was needed {MODELLED_MAX} times and continued")
         goes_well = luck.random() < sample.probability(rate)
         pick = sample.model.success if goes_well else sample.model.failure
         found = pick(wanted, luck)

@@ -114,7 +114,7 @@ def play(
     except NotRecorded as stopped:
         found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
     except ConfigError:
-        found = Play(UNKNOWN, why=f"it would go on for more than {most:,} events", events=most)
+        found = Play(UNKNOWN, why=f"it would continue for more than {most:,} events", events=most)
     else:
         found = _ended(played, world, known)
         found.events = len(played.log)
@@ -137,7 +137,7 @@ def _script(recorded: LogWorld, chance: PastChance) -> PlayedScript:
 def _ended(played: Simulation, world: PastOutcomes, known: KnownExecutions | None) -> Play:
     log = played.log
     if len(played.runs) > 1:
-        return Play(UNKNOWN, why="it would be begun anew, as another run")
+        return Play(UNKNOWN, why="it would be restarted, as another run")
     if world.endless and any(_is_of(world.endless, event) for event in log):
         return Play(UNKNOWN, why="it would wait for a call whose end the log does not have")
     asked = {} if known is None else world_of_log(played.program, log).places

@@ -81,7 +81,7 @@ def prepared(
         is_cancelled = past.log and isinstance(past.log[-1], e.RunCancelled)
         return SkippedRun(past.run, "someone cancelled it" if is_cancelled else "it has not ended")
     if _is_of_a_line(past):
-        return SkippedRun(past.run, "it was begun anew, and a line of runs is not followed")
+        return SkippedRun(past.run, "it was restarted, and a line of runs is not followed")
     try:
         again = play(past.program, world, length=len(past.log), draw=Random(0).random)
     except NeedsModel:

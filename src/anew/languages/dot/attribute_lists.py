@@ -56,7 +56,7 @@ def _read_list(cursor: Cursor) -> dict[str, Attribute]:
             cursor.take()
         elif _is_unclosed(cursor):
             line = cursor.span(cursor.here).line
-            message = f"the list that begins here is not closed before {named(cursor.here)}"
+            message = f"the list that starts here is not closed before {named(cursor.here)}"
             remedy = f"Close it with `]` before line {line}, or add what is missing there."
             cursor.report("dot.syntax", opening, message, remedy)
             return found
@@ -131,7 +131,7 @@ def _report_value(cursor: Cursor, key: DotToken, equals: DotToken) -> None:
         cursor.report("dot.syntax", equals, message, "An edge is written `->`.")
         return
     if found.kind == URL:
-        message = f"the value of {name!r} needs quotes: `//` begins a comment"
+        message = f"the value of {name!r} needs quotes: `//` starts a comment"
         cursor.report("dot.syntax", cursor.take(), message, f'Write `{name}="{found.text}"`.')
         return
     message = f"found {named(found)} where the value of {name!r} is expected"
@@ -146,7 +146,7 @@ def _is_cut_short(cursor: Cursor, value: DotToken) -> bool:
         return True
     if value.kind != VALUE or rest.kind in _VALUE_ENDS or not cursor.touches_previous():
         return _has_equals(cursor, value)
-    message = f"the value {named(value)} goes on with {named(rest)}, which needs quotes"
+    message = f"the value {named(value)} continues with {named(rest)}, which needs quotes"
     cursor.report("dot.syntax", value, message, _QUOTE_IT)
     while cursor.touches_previous() and cursor.kind not in _VALUE_ENDS:
         cursor.take()

@@ -69,7 +69,7 @@ class Beside:
         try:
             # A document that came from elsewhere must not show what lies outside its folder.
             if not file.resolve().is_relative_to(self._folder.resolve()):
-                return "it lies outside the folder of the document"
+                return "it is outside the folder of the document"
             if not file.is_file():
                 return _absence(file)
             with file.open("rb") as opened:
@@ -84,7 +84,7 @@ class Beside:
 
 
 def _absence(file: Path) -> str:
-    return "it is no file" if file.exists() else "there is no such file"
+    return "it is not a file" if file.exists() else "there is no such file"
 
 
 def _refusal(error: Exception) -> str:

@@ -21,7 +21,7 @@ PARSE_RULES: dict[str, tuple[Severity, str]] = {
     "dot.port": (_ERROR, "A node in an edge has no port."),
     "dot.subgraph-endpoint": (_ERROR, "An edge joins nodes, not subgraphs."),
     "dot.string-unterminated": (_ERROR, "A quoted text ends with a quote."),
-    "dot.comment-unterminated": (_ERROR, "A comment that begins with `/*` ends with `*/`."),
+    "dot.comment-unterminated": (_ERROR, "A comment that starts with `/*` ends with `*/`."),
     "dot.attribute-twice": (
         _WARNING,
         "A statement gives each attribute once; the last one counts.",
@@ -99,8 +99,8 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "condition_syntax": (_ERROR, "The condition of an edge cannot be parsed, in a spec graph."),
     "condition-of-other-dialect": (_ERROR, "A condition is written in the other dialect."),
     "condition-word": (_WARNING, "A condition compares the status with a word that it never is."),
-    "condition-not": (_INFO, "NOT stands before a comparison without parentheses."),
-    "condition-unused": (_WARNING, "A condition stands where every edge is taken."),
+    "condition-not": (_INFO, "NOT comes before a comparison without parentheses."),
+    "condition-unused": (_WARNING, "There is a condition where every edge is taken."),
     "choice-condition": (
         _WARNING,
         "The edge of a person's choice has a condition that does not ask for the answer.",
@@ -113,8 +113,8 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "edge-retries": (_INFO, "`max_retries` on an edge is how often a run may take it."),
     # Branches.
     "k-missing": (_ERROR, "`join_policy=k_of_n` has no `k`."),
-    "fan-in-missing": (_ERROR, "The branches of a fork meet nowhere."),
-    "fan-in-implied": (_WARNING, "The branches of a fork meet at a node that is no fan-in."),
-    "restart-in-branch": (_ERROR, "No edge inside a branch of a fork begins the run anew."),
+    "fan-in-missing": (_ERROR, "The branches of a split meet nowhere."),
+    "fan-in-implied": (_WARNING, "The branches of a split meet at a node that is not a fan-in."),
+    "restart-in-branch": (_ERROR, "No edge inside a branch of a split restarts the run."),
     "branch-escapes": (_WARNING, "A way leads out of a branch around the node where they meet."),
 }

@@ -25,7 +25,7 @@ _ODD_WORD = re.compile(r"[.-]")
 _ARROWS = frozenset({"->", "--"})
 
 _STATEMENTS = "A statement is `id [..]`, `id -> id`, `key = value` or `subgraph { .. }`."
-_COMMENTS = "A comment begins with `//`, or with `#` in the first column."
+_COMMENTS = "A comment starts with `//`, or with `#` in the first column."
 _DIGRAPH = "Write `digraph name { ... }`."
 _ONE_GRAPH = "Keep one graph per file."
 
@@ -132,7 +132,7 @@ class _Parser:
         if found.kind == END:
             return
         if _keyword(found) in ("digraph", "graph", "strict"):
-            cursor.report("dot.several", found, "a second graph begins here", _ONE_GRAPH)
+            cursor.report("dot.several", found, "a second graph starts here", _ONE_GRAPH)
             return
         message = f"found {named(found)} after the end of the graph"
         remedy = "Remove it, or look for a `}` too many before it."
@@ -141,7 +141,7 @@ class _Parser:
     def _report_open_block(self) -> None:
         opening = self.scopes[-1].opening
         what = "subgraph" if len(self.scopes) > 1 else "graph"
-        message = f"the {what} that begins here is not closed before the end of the document"
+        message = f"the {what} that starts here is not closed before the end of the document"
         self.cursor.report("dot.syntax", opening, message, "Close it with `}`.")
 
     # --- statements ----------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class _Parser:
             read_lists(cursor)
 
     def _report_endpoint(self, at: DotToken) -> None:
-        message = "an edge joins nodes; it cannot begin or end at a subgraph"
+        message = "an edge joins nodes; it cannot start or end at a subgraph"
         remedy = "Write one edge for each node."
         self.cursor.report("dot.subgraph-endpoint", at, message, remedy)
 

@@ -16,7 +16,7 @@ PROMPT_BYTES_MAX = 1 << 18
 FILE_KEY = "prompt_file"
 
 _AT_FILE = re.compile(r"@[\w./-]+")
-_REMEDY = "Correct the path, which begins at the document's folder, or write the prompt here."
+_REMEDY = "Correct the path, which starts at the document's folder, or write the prompt here."
 
 
 def apply_prompt_files(graph: Graph, beside: Beside) -> list[Finding]:

@@ -105,7 +105,7 @@ class _Reader:
         self.at = blank.end()
         if blank["open"] is not None:
             begin = blank.start("comment")
-            self._report(begin, "the comment that begins here has no end", "Close it with `*/`.")
+            self._report(begin, "the comment that starts here has no end", "Close it with `*/`.")
         return self.at
 
     def goes_on(self) -> bool:
@@ -141,7 +141,7 @@ class _Reader:
         for place in places:
             place.update(styles)
         if self.sign() != "}":
-            self._report(opened, "the rule that begins here is not closed", "Close it with `}`.")
+            self._report(opened, "the rule that starts here is not closed", "Close it with `}`.")
         self.at += 1
 
     def _selectors(self, written: str, begin: int) -> list[Styles]:

@@ -79,7 +79,7 @@ def _text_of(
     read = beside.read(attribute.raw.strip(), bytes_max=STYLESHEET_BYTES_MAX)
     if isinstance(read, str):
         message = f"the stylesheet {shown(attribute.raw)} cannot be read: {read}"
-        remedy = "Correct the path, which begins at the document's folder, or write the rules here."
+        remedy = "Correct the path, which starts at the document's folder, or write the rules here."
         return parse_finding("dot.stylesheet-file", attribute.span, message, remedy)
     return _text_in(read, attribute)
 

@@ -103,7 +103,7 @@ def _html_end(text: str, at: int) -> int | None:
 
 
 def _open_comment(source: SourceText, at: int) -> Finding:
-    message = "the comment that begins here has no end"
+    message = "the comment that starts here has no end"
     remedy = "Close it with `*/`."
     return parse_finding("dot.comment-unterminated", source.span(at), message, remedy)
 
@@ -112,12 +112,12 @@ def _cut_at_quote(source: SourceText, items: list[DotToken], at: int) -> Tokens:
     """A missing quote shows itself at the last one of the file: look for where it was forgotten."""
     suspect = next((n for n, token in enumerate(items) if _swallows(token)), None)
     if suspect is None:
-        message, remedy = "the text that begins here has no closing quote", 'Close it with `"`.'
+        message, remedy = "the text that starts here has no closing quote", 'Close it with `"`.'
         begin = at
     else:
         begin = items[suspect].begin
         last = source.span(at).line
-        message = "the text that begins here runs into the statements of the next lines"
+        message = "the text that starts here runs into the statements of the next lines"
         remedy = f'Close it with `"`: the quotes of the document do not pair up (line {last}).'
         items = items[:suspect]
     problem = parse_finding("dot.string-unterminated", source.span(begin), message, remedy)

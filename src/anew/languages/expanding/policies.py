@@ -96,7 +96,7 @@ class PolicyWriter(Struct, frozen=True):
         if retry.max_elapsed is not None:
             yield "max_elapsed", said(retry.max_elapsed)
         else:
-            self.notes.absent(path, "max_elapsed: none, attempts may go on for any time")
+            self.notes.absent(path, "max_elapsed: none, attempts may continue for any time")
         yield "budget", retry.budget.value
         self.notes.say((*path, "budget"), default_of(retry.budget, Budget.VISIT))
         if retry.to is not None:

@@ -80,9 +80,9 @@ def _report_unused(c: Compilation, node: MapNode, mode: RouteMode) -> None:
     when, on_failure = node.get("when"), node.get("on_failure")
     if mode is RouteMode.FORK:
         if when is not None:
-            c.ignored(when, "in a fork, which takes all its arcs", "Remove it.")
+            c.ignored(when, "in a split, which takes all its arcs", "Remove it.")
     elif when is not None and on_failure is not None:
-        c.ignored(on_failure, "beside `when`, which is asked on failures too", "Remove it.")
+        c.ignored(on_failure, "together with `when`, which is asked on failures too", "Remove it.")
     if mode is not RouteMode.PREFERRED:
         for key in _PREFERRED_KEYS:
             if key in node:

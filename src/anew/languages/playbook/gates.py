@@ -205,7 +205,7 @@ def _read_admit_rule(c: Compilation, item: Item) -> AdmitRule | None:
     if when is not None and otherwise is None:
         condition = c.condition(when.node, Site.ROUTING, what="when")
     elif when is not None:
-        c.ignored(when, "beside `else`", "Keep one of the two.")
+        c.ignored(when, "together with `else`", "Keep one of the two.")
     holder, fields = item.place, node.entries
     if otherwise is not None and isinstance(otherwise.node, MapNode):
         holder, fields = otherwise.holder, otherwise.node.entries

@@ -88,7 +88,7 @@ def _merged(own: Entry | None, shared: Entry) -> Entry:
 def _report_timeout(c: Compilation, spec: Entry | None, kind: Kind) -> None:
     timeout = spec.node.get("timeout") if spec and isinstance(spec.node, MapNode) else None
     if timeout is not None:
-        c.ignored(timeout, f"on a task of kind {kind.name}", "Write `timeout` beside `kind`.")
+        c.ignored(timeout, f"on a task of kind {kind.name}", "Write `timeout` next to `kind`.")
 
 
 def _check_required(c: Compilation, task: Entry, kind: Kind, inputs: Mapping[str, Entry]) -> None:
@@ -137,7 +137,7 @@ def _check_workbook(c: Compilation, name: Entry | None) -> None:
 
 def _check_entry(c: Compilation, entry: Entry | None) -> None:
     if entry is not None and not (isinstance(entry.node, ScalarNode) and _has_template(entry.node)):
-        c.known_step(entry, rule="target.unknown", what="the run begins anew at")
+        c.known_step(entry, rule="target.unknown", what="the run restarts at")
 
 
 def _warn_sql(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:

@@ -234,7 +234,7 @@ def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
             continue
         first = lines.setdefault(name.text, name.span.line)
         if name.text in reads:
-            message = f"a step named {name.text!r} already stands in line {first}"
+            message = f"a step named {name.text!r} is already in line {first}"
             c.report("step.duplicate", name.span, message, "Give it another name.")
         else:
             reads[name.text] = read

@@ -42,9 +42,7 @@ def read_policy(c: Compilation, entry: Entry, labels: frozenset[str], dialect: D
     fails = unmatched is Unmatched.FAIL
     compiled = tuple(_read_rule(c, item, labels, dialect) for item in rules.node.items)
     if "on_unmatched" not in node and _leaves_errors(compiled):
-        message = (
-            "no rule covers an error outcome: the pipeline would go on as if nothing had happened"
-        )
+        message = "no rule covers an error outcome: the pipeline would continue after an error"
         c.report("policy.error-uncovered", rules.place, message, _COVER)
     return Policy(compiled, fail_unmatched_errors=fails, span=entry.place)
 

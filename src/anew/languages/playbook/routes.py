@@ -68,7 +68,7 @@ def _read_spec(c: Compilation, spec: MapNode | None) -> Router:
         return Router(mode or RouteMode.EXCLUSIVE, must_choose=must_choose, gives_up=gives_up)
     for key in ("must_choose", "gives_up"):
         if key in spec:
-            c.ignored(spec.entries[key], "with `mode: fork`", "A fork takes all its arcs.")
+            c.ignored(spec.entries[key], "with `mode: fork`", "A split takes all its arcs.")
     what = f"the branches of step {c.step!r} meet at"
     return Router(
         mode,

@@ -166,7 +166,7 @@ def _check(
     place = place_in(scalar, _begin(expression))
     secret = _secret_in(expression, secrets)
     if secret is not None:
-        message = f"{secret} stands in the text of a command, which every user can see in `ps`"
+        message = f"{secret} is in the text of a command, which every user can see in `ps`"
         remedy = "Pass it with `env`." if is_words else f"{_ENV_FORM}, or with `stdin`."
         c.report("shell.secret", place, message, remedy)
     elif is_words or not value.is_written:

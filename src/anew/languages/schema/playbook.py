@@ -38,7 +38,7 @@ _LIMITS = {
     "steps_per_run": "How many visits a run may make in all.",
     "visits_per_step": "How often a run may visit one step.",
     "same_failures": "How often a step may fail with the same error before the run stops.",
-    "restarts": "How often a run may be begun anew.",
+    "restarts": "How often a run may be restarted.",
 }
 
 
@@ -122,6 +122,6 @@ def _executor_spec() -> Schema:
         "no_next_is_error": said(_NO_EFFECT, ANYTHING),
         "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(("failure",), policy))),
         "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
-        "ctx": said("What `ctx` holds at first: empty (default) or the workload.", word(CtxStart)),
+        "ctx": said("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
     }
     return nullable(table(playbook._SPEC_KEYS, shapes))

@@ -52,8 +52,8 @@ def _router() -> Schema:
         ),
         "must_choose": said("true: a visit that ends well and finds no arc has failed.", FLAG),
         "gives_up": said("true, with `must_choose`: that failure fails the run.", FLAG),
-        "join": said("For fork: the step at which the branches meet.", STEP),
-        "max_in_flight": said("For fork: branches at work at a time; all unless given.", WHOLE),
+        "join": said("For `fork`: the step at which the branches meet.", STEP),
+        "max_in_flight": said("For `fork`: branches running at a time; all unless given.", WHOLE),
         "policy": said("Has no effect here; a task decides on outcomes.", NO_POLICY),
         "on_no_match": said("Accepted; has no effect.", ANYTHING),
     }

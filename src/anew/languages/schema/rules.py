@@ -90,8 +90,8 @@ def _directive_shapes() -> dict[str, Schema]:
             "What the counter belongs to: this visit of the task, or the step over all visits.",
             word(Budget),
         ),
-        "to": said("jump: a label of this step. retry: the step to go on at.", STEP),
-        "verdict": said("As what the outcome counts that the task goes on with.", word(Counted)),
+        "to": said("jump: a label of this step. retry: the step to continue at.", STEP),
+        "verdict": said("As what the outcome counts that the task continues with.", word(Counted)),
         "message": said("The error's message, where the outcome was ok. A template.", ANYTHING),
         **{key: said(text, MAPPING) for key, text in _PATCHES.items()},
     }

@@ -64,7 +64,7 @@ def failure_shape(way: str) -> Schema:
         ("mode", way),
         {
             "mode": said(
-                "fail_fast (default): no new step starts; best_effort: other branches go on.",
+                "fail_fast (default): no new step starts; best_effort: other branches continue.",
                 word(FailureMode),
             ),
             way: said("The step that takes a failure which no arc handles.", STEP),
@@ -120,12 +120,12 @@ def _gate() -> Schema:
         "budget": said("What these times come out of.", word(GateBudget)),
     }
     forms = by_type("boolean", "null", object=table(goals._KEYS, shapes))
-    return said("The step must have gone well before the run may end: true or a mapping.", forms)
+    return said("The step must have succeeded before the run may end: true or a mapping.", forms)
 
 
 def _join() -> Schema:
     shapes = {
-        "policy": said("When the branches of a fork have done enough.", word(JoinPolicy)),
+        "policy": said("When the branches of a split have done enough.", word(JoinPolicy)),
         "k": said("For k_of_n: how many have to succeed.", ANYTHING),
         "merge": said("Whether what branches wrote to `ctx` is merged. Default true.", FLAG),
         "lenient": said("true: fails only when every branch has failed.", FLAG),
@@ -138,6 +138,6 @@ def _join() -> Schema:
     words = word([each for each in JoinWord if each is not JoinWord.K_OF_N])
     text = (
         "How tokens meet here. all (default): one visit for all that can still come; each: one "
-        "visit a token; the other words: how the branches of a fork are taken up."
+        "visit a token; the other words: how the branches of a split are taken up."
     )
     return said(text, by_type("null", string=words, object=mapping))

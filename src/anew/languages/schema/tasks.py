@@ -33,7 +33,7 @@ from anew.program.kinds import KINDS
 
 _LABEL = "The task's label: others jump to it and read its result under this name."
 _WRAPPED = "The kind of tool and its inputs."
-_OLDER_PLACE = "An older place for an input; it belongs beside `kind`."
+_OLDER_PLACE = "An older place for an input; it belongs next to `kind`."
 Path: TypeAlias = tuple[str, ...]
 _HERE: tuple[Path, ...] = ((), ("spec",))
 
@@ -205,7 +205,7 @@ def _unlabelled() -> Schema:
 def _task() -> Schema:
     return {
         "title": "A task",
-        "description": "`kind` names the tool, its inputs stand beside it.",
+        "description": "`kind` names the tool, its inputs are next to it.",
         "type": "object",
         "properties": {"kind": ref("kind")},
         **has("kind"),

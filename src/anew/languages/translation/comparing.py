@@ -46,7 +46,7 @@ def _of_step(step: Step, other: Step, *, comes_back: bool) -> Iterator[str]:
     if step.gather is not None and other.gather is not None and _gather(step) != _gather(other):
         yield "its branches join in another way in a graph"
     if step.router.mode is RouteMode.FORK and step.router.width != other.router.width:
-        yield "another number of its branches is at work at a time in a graph"
+        yield "another number of its branches is running at a time in a graph"
     if step.rescue != other.rescue:
         yield "a failure that no edge takes goes elsewhere in a graph"
     if _asked(step) != _asked(other, of=step) and not _exclude_each_other(other):

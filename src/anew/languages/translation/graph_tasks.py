@@ -136,7 +136,7 @@ class TaskWriter(Struct, frozen=True):
 
     def _told_agent(self, node: Node) -> Object:
         """What an agent is told beside its task; how the run went so far it is not."""
-        message = "agents of a graph are told how the run went so far; tasks of a playbook are not"
+        message = "agents of a graph get a summary of the run so far; tasks of a playbook are not"
         self.told.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")
         mode = fidelity_of(self.c, node) or FIDELITY_DEFAULT
         thread = text(node, "thread_id")
@@ -179,7 +179,7 @@ class TaskWriter(Struct, frozen=True):
 
     def _reshaped(self, key: str, node: Node | None) -> None:
         place = node.span if node is not None else self.c.graph.span
-        message = f"{key!r} tells of the branches in another form: verdict, written and error"
+        message = f"{key!r} describes the branches in another form: verdict, written and error"
         self.told.report(place, message, "Read `ctx` accordingly where it is used.")
 
     def _condition(self, rule: Rule, node: Node | None) -> str | None:

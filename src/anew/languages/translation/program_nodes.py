@@ -72,9 +72,9 @@ class NodeWriter(Struct, frozen=True):
 
     def _report_step(self, step: Step) -> None:
         if step.loop is not None:
-            self.lost(step, "its loop; the box stands for it")
+            self.lost(step, "its loop; the box represents it")
         elif len(step.tasks) > 1:
-            self.lost(step, f"its {len(step.tasks)} tasks; the box stands for them")
+            self.lost(step, f"its {len(step.tasks)} tasks; the box represents them")
         if step.admit:
             self.lost(step, "its admission rules")
         if step.failure is not None:
@@ -105,7 +105,7 @@ class NodeWriter(Struct, frozen=True):
                 return self._shell(step, inputs)
             case _:
                 pass
-        self.lost(step, f"a task of kind {task.kind}; the box stands for it")
+        self.lost(step, f"a task of kind {task.kind}; the box represents it")
         return {"shape": "box", "label": f"{step.name}: {task.kind}"}
 
     def _relay(self, step: Step, inputs: Object) -> dict[str, Value]:

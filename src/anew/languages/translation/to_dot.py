@@ -168,7 +168,7 @@ class _Writer(Struct, frozen=True):
             if step.rescue not in step.rescues[:-2]:
                 found["retry_target_mode"] = "after"
         if step.gate is not None and not any(s.is_exit for s in self.program.steps.values()):
-            self.nodes.lost(step, "a gate that is never asked, for want of an exit")
+            self.nodes.lost(step, "a gate that is never asked, because it has no exit")
         elif step.gate is not None:
             found["goal_gate"] = True
             if step.gate.shares_budget or not step.gate.most:
@@ -224,7 +224,7 @@ class _Writer(Struct, frozen=True):
         if not is_exit and self._may_end_here(step):
             self._connect(step.name, self._exit(), {})
         if step.is_exit and not is_exit and router.arcs:
-            self.nodes.lost(step, "an exit that the run goes on from")
+            self.nodes.lost(step, "an exit that the run continues from")
 
     def _offered(self, step: Step, arc: Arc) -> int:
         """The place of an arc among a person's choices: a graph offers its edges in file order."""

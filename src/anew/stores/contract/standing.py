@@ -88,7 +88,7 @@ async def case_the_job_that_says_most_stands_for_its_run(factory: Factory) -> No
         asked = job("asked", due_at=None, reason=WaitReason.PERSON)
         asleep = job("asleep", due_at=NOW, reason=WaitReason.SLEEP)
         ready = job("ready", due_at=0)
-        for_ever = job("for ever", due_at=None, reason=WaitReason.SLEEP)
+        for_ever = job("forever", due_at=None, reason=WaitReason.SLEEP)
         assert await shown(retry, sooner) == "sooner\0"
         assert await shown(retry, asked) == "asked"
         assert await shown(asleep, ready) == "ready"

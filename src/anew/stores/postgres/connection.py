@@ -140,7 +140,7 @@ _ADVICE = {
         "it can only be read",
         "Name the primary server, or add target_session_attrs=read-write to the URL",
     ),
-    "42501": ("permission is denied", "Grant the user all rights on the schema anew"),
+    "42501": ("permission is denied", "Grant the user all rights on the schema `anew`"),
     "57014": (
         f"a statement took longer than {STATEMENT_SECONDS_MAX} seconds",
         "Look at the load and the locks of the server",

@@ -176,8 +176,8 @@ class ReconnectingConnection:
 
     def _unanswered(self) -> StoreError:
         return StoreError(
-            f"PostgreSQL at {self.place.text} gave no answer before it was closed here. What was "
-            "asked of it may have been done or not. Look at its load and its locks."
+            f"PostgreSQL at {self.place.text} gave no answer before it was closed here. What it "
+            "was doing may have been done or not. Look at its load and its locks."
         )
 
     async def close(self) -> None:

@@ -136,7 +136,7 @@ def _proxy_for(parts: SplitResult) -> SplitResult | None:
     proxy = urlsplit(named if "://" in named else f"http://{named}")
     if proxy.scheme not in _PORTS or not proxy.hostname:
         raise ConfigError(
-            f"the proxy of the environment is no HTTP proxy ({proxy.scheme}). Set the variable "
+            f"the proxy of the environment is not an HTTP proxy ({proxy.scheme}). Set the variable "
             "NO_PROXY to the host of the server, or name a proxy like http://proxy.example:3128"
         )
     return proxy

@@ -299,7 +299,7 @@ def _check_integer(number: int) -> None:
 
 def _check_seconds(number: float) -> None:
     if not isfinite(number):
-        raise ConfigError(f"{number} is no number of seconds.")
+        raise ConfigError(f"{number} is not a number of seconds.")
 
 
 def refusal_of(error: AnewError) -> tuple[int, ErrorReply]:

@@ -121,7 +121,7 @@ def check_log(commit: PackedCommit) -> None:
     if commit.version > LOG_EVENTS_MAX:
         raise StoreError(
             f"run {commit.run} has {commit.expected} events, and a SQLite database holds at most "
-            f"{LOG_EVENTS_MAX} of one run. Cancel it, and go on with another run."
+            f"{LOG_EVENTS_MAX} of one run. Cancel it, and continue with another run."
         )
 
 

@@ -248,7 +248,7 @@ async def context(request: ApiRequest) -> JsonResponse:
     return JsonResponse(report["ctx"])
 
 
-@_get(_of_run("/checkpoint"), "Where a run stands")
+@_get(_of_run("/checkpoint"), "Show the state of a run")
 async def checkpoint(request: ApiRequest) -> JsonResponse:
     for_programs(request)
     record, report = await _report(request)

@@ -108,7 +108,7 @@ async def show_attempt(request: ApiRequest) -> JsonResponse:
 def _sequence(text: str) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(shapes.SEQUENCE_MAX))
     if not is_number or int(text) > shapes.SEQUENCE_MAX:
-        raise ApiError("bad-request", f"{text[:40]!r} is no number of an event")
+        raise ApiError("bad-request", f"{text[:40]!r} is not the number of an event")
     return int(text)
 
 

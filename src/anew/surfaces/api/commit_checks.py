@@ -42,7 +42,7 @@ def check_commit(commit: PackedCommit) -> None:
     if [row.seq for row in commit.rows] != list(range(commit.expected + 1, commit.version + 1)):
         raise ConfigError(f"the events of a commit of run {run} have gaps.")
     if commit.park is not None and commit.lease is None:
-        raise ConfigError(f"a commit of run {run} parks a job without its lease.")
+        raise ConfigError(f"a commit of run {run} suspends a job without its lease.")
     if commit.lease is not None and commit.lease.job.run != run:
         raise ConfigError(f"a commit of run {run} answers a lease of run {commit.lease.job.run}.")
     events = _events_in(commit)
@@ -133,12 +133,12 @@ def _check_beginning(commit: PackedCommit, events: Sequence[Event]) -> None:
         is_request = type(event) is RunRequested
         if is_request != (event.seq == 1):
             raise ConfigError(
-                f"event {event.seq} of run {commit.run} is {event.name}; a log begins with "
+                f"event {event.seq} of run {commit.run} is {event.name}; a log starts with "
                 "run.requested, and has it once."
             )
         if isinstance(event, RunRequested) and event.run != str(commit.run):
             raise ConfigError(
-                f"a commit of run {commit.run} begins with the request of run {event.run[:40]}."
+                f"a commit of run {commit.run} starts with the request of run {event.run[:40]}."
             )
         if isinstance(event, RunRequested) and commit.new and event.digest != commit.new.digest:
             raise ConfigError(f"a commit of run {commit.run} names two programs.")
@@ -148,7 +148,7 @@ def _check_end(commit: PackedCommit, events: Sequence[Event]) -> None:
     """Lists show the head of a run: it must not say that the run has ended where it has not."""
     ends = [event.seq for event in events if type(event) in _ENDS]
     if ends not in ([], [commit.version]):
-        raise ConfigError(f"run {commit.run} ends at event {ends[0]}, and goes on after it.")
+        raise ConfigError(f"run {commit.run} ends at event {ends[0]}, and continues after it.")
     is_final = commit.status in FINAL
     # Without events it answers the lease of a job whose run may have ended before.
     if events and is_final != bool(ends):
@@ -157,7 +157,7 @@ def _check_end(commit: PackedCommit, events: Sequence[Event]) -> None:
             f"{events[-1].name}."
         )
     if commit.drop_all and not is_final:
-        raise ConfigError(f"a commit of run {commit.run} takes the jobs of a run that goes on.")
+        raise ConfigError(f"a commit of run {commit.run} takes the jobs of a run that continues.")
 
 
 def _check_unleased(commit: PackedCommit, events: Sequence[Event]) -> None:

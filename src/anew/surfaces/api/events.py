@@ -87,7 +87,7 @@ def _after(request: ApiRequest) -> int:
         return request.query(shapes.StreamQuery).after
     is_number = seen.isascii() and seen.isdigit() and len(seen) <= len(str(shapes.SEQUENCE_MAX))
     if not (is_number and int(seen) <= shapes.SEQUENCE_MAX):
-        raise ApiError("bad-request", f"Last-Event-ID {seen[:40]!r} is no number of an event")
+        raise ApiError("bad-request", f"Last-Event-ID {seen[:40]!r} is not the number of an event")
     return int(seen)
 
 

@@ -139,7 +139,7 @@ async def retry(request: ApiRequest) -> JsonResponse:
 
 @ENDPOINTS.post(
     "/runs/{run}/fork",
-    "Begin a run that shares the log up to an event",
+    "Start a run that shares the log up to an event",
     answers={201: RunStarted, 200: RunForked},
     body=RunForkRequest,
     has_optional_body=True,
@@ -166,7 +166,7 @@ async def fork(request: ApiRequest) -> JsonResponse:
 def _check_options(wanted: RunForkRequest) -> None:
     """ApiError for options that contradict each other, or that need one that is missing."""
     if wanted.at is not None and wanted.step is not None:
-        raise ApiError("bad-request", "send `at`, or the `step` to begin with")
+        raise ApiError("bad-request", "send `at`, or the `step` to start with")
     if wanted.visit is not None and wanted.step is None:
         raise ApiError("bad-request", "`visit` says which visit of a `step`: send that too")
     if wanted.version is not None and wanted.program is None:

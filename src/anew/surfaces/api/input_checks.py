@@ -30,7 +30,7 @@ _AMOUNT_MAX = 2**53
 def check_moment(what: str, at: int) -> None:
     """ConfigError unless it is one since 1970 that every store can hold."""
     if not 0 <= at <= LAST_MOMENT:
-        raise ConfigError(f"{what} names {at}, which is no moment.")
+        raise ConfigError(f"{what} names {at}, which is not a time.")
 
 
 def check_document(program: StoredProgram) -> None:

@@ -89,7 +89,7 @@ class Inspected(Struct):
 
 @ENDPOINTS.post(
     "/inspect",
-    "Look into a document: findings, graph, workload, worst case",
+    "Look into a document: findings, graph, input, worst case",
     Inspected,
     body=InspectRequest,
 )
@@ -130,10 +130,10 @@ async def _worst(request: ApiRequest, document: Document, sent: InspectRequest) 
             f"the worst case was not found within {BOUNDS_SECONDS_MAX:g} s; `anew bounds` has time"
         )
     except AnewError as error:
-        return f"the worst case cannot be told: {error}"
+        return f"the worst case cannot be computed: {error}"
     except Exception as error:  # a mistake of ours must not hide the findings
         log_failure(error, "POST /api/v1/inspect", request.service)
-        return "the worst case cannot be told. The log of the server says why."
+        return "the worst case cannot be computed. The log of the server says why."
 
 
 def _child(
@@ -153,7 +153,7 @@ def _child(
         text = files.get(file)
         return Child(None, "its file was not sent along") if text is None else _read(text, file)
     if not isinstance(path, str):
-        return Child(None, "its name is an expression that only a run can tell")
+        return Child(None, "its name is an expression whose value is known only at run time")
     found = _found(catalog, loop, path)
     if found is None:
         return Child(None, "no program of this name is registered")

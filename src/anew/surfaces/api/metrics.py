@@ -27,7 +27,7 @@ class Metrics:
             "http_requests", "Requests answered", "method", "path", "status"
         )
         self._commits = self._counter("commits", "Commits this process heard of")
-        self._started = self._counter("runs_started", "Runs that began in this process")
+        self._started = self._counter("runs_started", "Runs that started in this process")
         self._ended = self._counter("runs_ended", "Runs that ended in this process", "status")
         self._attempts = self._counter("attempts", "Executions of tasks in this process")
         self._retries = self._counter("retries", "Retries scheduled in this process")

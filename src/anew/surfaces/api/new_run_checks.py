@@ -21,21 +21,21 @@ def check_new_run(commit: PackedCommit, new: NewRun, events: Sequence[Event]) ->
     """ConfigError for a commit that no run may begin with."""
     run = commit.run
     if commit.expected != 0:
-        raise ConfigError(f"a commit begins run {run} after event {commit.expected}.")
+        raise ConfigError(f"a commit starts run {run} after event {commit.expected}.")
     if not events or type(events[0]) is not RunRequested:
-        raise ConfigError(f"run {run} begins without run.requested, which every log begins with.")
+        raise ConfigError(f"run {run} starts without run.requested, which every log starts with.")
     if commit.lease is not None:
-        raise ConfigError(f"a commit begins run {run} and answers a lease, which it cannot have.")
+        raise ConfigError(f"a commit starts run {run} and answers a lease, which it cannot have.")
     _check_said(commit, new)
     try:
         state = folded(run, events)
     except DamagedRun as damage:
         raise ConfigError(
-            f"run {run} cannot begin so: {damage.reason}, which is event {damage.seq}."
+            f"run {run} cannot start so: {damage.reason}, which is event {damage.seq}."
         ) from damage
     if commit.status is not state.status:
         raise ConfigError(
-            f"a commit begins run {run} as {commit.status.value}, and by its events it is "
+            f"a commit starts run {run} as {commit.status.value}, and by its events it is "
             f"{state.status.value}."
         )
     for job in commit.jobs:
@@ -48,7 +48,7 @@ def _check_said(commit: PackedCommit, new: NewRun) -> None:
     for number in (run, parent_run, new.retry_of):
         if number is not None and number < 1:
             raise ConfigError(
-                f"a commit that begins run {run} names run {number}; ids are above 0."
+                f"a commit that starts run {run} names run {number}; ids are above 0."
             )
     if not 0 <= new.depth <= DEPTH_MAX:
         raise ConfigError(
@@ -59,7 +59,7 @@ def _check_said(commit: PackedCommit, new: NewRun) -> None:
         names += job.key.step, job.pool
     if "\0" in "".join(names):
         raise ConfigError(
-            f"a name in the commit that begins run {run} has the character 0 in it. Not every "
+            f"a name in the commit that starts run {run} has the character 0 in it. Not every "
             "database can keep that: leave it out."
         )
 
@@ -72,6 +72,6 @@ def _check_job(commit: PackedCommit, job: NewJob, state: RunState) -> None:
     is_over = state.is_final or key in commit.drops
     if not (is_over and key.visit <= state.visits.get(key.step, 0)):
         raise ConfigError(
-            f"a commit begins run {commit.run} with a job of step {key.step[:80]!r}, visit "
+            f"a commit starts run {commit.run} with a job of step {key.step[:80]!r}, visit "
             f"{key.visit}, which is not under way by its events."
         )

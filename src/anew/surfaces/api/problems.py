@@ -105,7 +105,7 @@ def api_error_of(error: AnewError) -> ApiError:
         case KeyInUse():
             return ApiError("conflict", str(error))
         case WorkloadTooLarge(size=size, limit=limit):
-            return too_large("the workload", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
+            return too_large("the input", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")
         case ConfigError():
             return ApiError("bad-request", str(error))
         case EngineBug():

@@ -202,7 +202,7 @@ async def facets(request: ApiRequest) -> JsonResponse:
 
 @ENDPOINTS.get(
     "/runs/points",
-    "Tell little of very many runs, newest first",
+    "List very many runs in brief, newest first",
     RunPoints,
     query=RunSearch,
 )

@@ -235,7 +235,7 @@ async def program_of(engine: Engine, row: RunRow) -> Program | None:
         return None
 
 
-@ENDPOINTS.get("/runs/{run}/timeline", "Tell what happened when", TimelineShown)
+@ENDPOINTS.get("/runs/{run}/timeline", "Show what happened when", TimelineShown)
 async def timeline(request: ApiRequest) -> JsonResponse:
     row = await request.run()
     log = await whole_log(request, row)

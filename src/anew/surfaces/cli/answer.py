@@ -24,9 +24,9 @@ from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manne
 def run(words: list[str]) -> int:
     parser = parser_for(
         "answer",
-        purpose="Answer the question a run, or a child it waits for, has for a person; then go on\n"
-        "with the run until it ends or asks again. CHOICE is the key of a choice, its label or\n"
-        "the beginning of it, or its number; for a question without choices, any text.",
+        purpose="Answer the question that a run, or a child it waits for, asks a person; then\n"
+        "continue the run until it ends or asks again. CHOICE is the key of a choice, its label\n"
+        "or the start of it, or its number; for a question without choices, any text.",
         example="anew answer last yes\nanew answer last 'too slow' --step review --by ann",
     )
     add_run_argument(parser)
@@ -40,7 +40,7 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--by", metavar="NAME", help="who answers, for the log (default: you)")
     parser.add_argument(
-        "--no-wait", action="store_true", help="only keep the answer, and do not go on here"
+        "--no-wait", action="store_true", help="only store the answer; do not continue the run here"
     )
     add_manner_options(parser)
     asked = parser.parse_args(words)
@@ -66,15 +66,15 @@ def run(words: list[str]) -> int:
 
 def _sequence(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < len(str(2**63))):
-        raise ArgumentTypeError(f"{text[:80]!r} is no number of an event")
+        raise ArgumentTypeError(f"{text[:80]!r} is not the number of an event")
     return int(text)
 
 
 def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
     if not is_paused and kind_of(place) != "sqlite":
-        return "answered; a worker goes on with the run"
+        return "answered; a worker continues the run"
     why = "the run is paused" if is_paused else "if no process works on the run"
-    return f"answered; {why}: `anew resume {run}` goes on"
+    return f"answered; {why}: `anew resume {run}` resumes it"
 
 
 async def _named(

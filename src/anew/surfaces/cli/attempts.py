@@ -55,7 +55,7 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "attempts",
         purpose="List every attempt of a run: how long it took, how it ended, which rule decided\n"
-        "about it, and how the delay before the next one came about.",
+        "about it, and how the delay before the next one was computed.",
         example="anew attempts last\nanew attempts 7351 --step fetch --status error\n"
         "anew attempts last --json",
     )
@@ -66,9 +66,9 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         choices=ATTEMPT_STATUSES,
-        help="only those that ended so; may be given repeatedly",
+        help="only attempts with this result; may be repeated",
     )
-    parser.add_argument("--limit", type=count, metavar="N", help="at most so many, the first ones")
+    parser.add_argument("--limit", type=count, metavar="N", help="show at most the first N")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_place_options(parser)
     return parser

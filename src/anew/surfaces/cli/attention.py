@@ -32,7 +32,7 @@ async def neglect_of(database: Database, run: RunId, *, last_at: int, place: str
     if unattended(jobs, last_at, database.clock.now()) is None:
         return ""
     if not database.is_shared:
-        remedy = f"if nothing works on this run, `anew resume {run}` goes on with it"
+        remedy = f"if no process is working on this run, `anew resume {run}` resumes it"
         return hinted(f"no worker takes it; {remedy}", place)
     return hinted(_missing_worker(jobs), place)
 

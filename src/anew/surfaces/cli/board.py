@@ -44,7 +44,7 @@ def drawn(board: Board, *, columns: int, frame: int, is_unicode: bool, notice: s
     name = min(NAME_COLUMNS_MAX, room // 4, max((wide(r.step) for r in board.rows), default=0))
     lines = [_row(row, name, room=room, frame=frame, is_unicode=is_unicode) for row in board.rows]
     if board.hidden:
-        lines.append(Text(f"  and {board.hidden:,} more at work", "dim"))
+        lines.append(Text(f"  and {board.hidden:,} more running", "dim"))
     if notice:
         lines.append(Text(fit(notice, room, pad=False), "yellow"))
     whole = f"{board.program} · run {board.run} · {board.status.value} · {board.summary}"

@@ -50,10 +50,10 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "bounds",
-        purpose="Say what a run of a document can come to at the worst: the most executions of\n"
-        "each task and of each thing outside that is called, and the longest time in waits and\n"
-        "in all, with the path that gives it. Nothing is run. What the document leaves open is\n"
-        "named, with the limit that ends it.",
+        purpose="Compute the worst case of a document: how often each task and each service is\n"
+        "called at most, and the longest time in waits and in total, with the path that leads\n"
+        "there. Nothing is run. What the document leaves open is listed, with the limit that\n"
+        "ends it.",
         example="anew bounds flow.yaml\nanew bounds flow.yaml --items 100 --svg worst.svg\n"
         "anew bounds flow.dot --fail-on unbounded",
     )
@@ -61,7 +61,7 @@ def _parser() -> ArgumentParser:
     add_dialect_option(parser)
     add_workload_options(parser)
     parser.add_argument(
-        "--items", type=count, metavar="N", help="assume N items in lists that only a run knows"
+        "--items", type=count, metavar="N", help="assume N items in lists known only at run time"
     )
     parser.add_argument("--svg", metavar="FILE", help="draw the worst case into this file")
     parser.add_argument(
@@ -108,7 +108,7 @@ def _child(program: Program, inputs: Object) -> Child:
     elif isinstance(path, str):
         names = [f"{path}{ending}" for ending in _ENDINGS]
     else:
-        return Child(None, "its name is an expression that only a run can tell")
+        return Child(None, "its name is an expression whose value is known only at run time")
     for name in names:
         if isinstance(file, str) or (folder / name).is_file():
             return _compiled_child(folder, name, is_confined=program.language == "dot")

@@ -64,9 +64,9 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "bulk",
-        purpose="Do one thing to many runs: those of a filter, or those that are named. Says how\n"
-        "many that are, and asks; where nobody can answer, it needs --yes. A run that is\n"
-        "retried is retried once, however often this is asked.",
+        purpose="Apply one action to many runs: those that match a filter, or those you name.\n"
+        "Shows how many there are and asks for confirmation; scripts need --yes. A run is\n"
+        "retried once, even when the command is repeated.",
         example="anew bulk retry --fingerprint 3f9a1c2b7d4e --dry-run\n"
         "anew bulk cancel --program import --state retrying --yes",
     )
@@ -75,7 +75,7 @@ def _parser() -> ArgumentParser:
     add_filter_options(parser)
     parser.add_argument("--reason", metavar="TEXT", help="why, for the log (cancel, pause)")
     parser.add_argument(
-        "--by", metavar="NAME", help="who wants it, for the log (skip; default: you)"
+        "--by", metavar="NAME", help="who asked for it, for the log (skip; default: you)"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say how many runs are meant")
     parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -122,8 +122,8 @@ def _agrees(foreseen: str) -> bool:
     """Whether somebody at this terminal wants it."""
     is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
     if not is_terminal:
-        raise ConfigError(f"{foreseen}. Nobody can be asked here: give --yes to do it.")
-    print(f"{foreseen}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+        raise ConfigError(f"{foreseen}. There is no terminal to ask on: give --yes to do it.")
+    print(f"{foreseen}. Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -147,7 +147,7 @@ def _report(asked: Namespace, done: Object) -> int:
     lines = [f"{asked.action}: {counted(len(changed), 'run')} changed, {len(refused):,} refused"]
     lines += _refusals(refused)
     if changed and asked.action in _GO_ON:
-        lines.append("Where nobody works on the database, `anew resume` goes on with them.")
+        lines.append("If no process is working on the database, `anew resume` resumes them.")
     _tell(asked, done, "\n".join(lines))
     return status.FAILED if refused and not changed else status.DONE
 

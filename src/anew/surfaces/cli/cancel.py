@@ -13,7 +13,7 @@ from anew.surfaces.cli.place import add_place_options
 def run(words: list[str]) -> int:
     parser = parser_for(
         "cancel",
-        purpose="End a run and the child runs it waits for. Calls at work are stopped; what is in\n"
+        purpose="End a run and the child runs it waits for. Running calls are stopped; what is in\n"
         "the log stays there. A cancelled run cannot be resumed; `anew retry` makes a new one.",
         example="anew cancel last --reason 'wrong region'",
     )

@@ -52,7 +52,7 @@ def run(words: list[str]) -> int:
         "check",
         purpose="Find every problem in documents, each with its line, its column and a remedy.\n"
         "The exit status is 2 when there is an error, or a finding of --strict. With --expand the\n"
-        "program that a document compiles to is printed as a playbook that says everything.",
+        "program that a document compiles to is printed as a playbook with every default.",
         example="anew check flow.yaml\nanew check --strict --json examples/*.yaml\n"
         "anew check --expand flow.dot",
     )

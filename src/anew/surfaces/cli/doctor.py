@@ -97,7 +97,7 @@ def _found_at(place: str | None) -> Finding:
     if kind_of(place) == "sqlite":
         return _file(place)
     found = asyncio.run(_look(place))
-    skew = f"its clock and ours differ by {found.skew_seconds:.3f} s"
+    skew = f"its clock differs from ours by {found.skew_seconds:.3f} s"
     return Finding(_word_for(place), f"{shown_place(place)}: {found.runs}, {skew}")
 
 
@@ -107,7 +107,7 @@ def _file(place: str | None) -> Finding:
 
     path = database_file(place)
     if not path.exists():
-        return Finding("database", f"{path}: none yet; the first run makes it")
+        return Finding("database", f"{path}: none yet; the first run creates it")
     runs = asyncio.run(_look(place)).runs
     owner = "in use by a running anew" if is_owned(path) else "not in use"
     return Finding("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
@@ -161,7 +161,7 @@ def _key() -> Finding:
 
     found = find_key(environment(), Path.home())
     if found is None:
-        return Finding("key", "none yet; the first credential makes it")
+        return Finding("key", "none yet; the first credential creates it")
     return Finding("key", f"from {found.source}")
 
 

@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "--after", type=_sequence, default=0, metavar="SEQ", help="only events after this one"
     )
-    parser.add_argument("--limit", type=count, metavar="N", help="at most so many events")
+    parser.add_argument("--limit", type=count, metavar="N", help="at most this many events")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_place_options(parser)
     asked = parser.parse_args(words)

@@ -30,9 +30,9 @@ INDENT = "  "
 def run(words: list[str]) -> int:
     parser = parser_for(
         "explain",
-        purpose="Say why a run did what it did: why each attempt was made, how its delay came\n"
-        "about, which rule and which arc decided and where they stand, and what is waited for\n"
-        "now. With STEP, of that step alone.",
+        purpose="Explain why a run did what it did: why each attempt was made, how its delay was\n"
+        "computed, which rule and which arc decided and where they are, and what the run waits\n"
+        "for now. With STEP, only that step.",
         example="anew explain last\nanew explain 7351 fetch\nanew explain last --json",
     )
     add_run_argument(parser)

@@ -38,12 +38,12 @@ def run(words: list[str]) -> int:
         "export",
         purpose="Write a run as a directory of files: its document and log, a checkpoint after\n"
         "each node and before each retry, and the prompt, response and outcome of every attempt.\n"
-        "The files are a view: the run goes on from its log, not from them. DIR must not exist\n"
-        "or be empty, and is there whole or not at all.",
+        "The files are a view: the run continues from its log, not from them. DIR must not exist\n"
+        "or be empty; it is written completely or not at all.",
         example="anew export last out\nanew export 7351 out --force --json",
     )
     add_run_argument(parser)
-    parser.add_argument("dir", metavar="DIR", help="the folder to write; its parents are made")
+    parser.add_argument("dir", metavar="DIR", help="the folder to write; its parents are created")
     parser.add_argument(
         "--force",
         action="store_true",
@@ -144,8 +144,8 @@ def _explain(target: str, error: OSError) -> int:
     reason = (error.strerror or str(error)).lower()
     print(
         visible(
-            f"anew: cannot write the export to {target!r}: {reason}. Nothing of it was left there; "
-            "make room or name another folder, and export again."
+            f"anew: cannot write the export to {target!r}: {reason}. Nothing was left there; "
+            "free some space or name another folder, and export again."
         ),
         file=sys.stderr,
     )

@@ -47,7 +47,7 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "failures",
         purpose="Group failed runs by what went wrong, the group that failed last first. Runs\n"
-        "whose errors differ only in ids, numbers and moments have one fingerprint. Those that\n"
+        "whose errors differ only in ids, numbers and times have one fingerprint. Those that\n"
         "were retried are no longer in their group.",
         example="anew failures --since 1d\nanew runs --fingerprint 3f9a1c2b7d4e",
     )

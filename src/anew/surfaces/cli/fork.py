@@ -79,9 +79,9 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "fork",
-        purpose="Make a new run that shares the log of RUN up to an event and goes on from there,\n"
-        "under the same program or another one. What was at work there runs again; RUN itself\n"
-        "stays as it is. What will be kept and done again is told first.",
+        purpose="Create a new run that shares the log of RUN up to an event and continues from\n"
+        "there, under the same program or another one. What was running there runs again; RUN\n"
+        "itself does not change. What is kept and what is done again is shown first.",
         example="anew fork last --at 17\n"
         "anew fork last --from store --program fixed.yaml --dry-run\n"
         "anew fork 7351204873256960 --program flow@3 --cancel",
@@ -96,7 +96,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("--visit", type=count, metavar="N", help="that visit of STEP instead")
     parser.add_argument(
-        "--program", metavar="FILE|NAME[@VERSION]", help="go on under this document instead"
+        "--program", metavar="FILE|NAME[@VERSION]", help="continue under this document instead"
     )
     add_dialect_option(parser)
     add_workload_options(parser)
@@ -105,9 +105,9 @@ def _parser() -> ArgumentParser:
         "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
     )
     parser.add_argument(
-        "--cancel", action="store_true", help="end RUN once the new run is there: move it"
+        "--cancel", action="store_true", help="cancel RUN once the new run exists: move it"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what would happen")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
     add_manner_options(parser)
     return parser
 
@@ -162,12 +162,12 @@ async def _registered(database: Database, said: str) -> Document:
 def _notes(row: RunRow, plan: ForkPlan, asked: Namespace) -> list[str]:
     notes = []
     if row.status not in FINAL:
-        goes_on = "is cancelled" if asked.cancel else "goes on as well; --cancel ends it"
+        goes_on = "is cancelled" if asked.cancel else "continues as well; --cancel ends it"
         notes.append(f"run {row.run} {goes_on}")
     if row.parent is not None:
         notes.append(f"run {row.parent.run} waits for run {row.run}, and not for the new one")
     if plan.is_moved:
-        notes.append(f"goes on under {asked.program}")
+        notes.append(f"continues under {asked.program}")
     return notes
 
 

@@ -33,7 +33,7 @@ def run(words: list[str]) -> int:
         "graph",
         purpose="Print the structure of a document, or of a run with its steps coloured by their\n"
         "status. Arcs for failures are dashed. With --format dot a document becomes a graph\n"
-        "that Anew can run; what a graph cannot say is told on standard error.",
+        "that Anew can run; what a graph cannot express is reported on standard error.",
         example="anew graph flow.yaml\nanew graph flow.yaml --format dot > flow.dot\n"
         "anew graph last --format svg > run.svg",
     )
@@ -47,7 +47,7 @@ def run(words: list[str]) -> int:
     write = FORMATS[asked.format]
     if not _is_file(asked.what):
         if asked.dialect is not None:
-            parser.error("--dialect is for a document; a run has the one it began with")
+            parser.error("--dialect is for a document; a run has the one it started with")
         return read(asked.place, lambda database: _print_run(database, asked.what, write))
     loaded = load_program(asked.what, dialect=asked.dialect)
     if loaded is None:

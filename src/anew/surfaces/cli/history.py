@@ -75,7 +75,7 @@ async def find_any_run(archive: Archive, said: str) -> RunRow:
     if text == LAST:
         return await _last(archive)
     if not (text.isascii() and text.isdigit()):
-        raise ConfigError(f"{said[:80]!r} is no run id. `anew runs` lists the runs.")
+        raise ConfigError(f"{said[:80]!r} is not a run id. `anew runs` lists the runs.")
     is_possible = len(text) <= RUN_ID_DIGITS and int(text) <= RUN_ID_MAX
     exact = await archive.run(RunId(int(text))) if is_possible else None
     return exact if exact is not None else await _by_digits(archive, text)
@@ -93,7 +93,7 @@ async def _last(archive: Archive) -> RunRow:
 
 
 async def _by_digits(archive: Archive, digits: str) -> RunRow:
-    unknown = ConfigError(f"there is no run {digits[:40]}. `anew runs` lists those there are.")
+    unknown = ConfigError(f"there is no run {digits[:40]}. `anew runs` lists the runs.")
     if not SEARCHED_DIGITS_MIN <= len(digits) <= RUN_ID_DIGITS:
         raise unknown
     rows = await archive.runs(RunFilter(limit=SEARCHED_RUNS_MAX))

@@ -40,13 +40,13 @@ def _parser() -> ArgumentParser:
         type=_seconds,
         default=FOR_SECONDS,
         metavar="SECONDS",
-        help=f"stop after so long (default {FOR_SECONDS:g})",
+        help=f"stop after this long (default {FOR_SECONDS:g})",
     )
     parser.add_argument(
         "--until-idle",
         type=_seconds,
         metavar="SECONDS",
-        help="stop when nobody has asked anything for so long",
+        help="stop after this long without a request",
     )
     return parser
 

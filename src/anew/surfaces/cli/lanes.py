@@ -240,7 +240,7 @@ class _Canvas:
             yield text, "dim" if glyph.meaning == "attempt" else glyph.colour, glyph.meaning
         if self._has_density:
             levels = LEVELS[0] if self._is_unicode else LEVELS[1]
-            yield levels[1] + levels[4] + levels[7], "green", "iterations at work"
+            yield levels[1] + levels[4] + levels[7], "green", "iterations running"
 
 
 def _tick_seconds(least: float) -> float:

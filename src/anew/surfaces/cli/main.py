@@ -31,11 +31,9 @@ class Command:
 
 COMMANDS = (
     Command("run", "anew.surfaces.cli.run", "run a document, durably", works=True),
-    Command(
-        "resume", "anew.surfaces.cli.resume", "go on with unfinished or paused runs", works=True
-    ),
+    Command("resume", "anew.surfaces.cli.resume", "resume unfinished or paused runs", works=True),
     Command("runs", "anew.surfaces.cli.runs", "list runs"),
-    Command("show", "anew.surfaces.cli.show", "say what a run does or waits for, and why"),
+    Command("show", "anew.surfaces.cli.show", "show what a run does or waits for, and why"),
     Command("events", "anew.surfaces.cli.events", "print the log of a run"),
     Command("timeline", "anew.surfaces.cli.timeline", "show what happened when"),
     Command("attempts", "anew.surfaces.cli.attempts", "list attempts, and what was decided"),
@@ -43,16 +41,16 @@ COMMANDS = (
     Command(
         "answer", "anew.surfaces.cli.answer", "answer the question a run waits for", works=True
     ),
-    Command("questions", "anew.surfaces.cli.questions", "list what people are asked by all runs"),
+    Command("questions", "anew.surfaces.cli.questions", "list the open questions of all runs"),
     Command("signal", "anew.surfaces.cli.signal", "send a run the signal it waits for", works=True),
     Command("cancel", "anew.surfaces.cli.cancel", "end a run and its children", works=True),
-    Command("pause", "anew.surfaces.cli.pause", "let a run start nothing more for now", works=True),
+    Command("pause", "anew.surfaces.cli.pause", "let a run start no further task", works=True),
     Command(
-        "skip", "anew.surfaces.cli.skip", "end what a run waits for: retry, jump, sleep", works=True
+        "skip", "anew.surfaces.cli.skip", "end a wait of a run now: retry, jump, sleep", works=True
     ),
     Command("retry", "anew.surfaces.cli.retry", "run again from the step that failed", works=True),
     Command(
-        "fork", "anew.surfaces.cli.fork", "a new run that shares the log up to an event", works=True
+        "fork", "anew.surfaces.cli.fork", "copy a run up to an event, and continue", works=True
     ),
     Command("failures", "anew.surfaces.cli.failures", "group failed runs by what went wrong"),
     Command(
@@ -61,7 +59,7 @@ COMMANDS = (
         "cancel, pause, resume, retry or skip many runs",
         works=True,
     ),
-    Command("explain", "anew.surfaces.cli.explain", "say why a run did what it did"),
+    Command("explain", "anew.surfaces.cli.explain", "explain why a run did what it did"),
     Command("register", "anew.surfaces.cli.register", "keep a document under its name", works=True),
     Command("programs", "anew.surfaces.cli.programs", "list registered documents"),
     Command("start", "anew.surfaces.cli.start", "run a registered document", works=True),
@@ -75,13 +73,13 @@ COMMANDS = (
     Command(
         "worker", "anew.surfaces.cli.worker", "work on the runs of a server or database", works=True
     ),
-    Command("workers", "anew.surfaces.cli.workers", "list who works, and what waits in each pool"),
+    Command("workers", "anew.surfaces.cli.workers", "list worker processes and waiting jobs"),
     Command("check", "anew.surfaces.cli.check", "find every problem in a document"),
     Command("simulate", "anew.surfaces.cli.simulate", "run a document in virtual time"),
-    Command("test", "anew.surfaces.cli.test", "play scenarios, and say which rules none covers"),
-    Command("bounds", "anew.surfaces.cli.bounds", "the worst case of a document"),
+    Command("test", "anew.surfaces.cli.test", "play scenarios; measure rule coverage"),
+    Command("bounds", "anew.surfaces.cli.bounds", "compute the worst case of a document"),
     Command("record", "anew.surfaces.cli.record", "make a scenario of a run"),
-    Command("replay", "anew.surfaces.cli.replay", "derive a run again and compare it with its log"),
+    Command("replay", "anew.surfaces.cli.replay", "repeat the decisions of a run; compare logs"),
     Command("whatif", "anew.surfaces.cli.whatif", "try another policy on past runs"),
     Command("schema", "anew.surfaces.cli.schema", "print the JSON Schema of documents"),
     Command("migrate", "anew.surfaces.cli.migrate", "rewrite a document in the canonical form"),
@@ -159,7 +157,7 @@ commands:
 {rows}
 
 options:
-  -h, --help     show this help; `anew COMMAND --help` shows that of a command
+  -h, --help     show this help; `anew COMMAND --help` shows help for a command
   -V, --version  show the version
 
 example:

@@ -28,8 +28,8 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "migrate",
         purpose="Rewrite a document in the canonical `policy` form; a graph becomes a playbook.\n"
-        "The result goes to standard output, what was found in the document and what the\n"
-        "result says otherwise to standard error.",
+        "The result goes to standard output; findings in the document, and what the result\n"
+        "does differently, go to standard error.",
         example="anew migrate old.yaml\nanew migrate --write old.yaml\n"
         "anew migrate graph.dot --to playbook -o flow.yaml",
     )

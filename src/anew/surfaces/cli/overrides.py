@@ -15,11 +15,9 @@ from anew.weight import VALUE_DEPTH_MAX, problem_of
 def add_workload_options(parser: ArgumentParser) -> None:
     """`--set` and `--payload`."""
     parser.add_argument(
-        "--set", action="append", default=[], metavar="K=V", help="set one workload value (a.b=1)"
+        "--set", action="append", default=[], metavar="K=V", help="set one input value (a.b=1)"
     )
-    parser.add_argument(
-        "--payload", metavar="JSON|@FILE", help="a JSON object laid over the workload"
-    )
+    parser.add_argument("--payload", metavar="JSON|@FILE", help="a JSON object laid over the input")
 
 
 def labels_of(said: Iterable[str]) -> dict[str, str]:
@@ -44,7 +42,7 @@ def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
         overrides = put_in(overrides, path, _value(text))
     problem = problem_of(overrides)
     if problem is not None:
-        raise ConfigError(f"the workload {problem}")
+        raise ConfigError(f"the input {problem}")
     return overrides
 
 

@@ -13,8 +13,8 @@ from anew.surfaces.cli.place import add_place_options
 def run(words: list[str]) -> int:
     parser = parser_for(
         "pause",
-        purpose="Let a run start no further task. Calls at work go on to their outcome, which is\n"
-        "kept; delays go on too. `anew resume RUN` lets the run go on.",
+        purpose="Pause a run: it starts no further task. Running calls continue, and their\n"
+        "outcome is kept; delays keep counting. `anew resume RUN` resumes the run.",
         example="anew pause last --reason 'the API is down'",
     )
     add_run_argument(parser)

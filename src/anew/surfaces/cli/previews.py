@@ -83,7 +83,7 @@ def preview_lines(preview: Preview, notes: list[str]) -> Iterator[str]:
     yield from _group(
         "kept", [_kept(one.step, one.visits, one.executions) for one in preview.reused]
     )
-    yield from _group("goes on", [_goes_on(one) for one in preview.again])
+    yield from _group("continues", [_goes_on(one) for one in preview.again])
     undone = [
         f"{one.step}.{one.task}: {counted(one.executions, 'execution')}" for one in preview.undone
     ]

@@ -23,7 +23,7 @@ AnswerT = TypeVar("AnswerT")
 # An answer, or what was raised in its place.
 _Said: TypeAlias = tuple[Any, Exception | None]
 
-_DIED = "one of the processes at work was ended from outside; try again, with -j 1 if it is memory"
+_DIED = "one of the processes running was ended from outside; try again, with -j 1 if it is memory"
 
 
 def mapped(

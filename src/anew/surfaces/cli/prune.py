@@ -21,8 +21,8 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "prune",
         purpose="Remove runs that ended longer ago than AGE: their logs, results and files. Runs\n"
-        "that have not ended stay, and so does a child whose parent has not ended. With RUN, that\n"
-        "run alone is removed: one that has ended, or one that is damaged, however it stands.",
+        "that have not ended are kept, and so is a child whose parent has not ended. With RUN,\n"
+        "only that run is removed: one that has ended, or one that is damaged.",
         example="anew prune --older-than 30d\nanew prune 7351",
     )
     parser.add_argument(

@@ -25,8 +25,8 @@ from anew.views.wording import duration, joined, one_line
 def run(words: list[str]) -> int:
     parser = parser_for(
         "questions",
-        purpose="List what people are asked by all runs, the soonest deadline first, with the\n"
-        "command that answers.",
+        purpose="List the open questions of all runs, the earliest deadline first, each with the\n"
+        "command that answers it.",
         example="anew questions\nanew questions --json",
     )
     parser.add_argument(

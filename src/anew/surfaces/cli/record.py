@@ -97,7 +97,7 @@ async def _subject(database: Database, said: str) -> _Subject:
     stored = await database.catalog.get(row.digest)
     if program is None or stored is None:
         raise ConfigError(
-            f"the program of run {row.run} ({row.program}) cannot be had, so the run cannot be "
+            f"the program of run {row.run} ({row.program}) is not available, so the run cannot be "
             "played again."
         )
     runs = await read_chain(database.archive, row.run)

@@ -29,7 +29,7 @@ def run(words: list[str]) -> int:
         "register",
         purpose="Keep a document in the database, or at the server, under the name it gives\n"
         "itself. A changed document becomes the next version; runs stay with the version they\n"
-        "began with.",
+        "started with.",
         example="anew register flow.yaml\nanew start flow",
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")

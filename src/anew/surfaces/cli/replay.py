@@ -45,9 +45,9 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "replay",
-        purpose="Derive every decision of a run again, from its outcomes, moments and random\n"
-        "numbers, and compare with the log. Nothing is executed. Exit status 1 and the first\n"
-        "difference when there is one; 2 when the program cannot be had.",
+        purpose="Repeat every decision of a run from its outcomes, times and random numbers, and\n"
+        "compare with the log. Nothing is executed. At a difference, the exit status is 1 and\n"
+        "the first one is shown; 2 when the program is not available.",
         example="anew replay last\nanew replay 7351 --program edited.yaml\n"
         "anew events 7351 --json > log.jsonl && anew replay --file log.jsonl --program flow.yaml",
     )
@@ -135,7 +135,7 @@ def _derived(
 
 def _complain(asked: Namespace, run: str, program: str) -> None:
     why = (
-        f"the program of run {run} ({program}) cannot be had; "
+        f"the program of run {run} ({program}) is not available; "
         "name its document with --program FILE."
     )
     if asked.json:
@@ -183,7 +183,9 @@ def _lines(name: str, program: Program, found: Replayed) -> list[str]:
     if difference is None:
         lines.append(f"{name}: {events}, {decisions} derived again, all equal")
         if not found.ended:
-            lines.append("  the log has no end of the run: it still goes on, or events are missing")
+            lines.append(
+                "  the log has no end of the run: it is still running, or events are missing"
+            )
     else:
         lines.append(f"{name}: differs at event {difference.seq}, after {events}, {decisions}")
         lines += _difference_lines(program, difference)

@@ -36,8 +36,8 @@ from anew.views.exit_status import exit_status_of
 def run(words: list[str]) -> int:
     parser = parser_for(
         "resume",
-        purpose="Go on with a run: one that is paused, or whose process was stopped or died.\n"
-        "Without RUN, go on with every run that is not finished, except paused ones.",
+        purpose="Resume a run: one that is paused, or whose process was stopped or died.\n"
+        "Without RUN, resume every run that is not finished, except paused ones.",
         example="anew resume\nanew resume last",
     )
     parser.add_argument(
@@ -50,7 +50,9 @@ def run(words: list[str]) -> int:
         return _resume_all(manner)
     run, has_ended = asyncio.run(_named(asked.place, asked.run))
     if has_ended:
-        remedy = hinted(f"`anew retry {run}` makes a new run that goes on from a step", asked.place)
+        remedy = hinted(
+            f"`anew retry {run}` makes a new run that continues from a step", asked.place
+        )
         print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
     return _resume(run, manner)
 
@@ -71,7 +73,7 @@ def _resume_all(manner: Manner) -> int:
 
     async def here(engine: Engine) -> RunId:
         for run, problem in (await engine.adopt_all()).items():
-            print(f"anew: run {run} cannot go on: {visible(str(problem))}", file=sys.stderr)
+            print(f"anew: run {run} cannot continue: {visible(str(problem))}", file=sys.stderr)
             untold.pop(run, None)
             if run in runs:
                 runs.remove(run)

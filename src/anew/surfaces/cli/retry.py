@@ -20,8 +20,8 @@ from anew.views.forking import preview_row
 def run(words: list[str]) -> int:
     parser = parser_for(
         "retry",
-        purpose="Make a new run that shares the log of RUN up to a step and goes on from there:\n"
-        "what was done before that step is not done again. RUN itself stays as it is.",
+        purpose="Create a new run that shares the log of RUN up to a step and continues from\n"
+        "there: what was done before that step is not done again. RUN itself does not change.",
         example="anew retry last\nanew retry last --from store --dry-run",
     )
     add_run_argument(parser)
@@ -29,9 +29,9 @@ def run(words: list[str]) -> int:
         "--from",
         dest="step",
         metavar="STEP",
-        help="begin at the latest visit of this step (default: the step that failed the run)",
+        help="start at the latest visit of this step (default: the step that failed the run)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what would happen")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
     add_manner_options(parser)
     asked = parser.parse_args(words)
     found = asyncio.run(_planned(asked.place, asked.run, asked.step))

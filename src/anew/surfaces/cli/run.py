@@ -60,7 +60,7 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "run",
         purpose="Run a document. Every attempt and decision is on disk before the next one, so a\n"
-        "run that is stopped, or whose process dies, goes on with `anew resume`. With --server\n"
+        "run that was stopped, or whose process died, continues with `anew resume`. With --server\n"
         "the server's workers run it, and this command follows it.",
         example="anew run flow.yaml\n"
         "anew run flow.yaml --set region=eu --key nightly-2030-01-31\n"
@@ -73,7 +73,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--key",
         metavar="K",
-        help="the same key always means the same run: start it once, go on with it after",
+        help="the same key always means the same run: start it once, then resume it",
     )
     parser.add_argument(
         "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"

@@ -19,7 +19,7 @@ STATES = tuple(word.value for word in DetailedStatus)
 
 
 def add_filter_options(parser: ArgumentParser) -> None:
-    repeated = "may be given repeatedly"
+    repeated = "may be repeated"
     parser.add_argument("--status", action="append", default=[], choices=STATUSES, help=repeated)
     parser.add_argument(
         "--state",
@@ -27,7 +27,7 @@ def add_filter_options(parser: ArgumentParser) -> None:
         default=[],
         choices=STATES,
         metavar="STATE",
-        help=f"how it stands ({', '.join(STATES)}); {repeated}",
+        help=f"its state ({', '.join(STATES)}); {repeated}",
     )
     parser.add_argument("--program", metavar="NAME", help="runs of this program")
     parser.add_argument(
@@ -39,15 +39,13 @@ def add_filter_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--due-within", metavar="TIME", help="a retry is due within 10m, 2h")
     parser.add_argument("--error-kind", metavar="KIND", help="failed with this kind of error")
-    parser.add_argument("--fingerprint", metavar="HEX", help="failed alike; see `anew failures`")
+    parser.add_argument("--fingerprint", metavar="HEX", help="failed with it (`anew failures`)")
+    parser.add_argument("--retried", choices=TRUTHS, help="whether it was retried")
     parser.add_argument(
-        "--retried", choices=TRUTHS, help="whether another run takes it up, as `anew retry` does"
-    )
-    parser.add_argument(
-        "--text", metavar="TEXT", help="has it in its id, program, key, labels or error message"
+        "--text", metavar="TEXT", help="found in its id, program, key, labels or error message"
     )
     parser.add_argument("--since", metavar="WHEN", help="30m, 2h, 1d, or an ISO date")
-    parser.add_argument("--until", metavar="WHEN", help="began before then")
+    parser.add_argument("--until", metavar="WHEN", help="started before then")
     parser.add_argument("--label", action="append", default=[], metavar="K=V")
 
 

@@ -16,8 +16,8 @@ _COLUMNS = 100
 def run(words: list[str]) -> int:
     parser = parser_for(
         "schema",
-        purpose="Print the JSON Schema (draft 7) of a kind of document. Editors complete and\n"
-        "check documents by it. It knows the tools that are installed here.",
+        purpose="Print the JSON Schema (draft 7) of a kind of document. Editors use it to\n"
+        "complete and check documents. It has the tools that are installed here.",
         example="anew schema playbook > playbook.schema.json\n"
         "anew schema scenario > scenario.schema.json",
     )

@@ -63,7 +63,7 @@ def _parser() -> ArgumentParser:
         "serve",
         purpose="Serve the HTTP API on a database, and work on its runs. Everything but /healthz\n"
         f"and /readyz asks for the token: --token-file, else ${TOKEN_VARIABLE}, else one that the\n"
-        "server makes, shows once with its address, and keeps in a file.",
+        "server generates, shows once with its address, and keeps in a file.",
         example="anew serve\n"
         "anew serve --token-file /etc/anew/token --db postgresql://db.example/anew",
     )
@@ -83,7 +83,7 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         metavar="P",
-        help=f"work on jobs of this pool; may be given repeatedly (default {DEFAULT_POOL})",
+        help=f"work on jobs of this pool; may be repeated (default {DEFAULT_POOL})",
     )
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
     access = parser.add_mutually_exclusive_group()

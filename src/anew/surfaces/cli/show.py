@@ -35,7 +35,7 @@ RESULT_CHARACTERS_MAX = 2_000
 def run(words: list[str]) -> int:
     parser = parser_for(
         "show",
-        purpose="Show one run: a verdict in words, its steps, its error or its result.",
+        purpose="Show one run: what it does or waits for, its steps, its error or its result.",
         example="anew show last\nanew show 7351 --json",
     )
     add_run_argument(parser)
@@ -83,13 +83,13 @@ def unattended_text(record: Record, *, is_blocked: bool) -> str:
     """
     run, still = record.row.run, record.still
     if not is_blocked or still is None or record.row.status is RunStatus.PAUSED:
-        return f"No process works on it now: `anew resume {run}` goes on."
+        return f"No process is working on it: `anew resume {run}` resumes it."
     command = command_for(run, still)
     if not still.questions:  # a signal is only kept
-        return f"No process works on it now: `{command}` sends it, `anew resume {run}` goes on."
+        return f"No process is working on it: `{command}` sends it, `anew resume {run}` resumes it."
     has_deadline = any(asked.deadline is not None for asked in still.questions)
     deadline = f", `anew resume {run}` keeps its deadline" if has_deadline else ""
-    return f"No process works on it now: `{command}` goes on{deadline}."
+    return f"No process is working on it: `{command}` continues it{deadline}."
 
 
 def _paint() -> Paint:

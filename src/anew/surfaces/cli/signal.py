@@ -22,8 +22,8 @@ from anew.values import Object, Value
 def run(words: list[str]) -> int:
     parser = parser_for(
         "signal",
-        purpose="Send a run a signal. A task of kind `wait` that waits for NAME goes on with it;\n"
-        "one that comes before anyone waits for it is kept for the next that does.",
+        purpose="Send a run a signal. A task of kind `wait` that waits for NAME continues with\n"
+        "it; a signal that nothing waits for yet is kept for the next task that does.",
         example="anew signal last paid\n"
         "anew signal last paid --payload '{\"amount\": 12}' --id order-17",
     )
@@ -60,7 +60,7 @@ def _print(place: str | None, name: str, answer: Object, *, is_json: bool) -> No
     elif not is_new:
         print(f"run {run} has had this signal already; nothing changed")
     else:
-        remedy = f"if no process works on the run, `anew resume {run}` goes on"
+        remedy = f"if no process is working on the run, `anew resume {run}` resumes it"
         print(hinted(f"sent {name} to run {run}; {remedy}", place))
 
 

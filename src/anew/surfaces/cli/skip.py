@@ -43,9 +43,9 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "skip",
-        purpose="End what a run waits for: the delay before a retry or a jump, or a sleep. Its\n"
-        "attempts, its deadline and its other limits stay as they are. In a paused run nothing\n"
-        "starts before `anew resume`. People, signals and child runs are still waited for.",
+        purpose="End a wait of a run now: the delay before a retry or a jump, or a sleep.\n"
+        "Attempts, deadlines and other limits do not change. In a paused run nothing starts\n"
+        "before `anew resume`. Waits for people, signals and child runs do not end.",
         example="anew skip last\nanew skip last fetch --iteration 3 --by ann",
     )
     add_run_argument(parser)
@@ -54,14 +54,14 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--iteration", metavar="N", type=_number, help="only this iteration of STEP, from 0"
     )
-    parser.add_argument("--by", metavar="NAME", help="who wants it, for the log (default: you)")
+    parser.add_argument("--by", metavar="NAME", help="who asked for it, for the log (default: you)")
     add_place_options(parser)
     return parser
 
 
 def _number(said: str) -> int:
     if not (said.isascii() and said.isdigit() and len(said) < len(str(2**63))):
-        raise ArgumentTypeError(f"{said[:80]!r} is no number from 0")
+        raise ArgumentTypeError(f"{said[:80]!r} is not a number from 0")
     return int(said)
 
 
@@ -85,7 +85,7 @@ def _told(row: Object, when: str) -> str:
 def _remedy(answer: Object, place: str | None) -> str:
     run = answer["run"]
     if answer["status"] == "paused":
-        return f"The run is paused: `anew resume {run}` goes on."
+        return f"The run is paused: `anew resume {run}` resumes it."
     if kind_of(place) != "sqlite":
-        return "A worker goes on with the run."
-    return f"If no process works on the run, `anew resume {run}` goes on."
+        return "A worker continues the run."
+    return f"If no process is working on the run, `anew resume {run}` resumes it."

@@ -55,7 +55,7 @@ class Stopping:
             yield
         except asyncio.CancelledError:
             if engine.is_at_work and not self._is_quiet:
-                grace = f"calls at work have {GRACE_SECONDS:g} s to end"
+                grace = f"running calls have {GRACE_SECONDS:g} s to end"
                 print(f"anew: stopping; {grace}. Ctrl-C stops them now", file=sys.stderr)
             raise
         finally:

@@ -44,8 +44,8 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "test",
         purpose="Play scenarios (*.scenario.yaml) with the real engine in virtual time, and\n"
-        "compare what happens with what they expect. With --coverage, also say which rules,\n"
-        "arcs, gates and ways out of failures no scenario has exercised.",
+        "compare what happens with what they expect. With --coverage, also report which\n"
+        "rules, arcs, gates and failure routes no scenario has exercised.",
         example="anew test\nanew test flows -k 'down and not slow' --coverage\n"
         "anew test --junit results.xml --fail-under 90",
     )
@@ -56,7 +56,7 @@ def _parser() -> ArgumentParser:
         help="scenarios, documents or folders (default: this folder)",
     )
     parser.add_argument(
-        "-k", type=choice_of, metavar="EXPR", help="only names that fit, as 'down and not slow'"
+        "-k", type=choice_of, metavar="EXPR", help="only matching names: 'down and not slow'"
     )
     parser.add_argument("-x", action="store_true", help="stop at the first that does not pass")
     loudness = parser.add_mutually_exclusive_group()
@@ -65,7 +65,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "-j", type=count, default=os.cpu_count() or 1, metavar="N", help="at most N processes"
     )
-    parser.add_argument("--update", action="store_true", help="write golden timelines anew")
+    parser.add_argument("--update", action="store_true", help="write golden timelines again")
     parser.add_argument("--watch", action="store_true", help="play again whenever a file changes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--junit", metavar="FILE", help="also write the results as JUnit XML")
@@ -129,7 +129,9 @@ class Session:
         where = " ".join(self._asked.paths) or "this folder"
         if self._scenarios:
             return f"none of the {len(self._scenarios)} scenarios has a name that fits -k"
-        return f"there is no scenario in {where}; one is a file NAME.scenario.yaml beside NAME.yaml"
+        return (
+            f"there is no scenario in {where}; one is a file NAME.scenario.yaml next to NAME.yaml"
+        )
 
     def _end(self, seconds: float) -> int:
         documents = self._documents() if self._wants_coverage else []
@@ -210,7 +212,7 @@ class Session:
         print(summary_line(self._results, seconds, self._paint))
         least = self._asked.fail_under
         if least is not None and self._broken:
-            told = f"documents that have errors: {len(self._broken)}; coverage cannot be told"
+            told = f"documents that have errors: {len(self._broken)}; coverage cannot be computed"
             print(self._paint("red", told))
         elif least is not None and total_percent(documents) < least:
             told = f"coverage is {total_percent(documents):g} %, less than {least:g} %"

@@ -41,7 +41,7 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "watch",
         purpose="Follow a run until it ends, from any terminal. The exit status is the run's, as\n"
-        "for `anew run`. Stopping to watch does not stop the run.",
+        "for `anew run`. When you stop watching, the run continues.",
         example="anew watch last\nanew watch last --json",
     )
     add_run_argument(parser)
@@ -52,7 +52,7 @@ def run(words: list[str]) -> int:
     try:
         return read(asked.place, work)
     except KeyboardInterrupt:
-        print("anew: stopped watching; the run goes on", file=sys.stderr)
+        print("anew: stopped watching; the run continues", file=sys.stderr)
         return status.CANCELLED
 
 
@@ -95,8 +95,8 @@ async def _print_left_alone(database: Database, run: RunId, place: str | None) -
         command = f"anew resume {run}"
     else:
         command = command_for(run, still)
-    hint = hinted(f"`{command}` goes on", place)
-    print(f"anew: no process works on the run now; {hint}", file=sys.stderr)
+    hint = hinted(f"`{command}` continues", place)
+    print(f"anew: no process is working on the run; {hint}", file=sys.stderr)
 
 
 async def follow(

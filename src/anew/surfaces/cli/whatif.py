@@ -145,7 +145,7 @@ def _parser() -> ArgumentParser:
         "--status",
         action="append",
         choices=STATUSES,
-        help="with --since: only runs that ended so; may be given repeatedly. "
+        help="with --since: only runs with this status; may be repeated. "
         "The model counts the others too",
     )
     parser.add_argument(
@@ -153,7 +153,7 @@ def _parser() -> ArgumentParser:
         type=count,
         default=RUNS_DEFAULT,
         metavar="N",
-        help="the newest N runs since then, or besides RUN for the model (default %(default)s)",
+        help="the newest N runs since then, or in addition to RUN (default %(default)s)",
     )
     parser.add_argument(
         "--samples",
@@ -165,7 +165,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the model's chance (default 0)"
     )
-    parser.add_argument("--runs", action="store_true", help="also tell of each run")
+    parser.add_argument("--runs", action="store_true", help="also report each run")
     parser.add_argument(
         "--fail-if-worse",
         action="store_true",

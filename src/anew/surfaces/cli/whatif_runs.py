@@ -87,7 +87,7 @@ async def past_runs(database: Database, selection: Selection, *, name: str) -> F
         wanted = [row for row in listed if row.status.value in selection.statuses]
         if not wanted:
             raise ConfigError(
-                f"no run of {name} that ended fits. `anew runs` lists those there are; "
+                f"no run of {name} that ended fits. `anew runs` lists the runs; "
                 "--program-name names another program."
             )
     await _read_all(database, {row.run: row for row in wanted}, listed, found)

@@ -89,9 +89,9 @@ def run(words: list[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = parser_for(
         "worker",
-        purpose="Work on the runs of a server or of a PostgreSQL database, beside any number of\n"
-        "other workers, until SIGTERM or Ctrl-C. Calls at work have a moment to end then, and\n"
-        "what has not ended is handed back. A second signal stops at once.",
+        purpose="Work on the runs of a server or of a PostgreSQL database, together with any\n"
+        "number of other workers, until SIGTERM or Ctrl-C. Running calls then have a moment to\n"
+        "end; what has not ended goes back to the queue. A second signal stops at once.",
         example="anew worker --server http://10.0.0.5:8700\n"
         "anew worker --db postgresql://anew@10.0.0.9/anew --pool default --pool gpu\n"
         "anew worker --server http://10.0.0.5:8700 --processes 4",
@@ -102,27 +102,27 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         metavar="P",
-        help="take jobs of this pool; may be given repeatedly (default: the pool `default`)",
+        help="take jobs of this pool; may be repeated (default: the pool `default`)",
     )
     parser.add_argument(
         "--slots",
         type=count,
         default=SLOTS,
         metavar="N",
-        help=f"how many calls may be at work at once in each process (default {SLOTS})",
+        help=f"how many calls may be running at once in each process (default {SLOTS})",
     )
     parser.add_argument(
         "--processes",
         type=_processes,
         default=1,
         metavar="N",
-        help="work in so many processes, one for each core (default 1)",
+        help="how many processes to use, at best one for each core (default 1)",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--until-eof",
         action="store_true",
-        help="stop when standard input ends, as it does when who started this process is gone",
+        help="stop when standard input ends, that is, when the parent process is gone",
     )
     return parser
 

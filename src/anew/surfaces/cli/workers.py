@@ -25,8 +25,8 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "workers",
         purpose="List the processes that work on a database (servers, workers, and commands that\n"
-        "run for longer than a second), and the jobs of each pool. A process says every ten\n"
-        "seconds that it is there; one that was killed is listed for a day.",
+        "run for longer than a second), and the jobs of each pool. Each process reports\n"
+        "every ten seconds; one that was killed is listed for a day.",
         example="anew workers\nanew workers --server http://10.0.0.5:8700\nanew workers --json",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -47,7 +47,7 @@ def run(words: list[str]) -> int:
 def _print_text(found: Workforce) -> None:
     paint = paint_for(sys.stdout)
     if not found.workers:
-        print("nobody works on this database; `anew serve` does, or `anew worker`", file=sys.stderr)
+        print("no process works here; start `anew serve` or `anew worker`", file=sys.stderr)
     for line in (*_workers(found, paint), *_pools(found, paint)):
         print(line)
 

@@ -71,7 +71,7 @@ def add_manner_options(parser: ArgumentParser) -> None:
         type=count,
         default=SLOTS,
         metavar="N",
-        help=f"how many calls may be at work here at once (default {SLOTS})",
+        help=f"how many calls may be running here at once (default {SLOTS})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but the last line")
@@ -120,17 +120,17 @@ def _parting(screen: Screen, manner: Manner) -> str:
         return "stopped"
     if screen.is_guest:
         where = "at the server" if is_server(manner.place) else "in the terminal that works on it"
-        return f"stopped watching; the run goes on {where}. `anew cancel {screen.run}` ends it"
+        return f"stopped watching; the run continues {where}. `anew cancel {screen.run}` ends it"
     if kind_of(manner.place) == "postgres":
-        return f"stopped; nothing is lost. Another worker goes on, or `anew resume {screen.run}`"
-    return f"stopped; nothing is lost. `anew resume {screen.run}` goes on"
+        return f"stopped; nothing is lost. Another worker resumes it, or `anew resume {screen.run}`"
+    return f"stopped; nothing is lost. `anew resume {screen.run}` resumes it"
 
 
 def _remedy(run: RunId, manner: Manner) -> str:
     """What to do once the place can be reached again."""
     if is_server(manner.place):
-        return f"the run goes on at the server; `anew watch {run}` follows it"
-    return f"then `anew resume {run}` goes on with the run"
+        return f"the run continues at the server; `anew watch {run}` follows it"
+    return f"then `anew resume {run}` resumes the run"
 
 
 async def _carry_out(wish: Wish, manner: Manner, screen: Screen) -> int:
@@ -237,5 +237,5 @@ async def _let_others_end(engine: Engine, run: RunId, place: str | None) -> None
     with suppress(asyncio.CancelledError):
         await engine.stop(None)
     if await engine.leaves_undone(besides=run):
-        who = hinted("a terminal that follows one takes over, or `anew resume` does", place)
+        who = hinted("a terminal that follows one continues it, or `anew resume` does", place)
         print(f"anew: other runs are not finished; {who}", file=sys.stderr)

@@ -111,7 +111,7 @@ def _why(problem: Exception, data: bytes) -> str:
     if not data.strip():
         return "it is empty"
     begin = data[:_QUOTE_BYTES].decode(errors="replace")
-    return f"{_place_of(problem, data)}; it begins with {begin!r}"
+    return f"{_place_of(problem, data)}; it starts with {begin!r}"
 
 
 def _place_of(problem: Exception, data: bytes) -> str:

@@ -110,7 +110,7 @@ def _address(value: Value) -> httpx2.URL:
         raise BadInput("`url` is not an address; write it as https://example.com/items") from None
     if url.scheme not in _SCHEMES:
         found = f"it has {url.scheme!r}" if url.scheme else "it has none"
-        raise BadInput(f"`url` must begin with http:// or https://; {found}")
+        raise BadInput(f"`url` must start with http:// or https://; {found}")
     if not host:
         raise BadInput("`url` names no host")
     return url

@@ -69,10 +69,10 @@ _IPV6 = {
     "fe80::/10": "the local link",
     "fec0::/10": "a site's own network",
     "ff00::/8": "multicast",
-    # All that is handed out to be reached lies in 2000::/3.
-    "::/3": "not handed out",
-    "4000::/2": "not handed out",
-    "8000::/1": "not handed out",
+    # All that is assigned to be reached is in 2000::/3.
+    "::/3": "not assigned",
+    "4000::/2": "not assigned",
+    "8000::/1": "not assigned",
 }
 SPECIAL: tuple[tuple[Network, str], ...] = (
     *((IPv4Network(block), reason) for block, reason in _IPV4.items()),

@@ -100,7 +100,7 @@ def _text(value: str, _: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotPlain("has half of a surrogate pair, which is no text") from None
+        raise NotPlain("has half of a surrogate pair, which is not text") from None
     return text
 
 

@@ -30,7 +30,9 @@ def places_set(name: str, kind: Kind) -> tuple[Path, ...]:
 def _place(name: str, said: str) -> Path:
     path = Path(said)
     if not path.is_absolute() or not path.exists():
-        raise ConfigError(f"{name} names {said}, which is no whole path of something that is there")
+        raise ConfigError(
+            f"{name} names {said}, which is not the absolute path of something that exists"
+        )
     if path.resolve() == Path("/"):
         raise ConfigError(f"{name} names {said}, which is everything. Name what tasks need.")
     return path.resolve()

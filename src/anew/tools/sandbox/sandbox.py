@@ -180,13 +180,13 @@ def folder_of_tasks(scratch: Path) -> Path:
 def _check_folder(folder: Path, *, home: Path) -> None:
     if is_too_wide(folder, home=home):
         raise NotInSandbox(
-            f"the document lies in {folder}, which holds more than a task in a sandbox may see. "
+            f"the document is in {folder}, which holds more than a task in a sandbox may see. "
             "Move it into a folder of its own."
         )
     if is_out_of_sight(folder, home=home):
         raise NotInSandbox(
-            f"the document lies in {folder}, a hidden folder of a home, which no task in a sandbox "
-            "may see. Move it into a folder whose name does not begin with a dot."
+            f"the document is in {folder}, a hidden folder of a home, which no task in a sandbox "
+            "may see. Move it into a folder whose name does not start with a dot."
         )
 
 

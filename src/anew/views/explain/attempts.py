@@ -138,7 +138,7 @@ class AttemptStory:
         told.tell(event, workbook, *(f"Warning: {one_line(text)}." for text in event.warnings))
         if not told.sentences:
             is_first = event.iteration is not None and event.task_visit == 1
-            item = f"Item {event.iteration} of the loop begins."
+            item = f"Item {event.iteration} of the loop starts."
             told.tell_more(item if is_first else "It is the next task of the step-run.")
         told.until = None
         self._open[place] = told
@@ -191,7 +191,7 @@ class AttemptStory:
             told.sentences.append(f"{event.task} jumped here{wait}.")
             told.head, told.until = f"{event.step}, before {event.to}", event.not_before
         else:
-            told.sentences.append(f"It follows {event.task}, which went on.")
+            told.sentences.append(f"It follows {event.task}, which continued.")
         self._next[place] = told
 
     # --- retries ---------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class AttemptStory:
     def _redelivered(self, event: e.StepRedelivered) -> None:
         why = "handed it back" if event.delivery == 1 else "was lost"
         sentence = (
-            f"Its worker {why}: another one goes on from the last outcome in the log, "
+            f"Its worker {why}: another one continues from the last outcome in the log, "
             "which costs no attempt."
         )
         self._story.mark_odd(event)

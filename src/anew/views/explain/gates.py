@@ -25,7 +25,7 @@ class GateWords(Struct, frozen=True):
         """Why tokens were let into a step, or not."""
         name, who = event.step, _tokens(len(event.tokens))
         if event.error is not None and is_past_limit(event):
-            return f"{name} was not begun: {whole_error(event.error)}."
+            return f"{name} was not started: {whole_error(event.error)}."
         if event.error is not None:
             return f"The admission rules of {name} could not be asked: {whole_error(event.error)}."
         verdict = "let in" if event.allow else "not let in"
@@ -81,13 +81,13 @@ class GateWords(Struct, frozen=True):
 
     def forked(self, event: e.BranchForked) -> str:
         if event.fork is None:
-            return f"{counted(len(event.tokens), 'token')} go on side by side."
+            return f"{counted(len(event.tokens), 'token')} continue side by side."
         return f"Its branches are {forked_text(event)}."
 
     def joined(self, event: e.BranchJoined) -> str:
         if event.fork is None:
             return f"{counted(len(event.tokens), 'token')} met here, and no other can still come."
-        return f"The branches of fork {event.fork} have met: {joined_text(event)}."
+        return f"The branches of split {event.fork} have met: {joined_text(event)}."
 
 
 def _tokens(many: int) -> str:

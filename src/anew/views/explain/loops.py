@@ -54,7 +54,7 @@ class LoopStory(Struct):
         left = [part for n in numbers for part in self.iterations[n].paragraphs]
         sentences = []
         if plain:
-            sentences.append(f"{counted(len(plain), 'iteration')} went well without a retry.")
+            sentences.append(f"{counted(len(plain), 'iteration')} succeeded without a retry.")
         if odd:
             named = listed([str(n) for n in odd], most=NUMBERS_SHOWN)
             ends = f", {failed} failed" if failed else ""

@@ -85,7 +85,7 @@ class RuleWords(Struct, frozen=True):
         match event.directive:
             case DirectiveKind.CONTINUE:
                 counts = f" and it counts as {event.verdict}" if event.verdict else ""
-                return f"so it goes on{counts}"
+                return f"so it continues{counts}"
             case DirectiveKind.BREAK:
                 return f"which ends the {whole} here, done"
             case DirectiveKind.JUMP:
@@ -121,7 +121,7 @@ class RuleWords(Struct, frozen=True):
     def _why_spent(self, event: e.TaskRetryExhausted, count: int | None) -> str:
         made = event.attempt or 1
         if event.reason is not RetryLimit.ATTEMPTS:
-            return f"The next attempt would begin past its max_elapsed; {_made(made)}"
+            return f"The next attempt would start past its max_elapsed; {_made(made)}"
         if not self._is_shared(event, count):
             allowed = f"It allows {counted(event.attempts, 'attempt')} and {_made(made)}"
             return f"{allowed}: they are spent"

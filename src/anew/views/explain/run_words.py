@@ -24,13 +24,13 @@ def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
     """The sentences of an event; `untaken` says why nobody took the failure a run ends with."""
     match event:
         case e.RunRequested():
-            after = f"It goes on in the place of run {event.continues}." if event.continues else ""
+            after = f"It continues in place of run {event.continues}." if event.continues else ""
             return f"Run {event.run} of {event.program} was asked for.", after
         case e.RunStarted():
-            return (f"It begins at {event.entry}.",)
+            return (f"It starts at {event.entry}.",)
         case e.RunPaused() if event.shared_with is not None:
             shared = f"Up to here its log is that of run {event.shared_with}."
-            other = "Another program or workload decided it." if event.decided_by else ""
+            other = "Another program or input decided it." if event.decided_by else ""
             return shared, other, as_sentence(one_line(event.reason or ""))
         case e.RunPaused():
             return sentence_of(event), "Nothing new starts."

@@ -43,7 +43,7 @@ class Story:
         self.refusals: dict[str, list[str]] = {}  # by step, why it was not gone to
         self._attempts = AttemptStory(self)
         self._ways, self._gates = WayWords(sources), GateWords(sources)
-        self._came: dict[int, str] = {ENTRY_TOKEN: "It is where the run begins"}
+        self._came: dict[int, str] = {ENTRY_TOKEN: "It is where the run starts"}
         self._entered: dict[Visit, Paragraph] = {}  # not told yet: the first attempt does
         self._ends: dict[Visit, Paragraph] = {}
         self._gate_events: dict[str | None, Paragraph] = {}
@@ -237,7 +237,7 @@ class Story:
                     return
                 counts = {"total": event.total, "done": event.done, "failed": event.failed}
                 self._counts[visit] = counts
-                ended = f"{event.done:,} of {counted(event.total, 'item')} went well"
+                ended = f"{event.done:,} of {counted(event.total, 'item')} succeeded"
                 loop.opening.tell(event, f"{ended}, {event.failed:,} failed.")
                 self.blocks.append(list(loop.paragraphs()))
 

@@ -22,8 +22,8 @@ _NO_CONDITION = "no condition"
 _AMONG_OPEN = (RouteReason.LABEL, RouteReason.SUGGESTED, RouteReason.WEIGHT, RouteReason.LEXICAL)
 # What a failure that nobody handles does to the run, or to its branch.
 _FAILURES = {
-    FailureEffect.FAIL_FAST: "nothing new starts, what runs goes on to its end, then the run fails",
-    FailureEffect.BEST_EFFORT: "the other tokens go on to their end, then the run fails",
+    FailureEffect.FAIL_FAST: "nothing new starts, what runs may end, then the run fails",
+    FailureEffect.BEST_EFFORT: "the other tokens continue to their end, then the run fails",
     FailureEffect.BRANCH: "its branch ends failed",
 }
 
@@ -87,7 +87,7 @@ class WayWords(Struct, frozen=True):
             for arc in [self.sources.arc(event.step, row["arc"])]
         ]
         word = self.sources.arc_word
-        return f"A fork takes all its {word}s, each as a branch of its own: {listed(ways)}."
+        return f"A split takes all its {word}s, each as a branch of its own: {listed(ways)}."
 
     def answer(self, event: e.NextEvaluated, row: Object, known: Object) -> str:
         """What one arc came to, with its reason."""
@@ -160,7 +160,7 @@ class WayWords(Struct, frozen=True):
         if step.router.mode is RouteMode.PREFERRED:
             stood = [n for n in left if n in open_ways and event.reason in _AMONG_OPEN]
             left = [n for n in left if n not in stood]
-            open_too = f"{self._named(stood)} stood open too." if stood else ""
+            open_too = f"{self._named(stood)} was open too." if stood else ""
             rest = f" {self._named(left)} {_was(left)} not looked at." if left else ""
             return f"{open_too}{rest}".strip()
         return f"{self._named(left)} {_was(left)} not looked at."

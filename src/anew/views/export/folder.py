@@ -144,7 +144,7 @@ class Folder:
     def _refuse_what_is_not_ours(self) -> None:
         if _exported_run(os.path.join(self._target, MANIFEST)) != self._run:
             raise self._refusal(
-                f"is no export of run {self._run}, so --force does not replace it; "
+                f"is not an export of run {self._run}, so --force does not replace it; "
                 "name another folder"
             )
         listed = os.path.join(self._target, FILES)

@@ -71,7 +71,7 @@ function Count({ group, most }: { group: FailureGroup; most: number }): ReactNod
       <strong>{counted(group.count, "run")}</strong>
       {group.dead > 0 && (
         <span className="failure-dead">
-          <ShapeIcon shape="skull" /> {group.dead.toLocaleString("en")} dead
+          <ShapeIcon shape="skull" /> {group.dead.toLocaleString("en")} given up
         </span>
       )}
       {group.retried > 0 && (

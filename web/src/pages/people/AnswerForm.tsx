@@ -78,7 +78,7 @@ function AnswerForm({ answer, onAnswer, children }: AnswerFormProps & { children
       {children}
       {answer.said && (
         <details>
-          <summary>The same without this page</summary>
+          <summary>CLI and API</summary>
           <CommandLines command={commandOf(answer)} />
         </details>
       )}
@@ -87,7 +87,7 @@ function AnswerForm({ answer, onAnswer, children }: AnswerFormProps & { children
 }
 
 function Warning(): ReactNode {
-  return <span className="soft small">The run goes on with it. It cannot be taken back.</span>;
+  return <span className="soft small">The run continues with it. It cannot be taken back.</span>;
 }
 
 function as(by: string): string {

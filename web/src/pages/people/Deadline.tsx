@@ -14,7 +14,7 @@ interface DeadlineProps {
 
 export function Deadline({ deadline, silence }: DeadlineProps): ReactNode {
   if (deadline === null) return <p className="people-deadline soft">No deadline</p>;
-  return <Until deadline={deadline} silence={silence ?? "decides by itself"} />;
+  return <Until deadline={deadline} silence={silence ?? "decides automatically"} />;
 }
 
 function Until({ deadline, silence }: { deadline: string; silence: string }): ReactNode {

@@ -32,7 +32,7 @@ export function GivenNotices({ given, onRead }: GivenNoticesProps): ReactNode {
 function sentence({ asked, said, fate }: Given): string {
   const what = `“${said}” to “${asked.question}”`;
   if (fate === "sending") return `Sending ${what} …`;
-  if (fate === "kept") return `Answered ${what}. ${asked.program} goes on.`;
+  if (fate === "kept") return `Answered ${what}. ${asked.program} continues.`;
   const why = isConflict(fate) ? "It is not open any more" : "It was not taken";
   return `You answered ${what}. ${why}: ${fate.message}`;
 }

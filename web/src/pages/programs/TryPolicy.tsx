@@ -86,7 +86,7 @@ export function TryPolicy({ document, file, dialect, files, runs }: TryPolicyPro
         {registering.error !== null && <Failure error={registering.error} />}
         {registering.data && <NowRegistered registered={registering.data} />}
         <details className="programs-same">
-          <summary>The same without this page</summary>
+          <summary>CLI and API</summary>
           <CommandLines
             command={{
               cli: ["whatif", "--program", lastPart(file), ...chosen],

@@ -70,7 +70,7 @@ function Question({ question, own, onAnswer }: QuestionProps): ReactNode {
         <OfChild run={question.run} own={own} />
         {deadline !== null && (
           <>
-            , decides by itself
+            , decides automatically
             <Due until={deadline} now={null} />
           </>
         )}

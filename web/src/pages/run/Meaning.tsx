@@ -9,17 +9,16 @@ export function Meaning({ state }: { state: State }): ReactNode {
   if (state === "dead") {
     return (
       <p className="small soft">
-        Dead means given up: the workers that had it were lost, as often as its limit allows, and
-        none of them said why. <Link to="/workers">Workers</Link> shows who is there now. Retry it
-        once they stay.
+        Given up: the workers that had it were lost, as often as its limit allows, and none of them
+        reported why. <Link to="/workers">Workers</Link> shows who is there now. Retry it once they
+        stay.
       </p>
     );
   }
   if (state === "parked") {
     return (
       <p className="small soft">
-        Parked means put aside: it takes no worker while it sleeps or waits for a child run, and
-        goes on by itself.
+        It holds no worker while it sleeps or waits for a child run, and continues on its own.
       </p>
     );
   }

@@ -15,7 +15,7 @@ export function StreamNotice({ log, error }: { log: EventLogState; error: Error 
 
 function sentence(log: EventLogState, error: Error | null, isLate: boolean): ReactNode {
   if (isLate) {
-    return "The server cannot be reached. This is what it said last; the page goes on by itself.";
+    return "The server cannot be reached. This is what it said last; the page continues on its own.";
   }
   if (log.refused !== null) return `Not live: ${log.refused.message}`;
   return error === null ? null : `Not up to date: ${error.message}`;

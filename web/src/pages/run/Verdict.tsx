@@ -56,7 +56,10 @@ export function Verdict({ ref, picture, isPast, show, children }: VerdictProps):
 function worded({ verdict, state }: RunPicture): VerdictShown {
   if (state !== "dead") return verdict;
   const { headline } = verdict;
-  return { ...verdict, headline: `Dead: ${headline.charAt(0).toLowerCase()}${headline.slice(1)}` };
+  return {
+    ...verdict,
+    headline: `Given up: ${headline.charAt(0).toLowerCase()}${headline.slice(1)}`,
+  };
 }
 
 /** With the hour in place of a time that counts. */

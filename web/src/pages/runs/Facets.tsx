@@ -9,7 +9,11 @@ import { counted } from "../../words/time";
 import { STATE_ORDER } from "./filter";
 
 // Side by side there is room for a word.
-const SHORT: { [state in State]?: string } = { person: "person", signal: "signal" };
+const SHORT: { [state in State]?: string } = {
+  person: "person",
+  signal: "signal",
+  parked: "timer",
+};
 
 interface FacetsProps {
   facets: RunFacets | undefined;

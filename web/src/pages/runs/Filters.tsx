@@ -118,7 +118,7 @@ function Fields({ filter, programs, onChange }: Omit<FiltersProps, "onClear">): 
           value={filter.fingerprint ?? ""}
           onChange={set("fingerprint")}
           placeholder="any"
-          title="Runs that failed alike: Failures tells the fingerprint"
+          title="Runs that failed alike: Failures shows the fingerprint"
         />
       </label>
       <Choice

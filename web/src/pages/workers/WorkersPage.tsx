@@ -67,7 +67,7 @@ function Workforce({ shown }: { shown: WorkersShown }): ReactNode {
         <h2>{pool === null ? "Workers" : `Workers of pool ${pool}`}</h2>
         <span className="soft small">
           {pool === null ? (
-            "Seen within a day. One that stops in good order is not listed any more."
+            "Seen within a day. One that stops cleanly is not listed any more."
           ) : (
             <button type="button" className="plain" onClick={() => choose(null)}>
               Show all

@@ -19,13 +19,13 @@ export function poolLook(pool: PoolRow): Look {
   if (pool.ready > 0 && pool.busy >= pool.slots) {
     return { word: "full", tone: "late", shape: "bars" };
   }
-  if (pool.busy > 0) return { word: "at work", tone: "busy", shape: "play" };
+  if (pool.busy > 0) return { word: "busy", tone: "busy", shape: "play" };
   return { word: "idle", tone: "calm", shape: "dots" };
 }
 
 export function workerLook(worker: WorkerRow): Look {
   if (!worker.is_alive) return { word: "gone", tone: "bad", shape: "skull" };
-  if (worker.busy > 0) return { word: "at work", tone: "busy", shape: "play" };
+  if (worker.busy > 0) return { word: "busy", tone: "busy", shape: "play" };
   return { word: "idle", tone: "calm", shape: "dots" };
 }
 

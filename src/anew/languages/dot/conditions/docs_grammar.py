@@ -75,7 +75,9 @@ def _scan(text: str) -> list[_Token]:
         if match.lastgroup == "other":
             mark = match.group()
             raise ConditionError(
-                f"{mark!r} is no operator here", position, suggestion=f"Write {_INSTEAD[mark]!r}."
+                f"{mark!r} is not an operator here",
+                position,
+                suggestion=f"Write {_INSTEAD[mark]!r}.",
             )
         if match.lastgroup != "space":
             tokens.append(_Token(match.lastgroup or "", match.group(), position))
@@ -130,7 +132,9 @@ class _Parser:
         upper = token.text.upper().replace("-", "_")
         if token.kind == "name" and upper in _WORDS and token.text != upper:
             return ConditionError(
-                f"{token.text!r} is no operator", token.at, suggestion=f"Did you mean {upper!r}?"
+                f"{token.text!r} is not an operator",
+                token.at,
+                suggestion=f"Did you mean {upper!r}?",
             )
         found = repr(token.text) if token.text else "the end"
         suggestion = None

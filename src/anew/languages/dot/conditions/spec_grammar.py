@@ -89,7 +89,7 @@ def _no_key(clause: str, at: int) -> ConditionError:
     negated = _KEY.fullmatch(clause[1:].strip()) if clause.startswith("!") else None
     if negated is not None:
         return ConditionError(
-            "'!' is no operator here", at, suggestion=f"Write {negated.group()}!=true."
+            "'!' is not an operator here", at, suggestion=f"Write {negated.group()}!=true."
         )
     return ConditionError(
         f"expected a key, found {clause[:20]!r}",
@@ -112,8 +112,8 @@ def _value(written: str, at: int) -> str:
     if word is not None:
         suggestion = "Write && instead." if word.group(1) == "AND" else _ONE_EDGE
         raise ConditionError(
-            f"{word.group(1)!r} is no operator here", at + word.start(1), suggestion=suggestion
+            f"{word.group(1)!r} is not an operator here", at + word.start(1), suggestion=suggestion
         )
     if written.startswith("="):
-        raise ConditionError("'==' is no operator here", at, suggestion="Write one '='.")
+        raise ConditionError("'==' is not an operator here", at, suggestion="Write one '='.")
     return written

@@ -122,7 +122,7 @@ def _to_docs(tree: Tree) -> str:
         case Compare(left=ContextKey() as key, right=ConditionLiteral(value=str() as value)):
             return _comparison_in_docs(tree.sign, key, value)
         case _:
-            raise _Untranslatable("this is no condition of the spec dialect")
+            raise _Untranslatable("this is not a condition of the spec dialect")
 
 
 def _comparison_in_docs(sign: str, key: ContextKey, value: str) -> str:

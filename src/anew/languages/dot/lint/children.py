@@ -10,7 +10,7 @@ from anew.languages.dot.attributes import shown
 from anew.languages.dot.children import CHILD_TYPES, child_of, child_stated
 from anew.languages.dot.compilation import GraphCompilation
 
-_REMEDY = "Put it there, or correct the path, which begins at the document's folder."
+_REMEDY = "Put it there, or correct the path, which starts at the document's folder."
 
 
 def check_children(c: GraphCompilation) -> None:

@@ -46,7 +46,7 @@ def _check_alike(c: GraphCompilation, node: Node) -> None:
         other = by_text.setdefault(plain.casefold(), label)
         if other != label:
             message = f"the choices {shown(other)} and {shown(label)} say the same"
-            remedy = "Give one of them other words: only an answer with its exact label tells them."
+            remedy = "Give one of them other words: only its exact label distinguishes them."
             c.report("choice-clash", _place(edge), f"{message} but for case and key", remedy)
             continue
         if key is None:

@@ -64,7 +64,7 @@ def _check_unused(c: GraphCompilation, edge: Edge) -> None:
     if said is None or c.role(edge.source) is not Role.FORK:
         return
     if c.is_first("condition-unused", said):
-        message = f"the fork {edge.source!r} takes all of its edges, whatever their conditions"
+        message = f"the split {edge.source!r} takes all of its edges, whatever their conditions"
         remedy = "Put a diamond into the branch, or remove the condition."
         c.report("condition-unused", said.span, message, remedy)
 

@@ -86,9 +86,9 @@ def _check_restarts(c: GraphCompilation, branches: _Branches, name: str) -> None
     for edge in c.leaving[name]:
         if restarts(edge):
             message = (
-                f"the edge from {name!r} begins the run anew inside a branch of {branches.fork!r}"
+                f"the edge from {name!r} restarts the run inside a branch of {branches.fork!r}"
             )
-            remedy = f"Lead it to {branches.join!r}, and begin anew behind that node."
+            remedy = f"Lead it to {branches.join!r}, and restart behind that node."
             c.report("restart-in-branch", edge.target_span, message, remedy)
 
 

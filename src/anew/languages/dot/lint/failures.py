@@ -40,7 +40,7 @@ def _check_targets(c: GraphCompilation, holder: Holder, owner: str) -> None:
         if not c.is_first(rule, found):
             continue
         word = found.raw.strip()
-        message = f"{key} of {owner} is {shown(word)}, which is no node"
+        message = f"{key} of {owner} is {shown(word)}, which is not a node"
         c.report(rule, found.span, message, c.suggestions.remedy(word, c.graph.nodes))
 
 

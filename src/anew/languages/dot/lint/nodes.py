@@ -72,7 +72,7 @@ def _check_shape(
     assert shape is not None  # without one it is a box, which is known
     if not c.is_first(_handlers(c), shape):
         return
-    message = f"node {node.id!r} has the shape {shown(shape.raw)}, which stands for no type here"
+    message = f"node {node.id!r} has the shape {shown(shape.raw)}, which means no type here"
     ends = [END_SHAPE] if c.is_docs else []
     remedy = listed([*ends, *SHAPES[c.dialect], *known.shapes, *mapped])
     if c.is_docs and shape_of(node) == END_SHAPE:
@@ -98,7 +98,7 @@ def _check_confusion(c: GraphCompilation, node: Node, mapped: Mapping[str, str])
         remedy = 'To run the child write shape=house, or shape_map="hexagon:stack.manager_loop".'
         c.report("shape-confusion", shape.span, message, remedy)
     if c.is_docs and shape_of(node) == "hexagon" and any(map(_ACCELERATOR.match, said)):
-        message = f"node {node.id!r} is a hexagon, which forks here, but its edges offer choices"
+        message = f"node {node.id!r} is a hexagon, which splits here, but its edges offer choices"
         remedy = 'To ask a person write shape=house, or dialect="spec".'
         c.report("shape-confusion", shape.span, message, remedy)
 

@@ -71,7 +71,7 @@ def _check_value(c: GraphCompilation, attribute: Attribute, check: Check) -> Non
 def _unknown(
     c: GraphCompilation, attribute: Attribute, known: Mapping[str, Check], of: str
 ) -> None:
-    message = f"{attribute.key!r} is no attribute of {of} in the {c.dialect} dialect"
+    message = f"{attribute.key!r} is not an attribute of {of} in the {c.dialect} dialect"
     if attribute.key in WITHOUT_EFFECT:
         message = f"{attribute.key!r} of {of} has no effect"
     remedy, is_misspelt = _remedy(c, attribute.key, known)

@@ -71,7 +71,7 @@ def read_forms(c: Compilation, step: MapNode, name: str, holder: Span) -> list[T
 
 def _report_type(c: Compilation, step: MapNode) -> None:
     if "tool" in step and "type" in step:
-        c.ignored(step.entries["type"], "beside `tool`", "Remove it; `kind` names the tool.")
+        c.ignored(step.entries["type"], "next to `tool`", "Remove it; `kind` names the tool.")
 
 
 def _on_step(
@@ -171,7 +171,7 @@ def _labelled(c: Compilation, entry: Entry, item: Item) -> TaskForm:
             c.noncanonical(
                 "strict.task-form",
                 entry.place,
-                "`tool` stands inside a label",
+                "`tool` is inside a label",
                 "`- label: {kind: …}`",
             )
         source = node if _wrapped(node) is None else None

@@ -67,7 +67,7 @@ def _rule(c: Compilation, item: Item, dialect: Dialect) -> Item:
     c.check_keys(node, _IN_RULE, "a rule")
     otherwise, condition = node.get("else"), node.get("when") or node.get("expr")
     if "when" in node and "expr" in node:
-        c.ignored(node.entries["expr"], "beside `when`", "Keep one of the two.")
+        c.ignored(node.entries["expr"], "together with `when`", "Keep one of the two.")
     if condition is None and "then" in node:
         _note_shape(c, item.place)
     if otherwise is not None and not is_null(otherwise.node):
@@ -112,7 +112,7 @@ def _broken(item: Item) -> Item:
 def _report_ignored(c: Compilation, node: MapNode, keys: AbstractSet[str], beside: str) -> None:
     for key, entry in node.entries.items():
         if key in keys:
-            c.ignored(entry, f"beside `{beside}`", f"Move it into `{beside}`, or remove it.")
+            c.ignored(entry, f"next to `{beside}`", f"Move it into `{beside}`, or remove it.")
 
 
 def _in_else(c: Compilation, otherwise: Entry, dialect: Dialect) -> Entry | None:

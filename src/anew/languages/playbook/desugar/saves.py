@@ -33,7 +33,7 @@ _OWN_TASK = "the storage task itself, with its rules, at the end of the pipeline
 REFUSED_WORDS: Mapping[str, str] = {
     "when": "a rule of the task before it: `{when: …, then: {do: break}}`",
     "on": "an arc to a step that stores: `{step: …, when: \"{{ event.name == 'step.failed' }}\"}`",
-    "spec": "what it holds beside `storage`",
+    "spec": "what it holds apart from `storage`",
     "format": "a `python` task that writes the file",
     "retry": _OWN_TASK,
     "eval": _OWN_TASK,
@@ -245,7 +245,7 @@ def _sql_save(
     statement = next((fields[name] for name in _COMMANDS if name in fields), None)
     if statement is None:
         return _table_save(c, save, fields, data)
-    _report_unused(c, fields, ("table", "mode", "key"), f"beside `{statement.key}`")
+    _report_unused(c, fields, ("table", "mode", "key"), f"next to `{statement.key}`")
     rest = {name: found for name, found in save.inputs.items() if name not in _COMMANDS}
     inputs = {"command": statement, **_with_data(c, rest, "params", data)}
     return Save(save.entry, save.kind, inputs, {})

@@ -131,7 +131,7 @@ def loop_of(c: Compilation, entry: Entry) -> Entry:
         return entry
     beside = [found for found in node if found.key in _LOOP_SETTINGS]
     for found in beside:
-        message = f"`{found.key}` stands on the loop"
+        message = f"`{found.key}` is on the loop"
         canonical = f"`loop: {{spec: {{{found.key}: …}}}}`"
         c.noncanonical("strict.place", found.place, message, canonical)
     spec = node.get("spec")

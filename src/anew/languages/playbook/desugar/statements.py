@@ -102,7 +102,7 @@ def _check_key(
         c.report("save.key", node.span, message, c.suggestions.remedy(node.text, columns.entries))
     names = {node.text for node in key}
     if not unknown and mode is Mode.UPDATE and names >= columns.entries.keys():
-        message = "`mode: update` has no column to change beside its key"
+        message = "`mode: update` has no column to change other than its key"
         c.report("save.key", key[0].span, message, "Add the columns to change to `data`.")
         return False
     return not unknown

@@ -180,7 +180,7 @@ def _with_step_fields(c: Compilation, node: MapNode, forms: list[TaskForm]) -> l
         if key == "set":
             report_unsupported(c, entry, _SET_REMEDY)
         else:
-            message = f"`{key}` stands on a step with {len(forms)} tasks; it belongs to one of them"
+            message = f"`{key}` is on a step with {len(forms)} tasks; it belongs to one of them"
             c.report(
                 "policy.misplaced", entry.place, message, "Move it to the task it is meant for."
             )
@@ -203,8 +203,8 @@ def _report_outside(c: Compilation, tool: Entry | None) -> None:
     for node in (item.node for item in tool.node.items):
         label = _label_beside_spec(node)
         if label is not None and isinstance(node, MapNode):
-            message = f"`spec` stands beside the label {label!r}, where it has no effect"
-            remedy = f"Indent it: `spec` belongs under {label!r}, beside `kind`."
+            message = f"`spec` is next to the label {label!r}, where it has no effect"
+            remedy = f"Indent it: `spec` belongs under {label!r}, next to `kind`."
             c.report("key.unknown", node.entries["spec"].place, message, remedy)
 
 

@@ -120,8 +120,8 @@ def _inputs(
             _take(c, inputs, entry, kind, may_label=_may_label(form, entry))
     for entry in spec or ():
         if entry.key not in SPEC_KEYS and kind is not None:
-            message = f"`{entry.key}` stands under `spec`"
-            c.noncanonical("strict.spec-input", entry.place, message, "it beside `kind`")
+            message = f"`{entry.key}` is under `spec`"
+            c.noncanonical("strict.spec-input", entry.place, message, "it next to `kind`")
             if kind.canonical(entry.key) not in inputs:
                 _take(c, inputs, entry, kind, also=SPEC_KEYS)
             if entry.key in TASK_KEYS or entry.key == "kind":
@@ -198,7 +198,7 @@ def _settings(
         if (entry.key in SPEC_KEYS or kind is None) and not is_rewritten:
             yield entry
     if beside is not None and not is_input and (spec is None or "timeout" not in spec):
-        message = f"`{beside.key}` stands on the task"
+        message = f"`{beside.key}` is on the task"
         c.noncanonical("strict.place", beside.place, message, _TIMEOUT_FORM)
         yield made.renamed(beside, "timeout")
     if policy is not None and (spec is None or spec.get("policy") is not policy):

@@ -124,7 +124,7 @@ def _address(given: Mapping[str, Value]) -> str | None:
         url = httpx2.URL()
     if url.scheme not in ("http", "https") or not url.host:
         # It may hold a password, so it is not quoted.
-        raise BadInput("base_url must be an address that begins with http:// or https://")
+        raise BadInput("base_url must be an address that starts with http:// or https://")
     return str(url)
 
 

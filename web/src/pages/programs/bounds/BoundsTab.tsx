@@ -18,7 +18,7 @@ export function BoundsTab({ program }: { program: ProgramShown }): ReactNode {
   }
   if (found.data.bounds === null) {
     const why = found.data.findings.find((one) => one.rule === "bounds")?.message;
-    return <Notice tone="late">There is no worst case to tell: {why ?? "see its errors."}</Notice>;
+    return <Notice tone="late">There is no worst case to show: {why ?? "see its errors."}</Notice>;
   }
   const report = boundsReport(found.data.bounds);
   return (

@@ -53,11 +53,11 @@ export function Register(): ReactNode {
         >
           {name === null || isEmpty ? "Register" : `Register ${name}`}
         </button>
-        {!isEmpty && hasErrors && <span className="soft">Mend the errors first.</span>}
+        {!isEmpty && hasErrors && <span className="soft">Fix the errors first.</span>}
       </div>
       {registering.data && <NowRegistered registered={registering.data} />}
       <details className="programs-same">
-        <summary>The same without this page</summary>
+        <summary>CLI and API</summary>
         <CommandLines
           command={{
             cli: ["register", source.file ?? "FILE"],

@@ -15,7 +15,7 @@ export function LikeNotice({ run, withheld }: LikeNoticeProps): ReactNode {
     <Notice tone={withheld.length > 0 ? "late" : "calm"}>
       Filled in like run <Link to={`/runs/${run}`}>{run}</Link>.
       {withheld.length > 0 &&
-        ` Not told whole, because they are large or secret: ${withheld.join(", ")}. Give them yourself.`}
+        ` Not shown in full, because they are large or secret: ${withheld.join(", ")}. Give them yourself.`}
     </Notice>
   );
 }

@@ -36,7 +36,7 @@ export function StartTab({ program, isNewest }: StartTabProps): ReactNode {
   if (found.data === undefined) {
     return found.error ? <Failure error={found.error} /> : <Loading what="what it asks for" />;
   }
-  if (run.isLoading) return <Loading what={`the workload of run ${like}`} />;
+  if (run.isLoading) return <Loading what={`the input of run ${like}`} />;
   const fields = found.data.workload;
   const filled = run.data === undefined ? EMPTY : filledLike(fields, run.data.workload);
   return (
@@ -79,7 +79,7 @@ function StartForm({ fields, filled, program, isNewest }: StartFormProps): React
   return (
     <form className="sheet stack programs-start" onSubmit={submit} aria-label="Start a run">
       <h2>Workload</h2>
-      {fields.length === 0 && <p className="soft">The document names no values to begin with.</p>}
+      {fields.length === 0 && <p className="soft">The document names no values to start with.</p>}
       {fields.map((field) => (
         <FieldInput
           key={field.name}
@@ -95,7 +95,7 @@ function StartForm({ fields, filled, program, isNewest }: StartFormProps): React
         <TextField
           name="A JSON object, laid under the values above"
           value={more}
-          wrong={others === null ? "This is no JSON object yet." : null}
+          wrong={others === null ? "This is not valid JSON object yet." : null}
           onChange={setMore}
         />
       </details>

@@ -34,7 +34,7 @@ export function readField(field: WorkloadField, typed: string | boolean): Read {
 function readNumber(text: string): Read {
   const number = Number(text);
   const isNumber = text.trim() !== "" && Number.isFinite(number);
-  return isNumber ? { value: number } : { wrong: "This is no number." };
+  return isNumber ? { value: number } : { wrong: "This is not a number." };
 }
 
 function readJson(text: string, type: string): Read {
@@ -45,7 +45,7 @@ function readJson(text: string, type: string): Read {
     if (isFit) return { value };
     return { wrong: `This is JSON, but no ${type === "array" ? "list" : "object"}.` };
   } catch {
-    return { wrong: "This is no JSON yet." };
+    return { wrong: "This is not valid JSON yet." };
   }
 }
 

@@ -62,15 +62,18 @@ function Asked({ picture, played, source, onClose }: ForkWithProps & { picture: 
         path,
         body,
       }}
-      confirm="Begin the new run"
+      confirm="Start the new run"
       isBlocked={!isFit}
       onDone={({ run }) => go(`/runs/${run}`)}
       onClose={onClose}
     >
-      <p>A new run goes on under the changed document. It calls what it calls: this is no play.</p>
+      <p>
+        A new run continues under the changed document. It calls what it calls: this is not a
+        simulation.
+      </p>
       {steps.length > 0 && (
         <label className="field">
-          Begin with the latest visit of
+          Start with the latest visit of
           <select value={step ?? ""} onChange={(event) => setStep(event.target.value)}>
             {steps.map((name) => (
               <option key={name}>{name}</option>

@@ -52,7 +52,7 @@ export function Outcome({ shown, source, isOld }: OutcomeProps): ReactNode {
         )}
         {report.changes.length > 0 && (
           <>
-            <dt>changed besides</dt>
+            <dt>changed as well</dt>
             <dd>{report.changes.join("; ")}</dd>
           </>
         )}

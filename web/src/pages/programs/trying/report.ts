@@ -122,7 +122,7 @@ export function verdict(report: WhatifReport): string {
   const parts = [
     saved > 0 && `${counted(saved, "failed run")} would have ended well`,
     lost > 0 && `${counted(lost, "run that was done", "runs that were done")} would have failed`,
-    open > 0 && `${counted(open, "run")} cannot be told for certain`,
+    open > 0 && `${counted(open, "run")} cannot be decided for certain`,
   ].filter((part) => part !== false);
   const whole = parts.length ? parts.join("; ") : "every run would have ended as it did";
   return `Of ${counted(report.runs, "run")}: ${whole}.`;

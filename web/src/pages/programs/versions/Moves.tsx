@@ -39,7 +39,7 @@ export function Moves({ name, version, moves }: MovesProps): ReactNode {
               </button>
             ) : (
               <span>
-                goes on as <Link to={`/runs/${moved[run]}`}>{moved[run]}</Link>
+                continues as <Link to={`/runs/${moved[run]}`}>{moved[run]}</Link>
               </span>
             )}
           </li>
@@ -95,7 +95,9 @@ function MoveDialog({ name, version, run, onDone, onClose }: MoveDialogProps): R
       onDone={(begun) => onDone(begun.run)}
       onClose={onClose}
     >
-      <p>A new run goes on under version {version} where this one stands; this one is cancelled.</p>
+      <p>
+        A new run continues under version {version} where this one stands; this one is cancelled.
+      </p>
       <Foreseen found={found} />
     </ActionDialog>
   );

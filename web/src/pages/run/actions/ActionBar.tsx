@@ -43,7 +43,7 @@ export function ActionBar({ picture, at, onAsk }: ActionBarProps): ReactNode {
           type="button"
           className={isPaused ? "main" : undefined}
           aria-keyshortcuts="p"
-          title={isPaused ? "Let it go on (p)" : "Start nothing more for now (p)"}
+          title={isPaused ? "Resume it (p)" : "Start nothing more for now (p)"}
           {...held}
           onClick={() => onAsk({ act: isPaused ? "resume" : "pause" })}
         >

@@ -42,7 +42,7 @@ export function ActionDialog<Answer>(props: ActionDialogProps<Answer>): ReactNod
         {props.children}
         {action.error !== null && <Failure error={action.error} />}
         <details className="run-same">
-          <summary>The same without this page</summary>
+          <summary>CLI and API</summary>
           <CommandLines command={command} />
         </details>
         <div className="row run-decide">

@@ -26,7 +26,7 @@ export function AnswerDialog({ question, answer, onDone, onClose }: AnswerDialog
       onDone={() => onDone(`The answer of ${question.step} was kept: ${answer}.`)}
     >
       <p className="run-question">{question.question}</p>
-      <p className="soft">The run goes on with this answer. It cannot be taken back.</p>
+      <p className="soft">The run continues with this answer. It cannot be taken back.</p>
       <LogField label="Your name, for the log" value={name} onChange={setName} />
     </ActionDialog>
   );

@@ -20,7 +20,7 @@ export function CutChoice({ picture, cut, onChange }: CutChoiceProps): ReactNode
   return (
     <>
       <label className="field">
-        Begin
+        Start
         <select
           value={cut.step ?? ""}
           onChange={({ target }) => onChange({ ...cut, step: target.value || null })}

@@ -44,14 +44,14 @@ export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogPr
     <ActionDialog<RunStarted>
       title="Fork this run"
       command={{ cli: cliOf(picture, wanted), method: "POST", path, body }}
-      confirm="Begin the new run"
+      confirm="Start the new run"
       isBlocked={!isFit || !found.isSettled || found.isError || hasMisfits}
       onClose={onClose}
       onDone={(begun) => onDone(<Begun run={begun.run} />)}
     >
       <CutChoice picture={picture} cut={cut} onChange={setCut} />
       <label className="field">
-        Changes to the workload: a JSON object, laid over it
+        Changes to the input: a JSON object, laid over it
         <textarea
           rows={3}
           spellCheck={false}
@@ -61,10 +61,10 @@ export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogPr
           aria-invalid={changes === null}
           onChange={(event) => setWorkload(event.target.value)}
         />
-        {changes === null && <span className="run-wrong">This is no JSON object yet.</span>}
+        {changes === null && <span className="run-wrong">This is not valid JSON object yet.</span>}
       </label>
       <details className="small">
-        <summary>The workload of this run</summary>
+        <summary>The input of this run</summary>
         <JsonView value={picture.workload} />
       </details>
       <OtherDocument picture={picture} chosen={chosen} onChange={setChosen} />

@@ -30,7 +30,7 @@ export function OtherDocument({ picture, chosen, onChange }: OtherDocumentProps)
   return (
     <>
       <label className="field">
-        Go on under
+        Continue under
         <select
           value={chosen.kind === "version" ? String(chosen.version) : chosen.kind}
           onChange={(event) => choose(event.target.value)}

@@ -22,7 +22,7 @@ export function Preview({ preview }: { preview: PreviewShown }): ReactNode {
       </p>
       {misfits.length > 0 && (
         <Notice tone="bad">
-          <p>It cannot go on there:</p>
+          <p>It cannot continue there:</p>
           <ul>
             {misfits.map((misfit, number) => (
               <li key={number}>
@@ -41,7 +41,7 @@ export function Preview({ preview }: { preview: PreviewShown }): ReactNode {
       <dl className="facts small">
         <Group name="kept" lines={preview.reused.map(kept)} />
         <Group
-          name="goes on"
+          name="continues"
           lines={preview.again.map((one) => `${place(one.step, one.iteration)} ${one.does}`)}
         />
         <Group

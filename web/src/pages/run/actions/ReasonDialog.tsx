@@ -21,20 +21,20 @@ const WORDS: { [change in Change]: Words } = {
   cancel: {
     title: "Cancel this run",
     confirm: "Cancel the run",
-    will: "Calls at work are stopped, nothing more starts, and its child runs end too. A cancelled run cannot go on; a fork of it can.",
+    will: "Running calls are stopped, nothing more starts, and its child runs end too. A cancelled run cannot continue; a fork of it can.",
     done: "The run was cancelled.",
   },
   pause: {
     title: "Pause this run",
     confirm: "Pause the run",
-    will: "Calls at work may end. Nothing more starts until the run is resumed.",
+    will: "Running calls may end. Nothing more starts until the run is resumed.",
     done: "The run is paused.",
   },
   resume: {
     title: "Resume this run",
     confirm: "Resume the run",
     will: "What was held starts again. Waits that ran out in the meantime are over at once.",
-    done: "The run goes on.",
+    done: "The run continues.",
   },
 };
 

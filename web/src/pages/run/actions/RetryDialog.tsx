@@ -27,7 +27,7 @@ export function RetryDialog({ picture, step, onDone, onClose }: RetryDialogProps
     <ActionDialog<RunStarted>
       title="Retry from a step"
       command={{ cli: ["retry", picture.run, "--from", from], method: "POST", path, body }}
-      confirm="Begin the new run"
+      confirm="Start the new run"
       isBlocked={!found.isSettled || found.isError || hasMisfits}
       onClose={onClose}
       onDone={(begun) => onDone(<Begun run={begun.run} />)}
@@ -61,7 +61,7 @@ export function stepsOf(picture: RunPicture): string[] {
 export function Begun({ run }: { run: string }): ReactNode {
   return (
     <>
-      Run <Link to={`/runs/${run}`}>{run}</Link> was begun.
+      Run <Link to={`/runs/${run}`}>{run}</Link> was started.
     </>
   );
 }

@@ -36,7 +36,7 @@ export function SignalDialog({ signal: awaited, onDone, onClose }: SignalDialogP
       onClose={onClose}
       onDone={() => onDone(`The signal ${signal} was sent.`)}
     >
-      <p>Step {awaited.step} goes on with it, and has what it carries as its result.</p>
+      <p>Step {awaited.step} continues with it, and has what it carries as its result.</p>
       <label className="field">
         What it carries: JSON, or nothing
         <textarea
@@ -47,7 +47,7 @@ export function SignalDialog({ signal: awaited, onDone, onClose }: SignalDialogP
           aria-invalid={payload === null}
           onChange={(event) => setText(event.target.value)}
         />
-        {payload === null && <span className="run-wrong">This is no JSON yet.</span>}
+        {payload === null && <span className="run-wrong">This is not valid JSON yet.</span>}
       </label>
     </ActionDialog>
   );

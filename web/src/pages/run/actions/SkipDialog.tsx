@@ -79,10 +79,10 @@ function will(wait: WaitShown | undefined): string {
     return "Every delay of a retry or a jump ends now, and so does every sleep.";
   const name = place(wait.step, wait.iteration);
   if (wait.doing === "sleep") return `The sleep of ${name} ends now, with its ordinary result.`;
-  if (wait.doing === "jump") return `${name} goes on now. Its limits stay as they are.`;
+  if (wait.doing === "jump") return `${name} continues now. Its limits stay as they are.`;
   return `Attempt ${wait.attempt} of ${name} starts now. Its number and its limits stay as they are.`;
 }
 
 function done(wait: WaitShown | undefined): string {
-  return wait === undefined ? "The waits were ended." : `${wait.step} goes on now.`;
+  return wait === undefined ? "The waits were ended." : `${wait.step} continues now.`;
 }

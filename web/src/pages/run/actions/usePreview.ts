@@ -20,7 +20,7 @@ export function usePreview(
     queryFn: async () => {
       const asked = { ...(JSON.parse(still ?? "{}") as object), dry_run: true };
       const answer = await inquire<RunForked>(path, asked);
-      if (answer.preview === undefined) throw new Error("The server told no preview.");
+      if (answer.preview === undefined) throw new Error("The server sent no preview.");
       return answer.preview;
     },
     enabled: still !== null,

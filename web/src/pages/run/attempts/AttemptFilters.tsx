@@ -38,7 +38,7 @@ export function AttemptFilters(props: AttemptFiltersProps): ReactNode {
         <span className="soft">
           After event {since.toLocaleString("en")}.{" "}
           <button type="button" className="plain" onClick={() => props.onSince(0)}>
-            From the beginning
+            From the start
           </button>
         </span>
       )}

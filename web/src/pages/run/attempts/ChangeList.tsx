@@ -23,7 +23,7 @@ export function ChangeList({ changes, label }: ChangeListProps): ReactNode {
         ))}
       </ul>
       {changes.length === CHANGES_MAX && (
-        <p className="soft small">Only the first {CHANGES_MAX} differences are told.</p>
+        <p className="soft small">Only the first {CHANGES_MAX} differences are shown.</p>
       )}
     </>
   );

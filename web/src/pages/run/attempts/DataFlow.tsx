@@ -50,7 +50,7 @@ function patchesOf({ patches }: AttemptWhole): JsonObject | null {
 }
 
 function noOutcome({ status }: AttemptWhole): string {
-  if (status === "working") return "It is at work.";
+  if (status === "working") return "It is running.";
   return status === "ok" ? "It ended well and returned nothing." : "It ended without an outcome.";
 }
 

@@ -6,7 +6,7 @@ import type { Look } from "../../../words/states";
 const LOOKS: { [status in AttemptShown["status"]]: Look } = {
   ok: { word: "ok", tone: "good", shape: "tick" },
   error: { word: "error", tone: "bad", shape: "cross" },
-  working: { word: "at work", tone: "busy", shape: "play" },
+  working: { word: "running", tone: "busy", shape: "play" },
   lost: { word: "worker lost", tone: "late", shape: "skull" },
   cancelled: { word: "cancelled", tone: "cut", shape: "slash" },
 };

@@ -99,7 +99,7 @@ function NewestDiff({ document, newest }: { document: RunDocument; newest: numbe
   return (
     <>
       <p className="small soft">
-        A fork can go on under version {newest}.{" "}
+        A fork can continue under version {newest}.{" "}
         <Link to={`/programs/${encodeURIComponent(name)}`}>All versions</Link>
       </p>
       <DiffView

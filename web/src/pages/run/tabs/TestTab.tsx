@@ -83,7 +83,7 @@ function Scenario({ picture }: { picture: RunPicture }): ReactNode {
       </div>
       <SourceView text={found.data} label="Scenario" />
       <details className="run-same">
-        <summary>The same without this page</summary>
+        <summary>CLI and API</summary>
         <CommandLines command={{ cli: ["record", run, "-o", name], method: "GET", path }} />
       </details>
     </>

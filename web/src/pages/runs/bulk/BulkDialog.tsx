@@ -105,8 +105,8 @@ function Asking(props: AskingProps): ReactNode {
       <p role="status">{willSay(action, preview, "filter" in meant)}</p>
       {canStart && action === "retry" && (
         <p className="soft small">
-          Each goes on as a new run, and stays as it is. One that somebody retries meanwhile is left
-          alone, and you are told which.
+          Each continues as a new run, and stays as it is. One that somebody retries meanwhile is
+          left alone, and the page names it.
         </p>
       )}
       {canStart && (action === "cancel" || action === "pause") && (

@@ -50,7 +50,7 @@ export function Doing({ action, work, progress, count, onClose }: DoingProps): R
         )}
         {!work.isWorking && !isOver && (
           <button type="button" className="main" onClick={work.goOn}>
-            Go on
+            Continue
           </button>
         )}
         {!work.isWorking && (

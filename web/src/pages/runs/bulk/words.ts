@@ -20,7 +20,7 @@ export const ACTIONS: { [action in BulkAction]: Said } = {
   retry: {
     verb: "Retry",
     will: (runs) => `retry ${runs}`,
-    cannot: ["cannot be retried as it stands", "cannot be retried as they stand"],
+    cannot: ["cannot be retried in its state", "cannot be retried in their state"],
     past: "retried",
     isHarm: false,
   },
@@ -34,7 +34,7 @@ export const ACTIONS: { [action in BulkAction]: Said } = {
   pause: {
     verb: "Pause",
     will: (runs) => `pause ${runs}`,
-    cannot: ["cannot be paused as it stands", "cannot be paused as they stand"],
+    cannot: ["cannot be paused in its state", "cannot be paused in their state"],
     past: "paused",
     isHarm: false,
   },

@@ -109,7 +109,7 @@ function Due({ at, isLeft }: { at: string; isLeft: boolean }): ReactNode {
 }
 
 function words(job: OpenJob): string {
-  if (job.is_leased) return ", at work";
+  if (job.is_leased) return ", running";
   switch (job.reason) {
     case "ready":
       return ", waits for a worker";
