@@ -1,8 +1,8 @@
 """Measure this checkout beside another one, in turns: did a change make anything slower?
 
 `python -m bench.versions ../before` plays the durable workloads with both, each sample in a process
-of its own. The other checkout gives its `src` alone; what plays it is this checkout's, so that
-both do the same. Prints a table, or with `--json` a list, like `python -m bench`.
+of its own. Each plays its own workloads (`bench/durable`), because they name modules of `src`; keep
+those the same in both. Prints a table, or with `--json` a list, like `python -m bench`.
 """
 
 from __future__ import annotations
@@ -38,23 +38,24 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print a JSON list of rows")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of each side ({ROUNDS})")
     asked = parser.parse_args(words)
-    sources = asked.other.resolve() / "src"
-    if not (sources / "anew").is_dir():
+    other = asked.other.resolve()
+    if not (other / "src" / "anew").is_dir():
         parser.error(f"{asked.other} is no checkout of Anew: there is no src/anew in it")
     if unknown := sorted(set(asked.names) - set(WORKLOADS)):
         parser.error(f"there is no workload {unknown[0]!r}; there are {', '.join(WORKLOADS)}")
     print(machine_line(), file=sys.stderr if asked.json else sys.stdout, flush=True)
     rows = [
         complete(row)
-        for work in _measured(sources, asked.names or list(WORKLOADS), asked.rounds)
+        for work in _measured(other, asked.names or list(WORKLOADS), asked.rounds)
         for row in work.rows
     ]
     print(json.dumps(rows, indent=1, ensure_ascii=False) if asked.json else "\n".join(table(rows)))
     return 0
 
 
-def _measured(sources: Path, names: Sequence[str], rounds: int) -> Iterator[Workload]:
-    before = Side("the other version", ("env", f"PYTHONPATH={sources}", *ANEW.command))
+def _measured(other: Path, names: Sequence[str], rounds: int) -> Iterator[Workload]:
+    there = ("env", "-C", str(other), f"PYTHONPATH={other / 'src'}")
+    before = Side("the other version", (*there, *ANEW.command))
     for name in names:
         size, title, unit = WORKLOADS[name]
         say(title)
