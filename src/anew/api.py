@@ -149,20 +149,20 @@ class EmbeddedEngine:
         """Return when a run has ended, or when nobody but people can move it on."""
         archive = self.embedded.database.archive
         while True:
-            still = await self.embedded.people.until_blocked(run)
-            following = None if still else await successor(archive, run)
+            blocked = await self.embedded.people.until_blocked(run)
+            following = None if blocked else await successor(archive, run)
             if following is None:
-                return await self._ending(run, still)
+                return await self._ending(run, blocked)
             await self.embedded.adopt([following])
             run = following
 
-    async def _ending(self, run: RunId, still: BlockedOn | None) -> Ending:
+    async def _ending(self, run: RunId, blocked: BlockedOn | None) -> Ending:
         archive = self.embedded.database.archive
         row = await archive.run(run)
         assert row is not None
         last = await archive.events(run, after=row.version - 1, limit=1)
         result = last[0].result if last and isinstance(last[0], RunDone) else None
-        questions, signals = (still.questions, still.signals) if still else ([], [])
+        questions, signals = (blocked.questions, blocked.signals) if blocked else ([], [])
         return Ending(run, row.status, result, row.error, questions, signals)
 
     async def resume(self, run: RunId) -> bool:

@@ -431,7 +431,7 @@ workflow:
         (tmp_path / "let").write_text("")
         plan = await world.engine.forks.plan(old, ForkPoint(at))
         labels, day = {}, 86_400 * 10**9
-        beginning = plan.beginning(old, "later", labels=labels, workload={})
+        beginning = plan.history(old, "later", labels=labels, workload={})
         state = fold(beginning.events_of(old))
         late = e.RunPaused(seq=at + 1, at=began + day, shared_with="1", later_by=day)
         (run,) = evolve(state, late).live_step_runs()

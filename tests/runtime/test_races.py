@@ -312,7 +312,7 @@ workflow:
         await _soon(lambda: len(world.gate.calls) == 2)
         await world.engine.cancel(run)
         plan = await world.engine.forks.plan(run, ForkPoint(step="c"))
-        beginning = plan.beginning(run, "again", labels={}, workload={})
+        beginning = plan.history(run, "again", labels={}, workload={})
         again = (await world.engine._starter.reopen(beginning)).run
         live = {step.key for step in fold(await world.log(again)).live_step_runs()}
         assert {key.step for key in live} == {"a", "c"}

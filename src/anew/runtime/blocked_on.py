@@ -21,11 +21,11 @@ async def blocked_on(
     database: Database, run: RunId, *, with_children: bool = True
 ) -> BlockedOn | None:
     """What a run and its children wait to hear; None when that is nothing."""
-    still = BlockedOn([], [])
+    blocked = BlockedOn([], [])
     for member in await families(database.archive, [run]) if with_children else [run]:
         state = await readable_state(database.store, member)
         if state is None:
             continue
-        still.questions.extend(questions_of(member, state))
-        still.signals.extend(signals_of(member, state))
-    return still if still.questions or still.signals else None
+        blocked.questions.extend(questions_of(member, state))
+        blocked.signals.extend(signals_of(member, state))
+    return blocked if blocked.questions or blocked.signals else None

@@ -18,7 +18,7 @@ from anew.runtime.engine import Engine
 from anew.runtime.keys import ASKED
 from anew.store import RunFilter, RunId, RunRow, Statistics
 
-# What one request or order does; whoever wants more asks again with the cursor it was given.
+# What one request or command does; whoever wants more asks again with the cursor it was given.
 BULK_RUNS_MAX = 100
 # Looked at between two runs: the answer then says where to go on.
 BULK_SECONDS_MAX = 5.0
@@ -112,7 +112,7 @@ def unknown(named: Iterable[RunId], found: Collection[RunId]) -> list[tuple[RunI
 
 async def act_on_all(
     engine: Engine,
-    deed: BulkOperation,
+    operation: BulkOperation,
     rows: Iterable[RunRow],
     *,
     is_over: Callable[[], bool] = lambda: False,
@@ -124,7 +124,7 @@ async def act_on_all(
             break
         result.looked_at, result.last = result.looked_at + 1, row.run
         try:
-            await _act(engine, deed, row)
+            await _act(engine, operation, row)
         except AnewError as error:
             result.refused.append((row.run, error))
         else:
@@ -132,15 +132,15 @@ async def act_on_all(
     return result
 
 
-async def _act(engine: Engine, deed: BulkOperation, row: RunRow) -> None:
-    if row.state not in ABLE[deed.action]:
-        raise ActionRefused(f"it is {row.state.value}: there is nothing to {deed.action}")
-    if not await _ACTIONS[deed.action](engine, row.run, deed):
-        raise ActionRefused(f"there was nothing to {deed.action}")
+async def _act(engine: Engine, operation: BulkOperation, row: RunRow) -> None:
+    if row.state not in ABLE[operation.action]:
+        raise ActionRefused(f"it is {row.state.value}: there is nothing to {operation.action}")
+    if not await _ACTIONS[operation.action](engine, row.run, operation):
+        raise ActionRefused(f"there was nothing to {operation.action}")
 
 
-async def _skip(engine: Engine, run: RunId, deed: BulkOperation) -> bool:
-    return bool(await engine.waits.skip(run, by=deed.by))
+async def _skip(engine: Engine, run: RunId, operation: BulkOperation) -> bool:
+    return bool(await engine.waits.skip(run, by=operation.by))
 
 
 async def _retry(engine: Engine, run: RunId, _: BulkOperation) -> bool:
@@ -159,8 +159,8 @@ async def _retry(engine: Engine, run: RunId, _: BulkOperation) -> bool:
 
 
 _ACTIONS: Mapping[BulkAction, Callable[[Engine, RunId, BulkOperation], Awaitable[bool]]] = {
-    "cancel": lambda engine, run, deed: engine.cancel(run, deed.reason),
-    "pause": lambda engine, run, deed: engine.pause(run, deed.reason),
+    "cancel": lambda engine, run, operation: engine.cancel(run, operation.reason),
+    "pause": lambda engine, run, operation: engine.pause(run, operation.reason),
     "resume": lambda engine, run, _: engine.resume(run),
     "retry": _retry,
     "skip": _skip,

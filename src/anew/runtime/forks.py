@@ -109,7 +109,7 @@ class ForkPlan(Struct, frozen=True):
         """Whether it goes on under another program."""
         return self.own.program.digest != self.new.program.digest
 
-    def beginning(
+    def history(
         self, run: RunId, reason: str, *, labels: Mapping[str, str], workload: Object
     ) -> SharedHistory:
         """What the new run begins with; Unfit when the new program cannot go on from there."""
@@ -223,22 +223,22 @@ class Forks(Struct, frozen=True, eq=False):
         """What a fork would begin with."""
         return await planned(self.archive, self.programs.get, run, where=where, new=new)
 
-    async def fork(self, order: ForkRequest) -> Started:
+    async def fork(self, request: ForkRequest) -> Started:
         """A new run that shares the beginning of another. The same key gives the same run.
 
         A crash after the fork is durable may leave the old run as it is, though `cancels` is asked.
         """
-        run = order.run
-        started = await self._known(run, order.key, FORK_LABEL)
+        run = request.run
+        started = await self._known(run, request.key, FORK_LABEL)
         if started is None:
-            plan = await self.plan(run, order.where, order.document)
-            if order.cancels:
+            plan = await self.plan(run, request.where, request.document)
+            if request.cancels:
                 _check_unmoved(plan, run)
-            labels = {**await self._labels(run), **order.labels, FORK_LABEL: str(run)}
+            labels = {**await self._labels(run), **request.labels, FORK_LABEL: str(run)}
             reason = f"forked at event {plan.at}"
-            beginning = plan.beginning(run, reason, labels=labels, workload=order.workload)
-            started = await self._begin(beginning, run, order.key, label=FORK_LABEL)
-        if order.cancels:
+            history = plan.history(run, reason, labels=labels, workload=request.workload)
+            started = await self._reopen(history, run, request.key, label=FORK_LABEL)
+        if request.cancels:
             await self.cancel(run, f"it continues as run {started.run}")
         await self.adopt([started.run])
         return started
@@ -255,9 +255,9 @@ class Forks(Struct, frozen=True, eq=False):
             plan = await self.plan(run, ForkPoint(at, step, is_failure=True))
             labels = {**await self._labels(run), RETRY_LABEL: str(run)}
             reason = f"retried from step {plan.where.step}"
-            beginning = plan.beginning(run, reason, labels=labels, workload={})
-            beginning = replace(beginning, retry_of=run)
-            started = await self._begin(beginning, run, key, label=RETRY_LABEL)
+            history = plan.history(run, reason, labels=labels, workload={})
+            history = replace(history, retry_of=run)
+            started = await self._reopen(history, run, key, label=RETRY_LABEL)
         await self.adopt([started.run])
         return started
 
@@ -272,10 +272,10 @@ class Forks(Struct, frozen=True, eq=False):
         known = None if key is None else await made_before(self.archive, run, key, label=label)
         return None if known is None else Started(known, is_new=False)
 
-    async def _begin(
-        self, beginning: SharedHistory, run: RunId, key: str | None, *, label: str
+    async def _reopen(
+        self, history: SharedHistory, run: RunId, key: str | None, *, label: str
     ) -> Started:
-        started = await self.starter.reopen(beginning, key)
+        started = await self.starter.reopen(history, key)
         if not started.is_new and key is not None:
             await made_before(self.archive, run, key, label=label)
         return started

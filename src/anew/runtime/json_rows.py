@@ -127,19 +127,19 @@ def signal_row(awaited: OpenSignal) -> Object:
     }
 
 
-def open_rows(still: BlockedOn | None) -> Object:
+def open_rows(blocked: BlockedOn | None) -> Object:
     """What a run and its children wait to hear from outside; nothing of what they do not."""
     rows: Object = {}
-    if still is not None and still.questions:
-        rows["questions"] = [question_row(question) for question in still.questions]
-    if still is not None and still.signals:
-        rows["signals"] = [signal_row(awaited) for awaited in still.signals]
+    if blocked is not None and blocked.questions:
+        rows["questions"] = [question_row(question) for question in blocked.questions]
+    if blocked is not None and blocked.signals:
+        rows["signals"] = [signal_row(awaited) for awaited in blocked.signals]
     return rows
 
 
-def more_of(first: Event, still: BlockedOn | None) -> Object:
+def more_of(first: Event, blocked: BlockedOn | None) -> Object:
     """What only some runs have: what they wait to hear, and a run whose place they took."""
-    more = open_rows(still)
+    more = open_rows(blocked)
     if isinstance(first, RunRequested) and first.continues is not None:
         more["continues"] = first.continues
     return more
@@ -163,8 +163,8 @@ async def asking_in_rows(database: Database, rows: Sequence[RunRow]) -> dict[Run
     asking = [row.run for row in rows if row.run in waiting or row.run in parents]
     found = {}
     for run in asking[:ASKING_ROWS_MAX]:
-        still = await blocked_on(database, run, with_children=run in parents)
-        if rows_of := open_rows(still):
+        blocked = await blocked_on(database, run, with_children=run in parents)
+        if rows_of := open_rows(blocked):
             found[run] = rows_of
     return found
 

@@ -61,8 +61,8 @@ class People:
         try:
             while not ending.done():
                 with self._next_change() as change:
-                    if (still := await self._standing(run)) is not None:
-                        return still
+                    if (blocked := await self._blocked_on(run)) is not None:
+                        return blocked
                     either: set[asyncio.Future[Any]] = {ending, change}
                     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             ending.result()
@@ -71,7 +71,7 @@ class People:
             ending.cancel()
             await asyncio.gather(ending, return_exceptions=True)
 
-    async def _standing(self, run: RunId) -> BlockedOn | None:
+    async def _blocked_on(self, run: RunId) -> BlockedOn | None:
         if await self._is_interviewed(run):
             return None
         if not await is_blocked(self._database.archive, run, self._clock.now()):

@@ -39,13 +39,13 @@ class Record(Struct, frozen=True):
     progress: Progress
     jobs: list[JobRow]
     children: list[RunRow]
-    still: BlockedOn | None
+    blocked_on: BlockedOn | None
     lost: list[LostWorker]
     damage: DamagedRun | None = None
 
     @property
     def questions(self) -> list[OpenQuestion]:
-        return [] if self.still is None else self.still.questions
+        return [] if self.blocked_on is None else self.blocked_on.questions
 
 
 async def record_of(database: Database, row: RunRow, program: Program | None) -> Record:
@@ -60,7 +60,7 @@ async def record_of(database: Database, row: RunRow, program: Program | None) ->
         progress=found.progress,
         jobs=jobs,
         children=await archive.runs(RunFilter(parent=row.run, limit=CHILDREN_MAX)),
-        still=None if row.status in FINAL else await blocked_on(database, row.run),
+        blocked_on=None if row.status in FINAL else await blocked_on(database, row.run),
         lost=await lost_workers(database, jobs),
         damage=found.damage,
     )
@@ -91,7 +91,7 @@ def report_of_record(record: Record, *, now: int) -> Object:
     """The JSON of `anew show --json` and of `GET /api/v1/runs/{run}`."""
     report = report_of(record.progress, record.state, now=now)
     if record.log:
-        report |= more_of(record.log[0], record.still)
+        report |= more_of(record.log[0], record.blocked_on)
     if record.lost:
         report["lost_workers"] = [one.row() for one in record.lost]
     if record.damage is not None:

@@ -39,15 +39,15 @@ class RestartTool(Struct, frozen=True, eq=False):
         known = await successor(self.archive, run)
         if known is None:
             live = await self.ledger.live.get(run)
-            order = await self._order(live, str(call.inputs.get("entry")))
-            if isinstance(order, Outcome):
-                return order
-            started = await self.start(order)
+            request = await self._request_for(live, str(call.inputs.get("entry")))
+            if isinstance(request, Outcome):
+                return request
+            started = await self.start(request)
             known = started.run
         await self.adopt([known])
         return outcome_of({"run_id": str(known)})
 
-    async def _order(self, live: LiveRun, entry: str) -> StartRequest | Outcome:
+    async def _request_for(self, live: LiveRun, entry: str) -> StartRequest | Outcome:
         generation, most = live.state.generation + 1, live.program.limits.restarts
         if generation > most:
             message = f"the run is not restarted again: its limit (restarts) is {most}"

@@ -78,7 +78,7 @@ class WaitSkipper(Struct, frozen=True, eq=False):
 
 
 def skipped_row(event: WaitSkipped) -> Object:
-    """A wait that was ended, as an order answers it."""
+    """A wait that was ended, as a command answers it."""
     return {
         "step": event.step,
         "visit": event.visit,

@@ -81,7 +81,7 @@ def unattended_text(record: Record, *, is_blocked: bool) -> str:
 
     `is_blocked`: only people or signals can move it on.
     """
-    run, still = record.row.run, record.still
+    run, still = record.row.run, record.blocked_on
     if not is_blocked or still is None or record.row.status is RunStatus.PAUSED:
         return f"No process is working on it: `anew resume {run}` resumes it."
     command = command_for(run, still)
@@ -129,7 +129,7 @@ def _verdict_lines(record: Record, now: int) -> Iterator[str]:
     first, *details = told.lines(now)
     due = f" (at {local_clock(told.until)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
-    details += asking_lines(record.row.run, record.still)
+    details += asking_lines(record.row.run, record.blocked_on)
     yield from (visible(f"  {detail}") for detail in details)
 
 
