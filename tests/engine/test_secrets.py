@@ -19,7 +19,7 @@ from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.record import Moment, Recorder
 from anew.engine.render import Rejected, text_of, value_of
 from anew.engine.scope import RunScope
-from anew.engine.secrets import MissingSecret, Unavailable, reference_to, unseal
+from anew.engine.secrets import MissingSecret, Unavailable, reference_to
 from anew.engine.state import RunState, RunStatus
 from anew.expressions import ExpressionError, Template, compile_template
 from anew.program.policy import OutcomeStatus
@@ -89,7 +89,7 @@ def test_what_is_sealed_opens_to_exactly_what_it_was(data, known):
     secrets = secrets_of({f"c{n}": {"token": text} for n, text in enumerate(known)})
     value = data.draw(with_secrets(known).filter(is_free))
     sealed = secrets.seal(value)
-    assert json.dumps(unseal(json.loads(json.dumps(sealed)), secrets)) == json.dumps(value)
+    assert json.dumps(secrets.open(json.loads(json.dumps(sealed)))) == json.dumps(value)
 
 
 @given(st.data(), st.lists(words, min_size=1, max_size=4, unique=True))
@@ -110,7 +110,7 @@ def test_a_password_inside_base64_is_found_wherever_it_begins(offset):
     assert [
         piece["ref"] for piece in sealed["Authorization"]["$secret"] if isinstance(piece, dict)
     ] == ["c.password"]
-    assert unseal(sealed, secrets) == {"Authorization": header}
+    assert secrets.open(sealed) == {"Authorization": header}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_encoded_form_is_a_reference_too(form):
     text = f"x={form(secret)}&y"
     sealed = secrets.seal(text)
     assert any(isinstance(piece, dict) for piece in sealed["$secret"])
-    assert unseal(sealed, secrets) == text
+    assert secrets.open(sealed) == text
 
 
 def test_a_whole_value_is_named_and_a_part_of_a_text_is_pieced():
@@ -170,24 +170,24 @@ def test_a_key_that_is_a_secret_is_sealed_and_stays_a_key():
     secrets = secrets_of({"a": {"x": "hunter22"}})
     sealed = secrets.seal({"hunter22": 1, "y": 2})
     assert "hunter22" not in json.dumps(sealed)
-    assert unseal({**sealed, "z": 3}, secrets) == {"hunter22": 1, "y": 2, "z": 3}
+    assert secrets.open({**sealed, "z": 3}) == {"hunter22": 1, "y": 2, "z": 3}
 
 
 def test_a_reference_to_a_whole_credential_opens_to_its_data():
     data = {"token": PLAIN_TOKEN, "url": "https://example.test"}
     secrets = secrets_of({"github": data})
-    assert unseal({"x": reference_to("github")}, secrets) == {"x": data}
+    assert secrets.open({"x": reference_to("github")}) == {"x": data}
 
 
 def test_an_unknown_reference_names_what_has_to_be_resolved():
     with pytest.raises(MissingSecret) as caught:
-        unseal({"$secret": ["x", {"ref": r"my\.key.token"}]}, secrets_of({"a": {"x": "hunter22"}}))
+        secrets_of({"a": {"x": "hunter22"}}).open({"$secret": ["x", {"ref": r"my\.key.token"}]})
     assert caught.value.names == (r"my\.key",)
 
 
 def test_a_field_that_is_gone_is_unavailable():
     with pytest.raises(Unavailable, match=r"has no 'a\.y' any more"):
-        unseal({"$secret": "a.y"}, secrets_of({"a": {"x": "hunter22"}}))
+        secrets_of({"a": {"x": "hunter22"}}).open({"$secret": "a.y"})
 
 
 def test_large_values_without_secrets_are_walked_once(monkeypatch):

@@ -16,6 +16,7 @@ from anew.values import Value, json_text
 from anew.weight import RESERVED_KEY
 
 T = TypeVar("T")
+S = TypeVar("S", str, bytes)
 
 # What stands for a secret wherever one was taken out; the only place that says so.
 MASK_BEGIN = "[redacted"
@@ -55,23 +56,17 @@ class Probes(Generic[T]):
 
     def in_text(self, text: str) -> list[T]:
         """The rows of those that stand in a text."""
-        return [
-            row
-            for sign, rows in self._rows.items()
-            if sign in text
-            for part, row in rows
-            if part in text
-        ]
+        return _found(self._rows, text)
 
     def in_json(self, encoded: bytes) -> list[T]:
         """The same for a value that is written as JSON."""
-        return [
-            row
-            for sign, rows in self._encoded.items()
-            if sign in encoded
-            for part, row in rows
-            if part in encoded
-        ]
+        return _found(self._encoded, encoded)
+
+
+def _found(rows: Mapping[S, list[tuple[S, T]]], where: S) -> list[T]:
+    return [
+        row for sign, some in rows.items() if sign in where for part, row in some if part in where
+    ]
 
 
 class SecretTexts:

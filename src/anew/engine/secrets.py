@@ -233,11 +233,6 @@ def _written(piece: str | SecretForm) -> Value:
     return {"ref": piece.ref} if piece.form == PLAIN else {"ref": piece.ref, "form": piece.form}
 
 
-def unseal(value: Value, secrets: Secrets) -> Value:
-    """`value` of the log with its secrets put in, for the call of a tool."""
-    return secrets.open(value)
-
-
 def reference_to(ref: str) -> Object:
     """What stands for a credential, or a part of one, in the log."""
     return {RESERVED_KEY: ref}

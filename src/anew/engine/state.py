@@ -7,7 +7,7 @@ Two tables hold every legal move; a pair that is absent is illegal and means a b
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import final
+from typing import final, get_args
 
 from msgspec import Struct, field
 
@@ -43,33 +43,9 @@ class StepRunStatus(StrEnum):
 FOR_OTHERS = frozenset({StepRunStatus.ASKING, StepRunStatus.AWAITING})
 FINAL = frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED})
 
-_PROGRESS: tuple[type[e.Fact], ...] = (
-    e.StepScheduled,
-    e.StepRefused,
-    e.StepStarted,
-    e.StepDone,
-    e.StepFailed,
-    e.StepSkipped,
-    e.StepRedelivered,
-    e.TaskStarted,
-    e.TaskProcessed,
-    e.TaskRetryScheduled,
-    e.TaskRetryExhausted,
-    e.LoopStarted,
-    e.LoopIterationDone,
-    e.LoopIterationFailed,
-    e.LoopDone,
-    e.NextEvaluated,
-    e.GateChecked,
-    e.BranchForked,
-    e.BranchJoined,
-    e.HumanWaiting,
-    e.HumanAnswered,
-    e.HumanTimedOut,
-    e.SignalWaiting,
-    e.SignalReceived,
-    e.SignalTimedOut,
-    e.WaitSkipped,
+# What happens in a run, not to it as a whole: legal as long as the run is under way.
+_PROGRESS: tuple[type[e.Fact], ...] = tuple(
+    kind for kind in get_args(e.Event) if not kind.name.startswith("run.")
 )
 
 RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {

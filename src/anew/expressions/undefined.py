@@ -30,17 +30,7 @@ class Undefined:
     def __ne__(self, other: object) -> bool:
         return True
 
-    def __lt__(self, other: object) -> bool:
-        return False
-
-    def __le__(self, other: object) -> bool:
-        return False
-
-    def __gt__(self, other: object) -> bool:
-        return False
-
-    def __ge__(self, other: object) -> bool:
-        return False
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__
 
     def __hash__(self) -> int:
         return 0
@@ -75,7 +65,7 @@ class WordAliases(str):
 
 
 def plain(value: Value) -> Value:
-    """`value` as it may stand in data: UNDEFINED is None, Words are their first word."""
+    """`value` as it may stand in data: UNDEFINED is None, aliases are their first word."""
     if value is UNDEFINED:
         return None
     if type(value) is WordAliases:
@@ -86,8 +76,8 @@ def plain(value: Value) -> Value:
 
 
 def _plain_object(value: dict[str, Value]) -> dict[str, Value]:
-    # Words stand only directly in an object of the scope (`event`), so one level is enough, and it
-    # has few keys.
+    # Aliases stand only directly in an object of the scope (`event`), so one level is enough, and
+    # it has few keys.
     if len(value) > _EVENT_KEYS_MAX:
         return value
     for item in value.values():

@@ -1,7 +1,7 @@
 """A run as a whole: requested, started, paused, resumed, ended."""
 
 # Annotations are not texts here: see `engine.events.fact`.
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from anew.engine.events.fact import Fact
 from anew.values import Object, Value
@@ -85,3 +85,8 @@ class RunCancelled(Fact):
 
     name: ClassVar[str] = "run.cancelled"
     reason: str | None = None
+
+
+RunEvent: TypeAlias = (
+    RunRequested | RunStarted | RunPaused | RunResumed | RunDone | RunFailed | RunCancelled
+)

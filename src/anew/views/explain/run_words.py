@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from anew.engine import events as e
+from anew.engine.events.runs import RunEvent
 from anew.views.explain.errors import whole_error
 from anew.views.explain.paragraph import as_sentence, sentence_of
 from anew.views.wording import one_line
-
-RunEvent: TypeAlias = (
-    e.RunRequested
-    | e.RunStarted
-    | e.RunPaused
-    | e.RunResumed
-    | e.RunDone
-    | e.RunFailed
-    | e.RunCancelled
-)
 
 
 def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from anew.engine import events as e
+from anew.engine.events.runs import RunEvent
 from anew.engine.fold import ENTRY_TOKEN, evolve
 from anew.engine.state import RunState
 from anew.program.program import LoopMode
@@ -19,7 +20,7 @@ from anew.views.explain.errors import whole_error
 from anew.views.explain.gates import GateWords
 from anew.views.explain.loops import LoopStory
 from anew.views.explain.paragraph import About, Paragraph, paragraph_for, sentence_of
-from anew.views.explain.run_words import RunEvent, run_sentences
+from anew.views.explain.run_words import run_sentences
 from anew.views.explain.sources import Sources, where
 from anew.views.explain.ways import WayWords, came_by
 from anew.views.routing_words import is_exit_check
