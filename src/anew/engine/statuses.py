@@ -92,6 +92,16 @@ class BarKind(StrEnum):
     SIGNAL = "signal"
 
 
+class AttemptStatus(StrEnum):
+    """How one execution of a task ended, if it has."""
+
+    OK = "ok"
+    ERROR = "error"
+    WORKING = "working"
+    LOST = "lost"  # its worker was
+    CANCELLED = "cancelled"  # with its step-run, its branch or its run
+
+
 class ActivityRow(Struct, frozen=True):
     """What others call it that a step-run is at something.
 

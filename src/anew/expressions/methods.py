@@ -24,21 +24,6 @@ def get(run: Evaluation, value: dict[str, Value], key: Value, default: Value = N
     return value.get(key, default)
 
 
-def items(run: Evaluation, value: dict[str, Value]) -> list[Value]:
-    run.spend(len(value))
-    return [[key, item] for key, item in value.items()]
-
-
-def keys(run: Evaluation, value: dict[str, Value]) -> list[Value]:
-    run.spend_bulk(len(value))
-    return list(value)
-
-
-def values(run: Evaluation, value: dict[str, Value]) -> list[Value]:
-    run.spend_bulk(len(value))
-    return list(value.values())
-
-
 def lstrip(run: Evaluation, value: str, chars: Value = None) -> str:
     return text_of(run, value).lstrip(_chars(chars))
 
@@ -104,9 +89,9 @@ METHODS: dict[type, dict[str, Callee]] = {
         "method",
         {
             "get": Priced(get, AS_IT_GOES),
-            "items": Priced(items, AS_IT_GOES),
-            "keys": Priced(keys, AS_IT_GOES),
-            "values": Priced(values, AS_IT_GOES),
+            "items": sequences.ITEMS,
+            "keys": sequences.KEYS,
+            "values": sequences.VALUES,
         },
         leading=2,
     ),

@@ -7,7 +7,7 @@ time. What tasks are given and give back is not kept here: an attempt names the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.pipeline import idempotency_key
 from anew.engine.state import StepRunKey
-from anew.engine.statuses import GIVEN_UP_KIND
+from anew.engine.statuses import GIVEN_UP_KIND, AttemptStatus
 from anew.program.program import Program
 from anew.program.retry import BackoffKind, JitterKind
 from anew.values import Object
@@ -28,8 +28,6 @@ from anew.views.picture.steps import attempts_allowed
 from anew.views.progress import Progress
 from anew.views.wording import exact_seconds, joined, seconds_early
 
-AttemptStatus = Literal["ok", "error", "working", "lost", "cancelled"]
-ATTEMPT_STATUSES: tuple[AttemptStatus, ...] = get_args(AttemptStatus)
 # Of one error in a table; the event of the outcome has all of it.
 ATTEMPT_ERROR_BYTES_MAX = 4 * 1024
 
@@ -109,7 +107,7 @@ class Attempt(Struct, gc=False):
     started_at: int
     workbook: str | None = None
     attempts_max: int | None = None
-    status: AttemptStatus = "working"
+    status: AttemptStatus = AttemptStatus.WORKING
     ended_seq: int | None = None
     ended_at: int | None = None
     decided_seq: int | None = None
@@ -156,21 +154,23 @@ class AttemptBook:
             case e.WaitSkipped():
                 self._skipped(event)
             case e.StepRedelivered():
-                self._close(self._open.pop(_place(event), None), event, "lost")
+                self._close(self._open.pop(_place(event), None), event, AttemptStatus.LOST)
             case e.StepFailed() | e.LoopIterationFailed():
                 is_lost = event.error.get("kind") == GIVEN_UP_KIND
-                self._leave(event, "lost" if is_lost else "cancelled", event.error)
+                self._leave(
+                    event, AttemptStatus.LOST if is_lost else AttemptStatus.CANCELLED, event.error
+                )
             case e.StepDone() | e.LoopIterationDone():
-                self._leave(event, "cancelled")
+                self._leave(event, AttemptStatus.CANCELLED)
             case e.StepSkipped() if event.visit is not None:
-                self._leave(event, "cancelled")
+                self._leave(event, AttemptStatus.CANCELLED)
             case e.BranchJoined() if event.fork is not None:
                 self._stop_branches(event, event.fork)
             case e.RunPaused() if event.shared_with is not None:
                 self._cut(event, event.shared_with)
             case e.RunDone() | e.RunFailed() | e.RunCancelled():
                 for place in list(self._open):
-                    self._close(self._open.pop(place), event, "cancelled")
+                    self._close(self._open.pop(place), event, AttemptStatus.CANCELLED)
             case _:
                 pass
 
@@ -179,7 +179,7 @@ class AttemptBook:
             return
         place = _place(event)
         # One that was at work where a log was cut is made anew, and never heard of again.
-        self._close(self._open.pop(place, None), event, "cancelled")
+        self._close(self._open.pop(place, None), event, AttemptStatus.CANCELLED)
         attempt = Attempt(
             seq=event.seq,
             step=event.step or "",
@@ -202,7 +202,7 @@ class AttemptBook:
         if attempt is None:
             return
         outcome = event.outcome
-        self._close(attempt, event, "error" if outcome.is_error else "ok")
+        self._close(attempt, event, AttemptStatus.ERROR if outcome.is_error else AttemptStatus.OK)
         attempt.error = _bounded(event.error or outcome.error)
         attempt.http_status = _http_status(outcome)
         attempt.directive, attempt.to = event.directive, event.to
@@ -251,7 +251,7 @@ class AttemptBook:
     def _stop_branches(self, event: e.Event, fork: int) -> None:
         for step, visit in self._progress.within(fork):
             for place in [one for one in self._last if one[:2] == (step.name, visit)]:
-                self._close(self._open.pop(place, None), event, "cancelled")
+                self._close(self._open.pop(place, None), event, AttemptStatus.CANCELLED)
                 del self._last[place]
 
     def _cut(self, event: e.RunPaused, run: str) -> None:

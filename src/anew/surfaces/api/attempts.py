@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from anew.engine.events import Event, TaskProcessed, TaskRetryExhausted, TaskStarted
+from anew.engine.statuses import AttemptStatus
 from anew.store import RunRow
 from anew.surfaces.api import shapes
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
@@ -16,7 +17,7 @@ from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.runs import program_of
 from anew.values import Object, merge_deep
-from anew.views.attempt_rows import Attempt, AttemptBook, AttemptShown, AttemptStatus
+from anew.views.attempt_rows import Attempt, AttemptBook, AttemptShown
 
 ATTEMPTS_PAGE_MAX = 1_000
 ENDPOINTS = Endpoints("runs")

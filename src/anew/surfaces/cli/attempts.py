@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from anew.engine.statuses import AttemptStatus
 from anew.errors import ConfigError
 from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId
@@ -18,13 +19,18 @@ from anew.surfaces.cli.history import add_run_argument, find_run, program_of, re
 from anew.surfaces.cli.moments import local_clock
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.place import add_place_options
-from anew.views.attempt_rows import ATTEMPT_STATUSES, Attempt, AttemptShown
+from anew.views.attempt_rows import Attempt, AttemptShown
 from anew.views.explain.explaining import unknown_step
 from anew.views.picture.tracing import Trace
 from anew.views.wording import duration, error_text, exact_seconds, joined, skip_text
 
 PLACE_COLUMNS_MAX = 32
-COLOURS = {"ok": "green", "error": "red", "lost": "yellow", "cancelled": "yellow"}
+COLOURS = {
+    AttemptStatus.OK: "green",
+    AttemptStatus.ERROR: "red",
+    AttemptStatus.LOST: "yellow",
+    AttemptStatus.CANCELLED: "yellow",
+}
 # Seq, attempt, moment, duration and status, with the spaces between them.
 _COLUMNS = 6 + 2 + 7 + 2 + 8 + 2 + 10 + 2 + 9 + 2
 
@@ -65,7 +71,7 @@ def _parser() -> ArgumentParser:
         "--status",
         action="append",
         default=[],
-        choices=ATTEMPT_STATUSES,
+        choices=[one.value for one in AttemptStatus],
         help="only attempts with this result; may be repeated",
     )
     parser.add_argument("--limit", type=count, metavar="N", help="show at most the first N")
