@@ -7,6 +7,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from threading import Event, Thread
 
 import apsw
 import pytest
@@ -42,7 +43,7 @@ from anew.stores.contract.making import (
 from anew.stores.sql.migrations import Migration
 from anew.stores.sqlite import SqliteDatabase
 from anew.stores.sqlite.commits import FILE_RUNS_MAX, LOG_EVENTS_MAX, LOG_IDS
-from anew.stores.sqlite.connection import APPLICATION_ID
+from anew.stores.sqlite.connection import APPLICATION_ID, BUSY_MILLISECONDS, transaction
 from anew.stores.sqlite.migrations import check_schema, migrate
 from anew.stores.sqlite.migrations import sqlite_migrations as migrations
 
@@ -615,3 +616,25 @@ def test_a_snapshot_of_another_version_costs_a_fold_only(tmp_path):
         await database.close()
 
     asyncio.run(read())
+
+
+def test_who_waits_for_the_lock_lets_a_thread_of_this_process_end_its_work(tmp_path):
+    path = made(tmp_path / "runs.db")
+    other, connection = apsw.Connection(str(path)), apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    other.execute("BEGIN IMMEDIATE")
+    waits = Event()
+
+    def write() -> None:
+        waits.wait()
+        other.execute("COMMIT")
+
+    thread = Thread(target=write)
+    thread.start()
+    # Called as SQLite is asked for the lock, with no other thread in between.
+    connection.set_exec_trace(lambda *_: waits.set() or True)
+    with transaction(connection):
+        assert connection.in_transaction
+    thread.join()
+    connection.close()
+    other.close()

@@ -19,6 +19,7 @@ import msgspec
 
 from anew.store import StoreError
 from anew.stores.packing import failure_of
+from anew.stores.sqlite.connection import transaction
 from anew.stores.sqlite.writer import SqliteWriter
 
 # Others wait for one batch: about 30 ms.
@@ -36,7 +37,7 @@ _LOG = logging.getLogger(__name__)
 
 def mark_some(connection: apsw.Connection) -> bool:
     """The newest; whether there are more."""
-    with connection:
+    with transaction(connection):
         found = _unmarked(connection)
         connection.executemany(_MARK, _marks(found))
     return len(found) == MARKED_AT_ONCE

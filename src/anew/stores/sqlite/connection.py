@@ -77,6 +77,23 @@ def telling(path: str) -> Iterator[None]:
         raise store_error(path, error) from error
 
 
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All that is written inside, or nothing.
+
+    apsw's own waits for others while no thread can go on, and in vain if one of them is a thread
+    of this process: it would never come to the end of its own.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
 def open_owner(path: str, synchronous: Synchronous) -> apsw.Connection:
     """A connection that writes; the file is made if it does not exist."""
     _check_place(path)
@@ -85,7 +102,6 @@ def open_owner(path: str, synchronous: Synchronous) -> apsw.Connection:
         connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         check_is_ours(connection, path)
-        connection.transaction_mode = "IMMEDIATE"
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", synchronous)
         connection.pragma("journal_size_limit", LOG_BYTES_KEPT)

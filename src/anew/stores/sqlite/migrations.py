@@ -19,7 +19,7 @@ from anew.stores.sql.migrations import (
     steps_applied,
     was_unreleased,
 )
-from anew.stores.sqlite.connection import APPLICATION_ID, telling
+from anew.stores.sqlite.connection import APPLICATION_ID, telling, transaction
 from anew.stores.sqlite.session import SQLITE
 
 _RECORD = """
@@ -43,7 +43,7 @@ def migrate(connection: apsw.Connection, path: str, known: Sequence[Migration]) 
         rows = _recorded(connection)
         if _applied(path, rows, known) == len(known) == len(rows):
             return
-        with connection:
+        with transaction(connection):
             connection.execute(_RECORD)
             # Again, now that no other process can be about to do the same.
             _apply_missing(connection, path, known)
