@@ -54,8 +54,8 @@ class FailureBackfill:
     def begin(self) -> None:
         """Mark all there are, until the writer is closed."""
         _LOG.warning(
-            "database %s: runs that failed before this version are being prepared to be found by "
-            "their errors. Until that is done, lists of failures are not whole.",
+            "database %s: runs that failed under an earlier version are being indexed by their "
+            "errors. Until that is done, lists of failures are not whole.",
             self._path,
         )
         self._thread = Thread(target=self._mark_all, name="anew-sqlite-marking", daemon=True)
