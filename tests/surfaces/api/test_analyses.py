@@ -228,6 +228,6 @@ def test_where_all_places_are_taken_it_is_no_fault_of_the_runs(tmp_path: Path, m
             assert "other analyses" in answer.json()["detail"]
         told = await site.post("/api/v1/inspect", {"document": FLAKY})
         assert (told["name"], told["bounds"]) == ("team/flaky", None)
-        assert any("was not looked for" in row["message"] for row in told["findings"])
+        assert any("was not computed" in row["message"] for row in told["findings"])
 
     play(tmp_path, act)

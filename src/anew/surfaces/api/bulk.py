@@ -74,7 +74,7 @@ class BulkDone(Struct):
 
 @ENDPOINTS.post(
     "/runs/bulk",
-    "Do one thing to many runs, or count how many it would change",
+    "Apply one action to many runs, or count how many it would change",
     BulkDone,
     body=BulkRequest,
 )

@@ -93,7 +93,9 @@ class Guard:
     def _foreign(self, said: Mapping[bytes, bytes], host: str, method: str) -> ApiError | None:
         """Without a token, a page from elsewhere could have a browser on this machine ask us."""
         if host not in self._settings.hosts:
-            return ApiError("foreign-host", f"the Host header says {host!r}; ask by my own name")
+            return ApiError(
+                "foreign-host", f"the Host header says {host!r}; use the server's own name"
+            )
         if method in _SAFE_METHODS:
             return None
         # A page of another port of this machine is another's page, too.
@@ -114,7 +116,7 @@ async def held_back(refusal: ApiError, scope: Scope, throttle: FailureThrottle) 
     client = scope.get("client")
     if await throttle.hold(client[0] if client else ""):
         return refusal
-    detail = "too much that is wrong was sent from your address. Wait a second, and ask again"
+    detail = "too many wrong tokens were sent from your address. Wait a second, and try again"
     return ApiError("too-many-failures", detail, headers={"Retry-After": "1"})
 
 

@@ -89,7 +89,7 @@ class Inspected(Struct):
 
 @ENDPOINTS.post(
     "/inspect",
-    "Look into a document: findings, graph, input, worst case",
+    "Inspect a document: findings, graph, input, worst case",
     Inspected,
     body=InspectRequest,
 )
@@ -124,11 +124,10 @@ async def _worst(request: ApiRequest, document: Document, sent: InspectRequest) 
     try:
         return await request.service.analyses.run(study, seconds=BOUNDS_SECONDS_MAX)
     except ApiError as refused:  # the findings are worth an answer all the same
-        return f"the worst case was not looked for: {refused.detail}"
+        return f"the worst case was not computed: {refused.detail}"
     except TimeoutError:
-        return (
-            f"the worst case was not found within {BOUNDS_SECONDS_MAX:g} s; `anew bounds` has time"
-        )
+        limit = f"{BOUNDS_SECONDS_MAX:g} s"
+        return f"the worst case was not found within {limit}; `anew bounds` has no time limit"
     except AnewError as error:
         return f"the worst case cannot be computed: {error}"
     except Exception as error:  # a mistake of ours must not hide the findings
@@ -153,7 +152,7 @@ def _child(
         text = files.get(file)
         return Child(None, "its file was not sent along") if text is None else _read(text, file)
     if not isinstance(path, str):
-        return Child(None, "its name is an expression whose value is known only at run time")
+        return Child(None, "its name is an expression that only a run can evaluate")
     found = _found(catalog, loop, path)
     if found is None:
         return Child(None, "no program of this name is registered")

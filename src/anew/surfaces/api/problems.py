@@ -32,22 +32,22 @@ class ProblemKind(Struct, frozen=True):
 KINDS: dict[str, ProblemKind] = {
     "bad-request": ProblemKind(400, "The request cannot be used"),
     "not-authenticated": ProblemKind(401, "A token is needed"),
-    "foreign-origin": ProblemKind(403, "This page may not ask this server"),
-    "not-found": ProblemKind(404, "There is no such thing"),
-    "method-not-allowed": ProblemKind(405, "That cannot be done here"),
-    "not-acceptable": ProblemKind(406, "There is no answer in that form"),
-    "too-slow": ProblemKind(408, "The request did not come in time"),
-    "conflict": ProblemKind(409, "It does not fit what is there"),
+    "foreign-origin": ProblemKind(403, "Requests from this page are not allowed"),
+    "not-found": ProblemKind(404, "Not found"),
+    "method-not-allowed": ProblemKind(405, "Method not allowed"),
+    "not-acceptable": ProblemKind(406, "Not available in that format"),
+    "too-slow": ProblemKind(408, "The request took too long to arrive"),
+    "conflict": ProblemKind(409, "Conflict with the current state"),
     "damaged-run": ProblemKind(409, "The run is damaged"),
     "too-large": ProblemKind(413, "The request is too large"),
     "not-json": ProblemKind(415, "The body is not JSON"),
-    "foreign-host": ProblemKind(421, "This server has another name"),
+    "foreign-host": ProblemKind(421, "Wrong host name"),
     "bad-document": ProblemKind(422, "The document has errors"),
     "unfit-answer": ProblemKind(422, "The answer fits no open question"),
     "too-many-failures": ProblemKind(429, "Too many wrong tokens"),
     "headers-too-large": ProblemKind(431, "The headers are too large"),
-    "engine-bug": ProblemKind(500, "The engine made a mistake"),
-    "unavailable": ProblemKind(503, "It cannot be done now"),
+    "engine-bug": ProblemKind(500, "Internal error"),
+    "unavailable": ProblemKind(503, "Not available now"),
 }
 
 
@@ -94,13 +94,13 @@ def api_error_of(error: AnewError) -> ApiError:
         case KeyTaken():
             return ApiError("conflict", str(error), run=str(error.run))
         case StaleVersion() | StaleLease():
-            return ApiError("conflict", "the run has moved on meanwhile. Ask again.")
+            return ApiError("conflict", "the run has changed meanwhile. Try again.")
         case DamagedRun():
             run, event = str(error.run), error.seq or None
             return ApiError("damaged-run", str(error), run=run, event=event, reason=error.reason)
         case StoreError():
             # The text of the error has paths, hosts or SQL; the server's log has the text.
-            detail = "the database cannot do this now. Ask again; the log of the server says why."
+            detail = "the database cannot do this now. Try again; the log of the server says why."
             return ApiError("unavailable", detail, headers={"Retry-After": "1"})
         case KeyInUse():
             return ApiError("conflict", str(error))

@@ -86,7 +86,7 @@ class CheckRequest(DocumentSource, forbid_unknown_fields=True):
 
 @ENDPOINTS.post(
     "/programs",
-    "Keep a document under its name",
+    "Register a document under its name",
     Registered,
     status=201,
     body=DocumentSource,

@@ -165,7 +165,7 @@ async def scenario(request: ApiRequest) -> Response:
         except TimeoutError:
             detail = (
                 f"a scenario of this run takes longer than {SCENARIO_SECONDS_MAX:g} s to make; "
-                f"`anew record {row.run}` has time"
+                f"`anew record {row.run}` has no time limit"
             )
             raise ApiError("conflict", detail) from None
         except ConfigError as refused:
