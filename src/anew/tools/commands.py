@@ -25,7 +25,7 @@ _QUOTE_CHARS = 500
 _AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.ENOEXEC}
 
 
-class Command(Struct, frozen=True):
+class TaskCommand(Struct, frozen=True):
     """A program with its arguments, and all it is given. `room` is its place in a sandbox."""
 
     words: Sequence[str]
@@ -36,7 +36,7 @@ class Command(Struct, frozen=True):
     output_bytes_max: int
 
 
-async def finished(command: Command, printed: Object, *, grace_seconds: float) -> Process:
+async def finished(command: TaskCommand, printed: Object, *, grace_seconds: float) -> Process:
     """The process, once it has ended; BadInput when it cannot be started.
 
     When the call is cancelled it is asked to end, then killed, and `printed` has what it printed.
@@ -51,7 +51,7 @@ async def finished(command: Command, printed: Object, *, grace_seconds: float) -
     return process
 
 
-def _started(command: Command) -> Process:
+def _started(command: TaskCommand) -> Process:
     try:
         return start_task(
             command.words,

@@ -8,7 +8,7 @@ from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import Captured, output_bytes_max
 from anew.tools.commands import (
-    Command,
+    TaskCommand,
     exit_message,
     exit_status,
     finished,
@@ -42,7 +42,7 @@ class ShellTool:
     async def close(self) -> None:
         """Nothing to give back: every process ends with its call."""
 
-    async def _run(self, commands: list[Command], printed: Object) -> Outcome:
+    async def _run(self, commands: list[TaskCommand], printed: Object) -> Outcome:
         earlier = (Captured(self._output_bytes_max), Captured(self._output_bytes_max))
         total = len(commands)
         for number, command in enumerate(commands, 1):
@@ -54,14 +54,14 @@ class ShellTool:
         which = "the command" if total == 1 else f"command {number} of {total}"
         return _outcome(process, which, logs=printed_on(*earlier))
 
-    def _commands(self, call: Call) -> list[Command]:
+    def _commands(self, call: Call) -> list[TaskCommand]:
         given = call.inputs
         room = room_in(self._sandbox, call.folder, call.scratch)
         texts = _commands(given.get("command"))
         env = _environment(given.get("env"), call.idempotency_key)
         cwd, stdin = working_folder(given.get("cwd"), call.folder), _input(given.get("stdin"))
         return [
-            Command([_SHELL, "-c", text], env, cwd, stdin, room, self._output_bytes_max)
+            TaskCommand([_SHELL, "-c", text], env, cwd, stdin, room, self._output_bytes_max)
             for text in texts
         ]
 

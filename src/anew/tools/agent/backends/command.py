@@ -19,7 +19,7 @@ from anew.tools.agent.reply import bad_status
 from anew.tools.agent.request import switch_in, text_in
 from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
 from anew.tools.captured import output_bytes_max
-from anew.tools.commands import Command, exit_message, exit_status, finished, working_folder
+from anew.tools.commands import TaskCommand, exit_message, exit_status, finished, working_folder
 from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
 from anew.tools.sandbox import NO_SANDBOX, Sandbox, folder_of_tasks, room_in
@@ -71,7 +71,7 @@ class CommandBackend:
 
     def _command(
         self, request: AgentRequest, files: CommandFiles, *, prompt: str, cwd: Path
-    ) -> Command:
+    ) -> TaskCommand:
         command = request.settings.get("command") or os.environ.get("ANEW_AGENT_COMMAND")
         about = told(request, files)
         env = environment(request, about)
@@ -79,7 +79,7 @@ class CommandBackend:
         stdin = prompt.encode() if wants_stdin(command) else None
         given = files.prompt_file.parent
         room = room_in(self._sandbox, request.folder, request.scratch, given)
-        return Command(words, env, cwd, stdin, room, self._output_bytes_max)
+        return TaskCommand(words, env, cwd, stdin, room, self._output_bytes_max)
 
 
 def _spoken(request: AgentRequest) -> str:
