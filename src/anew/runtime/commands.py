@@ -14,14 +14,13 @@ from msgspec import Meta, Struct
 
 from anew.errors import ConfigError
 from anew.runtime.bulk import BulkAction
+from anew.runtime.ids import RUN_ID_DIGITS_MAX, RUN_ID_MAX
 from anew.runtime.programs import Document
 from anew.store import RunId, SealedCredential
 from anew.values import Object
 
 # A request holds a document (1 MiB), the files it names (4 MiB) and a payload (10 MiB).
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
-RUN_ID_MAX = 2**63 - 1
-RUN_ID_DIGITS = len(str(RUN_ID_MAX))
 # What a database can hold.
 Number: TypeAlias = Annotated[int, Meta(le=2**63 - 1)]
 
@@ -228,7 +227,7 @@ def _unknown(data: bytes) -> str | None:
 
 def run_id(text: str) -> RunId:
     """ConfigError when that is none."""
-    if not (text.isascii() and text.isdigit() and len(text) <= RUN_ID_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= RUN_ID_DIGITS_MAX):
         raise ConfigError(f"{text[:80]!r} is not a run id. `anew runs` lists the runs.")
     return RunId(min(int(text), RUN_ID_MAX))
 

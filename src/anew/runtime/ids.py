@@ -11,6 +11,8 @@ import secrets
 from anew.clock import Clock
 from anew.store import RunId
 
+RUN_ID_MAX = 2**63 - 1
+RUN_ID_DIGITS_MAX = len(str(RUN_ID_MAX))
 EPOCH_MILLISECONDS = 1_704_067_200_000
 _PROCESS_BITS, _COUNT_BITS = 10, 12
 _COUNT_MAX = (1 << _COUNT_BITS) - 1

@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 from anew.runtime.damage import check_row
 from anew.runtime.engine import Engine
+from anew.runtime.ids import RUN_ID_DIGITS_MAX, RUN_ID_MAX
 from anew.store import RunId, RunRow
 from anew.surfaces.api.allowed_values import allowed_values
 from anew.surfaces.api.problems import ApiError, too_large
@@ -24,8 +25,6 @@ from anew.surfaces.api.service import Service
 from anew.surfaces.api.settings import STORE_SECONDS_MAX
 
 JSON = "application/json"
-RUN_ID_MAX = 2**63 - 1
-RUN_ID_DIGITS_MAX = len(str(RUN_ID_MAX))
 _QUALITY = re.compile(r";\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)")
 
 # How much of a body that is too large is read and thrown away, and for how long.

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
 from anew.runtime.damage import check_row
+from anew.runtime.ids import RUN_ID_DIGITS_MAX, RUN_ID_MAX
 from anew.runtime.records import CHILDREN_MAX, Record, record_of
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
@@ -21,8 +22,6 @@ from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 
 LAST = "last"
-RUN_ID_MAX = 2**63 - 1
-RUN_ID_DIGITS = len(str(RUN_ID_MAX))
 # How far back a run is looked for by some of its digits.
 SEARCHED_RUNS_MAX = 2_000
 SEARCHED_DIGITS_MIN = 3
@@ -76,7 +75,7 @@ async def find_any_run(archive: Archive, said: str) -> RunRow:
         return await _last(archive)
     if not (text.isascii() and text.isdigit()):
         raise ConfigError(f"{said[:80]!r} is not a run id. `anew runs` lists the runs.")
-    is_possible = len(text) <= RUN_ID_DIGITS and int(text) <= RUN_ID_MAX
+    is_possible = len(text) <= RUN_ID_DIGITS_MAX and int(text) <= RUN_ID_MAX
     exact = await archive.run(RunId(int(text))) if is_possible else None
     return exact if exact is not None else await _by_digits(archive, text)
 
@@ -94,7 +93,7 @@ async def _last(archive: Archive) -> RunRow:
 
 async def _by_digits(archive: Archive, digits: str) -> RunRow:
     unknown = ConfigError(f"there is no run {digits[:40]}. `anew runs` lists the runs.")
-    if not SEARCHED_DIGITS_MIN <= len(digits) <= RUN_ID_DIGITS:
+    if not SEARCHED_DIGITS_MIN <= len(digits) <= RUN_ID_DIGITS_MAX:
         raise unknown
     rows = await archive.runs(RunFilter(limit=SEARCHED_RUNS_MAX))
     named = [(str(row.run), row) for row in rows]
