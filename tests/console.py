@@ -233,9 +233,9 @@ async def _newest_log(place: str) -> list[str]:
 
 
 def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
-    cancel_check = time.monotonic() + COMMAND_SECONDS_MAX
+    patience = time.monotonic() + COMMAND_SECONDS_MAX
     while not is_so():
-        assert time.monotonic() < cancel_check, otherwise
+        assert time.monotonic() < patience, otherwise
         time.sleep(LOOK_SECONDS)
 
 

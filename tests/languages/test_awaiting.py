@@ -21,7 +21,7 @@ def found(inputs):
         "signal: paid, timeout: 30",
         "signal: paid, timeout: 0",
         "signal: paid, timeout: 1h",
-        'signal: paid, timeout: "{{ workload.cancel_check }}"',
+        'signal: paid, timeout: "{{ workload.patience }}"',
         "signal: paid, timeout: null",
     ],
 )

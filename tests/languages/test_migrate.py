@@ -99,7 +99,7 @@ def test_only_what_is_not_canonical_is_rewritten() -> None:
 def test_comments_stay_with_what_they_speak_of() -> None:
     text = (
         "workflow:\n- step: a  # the name\n  # how to fetch\n  tool: http\n  url: u  # where\n"
-        "  # cancel_check\n  retry:\n    max_attempts: 5  # enough\n    # servers only\n"
+        "  # patience\n  retry:\n    max_attempts: 5  # enough\n    # servers only\n"
         '    retry_when: "{{ status_code >= 500 }}"\n'
     )
     result = migrate(text, "f.yaml").text
@@ -107,14 +107,14 @@ def test_comments_stay_with_what_they_speak_of() -> None:
         "# the name",
         "# how to fetch",
         "# where",
-        "# cancel_check",
+        "# patience",
         "# enough",
         "# servers only",
     ):
         assert result.count(comment) == 1, result
     assert result.index("# how to fetch") < result.index("tool:")
     assert "    url: u  # where\n" in result
-    assert result.index("# cancel_check") < result.index("policy:")
+    assert result.index("# patience") < result.index("policy:")
 
 
 def test_a_retry_block_becomes_rules() -> None:

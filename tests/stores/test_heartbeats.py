@@ -85,8 +85,8 @@ def test_a_heartbeat_to_postgresql_takes_a_new_connection(module_database: Datab
     async def play():
         with carrying(upstream) as proxy:
             url = f"postgresql://{parts['user']}@127.0.0.1:{proxy.port}/{parts['dbname']}"
-            cancel_check = Patience(FOR_EVER_SECONDS, FOR_EVER_SECONDS)
-            db = await PostgresDatabase.open(url, notify=False, cancel_check=cancel_check)
+            patience = Patience(FOR_EVER_SECONDS, FOR_EVER_SECONDS)
+            db = await PostgresDatabase.open(url, notify=False, patience=patience)
             await beats_twice(db, proxy)
             await db.close()
 

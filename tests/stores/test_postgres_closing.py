@@ -18,7 +18,7 @@ from tests.stores.test_postgres_failures import Wire
 
 LOCKS = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 UNANSWERED = "gave no answer before it was closed here"
-# Nobody gives up because of its own cancel_check while these tests last.
+# Nobody gives up because of its own patience while these tests last.
 PATIENT = Patience(3600.0, 3600.0)
 
 ASKED: dict[str, Callable[[PostgresDatabase], Awaitable[object]]] = {
@@ -43,7 +43,7 @@ def test_what_a_locked_table_holds_up_fails_when_the_database_is_closed(
     module_database.empty()
 
     async def play() -> None:
-        db = await PostgresDatabase.open(module_database.dsn, cancel_check=PATIENT)
+        db = await PostgresDatabase.open(module_database.dsn, patience=PATIENT)
         await db.store.commit(first(jobs=[job()]))
         await db.store.commit(first(RunId(9), jobs=[job()]))
         HELD[:] = (await lease(db, limit=1)).leases
@@ -68,7 +68,7 @@ def test_all_that_waits_for_a_connection_fails_with_those_that_have_one(
     module_database.empty()
 
     async def play() -> None:
-        db = await PostgresDatabase.open(module_database.dsn, cancel_check=PATIENT)
+        db = await PostgresDatabase.open(module_database.dsn, patience=PATIENT)
         runs = [RunId(number) for number in range(1, 30)]
         await asyncio.gather(*(db.store.commit(first(run, jobs=[job()])) for run in runs))
         other = await psycopg.AsyncConnection.connect(module_database.dsn)
@@ -94,7 +94,7 @@ def test_a_server_that_went_silent_does_not_keep_a_database_open(
 
     async def play() -> None:
         async with Wire(module_database.dsn) as wire:
-            db = await PostgresDatabase.open(wire.dsn, cancel_check=PATIENT)
+            db = await PostgresDatabase.open(wire.dsn, patience=PATIENT)
             if is_connected:
                 await db.store.commit(first())
             wire.is_black = True

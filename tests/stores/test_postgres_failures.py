@@ -158,9 +158,7 @@ def test_a_server_that_never_answers_is_given_up(module_database: Database) -> N
 
     async def play() -> None:
         async with Wire(module_database.dsn) as wire:
-            db = await PostgresDatabase.open(
-                wire.dsn, notify=False, cancel_check=Patience(0.2, 0.3)
-            )
+            db = await PostgresDatabase.open(wire.dsn, notify=False, patience=Patience(0.2, 0.3))
             await db.store.commit(first())
             wire.is_black = True
             with pytest.raises(StoreError, match=r"cannot be reached \(no answer within"):
@@ -307,7 +305,7 @@ def test_while_the_server_is_away_operations_wait_and_then_say_so(lasting: OwnSe
     with own.database() as dsn:
 
         async def play() -> None:
-            db = await PostgresDatabase.open(dsn, cancel_check=Patience(0.5))
+            db = await PostgresDatabase.open(dsn, patience=Patience(0.5))
             await db.store.commit(first())
             await asyncio.to_thread(own.stop, "fast")
             for asked in (
@@ -356,8 +354,8 @@ def test_a_question_that_is_given_up_as_its_connection_is_lost_is_not_asked_agai
 
     async def play() -> None:
         async with Wire(module_database.dsn) as wire:
-            cancel_check = Patience(3600.0, 3600.0)
-            db = await PostgresDatabase.open(wire.dsn, notify=False, cancel_check=cancel_check)
+            patience = Patience(3600.0, 3600.0)
+            db = await PostgresDatabase.open(wire.dsn, notify=False, patience=patience)
             await db.store.commit(first())
             wire.is_black = True
             asking = asyncio.create_task(db.archive.run(RUN))
