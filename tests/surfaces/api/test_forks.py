@@ -74,7 +74,7 @@ def test_a_document_that_does_not_fit_is_a_conflict_with_its_reasons(tmp_path: P
         await site.post(path, {"at": 8, "visit": 1}, 400)
         await site.post(path, {"at": 8, "version": 1}, 400)
         told = (await site.post(path, {}, 400))["detail"]
-        assert "nothing left" in told
+        assert "nothing is left" in told
         assert "--" not in told
         await site.post("/api/v1/runs/17/fork", {}, 404)
 

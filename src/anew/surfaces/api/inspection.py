@@ -152,7 +152,7 @@ def _child(
         text = files.get(file)
         return Child(None, "its file was not sent along") if text is None else _read(text, file)
     if not isinstance(path, str):
-        return Child(None, "its name is an expression that only a run can evaluate")
+        return Child(None, "its name is an expression whose value is known only at run time")
     found = _found(catalog, loop, path)
     if found is None:
         return Child(None, "no program of this name is registered")

@@ -56,7 +56,7 @@ async def _read(engine: Engine, row: RunRow, past: Past) -> PastRun | str:
         return f"all logs together have more than {ANALYSED_EVENTS_MAX:,} events"
     program = await _program(engine, row)
     if program is None:
-        return "its program is not available any more"
+        return "its program is no longer available"
     past.events += row.version
     return PastRun(str(row.run), program, await read_log(engine.database.archive, row.run))
 
