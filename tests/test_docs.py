@@ -48,14 +48,13 @@ from anew.languages.dot.graph import DotDialect
 from anew.languages.dot.node_types import ALIASES, SHAPES, TYPES
 from anew.languages.dot.retries import DOCS_PRESETS, SPEC_PRESETS
 from anew.languages.playbook import loops
-from anew.languages.playbook.directives import Do
 from anew.languages.playbook.durations import JITTER_WORDS
 from anew.languages.rules import RULES
 from anew.program import program as model
 from anew.program.findings import Severity
 from anew.program.kinds import FIDELITIES, HELPERS, KINDS
 from anew.program.names import RESERVED, RETRY_WORDS
-from anew.program.policy import OutcomeStatus
+from anew.program.policy import DirectiveKind, OutcomeStatus
 from anew.program.retry import BackoffKind
 from anew.store import Archive, Catalog, Commit, Database, Notices, Store, Vault
 from anew.surfaces.api.app import ENDPOINTS
@@ -369,7 +368,7 @@ def test_every_accepted_key_is_explained(name: str, keys: Iterable[str]) -> None
 @pytest.mark.parametrize(
     ("words", "heading"),
     [
-        (Do, "Directives"),
+        (DirectiveKind, "Directives"),
         (BackoffKind, "How long a retry waits"),
         (JITTER_WORDS, "How long a retry waits"),
         (model.Dialect, "The four dialects"),

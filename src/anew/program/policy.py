@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ class Budget(StrEnum):
 
 
 class DirectiveKind(StrEnum):
-    """How events name the directive that followed."""
+    """How documents and events name a directive."""
 
     CONTINUE = "continue"
     RETRY = "retry"
@@ -72,6 +72,8 @@ class Continue(Struct, frozen=True):
     `verdict` takes the place of the outcome's own: a failure may so count as a partial success.
     """
 
+    kind: ClassVar[DirectiveKind] = DirectiveKind.CONTINUE
+
     verdict: Verdict | None = None
     span: Span = NOWHERE
 
@@ -79,11 +81,15 @@ class Continue(Struct, frozen=True):
 class Break(Struct, frozen=True):
     """End the step-run at once, done."""
 
+    kind: ClassVar[DirectiveKind] = DirectiveKind.BREAK
+
     span: Span = NOWHERE
 
 
 class Fail(Struct, frozen=True):
     """End the step-run, failed. The message is used on ok outcomes."""
+
+    kind: ClassVar[DirectiveKind] = DirectiveKind.FAIL
 
     message: Template | None = None
     span: Span = NOWHERE
@@ -91,6 +97,8 @@ class Fail(Struct, frozen=True):
 
 class Jump(Struct, frozen=True):
     """Go to another label of the same step, after a durable wait if there is a delay."""
+
+    kind: ClassVar[DirectiveKind] = DirectiveKind.JUMP
 
     to: str
     delay: Delay | None = None
@@ -110,6 +118,8 @@ class Retry(Struct, frozen=True):
     With `to` the next execution comes by way of that step: after the delay this visit ends failed,
     and the run goes on there.
     """
+
+    kind: ClassVar[DirectiveKind] = DirectiveKind.RETRY
 
     attempts: int | Template = ATTEMPTS_DEFAULT
     backoff: Backoff = Backoff()

@@ -14,6 +14,7 @@ from anew.program.policy import (
     Budget,
     Continue,
     Directive,
+    DirectiveKind,
     Exhausted,
     Fail,
     Jump,
@@ -30,14 +31,6 @@ from anew.program.retry import (
 from anew.program.span import Span
 
 
-class Do(StrEnum):
-    CONTINUE = "continue"
-    RETRY = "retry"
-    JUMP = "jump"
-    BREAK = "break"
-    FAIL = "fail"
-
-
 class Counted(StrEnum):
     """As what an outcome may count that its task goes on with."""
 
@@ -46,12 +39,12 @@ class Counted(StrEnum):
     SKIPPED = Verdict.SKIPPED.value
 
 
-_SETTINGS: Mapping[Do, frozenset[str]] = {
-    Do.CONTINUE: frozenset({"verdict"}),
-    Do.BREAK: frozenset(),
-    Do.FAIL: frozenset({"message"}),
-    Do.JUMP: frozenset({"to", "delay"}),
-    Do.RETRY: frozenset(
+_SETTINGS: Mapping[DirectiveKind, frozenset[str]] = {
+    DirectiveKind.CONTINUE: frozenset({"verdict"}),
+    DirectiveKind.BREAK: frozenset(),
+    DirectiveKind.FAIL: frozenset({"message"}),
+    DirectiveKind.JUMP: frozenset({"to", "delay"}),
+    DirectiveKind.RETRY: frozenset(
         "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
         "on_exhausted budget to".split()
     ),
@@ -71,27 +64,27 @@ def read_directive(
     entry = fields.get("do")
     if entry is None:
         return _BROKEN
-    do = c.word(entry, Do, rule="rule.do", what="do")
+    do = c.word(entry, DirectiveKind, rule="rule.do", what="do")
     if do is None:
         return _BROKEN
     if not entry.node.is_made:
         _check_settings(c, fields, do)
     span = entry.node.span
     match do:
-        case Do.CONTINUE:
+        case DirectiveKind.CONTINUE:
             return Continue(_read_verdict(c, fields.get("verdict")), span)
-        case Do.BREAK:
+        case DirectiveKind.BREAK:
             return Break(span)
-        case Do.FAIL:
+        case DirectiveKind.FAIL:
             message = fields.get("message")
             return Fail(c.template(message.node, Site.POLICY) if message else None, span)
-        case Do.JUMP:
+        case DirectiveKind.JUMP:
             return _read_jump(c, fields, holder, labels)
-        case Do.RETRY:
+        case DirectiveKind.RETRY:
             return _read_retry(c, fields, span, labels)
 
 
-def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: Do) -> None:
+def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: DirectiveKind) -> None:
     for key, entry in fields.items():
         if key in DIRECTIVE_KEYS and key not in _SETTINGS[do] and key not in ("do", *PATCH_KEYS):
             c.ignored(entry, f"with `do: {do}`", f"Remove it; {setting_owner(key)} knows it.")

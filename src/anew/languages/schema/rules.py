@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from anew.languages.playbook import directives, patches, policies
 from anew.languages.playbook.desugar.policies import IN_ELSE, RULE_KEYS
 from anew.languages.playbook.desugar.retries import RETRY_KEYS
-from anew.languages.playbook.directives import DIRECTIVE_KEYS, Counted, Do
+from anew.languages.playbook.directives import DIRECTIVE_KEYS, Counted
 from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -35,7 +35,7 @@ from anew.languages.schema.scalars import (
     TEXT,
     WHOLE_OR_LATER,
 )
-from anew.program.policy import Budget
+from anew.program.policy import Budget, DirectiveKind
 from anew.program.retry import BackoffKind
 
 _PATCHES = {
@@ -60,12 +60,12 @@ _RETRY_WORDS = {
 
 
 def _directive_shapes() -> dict[str, Schema]:
-    spent = by_type(object=ref("on_exhausted"), string=_bare({Do.RETRY}))
+    spent = by_type(object=ref("on_exhausted"), string=_bare({DirectiveKind.RETRY}))
     return {
         "do": said(
             "continue: the next task. retry: this task again. jump: the task `to`. break: end the "
             "step, done. fail: end the step, failed.",
-            word(Do),
+            word(DirectiveKind),
         ),
         "attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
         "backoff": said(
@@ -97,9 +97,11 @@ def _directive_shapes() -> dict[str, Schema]:
     }
 
 
-def _bare(without: Collection[Do] = ()) -> Schema:
+def _bare(without: Collection[DirectiveKind] = ()) -> Schema:
     """A directive as a word alone; `jump` has to say where to."""
-    return word([each for each in Do if each is not Do.JUMP and each not in without])
+    return word(
+        [each for each in DirectiveKind if each is not DirectiveKind.JUMP and each not in without]
+    )
 
 
 def _closed(own: Mapping[str, Schema], keys: Collection[str]) -> Schema:
@@ -111,8 +113,10 @@ def _closed(own: Mapping[str, Schema], keys: Collection[str]) -> Schema:
 def _limits_of_do() -> list[Schema]:
     """Which settings each directive has; without one there are only patches."""
     known = DIRECTIVE_KEYS - {"do", *patches.PATCH_KEYS}
-    rows = [when(is_word("do", do), refused(known - directives._SETTINGS[do])) for do in Do]
-    jump = when(is_word("do", Do.JUMP), {**has("to"), "properties": {"to": TEXT}})
+    rows = [
+        when(is_word("do", do), refused(known - directives._SETTINGS[do])) for do in DirectiveKind
+    ]
+    jump = when(is_word("do", DirectiveKind.JUMP), {**has("to"), "properties": {"to": TEXT}})
     return [*rows, jump, when({"not": has("do")}, refused(known))]
 
 
@@ -212,7 +216,11 @@ def set_shape() -> Schema:
 
 def rule_definitions() -> dict[str, Schema]:
     directive = _closed({}, DIRECTIVE_KEYS)
-    spent = {"properties": {"do": word([each for each in Do if each is not Do.RETRY])}}
+    spent = {
+        "properties": {
+            "do": word([each for each in DirectiveKind if each is not DirectiveKind.RETRY])
+        }
+    }
     return {
         "policy": _policy(),
         "rule": _rule(),

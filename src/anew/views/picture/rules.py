@@ -64,7 +64,7 @@ def _row(step: str, task: Task, shown: RuleShown, rule: Rule, hits: int) -> Rule
         task=task.label,
         rule=shown,
         when=source_text(rule.when),
-        directive=type(rule.then).__name__.lower(),
+        directive=rule.then.kind.value,
         hits=hits,
     )
 
