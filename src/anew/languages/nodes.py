@@ -145,14 +145,16 @@ def is_null(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value is None
 
 
-def scalars(node: Node) -> Iterator[ScalarNode]:
-    """Every scalar below a node, in file order, keys excluded."""
+def scalars(node: Node, *, with_keys: bool = False) -> Iterator[ScalarNode]:
+    """Every scalar below a node, in file order; those of keys only if asked for."""
     match node:
         case ScalarNode():
             yield node
         case ListNode():
             for item in node.items:
-                yield from scalars(item.node)
+                yield from scalars(item.node, with_keys=with_keys)
         case MapNode():
             for entry in node:
-                yield from scalars(entry.node)
+                if with_keys:
+                    yield entry.name
+                yield from scalars(entry.node, with_keys=with_keys)

@@ -21,11 +21,11 @@ class Annotations(Struct):
     below: dict[Path, list[str]] = field(default_factory=dict)
     places: dict[Path, Span] = field(default_factory=dict)
 
-    def say(self, path: Path, *words: str) -> None:
+    def remark(self, path: Path, *words: str) -> None:
         """Remarks about a part; those that say nothing are left out."""
-        told = [word for word in words if word]
-        if told:
-            self.beside.setdefault(path, []).extend(told)
+        text = [word for word in words if word]
+        if text:
+            self.beside.setdefault(path, []).extend(text)
 
     def place(self, path: Path, span: Span | None, word: str = "", *, on: str = "") -> None:
         """Where a part stands in the author's document, after what it is called.
@@ -33,8 +33,8 @@ class Annotations(Struct):
         An element of a list has no line of its own: it is said `on` the line of its first key.
         """
         where = place_text(span)
-        told = ", ".join(part for part in (word, where) if part)
-        self.say((*path, on) if on else path, told)
+        text = ", ".join(part for part in (word, where) if part)
+        self.remark((*path, on) if on else path, text)
         if span is not None and where:
             self.places[path] = span
 

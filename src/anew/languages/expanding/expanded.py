@@ -53,7 +53,7 @@ def expand(text: str | bytes, file: str, *, dialect: str | None = None) -> Expan
         raise ProgramError(_errors(canonical.findings))
     notes = Annotations()
     document = _Writer(compiled, Origins(loaded.program), notes).document()
-    _tell(canonical.findings, document, loaded.program, notes)
+    _place_notes(canonical.findings, document, loaded.program, notes)
     writer = YamlWriter(
         _LINE_CHARACTERS_MAX,
         beside=notes.beside,
@@ -90,7 +90,9 @@ def _canonical(text: str | bytes, file: str, dialect: str | None) -> Migrated:
     return graph_to_playbook(text, file, dialect=dialect)
 
 
-def _tell(found: list[Finding], document: Object, program: Program, notes: Annotations) -> None:
+def _place_notes(
+    found: list[Finding], document: Object, program: Program, notes: Annotations
+) -> None:
     """Put what could not be said above the step it is about, else at the top."""
     lines = {step.span.line: name for name, step in program.steps.items()}
     order = {step["step"]: index for index, step in enumerate(document["workflow"])}
@@ -134,10 +136,10 @@ class _Writer(Struct, frozen=True):
         else:
             self.notes.absent(path, "return_step: none, the result is that of the last step-run")
         spec["ctx"] = "workload" if program.workload_is_ctx else "empty"
-        self.notes.say((*path, "ctx"), default_of(spec["ctx"], "empty"))
+        self.notes.remark((*path, "ctx"), default_of(spec["ctx"], "empty"))
         failure: Object = {"mode": program.failure.value}
         usual = default_of(program.failure, FailureMode.FAIL_FAST)
-        self.notes.say((*path, "policy", "failure", "mode"), usual)
+        self.notes.remark((*path, "policy", "failure", "mode"), usual)
         if program.fallback is not None:
             failure["fallback"] = program.fallback
         spec["policy"] = {"failure": failure}
@@ -152,5 +154,5 @@ class _Writer(Struct, frozen=True):
                 self.notes.absent(path, f"{name}: none")
                 continue
             found[name] = value
-            self.notes.say((*path, name), default_of(value, getattr(_USUAL_LIMITS, name)))
+            self.notes.remark((*path, name), default_of(value, getattr(_USUAL_LIMITS, name)))
         return found

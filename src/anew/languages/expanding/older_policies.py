@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anew.languages.expanding.policies import PolicyWriter, jitter_value, said
+from anew.languages.expanding.policies import PolicyWriter, jitter_value, source_of
 from anew.languages.yaml_writer import Path
 from anew.program.policy import Policy, Retry, Rule
 from anew.program.program import Dialect
@@ -44,11 +44,11 @@ def _block(policy: Policy) -> Object:
     retry = next(rule.then for rule in policy.rules if isinstance(rule.then, Retry))
     asked = {rule.name: rule.when.source for rule in policy.rules if rule.when is not None}
     found: Object = {
-        "max_attempts": said(retry.attempts),
-        "initial_delay": said(retry.backoff.first),
+        "max_attempts": source_of(retry.attempts),
+        "initial_delay": source_of(retry.backoff.first),
         "backoff_multiplier": retry.backoff.factor,
         "jitter": jitter_value(retry.backoff.jitter),
     }
     if retry.backoff.cap is not None:
-        found["max_delay"] = said(retry.backoff.cap)
+        found["max_delay"] = source_of(retry.backoff.cap)
     return {**found, **asked}

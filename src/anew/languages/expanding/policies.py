@@ -45,7 +45,7 @@ class PolicyWriter(Struct, frozen=True):
 
     def policy(self, policy: Policy, places: Sequence[Span | None], path: Path) -> Object:
         """`{on_unmatched, rules}`; `places` has where each rule stands in the author's document."""
-        self.notes.say((*path, "on_unmatched"), _last_words(policy))
+        self.notes.remark((*path, "on_unmatched"), _last_words(policy))
         rules = [
             self._rule(rule, place, (*path, "rules", index), f"rule {index + 1}")
             for index, (rule, place) in enumerate(zip(policy.rules, places, strict=True))
@@ -81,7 +81,7 @@ class PolicyWriter(Struct, frozen=True):
                 yield "do", "jump"
                 yield "to", then.to
                 if then.delay is not None:
-                    yield "delay", said(then.delay)
+                    yield "delay", source_of(then.delay)
             case Retry():
                 yield "do", "retry"
                 yield from self._retry(then, path)
@@ -89,42 +89,42 @@ class PolicyWriter(Struct, frozen=True):
                 assert_never(then)
 
     def _retry(self, retry: Retry, path: Path) -> Iterator[tuple[str, Value]]:
-        yield "attempts", said(retry.attempts)
+        yield "attempts", source_of(retry.attempts)
         usual = default_of(retry.attempts, ATTEMPTS_DEFAULT)
-        self.notes.say((*path, "attempts"), "executions in all", usual)
+        self.notes.remark((*path, "attempts"), "executions in all", usual)
         yield from self._backoff(retry.backoff, path)
         if retry.max_elapsed is not None:
-            yield "max_elapsed", said(retry.max_elapsed)
+            yield "max_elapsed", source_of(retry.max_elapsed)
         else:
             self.notes.absent(path, "max_elapsed: none, attempts may continue for any time")
         yield "budget", retry.budget.value
-        self.notes.say((*path, "budget"), default_of(retry.budget, Budget.VISIT))
+        self.notes.remark((*path, "budget"), default_of(retry.budget, Budget.VISIT))
         if retry.to is not None:
             yield "to", retry.to
         spent = retry.on_exhausted or Exhausted(Fail())
         yield "on_exhausted", self.then(spent.then, spent.patches, (*path, "on_exhausted"))
         if retry.on_exhausted is None:
-            self.notes.say((*path, "on_exhausted"), _DEFAULT_SPENT)
+            self.notes.remark((*path, "on_exhausted"), _DEFAULT_SPENT)
 
     def _backoff(self, backoff: Backoff, path: Path) -> Iterator[tuple[str, Value]]:
-        say = self.notes.say
+        remark = self.notes.remark
         yield "backoff", backoff.kind.value
-        say((*path, "backoff"), default_of(backoff.kind, BackoffKind.NONE))
-        yield "delay", said(backoff.first)
-        say((*path, "delay"), _unit(backoff.first), default_of(backoff.first, _USUAL.first))
+        remark((*path, "backoff"), default_of(backoff.kind, BackoffKind.NONE))
+        yield "delay", source_of(backoff.first)
+        remark((*path, "delay"), _unit(backoff.first), default_of(backoff.first, _USUAL.first))
         if backoff.kind is BackoffKind.EXPONENTIAL:
             yield "multiplier", backoff.factor
-            say((*path, "multiplier"), default_of(backoff.factor, _USUAL.factor))
+            remark((*path, "multiplier"), default_of(backoff.factor, _USUAL.factor))
         if backoff.cap is None:
             self.notes.absent(path, "max_delay: none")
         else:
-            yield "max_delay", said(backoff.cap)
-            say((*path, "max_delay"), _unit(backoff.cap))
+            yield "max_delay", source_of(backoff.cap)
+            remark((*path, "max_delay"), _unit(backoff.cap))
         yield "jitter", jitter_value(backoff.jitter)
-        say((*path, "jitter"), default_of(backoff.jitter, _USUAL.jitter))
+        remark((*path, "jitter"), default_of(backoff.jitter, _USUAL.jitter))
         yield "honor_retry_after", backoff.honor_retry_after
         usual = default_of(backoff.honor_retry_after, _USUAL.honor_retry_after)
-        say((*path, "honor_retry_after"), usual)
+        remark((*path, "honor_retry_after"), usual)
 
     # --- patches ---------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def jitter_value(jitter: Jitter) -> Value:
             return jitter.kind.value
 
 
-def said(value: float | int | Template) -> Value:
+def source_of(value: float | int | Template) -> Value:
     """A number, or the template that yields it."""
     return value.source if isinstance(value, Template) else value
 

@@ -87,12 +87,12 @@ class StepWriter(Struct, frozen=True):
     def _timeout(self, task: Task, path: Path) -> Value:
         """Of one attempt, in seconds. That of the tool is a remark: it is not the author's word."""
         if task.timeout is not None:
-            self.notes.say((*path, "timeout"), "seconds for one attempt")
+            self.notes.remark((*path, "timeout"), "seconds for one attempt")
             return task.timeout
         called = self._called(task)
         usual = kind_named(called.kind).timeout_seconds
-        told = f"{usual:g} s for one attempt, the default of {called.kind}" if usual else "none"
-        self.notes.absent(path, f"timeout: {told}")
+        text = f"{usual:g} s for one attempt, the default of {called.kind}" if usual else "none"
+        self.notes.absent(path, f"timeout: {text}")
         return None
 
     def _called(self, task: Task) -> Task:
@@ -111,10 +111,10 @@ class StepWriter(Struct, frozen=True):
         self.notes.place(path, place)
         width = loop.max_in_flight
         said = width.source if isinstance(width, Template) else width
-        self.notes.say((*path, "spec", "mode"), default_of(loop.mode, LoopMode.SEQUENTIAL))
+        self.notes.remark((*path, "spec", "mode"), default_of(loop.mode, LoopMode.SEQUENTIAL))
         usual = default_of(width, _MAX_IN_FLIGHT_DEFAULT)
         idle = "without effect in sequence" if loop.mode is LoopMode.SEQUENTIAL else ""
-        self.notes.say((*path, "spec", "max_in_flight"), usual, idle)
+        self.notes.remark((*path, "spec", "max_in_flight"), usual, idle)
         spec: Object = {"mode": loop.mode.value, "max_in_flight": said}
         return {"in": loop.source.source, "iterator": loop.iterator, "spec": spec}
 
@@ -129,7 +129,7 @@ class StepWriter(Struct, frozen=True):
             spec["gate"] = self._gate(step, step.gate, (*path, "gate"))
         if step.is_exit:
             spec["exit"] = True
-            self.notes.say((*path, "exit"), "the gates are asked here")
+            self.notes.remark((*path, "exit"), "the gates are asked here")
         if step.visits_max is not None:
             spec["visits_max"] = step.visits_max
         return spec
@@ -142,11 +142,11 @@ class StepWriter(Struct, frozen=True):
             self.notes.absent(path, "admit: every token is let in")
         mode = step.failure or self.program.failure
         inherited = "the step's own" if step.failure else "as the executor says"
-        self.notes.say((*path, "failure", "mode"), inherited)
+        self.notes.remark((*path, "failure", "mode"), inherited)
         policy["failure"] = {"mode": mode.value}
         if step.rescue is not None:
             policy["failure"]["goto"] = step.rescue
-            self.notes.say((*path, "failure", "goto"), "takes a failure that no arc takes")
+            self.notes.remark((*path, "failure", "goto"), "takes a failure that no arc takes")
         if step.deadline_seconds is not None:
             policy["lifecycle"] = {"timeout_s": step.deadline_seconds}
         else:
@@ -168,7 +168,7 @@ class StepWriter(Struct, frozen=True):
 
     def _join(self, step: Step, path: Path) -> Value:
         if step.gather is None:
-            self.notes.say(path, default_of(step.join, Join.ALL))
+            self.notes.remark(path, default_of(step.join, Join.ALL))
             return step.join.value
         origin = self.origins.step(step.name)
         gather = origin.gather if origin is not None else None
@@ -192,15 +192,15 @@ class StepWriter(Struct, frozen=True):
 
     def _next(self, step: Step, path: Path) -> Object:
         router = step.router
-        self.notes.say((*path, "spec", "mode"), _mode_words(router))
+        self.notes.remark((*path, "spec", "mode"), _mode_words(router))
         places = self.origins.arcs(step.name, router.arcs)
         arcs: list[Value] = []
         for number, (arc, place) in enumerate(zip(router.arcs, places, strict=True)):
-            told = f"arc {number + 1}: {_arc_words(router, arc)}"
-            self.notes.place((*path, "arcs", number), place, told, on="step")
+            text = f"arc {number + 1}: {_arc_words(router, arc)}"
+            self.notes.place((*path, "arcs", number), place, text, on="step")
             arcs.append(_arc(router, arc))
         if not arcs:
-            self.notes.say((*path, "arcs"), "the token ends here")
+            self.notes.remark((*path, "arcs"), "the token ends here")
         return {"spec": _router_spec(router), "arcs": arcs}
 
 

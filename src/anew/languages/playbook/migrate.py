@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from anew.languages import made
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, scalars
 from anew.languages.playbook.comments import CommentedText, find_comments
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.emit import Emitter, dashed
@@ -81,7 +81,7 @@ class _Migration:
         self.root = compiled.written
         self.program = program
         self.findings: list[Finding] = []
-        self.source = CommentedText(text, find_comments(text, _all_scalars(self.root)))
+        self.source = CommentedText(text, find_comments(text, scalars(self.root, with_keys=True)))
         self.emitter = Emitter(self.source)
         self.words = Rewording(_ctx_keys(program))
         self.moves_vars = self._can_move_vars()
@@ -240,16 +240,3 @@ def _ctx_keys(program: Program) -> frozenset[str]:
         groups += [given.patches for given in exhausted if given is not None]
         found |= {p.path[0] for patches in groups for p in patches if p.target is PatchTarget.CTX}
     return frozenset(found)
-
-
-def _all_scalars(node: Node) -> Iterator[ScalarNode]:
-    match node:
-        case ScalarNode():
-            yield node
-        case ListNode():
-            for item in node.items:
-                yield from _all_scalars(item.node)
-        case MapNode():
-            for entry in node:
-                yield entry.name
-                yield from _all_scalars(entry.node)

@@ -1,7 +1,7 @@
 """Say what canonical nodes of an older dialect mean in the words of `policy`.
 
 Nodes in which no expression changes stay the same objects. What a task writes with every outcome
-(`set`) is said in each of its rules, and a rule of a retry block asks for its status itself.
+(`set`) is written in each of its rules, and a rule of a retry block asks for its status itself.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
     node, own = item.node, words.for_rules(step.dialect)
     assert isinstance(node, MapNode)
 
-    def said(entry: Entry) -> Entry:
+    def reword(entry: Entry) -> Entry:
         match entry.key:
             case "tool":
                 return made.renamed(entry, "tool", _tool(words, entry.node, step))
@@ -134,7 +134,7 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
             case _:
                 return entry
 
-    return made.with_node(item, made.with_entries(node, map(said, node)))
+    return made.with_node(item, made.with_entries(node, map(reword, node)))
 
 
 def _arc_words(words: Rewording) -> Callable[[Entry], Entry]:
@@ -162,16 +162,16 @@ def _each_of(node: Node, reword: Callable[[Entry], Entry]) -> Node:
     return made.with_entries(node, map(reword, node)) if isinstance(node, MapNode) else node
 
 
-def _below(entry: Entry, key: str, reword: Callable[[Node], Node]) -> Entry:
+def _below(entry: Entry, key: str, change: Callable[[Node], Node]) -> Entry:
     """The elements of the list under a key of a mapping, each reworded."""
 
-    def said(found: Entry) -> Entry:
+    def reword(found: Entry) -> Entry:
         if found.key != key or not isinstance(found.node, ListNode):
             return found
-        items = (made.with_node(item, reword(item.node)) for item in found.node.items)
+        items = (made.with_node(item, change(item.node)) for item in found.node.items)
         return made.renamed(found, key, made.with_items(found.node, items))
 
-    return _each(entry, said)
+    return _each(entry, reword)
 
 
 def _args(words: Rewording, entry: Entry, step: Step) -> Entry:
@@ -190,10 +190,10 @@ def _tool(words: Rewording, node: Node, step: Step) -> Node:
     items = []
     for item, task in zip(node.items, step.tasks, strict=True):
 
-        def said(entry: Entry, dialect: Dialect = task.dialect) -> Entry:
+        def reword(entry: Entry, dialect: Dialect = task.dialect) -> Entry:
             return made.renamed(entry, entry.key, reworded_task(words, entry.node, dialect))
 
-        items.append(made.with_node(item, _each_of(item.node, said)))
+        items.append(made.with_node(item, _each_of(item.node, reword)))
     return made.with_items(node, items)
 
 
@@ -236,21 +236,21 @@ def _spec(words: Rewording, task: MapNode, patches: _Patches) -> Entry | None:
     inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
     policy = inner.get("policy") if inner is not None else None
     if policy is not None:
-        said = _policy(words, policy, patches)
+        reworded = _policy(words, policy, patches)
         assert spec is not None
         assert inner is not None
-        if said is policy:
+        if reworded is policy:
             return spec
         others = (entry for entry in inner if entry is not policy)
-        return made.renamed(spec, "spec", made.mapping([*others, said], inner.span))
+        return made.renamed(spec, "spec", made.mapping([*others, reworded], inner.span))
     if not patches:
         return spec
     place = task.entries["set"].place
     rules = made.entry("rules", made.sequence(_defaults(patches, place, fails=True), place), place)
-    said = made.entry("policy", made.mapping([rules], place), place, task.entries["set"])
+    reworded = made.entry("policy", made.mapping([rules], place), place, task.entries["set"])
     if spec is None:
-        return made.entry("spec", made.mapping([said], place), place)
-    return made.renamed(spec, "spec", made.mapping([*(inner or ()), said], place))
+        return made.entry("spec", made.mapping([reworded], place), place)
+    return made.renamed(spec, "spec", made.mapping([*(inner or ()), reworded], place))
 
 
 def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
@@ -267,10 +267,10 @@ def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
     # Nobody wrote it, and where every outcome meets a rule it says nothing.
     is_idle = unmatched is not None and unmatched.name.is_made and (has_else or bool(patches))
     kept = [e for e in policy.node if e is not rules and not (is_idle and e is unmatched)]
-    said = made.renamed(rules, "rules", made.with_items(rules.node, built))
-    if said is rules and not is_idle:
+    reworded = made.renamed(rules, "rules", made.with_items(rules.node, built))
+    if reworded is rules and not is_idle:
         return policy
-    return made.renamed(policy, "policy", made.mapping([*kept, said], policy.node.span))
+    return made.renamed(policy, "policy", made.mapping([*kept, reworded], policy.node.span))
 
 
 def _defaults(patches: _Patches, place: Span, *, fails: bool) -> Iterator[Item]:
@@ -297,18 +297,18 @@ def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
         then = _does(words, node.entries["then"], patches)
         return Item(item.place, made.mapping([_status(node, item.place), then], item.place))
 
-    def said(entry: Entry) -> Entry:
+    def reword(entry: Entry) -> Entry:
         match entry.key:
             case "when":
                 return words.condition(entry)
             case "then":
                 return _does(words, entry, patches)
             case "else":
-                return _each(entry, said)
+                return _each(entry, reword)
             case _:
                 return entry
 
-    return made.with_node(item, made.with_entries(node, map(said, node)))
+    return made.with_node(item, made.with_entries(node, map(reword, node)))
 
 
 def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:

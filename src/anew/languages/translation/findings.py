@@ -10,11 +10,11 @@ from anew.program.span import Span
 
 
 class Differences(Struct):
-    """Gathers what is lost or changed while a document is translated; each is told once."""
+    """Gathers what is lost or changed while a document is translated; each is difference once."""
 
     found: list[Finding] = field(default_factory=list)
 
     def report(self, place: Span, message: str, remedy: str) -> None:
-        told = finding("migrate.differs", place, message, remedy)
-        if told not in self.found:
-            self.found.append(told)
+        difference = finding("migrate.differs", place, message, remedy)
+        if difference not in self.found:
+            self.found.append(difference)

@@ -44,7 +44,7 @@ _RETRYABLE = (
     f"(outcome.error.retryable is true or (outcome.error.retryable is none "
     f"and {_TYPE} != 'TERMINAL'))"
 )
-# Without an own type, a timeout is told by its kind, and the table calls it retryable.
+# Without an own type, a timeout is known by its kind, and the table calls it retryable.
 _TIMED_OUT = (
     f"((outcome.error.type is undefined and outcome.error.kind in ['timeout', 'db_timeout']) "
     f"or (outcome.error.retryable is none and {_TYPE} == 'TIMEOUT'))"
@@ -66,7 +66,7 @@ _OWN_NAME = "node"
 
 class TaskWriter(Struct, frozen=True):
     c: GraphCompilation
-    told: Differences
+    notes: Differences
 
     def task(self, task: Task, node: Node | None) -> Object:
         """The task of a node, or of a step that no node stands for."""
@@ -91,11 +91,11 @@ class TaskWriter(Struct, frozen=True):
         if task.kind == COMMAND_KIND:
             found = command_of(self.c, node)
             others = {key: value for key, value in _object(source).items() if key != "command"}
-            command = command_inputs(self.c, node, found.raw if found else "", self.told)
+            command = command_inputs(self.c, node, found.raw if found else "", self.notes)
             return {**command, **_static(task, others)}
         if not isinstance(source, dict):
             message = f"the inputs of node {node.id!r} are computed by code and were left out"
-            self.told.report(node.span, message, "Write them as templates.")
+            self.notes.report(node.span, message, "Write them as templates.")
             return {}
         taken = {
             key: value
@@ -105,7 +105,7 @@ class TaskWriter(Struct, frozen=True):
         inputs = _static(task, taken)
         for key in _TEXTS:
             if isinstance(written := taken.get(key), str):
-                inputs[key] = template_of(self.c, node, written, self.told)
+                inputs[key] = template_of(self.c, node, written, self.notes)
         if task.kind == AGENT_KIND:
             inputs |= self._told_agent(node)
         if task.outcome_from is OutcomeSource.CHILD:
@@ -113,12 +113,12 @@ class TaskWriter(Struct, frozen=True):
         return inputs
 
     def _takes(self, task: Task, key: str, node: Node) -> bool:
-        """Whether a task of this kind can be told so in a playbook; else it is reported."""
+        """Whether a task of this kind can be given this in a playbook; else it is reported."""
         if kind_named(task.kind).knows(key):
             return True
         if key != _OWN_NAME:
             message = f"`{key}` of node {node.id!r} has no place in a task of kind {task.kind}"
-            self.told.report(node.span, message, "Say it in another way, or do without.")
+            self.notes.report(node.span, message, "Say it in another way, or do without.")
         return False
 
     def _relayed(self, task: Task, node: Node | None) -> Object:
@@ -135,9 +135,9 @@ class TaskWriter(Struct, frozen=True):
         return {"outcome": {**_JOINED, "updates": {"_branch_results": "{{ args.join.results }}"}}}
 
     def _told_agent(self, node: Node) -> Object:
-        """What an agent is told beside its task; how the run went so far it is not."""
+        """What an agent is given beside its task; how the run went so far is no part of it."""
         message = "agents of a graph get a summary of the run so far; tasks of a playbook are not"
-        self.told.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")
+        self.notes.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")
         mode = fidelity_of(self.c, node) or FIDELITY_DEFAULT
         thread = text(node, "thread_id")
         inputs: Object = {"fidelity": f"{{{{ args.fidelity | default('{mode}') }}}}"}
@@ -174,13 +174,13 @@ class TaskWriter(Struct, frozen=True):
             self._reshaped(key, node)
         for key in found.lost:
             message = f"{key!r}, which node {task.label!r} writes to the context, was left out"
-            self.told.report(place, message, "Write it with `set_ctx` in a rule.")
+            self.notes.report(place, message, "Write it with `set_ctx` in a rule.")
         return found.values
 
     def _reshaped(self, key: str, node: Node | None) -> None:
         place = node.span if node is not None else self.c.graph.span
         message = f"{key!r} describes the branches in another form: verdict, written and error"
-        self.told.report(place, message, "Read `ctx` accordingly where it is used.")
+        self.notes.report(place, message, "Read `ctx` accordingly where it is used.")
 
     def _condition(self, rule: Rule, node: Node | None) -> str | None:
         """What a rule asks, by its name; None when (reported) it cannot be said."""
@@ -193,7 +193,7 @@ class TaskWriter(Struct, frozen=True):
         if isinstance(rule.then, Fail):
             return _ALL_FAILED
         message = f"a rule of node {node.id if node else ''!r} is decided by code and was left out"
-        self.told.report(rule.span, message, "Write it as a rule with `when`.")
+        self.notes.report(rule.span, message, "Write it as a rule with `when`.")
         return None
 
     def _retries_timeouts(self, node: Node | None) -> bool:

@@ -31,7 +31,7 @@ _AS_INPUTS_SEE_IT = (
 )
 
 
-def template_of(c: GraphCompilation, node: Node, written: str, told: Differences) -> str:
+def template_of(c: GraphCompilation, node: Node, written: str, notes: Differences) -> str:
     """A text of the node with its variables as expressions, and nothing else in it rendered."""
     names = names_of(c, node)
     variables = variables_in(written)
@@ -40,7 +40,7 @@ def template_of(c: GraphCompilation, node: Node, written: str, told: Differences
     pieces, position = [], 0
     for variable in variables:
         pieces.append(_between(written[position : variable.at]))
-        pieces.append(_variable(variable, names, node, told))
+        pieces.append(_variable(variable, names, node, notes))
         position = variable.at + len(variable.written)
     pieces.append(_between(written[position:]))
     found = "".join(pieces)
@@ -77,16 +77,16 @@ def _escaped(written: str) -> str:
     return written.replace("{", "{{ '\\x7b' }}")
 
 
-def _variable(variable: Variable, names: Names, node: Node, told: Differences) -> str:
+def _variable(variable: Variable, names: Names, node: Node, notes: Differences) -> str:
     if variable.key == "goal" and not variable.is_prefixed and names.goal:
         return _between(names.goal)
-    read = _read(variable, names, node, told)
+    read = _read(variable, names, node, notes)
     if read is None:
         return literal(variable.written)
     return f"{{{{ ({read}) if {is_there(f'({read})')} else {text(variable.written)} }}}}"
 
 
-def _read(variable: Variable, names: Names, node: Node, told: Differences) -> str | None:
+def _read(variable: Variable, names: Names, node: Node, notes: Differences) -> str | None:
     """The expression that reads a variable; None when (reported) inputs have none."""
     try:
         said = _expression(variable, names)
@@ -99,7 +99,7 @@ def _read(variable: Variable, names: Names, node: Node, told: Differences) -> st
             return said
         reason = "it is a word of the outcome that the inputs of a task do not see"
     message = f"{variable.written} of node {node.id!r} was left as it is: {reason}"
-    told.report(node.span, message, "Write the value with `set_ctx` in the step before.")
+    notes.report(node.span, message, "Write the value with `set_ctx` in the step before.")
     return None
 
 
@@ -115,7 +115,7 @@ def _expression(variable: Variable, names: Names) -> str:
     return f"({in_graph} if {is_there(in_graph)} else {stated})"
 
 
-def command_inputs(c: GraphCompilation, node: Node, written: str, told: Differences) -> Object:
+def command_inputs(c: GraphCompilation, node: Node, written: str, notes: Differences) -> Object:
     """A command and its environment; values never become part of the command.
 
     What the graph reads when a task begins is an expression here, which is read at that time too.
@@ -125,7 +125,7 @@ def command_inputs(c: GraphCompilation, node: Node, written: str, told: Differen
     pieces, position = [], 0
     for slot in _slots(written, names):
         if slot.name not in given:
-            given[slot.name] = _environment_value(slot.variable, names, node, told)
+            given[slot.name] = _environment_value(slot.variable, names, node, notes)
         pieces += [written[position : slot.variable.at], slot.instead]
         position = slot.variable.at + len(slot.variable.written)
     command = literal("".join([*pieces, written[position:]]))
@@ -157,6 +157,6 @@ def _slots(written: str, names: Names) -> Iterator[_Slot]:
             yield _Slot(variable, variable.key, variable.written)
 
 
-def _environment_value(variable: Variable, names: Names, node: Node, told: Differences) -> Value:
-    read = _read(variable, names, node, told)
+def _environment_value(variable: Variable, names: Names, node: Node, notes: Differences) -> Value:
+    read = _read(variable, names, node, notes)
     return None if read is None else f"{{{{ {read} }}}}"

@@ -49,7 +49,7 @@ _ON_OK = frozenset({"outcome.status == 'ok'"})
 
 
 class NodeWriter(Struct, frozen=True):
-    told: Differences
+    notes: Differences
 
     def attributes(self, step: Step) -> dict[str, Value]:
         """The attributes of the node that stands for the step, without its place in the graph."""
@@ -68,7 +68,7 @@ class NodeWriter(Struct, frozen=True):
 
     def lost(self, step: Step, what: str, remedy: str = "Keep the playbook for that.") -> None:
         message = f"step {step.name!r}: a graph cannot say {what}"
-        self.told.report(step.span, message, remedy)
+        self.notes.report(step.span, message, remedy)
 
     def _report_step(self, step: Step) -> None:
         if step.loop is not None:

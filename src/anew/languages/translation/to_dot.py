@@ -47,26 +47,26 @@ class Translated(Struct, frozen=True):
 
 def program_to_dot(program: Program) -> Translated:
     """The graph of a program; its first lines are comments that tell what it cannot say."""
-    told = Differences()
-    writer = _Writer(program, told, NodeWriter(told))
+    notes = Differences()
+    writer = _Writer(program, notes, NodeWriter(notes))
     text = write_dot(writer.whole())
     loaded = load_dot(text, f"{program.name}.dot")
     if loaded.program is None:
         errors = (f.message for f in loaded.findings if f.severity is Severity.ERROR)
         message = f"the graph is a picture that cannot be run: {next(errors, '')}"
-        told.report(program.span, message, "Keep the playbook.")
+        notes.report(program.span, message, "Keep the playbook.")
     else:
         for place, message in differences(program, loaded.program):
-            told.report(place, message, "Keep the playbook for that.")
-    notes = [f"// {' '.join(found.message.split())}" for found in told.found]
-    return Translated("\n".join([*notes, text]), told.found)
+            notes.report(place, message, "Keep the playbook for that.")
+    comments = [f"// {' '.join(found.message.split())}" for found in notes.found]
+    return Translated("\n".join([*comments, text]), notes.found)
 
 
 class _Writer(Struct, frozen=True):
     """`ends` are the nodes that stand for no step: start, exit, forks and joins beside steps."""
 
     program: Program
-    told: Differences
+    notes: Differences
     nodes: NodeWriter
     graph: Graph = field(default_factory=lambda: Graph("", NOWHERE))
     ends: dict[str, str] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class _Writer(Struct, frozen=True):
 
     def _lost(self, what: str) -> None:
         message = f"a graph cannot say {what}"
-        self.told.report(self.program.span, message, "Keep the playbook for that.")
+        self.notes.report(self.program.span, message, "Keep the playbook for that.")
 
     # --- nodes -----------------------------------------------------------------------------------
 

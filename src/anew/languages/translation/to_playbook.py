@@ -57,30 +57,30 @@ def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = Non
     c = GraphCompilation(
         read.graph, read.dialect, types_of(read.graph, read.dialect, Known()), source=read.source
     )
-    told = Differences()
-    writer = _Writer(c, loaded.program, told, TaskWriter(c, told))
-    return _verified(WRITER.document(writer.document()), file, told, read.graph.span)
+    notes = Differences()
+    writer = _Writer(c, loaded.program, notes, TaskWriter(c, notes))
+    return _verified(WRITER.document(writer.document()), file, notes, read.graph.span)
 
 
 def _errors(findings: list[Finding]) -> list[Finding]:
     return [found for found in findings if found.severity is Severity.ERROR]
 
 
-def _verified(result: str, file: str, told: Differences, place: Span) -> Migrated:
+def _verified(result: str, file: str, notes: Differences, place: Span) -> Migrated:
     again = load_playbook(result, f"{file} (as a playbook)")
     if again.program is None:
-        return Migrated(None, [*told.found, *_errors(again.findings)])
+        return Migrated(None, [*notes.found, *_errors(again.findings)])
     # A workload is text and has no escape; only what names the run is rendered in it.
     for path in again.program.workload_templates:
         message = f"`{'.'.join(map(str, path))}` of the graph is a text; a playbook renders it"
-        told.report(place, message, "Write it without braces around `run_id` and `job`.")
-    return Migrated(result, told.found)
+        notes.report(place, message, "Write it without braces around `run_id` and `job`.")
+    return Migrated(result, notes.found)
 
 
 class _Writer(Struct, frozen=True):
     c: GraphCompilation
     program: Program
-    told: Differences
+    notes: Differences
     tasks: TaskWriter
 
     def document(self) -> Object:
@@ -105,7 +105,7 @@ class _Writer(Struct, frozen=True):
         }
         if limits.get("restarts") == 0:
             message = "a run that must not be restarted may be restarted once in a playbook"
-            self.told.report(self.c.graph.span, message, "Remove the edge with loop_restart.")
+            self.notes.report(self.c.graph.span, message, "Remove the edge with loop_restart.")
             limits["restarts"] = 1
         return {**spec, "limits": limits} if limits else spec
 
@@ -173,7 +173,7 @@ class _Writer(Struct, frozen=True):
             message = (
                 f"the edge from {step.name!r} to {arc.to!r} may never be taken; it is left out"
             )
-            self.told.report(arc.span, message, "Remove it.")
+            self.notes.report(arc.span, message, "Remove it.")
             return None
         found: Object = {"step": arc.to}
         if arc.when is not None:
@@ -197,7 +197,7 @@ class _Writer(Struct, frozen=True):
             return f"{{{{ {said.text} }}}}"
         why = f": {'; '.join(said.reasons)}" if said is not None and said.reasons else ""
         message = f"the condition of the edge from {step.name!r} to {arc.to!r} cannot be said{why}"
-        self.told.report(arc.span, f"{message}. The arc is never taken", "Write its `when`.")
+        self.notes.report(arc.span, f"{message}. The arc is never taken", "Write its `when`.")
         return "{{ false }}"
 
 
