@@ -87,7 +87,7 @@ REFUSED = (
 ANY_REFUSED = _whole_words("|".join(refused.pattern for refused in REFUSED))
 
 # Areas that are still to be read. May only shrink.
-EXCUSED: tuple[str, ...] = ("ARCHITECTURE.md", "CHANGELOG.md")
+EXCUSED: tuple[str, ...] = ("CHANGELOG.md",)
 
 # Where a refused word is the right one: part of a path, the text that was found, and why.
 ALLOWED: dict[tuple[str, str], str] = {
