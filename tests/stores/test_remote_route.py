@@ -175,5 +175,5 @@ def test_the_proxy_is_not_asked_for_whom_the_environment_excepts(monkeypatch):
 
 def test_a_proxy_that_speaks_something_else_is_refused(monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "socks5://proxy.test:1080")
-    with pytest.raises(ConfigError, match="no HTTP proxy"):
+    with pytest.raises(ConfigError, match="not an HTTP proxy"):
         asyncio.run(RemoteDatabase.open("http://anew.test:8700"))
