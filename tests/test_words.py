@@ -76,7 +76,7 @@ REFUSED = (
     Refused(r"[Ll]ies", "is", "the file lies in a folder"),
     Refused(
         r"(?<![Tt]here )(?:is|are|was|were) no"
-        r"(?= (?!longer\b|more\b|one\b|such\b|need\b|way\b|other\b)\w)",
+        r"(?= (?!longer\b|more\b|one\b|such\b|need\b|way\b|other\b)[\w…])",
         "is not a",
         "7x is no run id",
     ),

@@ -344,7 +344,7 @@ def test_the_preview_tells_what_is_kept_what_goes_on_and_which_effects_repeat(tm
         assert (effect.task, effect.kind, effect.key) == ("send", "shell", CallKey.NONE)
         assert not effect.is_certain
         assert preview.differs_at is None  # the new program changes nothing that is shared
-        assert preview.notes == ["region: changed in workload, for what is decided from now on"]
+        assert preview.notes == ["region: changed in the input, for what is decided from now on"]
 
     in_a_world(work, tmp_path)
 

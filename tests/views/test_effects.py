@@ -41,7 +41,7 @@ FIRST = "380496630082620000"  # the run whose fork RUN is
         ("python", {"script": "x.py"}, "script x.py"),
         ("agent", {"prompt": "Do it"}, "asks an agent: Do it"),
         ("playbook", {"path": "child"}, "starts a child run of child"),
-        ("human", {"question": "Continue?"}, "asks a person: Continue?"),
+        ("human", {"question": "Go on?"}, "asks a person: Go on?"),
         ("mine", {}, "unknown effect"),
         ("noop", {"result": 1}, None),
         ("sleep", {"seconds": 1}, None),

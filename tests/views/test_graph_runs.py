@@ -48,7 +48,7 @@ def step_of(lanes, name: str):
 def test_branches_are_told_from_fork_to_join() -> None:
     run = drawn(RACE, outcomes=RACED)
     shown = timeline(run)
-    assert "split into branches              a, b, c · join at j" in shown
+    assert "split into branches          a, b, c · join at j" in shown
     assert "ends its branch" in shown
     assert "first_success · success · a failure, b success, c cancelled" in shown
     assert "j: branches joined: first_success · success · a failed · c cancelled" in lines(run)
@@ -101,7 +101,7 @@ def test_without_its_program_a_timeline_does_not_guess_why() -> None:
 def test_a_step_that_is_past_its_limit_is_said_not_to_begin() -> None:
     run = drawn(DIAMOND.replace("f;", "f; max_visits=2;", 1), outcomes={"a": [FAIL]})
     why = "limit_exceeded: step a was visited 2 times, its limit (visits_per_step, max_visits)"
-    assert f"a    not started                    {why}" in timeline(run)
+    assert f"a    not started                  {why}" in timeline(run)
     assert "gate asked" not in timeline(run)
     assert any(line.startswith(f"a: not started: {why}") for line in lines(run))
 

@@ -290,7 +290,7 @@ async def made_before(
     if row is not None and row.labels.get(label) != str(run):
         what = label.partition("_")[0]
         raise KeyInUse(
-            f"the key {key!r} belongs to run {known}, which is no {what} of run {run}. "
+            f"the key {key!r} belongs to run {known}, which is not a {what} of run {run}. "
             "Choose another key."
         )
     return known

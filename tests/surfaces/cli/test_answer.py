@@ -295,7 +295,7 @@ def test_the_question_of_a_child_is_answered_through_its_parent(desk: Desk) -> N
     [row] = [row for row in desk.runs() if row["program"] == "parent"]
     assert re.search(r"Waiting for a person in its child run \d+, step gate: Ship it\?", shown)
     assert f"`anew answer {row['run']} CHOICE` answers." in shown
-    assert f"No process works on it now: `anew answer {row['run']} CHOICE` continues." in shown
+    assert f"No process is working on it: `anew answer {row['run']} CHOICE` continues it." in shown
     told = desk.call("show", row["run"], "--json").json
     assert told["status"] == row["status"] == "running"
     assert told["questions"] == row["questions"]

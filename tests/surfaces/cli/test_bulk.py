@@ -42,7 +42,7 @@ def test_a_dry_run_says_how_many(three, anew) -> None:
 def test_where_nobody_can_be_asked_yes_is_needed(three, anew) -> None:
     told = anew("bulk", "cancel", "--program", "flaky")
     assert told.status == 2
-    assert "cancel can change 1 of 3 runs. Nobody can be asked here: give --yes" in told.err
+    assert "cancel can change 1 of 3 runs. There is no terminal to ask on: give --yes" in told.err
     assert statuses(anew) == ["running", "failed", "done"]
 
 

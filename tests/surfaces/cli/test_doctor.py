@@ -14,8 +14,8 @@ def test_everything_is_well_before_the_first_run_and_nothing_is_made(desk: Desk)
     told = desk.call("doctor")
     assert (told.status, told.err) == (0, "")
     assert all(line.startswith("ok ") for line in told.out.splitlines())
-    assert "none yet; the first run makes it" in told.out
-    assert "none yet; the first credential makes it" in told.out
+    assert "none yet; the first run creates it" in told.out
+    assert "none yet; the first credential creates it" in told.out
     assert list(desk.folder.iterdir()) == []
 
 

@@ -52,11 +52,11 @@ def test_what_will_happen_is_told_first_and_a_dry_run_does_no_more(desk: Desk, f
     assert lines[:5] == [
         f"run {failed} up to event 8",
         "  kept       one: 1 visit, 1 execution",
-        "  continues    two starts",
+        "  continues  two starts",
         "  did later  two.two: 1 execution",
         "  effects    probably again: two.two (shell) echo two >> done.txt; exit 1",
     ]
-    assert lines[5] == "  note       continues under fixed.yaml"
+    assert lines[5] == "  note       continues under mended.yaml"
     assert len(desk.runs()) == 1
     as_json = desk.call("fork", failed, "--at", "8", "--dry-run", "--json").json
     assert as_json["preview"]["effects"][0]["kind"] == "shell"
@@ -66,7 +66,7 @@ def test_a_changed_workload_is_read_from_there_on(desk: Desk, failed: str) -> No
     words = ("--program", desk.write("mended.yaml", MENDED), "--set", "who=moon")
     forked = desk.call("fork", failed, "--from", "two", *words)
     assert forked.status == 0
-    assert "who: changed in workload" in forked.err
+    assert "who: changed in the input" in forked.err
     assert desk.log()[0]["data"]["workload"] == {"who": "moon"}
     assert desk.log()[-1]["data"]["result"] == ["from one", "moon"]
 
@@ -222,7 +222,7 @@ def test_a_run_that_cannot_be_moved_is_told_at_register(desk: Desk, held: Held) 
 def test_a_retry_tells_what_it_will_do_first(desk: Desk, failed: str) -> None:
     told = desk.call("retry", failed, "--dry-run")
     assert (told.status, told.out) == (0, "")
-    assert "  continues    two starts\n" in told.err
+    assert "  continues  two starts\n" in told.err
     assert len(desk.runs()) == 1
     again = desk.call("retry", failed, "--json")
     assert [row["step"] for row in again.json["preview"]["reused"]] == ["one"]

@@ -46,7 +46,7 @@ def test_a_signal_is_kept_and_the_run_goes_on_with_it(desk: Desk) -> None:
     run = waiting(desk)
     sent = desk.call("signal", "last", "paid", "--payload", '{"amount": 12, "who": "ann"}')
     assert sent.status == 0
-    assert sent.out.startswith(f"sent paid to run {run}; if no process works on the run")
+    assert sent.out.startswith(f"sent paid to run {run}; if no process is working on the run")
     assert f"`anew resume {run}` resumes it" in sent.out
     resumed = desk.call("resume", run, "--json")
     assert (resumed.status, resumed.json["result"]) == (0, "12 by ann")

@@ -42,7 +42,7 @@ def test_a_second_terminal_lets_the_next_attempt_start(desk: Desk) -> None:
     assert (skipped.status, skipped.err) == (0, "")
     first, rest = skipped.out.splitlines()
     assert first == "Attempt 2 of fetch starts now."
-    assert rest.startswith("If no process works on the run, `anew resume ")
+    assert rest.startswith("If no process is working on the run, `anew resume ")
     ended = terminal.wait()
     assert (ended.status, ended.err) == (0, "")
     assert "fetch: wait skipped: retry · " in ended.out

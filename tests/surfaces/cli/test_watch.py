@@ -87,7 +87,9 @@ def test_a_run_nobody_works_on_is_said_to_be_left_alone(shelf, anew, monkeypatch
     monkeypatch.setattr(PlainView, "notice", end_it)
     told = anew("watch", "last")
     assert told.status == 130
-    assert f"no worker takes it; if nothing works on this run, `anew resume {RUN}`" in told.out
+    assert (
+        f"no worker takes it; if no process is working on this run, `anew resume {RUN}`" in told.out
+    )
 
 
 def test_stopping_to_watch_gives_the_terminal_back(shelf) -> None:
