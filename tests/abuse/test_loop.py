@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from anew.runtime import ledger
+from anew.runtime import ledger, run_starts
 from anew.surfaces.api import documents
 from tests.surfaces.api.served import GRAPH as TINY_GRAPH
 from tests.surfaces.api.served import Site, play
@@ -108,12 +108,13 @@ def test_health_is_answered_while_a_decision_is_long(
     async def act(site: Site) -> None:
         held, take = Held(), ledger.take_turn
 
-        def slowly(live: Any, boundary: Any, dispatcher: Any, **more: Any) -> Any:
-            if dispatcher.allowance is None:
+        def slowly(live: Any, boundary: Any, ctx: Any, **more: Any) -> Any:
+            if ctx.allowance is None:
                 held.wait()
-            return take(live, boundary, dispatcher, **more)
+            return take(live, boundary, ctx, **more)
 
-        monkeypatch.setattr(ledger, "take_turn", slowly)
+        for module in (ledger, run_starts):
+            monkeypatch.setattr(module, "take_turn", slowly)
         asked = asyncio.create_task(_run(site, _document(DECISIONS[name])))
         shown = await _health_comes_first(site, held, asked)
         assert shown["status"] == "done"
