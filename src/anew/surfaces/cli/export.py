@@ -63,10 +63,10 @@ async def _export(database: Database, asked: Namespace) -> int:
     document = await database.catalog.get(row.digest)
     directory = RunDirectory(Subject(row, document, await program_of(database.catalog, row.digest)))
     folder = Folder(asked.dir, run=str(row.run), replaces=asked.force)
-    teller = _Teller(row.version, is_silent=asked.quiet or asked.json)
+    progress = _Progress(row.version, is_silent=asked.quiet or asked.json)
     try:
         with folder:
-            damage = await _write(database.archive, row, directory, folder, teller)
+            damage = await _write(database.archive, row, directory, folder, progress)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -78,7 +78,11 @@ async def _export(database: Database, asked: Namespace) -> int:
 
 
 async def _write(
-    archive: Archive, row: RunRow, directory: RunDirectory, folder: Folder, teller: _Teller
+    archive: Archive,
+    row: RunRow,
+    directory: RunDirectory,
+    folder: Folder,
+    progress: _Progress,
 ) -> DamagedRun | None:
     """Everything up to the version the run had when we looked, however far it is by now.
 
@@ -91,7 +95,7 @@ async def _write(
         done = directory.state.version
         limit = min(PAGE_EVENTS, row.version - done)
         page = await readable_page(archive, row.run, after=done, limit=limit)
-        damage = _feed(directory, folder, row.run, page, teller=teller)
+        damage = _feed(directory, folder, row.run, page, progress=progress)
         if damage is not None:
             await _leave(archive, directory, folder, damage)
             break
@@ -103,7 +107,12 @@ async def _write(
 
 
 def _feed(
-    directory: RunDirectory, folder: Folder, run: RunId, page: Readable, *, teller: _Teller
+    directory: RunDirectory,
+    folder: Folder,
+    run: RunId,
+    page: Readable,
+    *,
+    progress: _Progress,
 ) -> DamagedRun | None:
     """Write a page; what ended it before its time, if anything did."""
     for event in page.events:
@@ -113,7 +122,7 @@ def _feed(
             return out_of_place(run, event, error)
         for change in changes:
             folder.apply(change)
-        teller.tell(event.seq)
+        progress.report(event.seq)
     return page.damage
 
 
@@ -126,17 +135,17 @@ async def _leave(
         folder.apply(change)
 
 
-class _Teller:
+class _Progress:
     """Says on standard error how far a long export is."""
 
     def __init__(self, total: int, *, is_silent: bool) -> None:
         self._total, self._is_silent = total, is_silent
-        self._told_at = time.monotonic()
+        self._reported_at = time.monotonic()
 
-    def tell(self, done: int) -> None:
-        if self._is_silent or time.monotonic() - self._told_at < PROGRESS_SECONDS:
+    def report(self, done: int) -> None:
+        if self._is_silent or time.monotonic() - self._reported_at < PROGRESS_SECONDS:
             return
-        self._told_at = time.monotonic()
+        self._reported_at = time.monotonic()
         print(f"{done:,} of {counted(self._total, 'event')} written", file=sys.stderr)
 
 

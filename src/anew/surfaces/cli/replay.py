@@ -22,7 +22,7 @@ from anew.surfaces.cli.documents import STANDARD_INPUT, shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import find_run, program_of, read
 from anew.surfaces.cli.place import add_place_options
-from anew.surfaces.cli.telling import Teller
+from anew.surfaces.cli.progress_line import ProgressLine
 from anew.values import Object, Value
 from anew.views.wording import counted
 
@@ -126,10 +126,10 @@ def _derived(
     if asked.program is not None and log:
         program = posing_as(program, log[0])
     derivation = Derivation(program, log, is_rounded=is_rounded)
-    teller = Teller("events derived again", is_silent=asked.json)
+    progress = ProgressLine("events derived again", is_silent=asked.json)
     for _ in derivation.turns():
-        teller.tell(derivation.position, len(log))
-    teller.close()
+        progress.report(derivation.position, len(log))
+    progress.close()
     return derivation.report()
 
 

@@ -217,7 +217,7 @@ def _stop_at_eof(stopping: Stopping) -> None:
 @contextmanager
 def _log_shown(duty: Duty) -> Iterator[None]:
     """What the runtime warns of is told like everything else."""
-    handler, logger = _Teller(duty), logging.getLogger("anew")
+    handler, logger = _PrintedLog(duty), logging.getLogger("anew")
     logger.addHandler(handler)
     try:
         yield
@@ -225,7 +225,7 @@ def _log_shown(duty: Duty) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-class _Teller(logging.Handler):
+class _PrintedLog(logging.Handler):
     def __init__(self, duty: Duty) -> None:
         super().__init__(logging.WARNING)
         self._duty = duty
