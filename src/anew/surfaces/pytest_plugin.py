@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from anew.surfaces.cli.testing import Player, Result
+    from anew.surfaces.cli.testing import ScenarioResult, ScenarioRunner
 
 # As `anew.lab.scenario` has them, which is too much to import for three words.
 SUFFIXES = (".scenario.yaml", ".scenario.yml", ".scenario.json")
-_PLAYER: pytest.StashKey[Player] = pytest.StashKey()
+_PLAYER: pytest.StashKey[ScenarioRunner] = pytest.StashKey()
 
 
 class NotMet(Exception):
     """A scenario whose expectations were not met, or that could not be played."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: ScenarioResult) -> None:
         super().__init__(result)
         self.result = result
 
@@ -76,12 +76,12 @@ class ScenarioItem(pytest.Item):
         return self.path, None, f"scenario {self.path.name}"
 
 
-def _player_of(config: pytest.Config) -> Player:
+def _player_of(config: pytest.Config) -> ScenarioRunner:
     """The same for the whole session: each document is compiled once."""
     if _PLAYER not in config.stash:
-        from anew.surfaces.cli.testing import Documents, Player, Wish
+        from anew.surfaces.cli.testing import Documents, ScenarioRunner, TestOptions
 
-        config.stash[_PLAYER] = Player(Wish(), Documents())
+        config.stash[_PLAYER] = ScenarioRunner(TestOptions(), Documents())
     return config.stash[_PLAYER]
 
 

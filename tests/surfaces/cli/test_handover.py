@@ -96,7 +96,7 @@ def test_who_follows_a_run_when_its_owner_goes_takes_it_over_and_wishes_nothing_
 
             monkeypatch.setattr("anew.surfaces.cli.following.attend_there", hands_in_too_late)
             manner = Manner(place, is_quiet=True)
-            wish = working.Wish(AnswerQuestion(run=str(run), answer="yes"), here)
+            wish = working.Intent(AnswerQuestion(run=str(run), answer="yes"), here)
             return await working._carry_out(wish, manner, Screen(manner))
 
     assert asyncio.run(play()) == status.WAITING

@@ -374,7 +374,7 @@ def test_a_document_that_decides_nothing_has_no_share(anew: Anew) -> None:
 
 def test_each_execution_is_counted_once(folder: Path) -> None:
     write(flow=GOOD, flow_again=GOOD)
-    player = testing.Player(testing.Wish(coverage=True), testing.Documents())
+    player = testing.ScenarioRunner(testing.TestOptions(coverage=True), testing.Documents())
     first = player.batch(["flow.scenario.yaml"]).coverage["flow.yaml"]
     second = player.batch(["flow.again.scenario.yaml"]).coverage["flow.yaml"]
     assert first == second

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anew.surfaces.cli.main import main
-from anew.surfaces.cli.whatif import Progress
+from anew.surfaces.cli.whatif import PlayProgress
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, played
 from tests.surfaces.cli.servers import TOKEN, server
 
@@ -216,7 +216,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys) -> None:
     monkeypatch.setattr("anew.surfaces.cli.whatif.SHOWN_EVERY_SECONDS", 0)
     for is_terminal in (False, True):
         monkeypatch.setattr("sys.stderr.isatty", lambda said=is_terminal: said)
-        progress = Progress()
+        progress = PlayProgress()
         progress.show(1_000, 2_000)
         progress.clear()
         assert ("1,000 of 2,000 plays" in capsys.readouterr().err) is is_terminal

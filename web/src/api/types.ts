@@ -30,11 +30,11 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
-  findings?: Finding[];
+  findings?: DocumentFinding[];
   misfits?: MisfitRow[];
 }
 
-export interface Finding {
+export interface DocumentFinding {
   severity: "error" | "warning" | "info";
   rule: string;
   message: string;
@@ -521,7 +521,7 @@ export interface Changed {
   changed: boolean;
 }
 
-export interface RunStarted {
+export interface StartedRun {
   run: RunText;
   status: Status;
 }
@@ -598,7 +598,7 @@ export interface WorkloadField {
 export interface Inspected {
   name: string | null;
   language: string | null;
-  findings: Finding[];
+  findings: DocumentFinding[];
   graph: GraphShown | null;
   workload: WorkloadField[];
   /** The JSON of `anew bounds --json`; null when the document has errors. */
@@ -651,7 +651,7 @@ export interface Registered {
   name: string;
   version: number;
   digest: string;
-  findings: Finding[];
+  findings: DocumentFinding[];
   runs: RunMoves;
 }
 

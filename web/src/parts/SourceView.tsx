@@ -2,14 +2,14 @@
 
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
 
-import type { Finding } from "../api/types";
+import type { DocumentFinding } from "../api/types";
 import { coloured } from "../words/colouring";
 import "./source.css";
 
 interface SourceViewProps {
   text: string;
   label: string;
-  findings?: readonly Finding[];
+  findings?: readonly DocumentFinding[];
   /** Lines to point at, 1 first; the first of them is scrolled to. */
   lines?: readonly number[];
   /** Beside the number of a line: how often it decided, whether nothing has. */
@@ -41,7 +41,7 @@ export function SourceView(props: SourceViewProps): ReactNode {
     event.preventDefault();
     onLine(Math.min(Math.max((first ?? 0) + by, 1), text.split("\n").length));
   };
-  const said = new Map<number, Finding[]>();
+  const said = new Map<number, DocumentFinding[]>();
   for (const found of findings) said.set(found.line, [...(said.get(found.line) ?? []), found]);
   return (
     <div

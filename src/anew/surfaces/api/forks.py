@@ -30,9 +30,9 @@ from anew.surfaces.api.shapes import (
     KeyText,
     MisfitRow,
     Name,
-    RunStarted,
     RunText,
     Sequence,
+    StartedRun,
 )
 from anew.values import Object
 from anew.views.forking import misfit_row, preview_row
@@ -120,7 +120,7 @@ class RunForked(Struct):
 @ENDPOINTS.post(
     "/runs/{run}/retry",
     "Run again from a step, by default the one that failed",
-    answers={201: RunStarted, 200: RunForked},
+    answers={201: StartedRun, 200: RunForked},
     body=RetryRequest,
     has_optional_body=True,
     headers=_KEY,
@@ -140,7 +140,7 @@ async def retry(request: ApiRequest) -> JsonResponse:
 @ENDPOINTS.post(
     "/runs/{run}/fork",
     "Start a run that shares the log up to an event",
-    answers={201: RunStarted, 200: RunForked},
+    answers={201: StartedRun, 200: RunForked},
     body=RunForkRequest,
     has_optional_body=True,
     headers=_KEY,

@@ -80,7 +80,7 @@ class Inspected(Struct):
 
     name: str | None
     language: str | None
-    findings: list[shapes.Finding]
+    findings: list[shapes.DocumentFinding]
     graph: GraphShown | None
     workload: list[WorkloadField]
     bounds: shapes.Json | None

@@ -13,7 +13,7 @@ from anew.surfaces.api.documents import DocumentSource
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
 from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest
-from anew.surfaces.api.shapes import Empty, Finding, MisfitRow, RunText, Version
+from anew.surfaces.api.shapes import DocumentFinding, Empty, MisfitRow, RunText, Version
 from anew.values import Object
 from anew.views.findings import finding_row, in_file_order
 
@@ -27,7 +27,7 @@ class Registered(Struct):
     name: str
     version: int
     digest: str
-    findings: list[Finding]
+    findings: list[DocumentFinding]
     runs: RunMoves
 
 
@@ -152,7 +152,9 @@ async def stored(request: ApiRequest, name: str, version: int | None = None) -> 
     return found
 
 
-@ENDPOINTS.post("/check", "Find every problem in a document", list[Finding], body=CheckRequest)
+@ENDPOINTS.post(
+    "/check", "Find every problem in a document", list[DocumentFinding], body=CheckRequest
+)
 async def check(request: ApiRequest) -> JsonResponse:
     """Every finding in a document, as `anew check --json` prints them; errors are findings too."""
     sent = await request.json(CheckRequest)

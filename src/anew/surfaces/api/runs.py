@@ -34,8 +34,8 @@ from anew.surfaces.api.shapes import (
     Labels,
     Name,
     QuestionRow,
-    RunStarted,
     RunText,
+    StartedRun,
     Version,
 )
 from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
@@ -124,7 +124,7 @@ class GraphQuery(Struct, forbid_unknown_fields=True):
 @ENDPOINTS.post(
     "/runs",
     "Start a run, or find the one its key names",
-    answers={201: RunStarted, 200: RunStarted},
+    answers={201: StartedRun, 200: StartedRun},
     body=RunStartRequest,
     headers={IDEMPOTENCY_KEY: "the same as `key`"},
     problems=("not-found", "conflict", "bad-document"),

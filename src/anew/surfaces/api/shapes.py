@@ -53,11 +53,11 @@ class Problem(Struct):
     title: str
     status: int
     detail: str
-    findings: list[Finding] | UnsetType = UNSET
+    findings: list[DocumentFinding] | UnsetType = UNSET
     misfits: list[MisfitRow] | UnsetType = UNSET
 
 
-class Finding(Struct):
+class DocumentFinding(Struct):
     severity: Literal["error", "warning", "info"]
     rule: str
     message: str
@@ -67,7 +67,7 @@ class Finding(Struct):
     suggestion: str | None
 
 
-class RunStarted(Struct):
+class StartedRun(Struct):
     run: RunText
     status: RunStatus
 

@@ -18,7 +18,7 @@ from anew.surfaces.cli.asking import login
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument, find_run
 from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
 
 
 def run(words: list[str]) -> int:
@@ -61,7 +61,7 @@ def run(words: list[str]) -> int:
         print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
-    return carry_out(Wish(command), manner_of(asked))
+    return carry_out(Intent(command), manner_of(asked))
 
 
 def _sequence(text: str) -> int:

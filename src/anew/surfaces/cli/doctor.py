@@ -30,7 +30,7 @@ from anew.surfaces.cli.place import add_place_options, is_address, shown_place
 SQLITE_MIN = (3, 51, 3)
 
 
-class Finding(Struct, frozen=True):
+class Diagnosis(Struct, frozen=True):
     """One thing looked at: `remedy` is set when it is not well."""
 
     what: str
@@ -58,8 +58,8 @@ def run(words: list[str]) -> int:
     return status.DONE if is_well else status.FAILED
 
 
-def _findings(place: str | None) -> Iterator[Finding]:
-    yield Finding("anew", f"{__version__} on Python {platform.python_version()}")
+def _findings(place: str | None) -> Iterator[Diagnosis]:
+    yield Diagnosis("anew", f"{__version__} on Python {platform.python_version()}")
     yield _sqlite()
     yield _told(_word_for(place), lambda: _found_at(place))
     yield from _modes(place)
@@ -68,52 +68,52 @@ def _findings(place: str | None) -> Iterator[Finding]:
     yield from _tools()
 
 
-def _told(what: str, look: Callable[[], Finding]) -> Finding:
+def _told(what: str, look: Callable[[], Diagnosis]) -> Diagnosis:
     """What a look finds; a refusal of ours says itself what to do."""
     try:
         return look()
     except AnewError as error:
-        return Finding(what, "cannot be used", str(error))
+        return Diagnosis(what, "cannot be used", str(error))
 
 
-def _sqlite() -> Finding:
+def _sqlite() -> Diagnosis:
     import apsw
 
     version = apsw.sqlite_lib_version()
     numbers = tuple(int(part) for part in version.split("."))
     if numbers >= SQLITE_MIN:
-        return Finding("sqlite", version)
+        return Diagnosis("sqlite", version)
     needed = ".".join(map(str, SQLITE_MIN))
-    return Finding("sqlite", version, f"Install apsw with SQLite {needed} or newer.")
+    return Diagnosis("sqlite", version, f"Install apsw with SQLite {needed} or newer.")
 
 
 def _word_for(place: str | None) -> str:
     return "server" if place is not None and is_address(place) else "database"
 
 
-def _found_at(place: str | None) -> Finding:
+def _found_at(place: str | None) -> Diagnosis:
     from anew.runtime.databases import kind_of
 
     if kind_of(place) == "sqlite":
         return _file(place)
     found = asyncio.run(_look(place))
     skew = f"its clock differs from ours by {found.skew_seconds:.3f} s"
-    return Finding(_word_for(place), f"{shown_place(place)}: {found.runs}, {skew}")
+    return Diagnosis(_word_for(place), f"{shown_place(place)}: {found.runs}, {skew}")
 
 
-def _file(place: str | None) -> Finding:
+def _file(place: str | None) -> Diagnosis:
     from anew.runtime.databases import database_file
     from anew.runtime.ownership import is_owned
 
     path = database_file(place)
     if not path.exists():
-        return Finding("database", f"{path}: none yet; the first run creates it")
+        return Diagnosis("database", f"{path}: none yet; the first run creates it")
     runs = asyncio.run(_look(place)).runs
     owner = "in use by a running anew" if is_owned(path) else "not in use"
-    return Finding("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
+    return Diagnosis("database", f"{path}: {path.stat().st_size:,} bytes, {runs}, {owner}")
 
 
-def _modes(place: str | None) -> Iterator[Finding]:
+def _modes(place: str | None) -> Iterator[Diagnosis]:
     """Whether anybody else may use the files of a database; nothing where there are none."""
     from anew.files import others_may_use
     from anew.runtime.databases import database_files
@@ -125,9 +125,9 @@ def _modes(place: str | None) -> Iterator[Finding]:
         return
     if open_ones:
         remedy = f"Type `chmod 600 {' '.join(map(quote, open_ones))}`."
-        yield Finding("files", "other users may read or write some of them", remedy)
+        yield Diagnosis("files", "other users may read or write some of them", remedy)
     elif there:
-        yield Finding("files", "for their user alone")
+        yield Diagnosis("files", "for their user alone")
 
 
 class _Look(Struct, frozen=True):
@@ -156,22 +156,22 @@ async def _count_runs(database: Database) -> str:
     return f"{len(found)} unfinished run{'' if len(found) == 1 else 's'}"
 
 
-def _key() -> Finding:
+def _key() -> Diagnosis:
     from anew.credentials.key import find_key
 
     found = find_key(environment(), Path.home())
     if found is None:
-        return Finding("key", "none yet; the first credential creates it")
-    return Finding("key", f"from {found.source}")
+        return Diagnosis("key", "none yet; the first credential creates it")
+    return Diagnosis("key", f"from {found.source}")
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> Diagnosis:
     from anew.tools.sandbox import open_sandbox
 
-    return Finding("sandbox", str(open_sandbox()))
+    return Diagnosis("sandbox", str(open_sandbox()))
 
 
-def _tools() -> Iterator[Finding]:
+def _tools() -> Iterator[Diagnosis]:
     from anew.program.kinds import KINDS, installed_kinds, missing_extra
     from anew.runtime.toolbox import Toolbox
 
@@ -179,11 +179,11 @@ def _tools() -> Iterator[Finding]:
     for kind in (*built_in, *sorted(installed_kinds())):
         extra = missing_extra(kind)
         if extra is not None:
-            yield Finding(f"tool {kind}", f"not installed; `{extra.command}` adds it")
+            yield Diagnosis(f"tool {kind}", f"not installed; `{extra.command}` adds it")
             continue
         try:
             Toolbox().get(kind)
         except Exception as error:
-            yield Finding(f"tool {kind}", "cannot be loaded", f"{type(error).__name__}: {error}")
+            yield Diagnosis(f"tool {kind}", "cannot be loaded", f"{type(error).__name__}: {error}")
         else:
-            yield Finding(f"tool {kind}", "there")
+            yield Diagnosis(f"tool {kind}", "there")

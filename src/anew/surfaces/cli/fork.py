@@ -29,7 +29,7 @@ from anew.surfaces.cli.loading import load_program
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
 from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
 from anew.surfaces.cli.sending import warn_of_files
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
 from anew.values import Object
 from anew.views.forking import preview_row
 
@@ -186,7 +186,7 @@ def _as_shown(plan: ForkPlan) -> ForkPoint:
     return ForkPoint(seen=len(plan.log)) if plan.where.is_latest else ForkPoint(plan.at)
 
 
-def _wish(order: ForkRequest) -> Wish:
+def _wish(order: ForkRequest) -> Intent:
     async def here(engine: Engine) -> RunId:
         return (await engine.fork(order)).run
 
@@ -201,4 +201,4 @@ def _wish(order: ForkRequest) -> Wish:
         is_cancelling=order.cancels,
         **({} if document is None else document_fields(document)),
     )
-    return Wish(there, here)
+    return Intent(there, here)

@@ -8,16 +8,16 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from anew.surfaces.cli.paint import Paint
 from anew.surfaces.cli.test_report import failure_lines
-from anew.surfaces.cli.testing import Result, Verdict
+from anew.surfaces.cli.testing import ScenarioResult, ScenarioVerdict
 
 # What XML 1.0 cannot hold, however it is written.
 _REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_text(results: Sequence[Result], seconds: float) -> str:
+def junit_text(results: Sequence[ScenarioResult], seconds: float) -> str:
     """One test case per scenario, in one suite."""
-    failed = sum(result.verdict is Verdict.FAILED for result in results)
-    bad = sum(result.verdict is Verdict.BAD for result in results)
+    failed = sum(result.verdict is ScenarioVerdict.FAILED for result in results)
+    bad = sum(result.verdict is ScenarioVerdict.BAD for result in results)
     counts = {"tests": str(len(results)), "failures": str(failed), "errors": str(bad)}
     time = f"{seconds:.3f}"
     root = Element("testsuites", {"name": "anew test", **counts, "time": time})
@@ -28,7 +28,7 @@ def junit_text(results: Sequence[Result], seconds: float) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _add_case(suite: Element, result: Result) -> None:
+def _add_case(suite: Element, result: ScenarioResult) -> None:
     case = SubElement(
         suite,
         "testcase",
@@ -39,9 +39,9 @@ def _add_case(suite: Element, result: Result) -> None:
             "time": f"{result.seconds:.3f}",
         },
     )
-    if result.verdict is Verdict.BAD:
+    if result.verdict is ScenarioVerdict.BAD:
         SubElement(case, "error", {"message": _clean(result.problem)})
-    if result.verdict is Verdict.FAILED:
+    if result.verdict is ScenarioVerdict.FAILED:
         messages = "; ".join(failure.message for failure in result.failures)
         element = SubElement(case, "failure", {"message": _clean(messages)})
         element.text = _clean("\n".join(failure_lines(result, _plain, is_whole=True)))

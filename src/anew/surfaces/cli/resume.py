@@ -23,7 +23,7 @@ from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import find_run
 from anew.surfaces.cli.screen import Screen
 from anew.surfaces.cli.working import (
-    Wish,
+    Intent,
     add_manner_options,
     attend,
     carry_out,
@@ -58,7 +58,7 @@ def run(words: list[str]) -> int:
 
 
 def _resume(run: RunId, manner: Manner) -> int:
-    return carry_out(Wish(ResumeRun(run=str(run)), run=run), manner)
+    return carry_out(Intent(ResumeRun(run=str(run)), run=run), manner)
 
 
 def _resume_all(manner: Manner) -> int:
@@ -86,7 +86,7 @@ def _resume_all(manner: Manner) -> int:
             untold.pop(run, None)
         return runs[-1]
 
-    last = carry_out(Wish(ResumeAll(), here, runs[-1]), manner)
+    last = carry_out(Intent(ResumeAll(), here, runs[-1]), manner)
     # Another process that owns the database may end with its own run: what is left is taken over.
     while untold and last != status.CANCELLED:
         last = carry_out(going_on(untold.popitem()[0]), manner)

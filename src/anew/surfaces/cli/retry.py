@@ -13,7 +13,7 @@ from anew.runtime.keys import made_key
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument, find_run
 from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
 from anew.views.forking import preview_row
 
 
@@ -50,7 +50,7 @@ async def _planned(place: str | None, said: str, step: str | None) -> Foreseen:
         return foreseen(row.run, plan)
 
 
-def _wish(found: Foreseen) -> Wish:
+def _wish(found: Foreseen) -> Intent:
     """What was shown, and nothing else: the old run may have come to the step again meanwhile."""
     at, step = found.plan.at, found.plan.where.step
-    return Wish(RetryRun(run=str(found.run), step=step, at=at, key=made_key()))
+    return Intent(RetryRun(run=str(found.run), step=step, at=at, key=made_key()))

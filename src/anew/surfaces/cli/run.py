@@ -18,7 +18,7 @@ from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
 from anew.surfaces.cli.place import is_server
 from anew.surfaces.cli.sending import warn_of_files
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
 from anew.values import Object
 from anew.views.words import WORDS
 
@@ -45,7 +45,7 @@ def run(words: list[str]) -> int:
 
 def start_wish(
     document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
-) -> Wish:
+) -> Intent:
     """Start this document here, or have others do it: with one key, so that it is one run."""
     key = key or made_key()
 
@@ -53,7 +53,7 @@ def start_wish(
         return (await engine.start(StartRequest(document, workload, key, labels))).run
 
     there = StartRun(workload=workload, key=key, labels=labels, **document_fields(document))
-    return Wish(there, here)
+    return Intent(there, here)
 
 
 def _parser() -> ArgumentParser:

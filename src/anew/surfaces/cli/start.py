@@ -6,7 +6,7 @@ from anew.runtime.commands import StartRun
 from anew.runtime.keys import check_key, made_key
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.working import Wish, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
 
 
 def run(words: list[str]) -> int:
@@ -34,4 +34,4 @@ def run(words: list[str]) -> int:
         key=key,
         labels=labels,
     )
-    return carry_out(Wish(command), manner_of(asked))
+    return carry_out(Intent(command), manner_of(asked))

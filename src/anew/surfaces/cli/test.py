@@ -25,7 +25,13 @@ from anew.surfaces.cli.finding_files import documents_among, files_below, scenar
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.selecting import choice_of
 from anew.surfaces.cli.test_report import json_rows, result_lines, summary_line, verbose_line
-from anew.surfaces.cli.testing import Documents, Result, Verdict, Wish, batches
+from anew.surfaces.cli.testing import (
+    Documents,
+    ScenarioResult,
+    ScenarioVerdict,
+    TestOptions,
+    batches,
+)
 
 _PAGE_NAME = "index.html"
 
@@ -100,7 +106,7 @@ class Session:
         self._files = files
         self._scenarios = scenarios_among(files)
         self._paint = paint_for(sys.stdout)
-        self._results: list[Result] = []
+        self._results: list[ScenarioResult] = []
         self._coverage: dict[str, Coverage] = {}
         self._broken: list[str] = []
         self.used: set[str] = set()
@@ -113,7 +119,7 @@ class Session:
         if not chosen:
             raise ConfigError(self._nothing())
         began = perf_counter()
-        wish = Wish(self._wants_coverage, self._asked.update, self._asked.x)
+        wish = TestOptions(self._wants_coverage, self._asked.update, self._asked.x)
         for batch in batches(chosen, wish, processes=self._asked.j):
             self._results += batch.results
             self.used |= batch.used
@@ -151,10 +157,10 @@ class Session:
         verdicts = {result.verdict for result in self._results}
         least = self._asked.fail_under
         # Nobody knows how much of a document is covered that cannot be read.
-        if Verdict.BAD in verdicts or (least is not None and self._broken):
+        if ScenarioVerdict.BAD in verdicts or (least is not None and self._broken):
             return status.BAD
         is_short = least is not None and total_percent(documents) < least
-        return status.FAILED if is_short or Verdict.FAILED in verdicts else status.DONE
+        return status.FAILED if is_short or ScenarioVerdict.FAILED in verdicts else status.DONE
 
     # --- coverage ---
 
@@ -190,7 +196,7 @@ class Session:
 
     # --- words ---
 
-    def _print_batch(self, results: list[Result]) -> None:
+    def _print_batch(self, results: list[ScenarioResult]) -> None:
         asked = self._asked
         for result in results:
             if not asked.q:
@@ -199,7 +205,7 @@ class Session:
                     print(told, file=sys.stderr)
             if asked.json:
                 continue
-            if result.verdict is not Verdict.PASSED:
+            if result.verdict is not ScenarioVerdict.PASSED:
                 lines = result_lines(result, self._paint, is_whole=asked.v)
                 print(next(lines) if asked.q else "\n".join(lines))
             elif asked.v:
@@ -222,7 +228,7 @@ class Session:
         counts = Counter(result.verdict for result in self._results)
         covered = coverage_object(documents, self._broken) if self._wants_coverage else None
         told = {
-            **{verdict.value: counts[verdict] for verdict in Verdict},
+            **{verdict.value: counts[verdict] for verdict in ScenarioVerdict},
             "seconds": round(seconds, 6),
             "scenarios": json_rows(self._results),
             "coverage": covered,

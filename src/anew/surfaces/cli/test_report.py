@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from anew.lab.expectations import UnmetExpectation, difference
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.paint import Paint
-from anew.surfaces.cli.testing import Result, Verdict
+from anew.surfaces.cli.testing import ScenarioResult, ScenarioVerdict
 from anew.values import Object
 
 # A screenful of each difference; `-v` shows all of it.
@@ -16,14 +16,22 @@ DIFF_SHOWN_LINES_MAX = 40
 TIMELINE_SHOWN_LINES_MAX = 25
 
 _COLOURS = {"-": "red", "+": "green", "@": "blue"}
-_WORDS = {Verdict.PASSED: "passed", Verdict.FAILED: "failed", Verdict.BAD: "not playable"}
-_SUMMARY_COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.BAD: "red"}
+_WORDS = {
+    ScenarioVerdict.PASSED: "passed",
+    ScenarioVerdict.FAILED: "failed",
+    ScenarioVerdict.BAD: "not playable",
+}
+_SUMMARY_COLOURS = {
+    ScenarioVerdict.PASSED: "green",
+    ScenarioVerdict.FAILED: "red",
+    ScenarioVerdict.BAD: "red",
+}
 
 
-def result_lines(result: Result, paint: Paint, *, is_whole: bool) -> Iterator[str]:
+def result_lines(result: ScenarioResult, paint: Paint, *, is_whole: bool) -> Iterator[str]:
     """One line for a scenario that did not pass, then what was expected, and what happened."""
     name = paint("bold", visible(result.file))
-    if result.verdict is Verdict.BAD:
+    if result.verdict is ScenarioVerdict.BAD:
         # A problem that has a line begins with the name: `flow.scenario.yaml:2:1: …`
         problem = result.problem.removeprefix(result.file)
         gap = "" if problem != result.problem else ": "
@@ -33,7 +41,7 @@ def result_lines(result: Result, paint: Paint, *, is_whole: bool) -> Iterator[st
     yield from failure_lines(result, paint, is_whole=is_whole)
 
 
-def failure_lines(result: Result, paint: Paint, *, is_whole: bool) -> Iterator[str]:
+def failure_lines(result: ScenarioResult, paint: Paint, *, is_whole: bool) -> Iterator[str]:
     """Every expectation that was not met, with its difference; then the timeline."""
     for failure in result.failures:
         yield f"  {visible(failure.message)}"
@@ -58,19 +66,19 @@ def _bounded(lines: Sequence[str], most: int | None) -> Iterator[str]:
         yield f"    … {len(lines) - most} more lines; -v shows all of them"
 
 
-def verbose_line(result: Result, paint: Paint) -> str:
+def verbose_line(result: ScenarioResult, paint: Paint) -> str:
     """A scenario that passed."""
     said = "" if result.expects else " (no expectation)"
     written = " (timeline written)" if result.is_written else ""
     return f"{paint('green', 'PASSED')} {visible(result.file)}{said}{written}"
 
 
-def summary_line(results: Sequence[Result], seconds: float, paint: Paint) -> str:
+def summary_line(results: Sequence[ScenarioResult], seconds: float, paint: Paint) -> str:
     """`3 passed, 1 failed in 0.02 s`."""
     counts = Counter(result.verdict for result in results)
     parts = [
         paint(_SUMMARY_COLOURS[verdict], f"{counts[verdict]} {_WORDS[verdict]}")
-        for verdict in Verdict
+        for verdict in ScenarioVerdict
         if counts[verdict]
     ]
     written = sum(result.is_written for result in results)
@@ -79,7 +87,7 @@ def summary_line(results: Sequence[Result], seconds: float, paint: Paint) -> str
     return f"{', '.join(parts)} in {seconds:.2f} s"
 
 
-def json_rows(results: Iterable[Result]) -> list[Object]:
+def json_rows(results: Iterable[ScenarioResult]) -> list[Object]:
     """One object per scenario."""
     return [
         {

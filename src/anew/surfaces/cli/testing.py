@@ -30,20 +30,20 @@ PROCESS_SECONDS = 1.0
 _BATCH = 50
 
 
-class Verdict(StrEnum):
+class ScenarioVerdict(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     BAD = "bad"  # it could not be played
 
 
-class Result(Struct, frozen=True):
+class ScenarioResult(Struct, frozen=True):
     """What became of one scenario. `problem` says why it could not be played.
 
     The timeline is that of a scenario that failed. `is_written`: its golden timeline was.
     """
 
     file: str
-    verdict: Verdict
+    verdict: ScenarioVerdict
     seconds: float = 0.0
     document: str | None = None
     problem: str = ""
@@ -54,7 +54,7 @@ class Result(Struct, frozen=True):
     is_written: bool = False
 
 
-class Wish(Struct, frozen=True):
+class TestOptions(Struct, frozen=True):
     """What is wanted of scenarios besides playing them."""
 
     coverage: bool = False
@@ -62,16 +62,16 @@ class Wish(Struct, frozen=True):
     stops_early: bool = False
 
 
-class Batch(Struct, frozen=True):
+class ScenarioResults(Struct, frozen=True):
     """Some scenarios that were played: results in order, and coverage by document."""
 
-    results: list[Result]
+    results: list[ScenarioResult]
     coverage: dict[str, Coverage]
     used: set[str]
 
     @property
     def has_failed(self) -> bool:
-        return any(result.verdict is not Verdict.PASSED for result in self.results)
+        return any(result.verdict is not ScenarioVerdict.PASSED for result in self.results)
 
 
 class Documents:
@@ -105,23 +105,23 @@ def _refused(file: str, loaded: Loaded) -> str:
     return f"its document has errors: {first}{more}. See `anew check {file}`"
 
 
-class Player:
+class ScenarioRunner:
     """Plays scenarios one after the other, and adds up what they cover."""
 
-    def __init__(self, wish: Wish, documents: Documents) -> None:
-        self._wish = wish
+    def __init__(self, options: TestOptions, documents: Documents) -> None:
+        self._options = options
         self._documents = documents
         self._tallies: dict[tuple[str, str | None], CoverageTally] = {}
 
-    def batch(self, files: Sequence[str]) -> Batch:
-        results: list[Result] = []
+    def batch(self, files: Sequence[str]) -> ScenarioResults:
+        results: list[ScenarioResult] = []
         for file in files:
             results.append(self.result(file))
-            if self._wish.stops_early and results[-1].verdict is not Verdict.PASSED:
+            if self._options.stops_early and results[-1].verdict is not ScenarioVerdict.PASSED:
                 break
-        return Batch(results, self._taken_coverage(), self._documents.used)
+        return ScenarioResults(results, self._taken_coverage(), self._documents.used)
 
-    def result(self, file: str) -> Result:
+    def result(self, file: str) -> ScenarioResult:
         """Play one scenario file; whatever is wrong with it is its own affair."""
         began = perf_counter()
         document: str | None = None
@@ -130,16 +130,18 @@ class Player:
             document = document_of(file, scenario.document)
             program = self._documents.program(document, scenario.dialect)
             golden = golden_beside(file)
-            played = play(scenario, program, timeline=None if self._wish.update else golden)
-            is_written = self._wish.update and _keep(played, golden)
+            played = play(scenario, program, timeline=None if self._options.update else golden)
+            is_written = self._options.update and _keep(played, golden)
         except (ConfigError, ProgramError) as error:
             problem = str(error).removeprefix(f"{file}: ")
-            return Result(file, Verdict.BAD, perf_counter() - began, document, problem)
-        if self._wish.coverage:
+            return ScenarioResult(
+                file, ScenarioVerdict.BAD, perf_counter() - began, document, problem
+            )
+        if self._options.coverage:
             self._count(document, program, played)
-        return Result(
+        return ScenarioResult(
             file=file,
-            verdict=Verdict.PASSED if played.is_passed else Verdict.FAILED,
+            verdict=ScenarioVerdict.PASSED if played.is_passed else ScenarioVerdict.FAILED,
             seconds=perf_counter() - began,
             document=document,
             failures=played.failures,
@@ -179,29 +181,33 @@ def _keep(played: PlayedScenario, golden: str | None) -> bool:
 # --- several processes ---------------------------------------------------------------------------
 
 
-def batches(files: Sequence[str], wish: Wish, *, processes: int) -> Iterator[Batch]:
+def batches(
+    files: Sequence[str], options: TestOptions, *, processes: int
+) -> Iterator[ScenarioResults]:
     """Play the scenarios, in their order. How long the first ones take says what the others need:
     there are other processes only as far as they pay.
     """
     cut = [list(files[start : start + _BATCH]) for start in range(0, len(files), _BATCH)]
-    player, began = Player(wish, Documents()), perf_counter()
+    player, began = ScenarioRunner(options, Documents()), perf_counter()
     first = player.batch(cut[0])
     yield first
     left = (perf_counter() - began) / len(cut[0]) * (len(files) - len(cut[0]))
     wanted = min(processes, int(left / PROCESS_SECONDS))
-    if wish.stops_early and first.has_failed:
+    if options.stops_early and first.has_failed:
         return
-    others = map(player.batch, cut[1:]) if wanted < 2 else _elsewhere(cut[1:], wish, wanted)
+    others = map(player.batch, cut[1:]) if wanted < 2 else _elsewhere(cut[1:], options, wanted)
     for batch in others:
         yield batch
-        if wish.stops_early and batch.has_failed:
+        if options.stops_early and batch.has_failed:
             return
 
 
-def _elsewhere(cut: list[list[str]], wish: Wish, processes: int) -> Iterator[Batch]:
-    return mapped(_prepared, wish, batches=cut, processes=processes)
+def _elsewhere(
+    cut: list[list[str]], options: TestOptions, processes: int
+) -> Iterator[ScenarioResults]:
+    return mapped(_prepared, options, batches=cut, processes=processes)
 
 
-def _prepared(wish: Wish) -> Callable[[list[str]], Batch]:
+def _prepared(options: TestOptions) -> Callable[[list[str]], ScenarioResults]:
     """In another process: what plays a batch."""
-    return Player(wish, Documents()).batch
+    return ScenarioRunner(options, Documents()).batch

@@ -51,7 +51,7 @@ def run(words: list[str]) -> int:
 
 def _tell(asked: Namespace, program: Program, found: Found) -> int:
     _warn(program, found)
-    progress = Progress()
+    progress = PlayProgress()
     samples = min(asked.samples, SAMPLES_MAX)
     try:
         answer = whatif(
@@ -86,7 +86,7 @@ def _print_text(answer: Whatif, asked: Namespace, *, is_cut: bool) -> None:
         print(f"Older runs were not looked at (--limit {asked.limit}).")
 
 
-class Progress:
+class PlayProgress:
     """How many plays are over, on a terminal only."""
 
     def __init__(self) -> None:

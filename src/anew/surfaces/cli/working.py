@@ -44,7 +44,7 @@ HANDOVER_SECONDS_MAX = 20.0
 HANDOVER_POLL_SECONDS = 0.05
 
 
-class Wish(Struct, frozen=True):
+class Intent(Struct, frozen=True):
     """What the command wants of whoever works on the run, and how this process does it itself.
 
     `run` is the run that is followed, where no answer says which it is.
@@ -100,7 +100,7 @@ def manner_of(asked: Namespace, *, words: str | None = None) -> Manner:
     )
 
 
-def carry_out(wish: Wish, manner: Manner) -> int:
+def carry_out(wish: Intent, manner: Manner) -> int:
     """Do it and follow the run; the exit status of the command."""
     screen = Screen(manner)
     try:
@@ -133,7 +133,7 @@ def _remedy(run: RunId, manner: Manner) -> str:
     return f"then `anew resume {run}` resumes the run"
 
 
-async def _carry_out(wish: Wish, manner: Manner, screen: Screen) -> int:
+async def _carry_out(wish: Intent, manner: Manner, screen: Screen) -> int:
     stopping, loop = Stopping(), asyncio.get_running_loop()
     if is_server(manner.place):
         return await _work_there(wish, manner, screen)
@@ -154,12 +154,12 @@ async def _carry_out(wish: Wish, manner: Manner, screen: Screen) -> int:
             await asyncio.sleep(HANDOVER_POLL_SECONDS)
 
 
-def going_on(run: RunId) -> Wish:
+def going_on(run: RunId) -> Intent:
     """Work on a run that is there already, or have the owner do it."""
-    return Wish(AdoptRun(run=str(run)))
+    return Intent(AdoptRun(run=str(run)))
 
 
-async def _work_there(wish: Wish, manner: Manner, screen: Screen) -> int:
+async def _work_there(wish: Intent, manner: Manner, screen: Screen) -> int:
     """As a guest: the owner of the file works, or the workers of the server."""
     from anew.surfaces.cli.following import attend_there
 
@@ -184,7 +184,7 @@ async def _check_is_there(database: Database, run: RunId) -> None:
     await database.archive.run(run)
 
 
-async def _work_here(wish: Wish, manner: Manner, screen: Screen, *, stopping: Stopping) -> int:
+async def _work_here(wish: Intent, manner: Manner, screen: Screen, *, stopping: Stopping) -> int:
     async with open_engine(manner.place, slots=manner.slots) as engine:
         screen.is_guest = False
         with stopping.of(engine):

@@ -1,6 +1,6 @@
 // The report of `anew bounds --json`, as far as the page tells it.
 
-import type { Finding, JsonObject } from "../../../api/types";
+import type { DocumentFinding, JsonObject } from "../../../api/types";
 import { duration } from "../../../words/time";
 
 /** `at_most` null: nothing at all ends it. Not bounded with a number: only a limit of the engine
@@ -95,7 +95,7 @@ export function taskName({ program, step, task }: TaskBound): string {
 }
 
 /** The warnings as findings of the document, to be shown in place. */
-export function warningsOf(bounds: JsonObject | null): Finding[] {
+export function warningsOf(bounds: JsonObject | null): DocumentFinding[] {
   if (bounds === null) return [];
   return boundsReport(bounds).warnings.flatMap(
     ({ file, line, column, rule, message, suggestion }) =>

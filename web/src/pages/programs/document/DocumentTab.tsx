@@ -3,7 +3,7 @@
 
 import type { ReactNode } from "react";
 
-import type { Finding, ProgramShown } from "../../../api/types";
+import type { DocumentFinding, ProgramShown } from "../../../api/types";
 import { FlowGraph } from "../../../graph/FlowGraph";
 import { CopyButton } from "../../../parts/Commands";
 import { Failure, Loading, Notice } from "../../../parts/Notice";
@@ -71,7 +71,7 @@ export function DocumentTab({ program, shown, show }: DocumentTabProps): ReactNo
   );
 }
 
-function Told({ findings, isKnown }: { findings: Finding[]; isKnown: boolean }): ReactNode {
+function Told({ findings, isKnown }: { findings: DocumentFinding[]; isKnown: boolean }): ReactNode {
   if (!isKnown) return null;
   const count = findings.length;
   if (count === 0) return <span className="small soft">Nothing is wrong with it.</span>;

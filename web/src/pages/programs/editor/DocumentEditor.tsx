@@ -3,14 +3,14 @@
 
 import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 
-import type { Finding } from "../../../api/types";
+import type { DocumentFinding } from "../../../api/types";
 import { FindingList } from "./FindingList";
 import "./editor.css";
 
 interface DocumentEditorProps {
   label: string;
   text: string;
-  findings: readonly Finding[];
+  findings: readonly DocumentFinding[];
   /** The findings are those of an earlier text. */
   isBehind: boolean;
   onChange: (text: string) => void;
@@ -77,7 +77,7 @@ export function DocumentEditor(props: DocumentEditorProps): ReactNode {
   );
 }
 
-function Number({ line, findings }: { line: number; findings: readonly Finding[] }): ReactNode {
+function Number({ line, findings }: { line: number; findings: readonly DocumentFinding[] }): ReactNode {
   const here = findings.filter((found) => found.line === line);
   const worst = here.some((found) => found.severity === "error") ? "error" : here[0]?.severity;
   return (
@@ -97,7 +97,7 @@ function indent(area: HTMLTextAreaElement, onChange: (text: string) => void): vo
 }
 
 /** The cursor at the place of a finding, and that place in sight. */
-function show(area: HTMLTextAreaElement, { line, column }: Finding): void {
+function show(area: HTMLTextAreaElement, { line, column }: DocumentFinding): void {
   const lines = area.value.split("\n");
   const before = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   const at = before + Math.max(0, column - 1);

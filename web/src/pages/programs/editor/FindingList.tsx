@@ -2,12 +2,12 @@
 
 import type { ReactNode } from "react";
 
-import type { Finding } from "../../../api/types";
+import type { DocumentFinding } from "../../../api/types";
 import { Mark } from "../../../parts/Mark";
 import type { Look } from "../../../words/states";
 import { counted } from "../../../words/time";
 
-const LOOKS: { [severity in Finding["severity"]]: Look } = {
+const LOOKS: { [severity in DocumentFinding["severity"]]: Look } = {
   error: { word: "error", tone: "bad", shape: "cross" },
   warning: { word: "warning", tone: "late", shape: "clock" },
   info: { word: "note", tone: "calm", shape: "dots" },
@@ -15,10 +15,10 @@ const LOOKS: { [severity in Finding["severity"]]: Look } = {
 const FINDINGS_SHOWN = 50;
 
 interface FindingListProps {
-  findings: readonly Finding[];
+  findings: readonly DocumentFinding[];
   isBehind: boolean;
   isEmpty: boolean;
-  onShow: (found: Finding) => void;
+  onShow: (found: DocumentFinding) => void;
 }
 
 export function FindingList(props: FindingListProps): ReactNode {
@@ -48,8 +48,8 @@ export function FindingList(props: FindingListProps): ReactNode {
   );
 }
 
-function summary(findings: readonly Finding[]): string {
-  const count = (severity: Finding["severity"]): number =>
+function summary(findings: readonly DocumentFinding[]): string {
+  const count = (severity: DocumentFinding["severity"]): number =>
     findings.filter((found) => found.severity === severity).length;
   const told = [
     [count("error"), "error"] as const,

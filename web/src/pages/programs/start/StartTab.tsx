@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent, type ReactNode } from "react";
 
 import { get, post } from "../../../api/client";
-import type { ProgramShown, RunPicture, RunStarted, WorkloadField } from "../../../api/types";
+import type { ProgramShown, RunPicture, StartedRun, WorkloadField } from "../../../api/types";
 import { CommandLines } from "../../../parts/Commands";
 import { Failure, Loading } from "../../../parts/Notice";
 import { go, useWords } from "../../../router";
@@ -68,7 +68,7 @@ function StartForm({ fields, filled, program, isNewest }: StartFormProps): React
     labels: pairs ?? {},
   });
   const starting = useMutation({
-    mutationFn: () => post<RunStarted>(command.path, command.body),
+    mutationFn: () => post<StartedRun>(command.path, command.body),
     onSuccess: ({ run }) => go(`/runs/${run}`),
   });
   const isFit = wrong.size === 0 && others !== null && pairs !== null;

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import { get } from "../../../api/client";
-import type { RunPicture, RunStarted } from "../../../api/types";
+import type { RunPicture, StartedRun } from "../../../api/types";
 import { Failure, Loading } from "../../../parts/Notice";
 import { go } from "../../../router";
 import { ActionDialog } from "../../run/actions/ActionDialog";
@@ -54,7 +54,7 @@ function Asked({ picture, played, source, onClose }: ForkWithProps & { picture: 
   const from = step === null ? [] : ["--from", step];
   const file = lastPart(source.file ?? "FILE");
   return (
-    <ActionDialog<RunStarted>
+    <ActionDialog<StartedRun>
       title={`Fork run ${picture.run} with this policy`}
       command={{
         cli: ["fork", picture.run, ...from, "--program", file],

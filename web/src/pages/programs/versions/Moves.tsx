@@ -3,7 +3,7 @@
 
 import { useState, type ReactNode } from "react";
 
-import type { MisfitRow, RunMoves, RunStarted, RunText } from "../../../api/types";
+import type { MisfitRow, RunMoves, StartedRun, RunText } from "../../../api/types";
 import { Notice } from "../../../parts/Notice";
 import { Link } from "../../../router";
 import { counted } from "../../../words/time";
@@ -82,7 +82,7 @@ function MoveDialog({ name, version, run, onDone, onClose }: MoveDialogProps): R
   const found = usePreview(path, { program: name, version });
   const isFit = found.isSettled && !found.isError && found.data?.misfits.length === 0;
   return (
-    <ActionDialog<RunStarted>
+    <ActionDialog<StartedRun>
       title={`Move run ${run} to version ${version}`}
       command={{
         cli: ["fork", run, "--program", `${name}@${version}`, "--cancel"],

@@ -2,7 +2,7 @@
 
 import { useState, type ReactNode } from "react";
 
-import type { RunPicture, RunStarted } from "../../../api/types";
+import type { RunPicture, StartedRun } from "../../../api/types";
 import { JsonView } from "../../../parts/JsonView";
 import { hasEnded, runPath } from "../useRun";
 import { ActionDialog } from "./ActionDialog";
@@ -41,7 +41,7 @@ export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogPr
   const found = usePreview(path, isFit ? { ...body, cancel: false } : null);
   const hasMisfits = (found.data?.misfits.length ?? 0) > 0;
   return (
-    <ActionDialog<RunStarted>
+    <ActionDialog<StartedRun>
       title="Fork this run"
       command={{ cli: cliOf(picture, wanted), method: "POST", path, body }}
       confirm="Start the new run"

@@ -2,7 +2,7 @@
 
 import { useState, type ReactNode } from "react";
 
-import type { RunPicture, RunStarted } from "../../../api/types";
+import type { RunPicture, StartedRun } from "../../../api/types";
 import { Link } from "../../../router";
 import { runPath } from "../useRun";
 import { ActionDialog } from "./ActionDialog";
@@ -24,7 +24,7 @@ export function RetryDialog({ picture, step, onDone, onClose }: RetryDialogProps
   const found = usePreview(path, from ? body : null);
   const hasMisfits = (found.data?.misfits.length ?? 0) > 0;
   return (
-    <ActionDialog<RunStarted>
+    <ActionDialog<StartedRun>
       title="Retry from a step"
       command={{ cli: ["retry", picture.run, "--from", from], method: "POST", path, body }}
       confirm="Start the new run"
