@@ -20,7 +20,7 @@ from anew.runtime.programs import read_document
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
-from anew.surfaces.cli.run import start_wish
+from anew.surfaces.cli.run import start_intent
 from tests.runtime.hold import (
     PARENT,
     Hold,
@@ -289,7 +289,7 @@ def test_both_halves_of_a_wish_for_a_run_have_one_key(tmp_path):
     async def work(world):
         document = read_document(NOOP, str(tmp_path / "test.yaml"))
         for key in (None, "nightly"):
-            wish = start_wish(document, {}, key=key, labels={})
+            wish = start_intent(document, {}, key=key, labels={})
             run = await wish.here(world.engine)
             asked = await execute(world.engine, wish.there)
             assert asked == {"run": str(run), "is_new": False}

@@ -155,7 +155,7 @@ def recomputed(parts: DelayParts) -> float:
         assert base == pytest.approx(parts.base)
     spread = min(base, cap) * _factor(parts.jitter, draw)
     assert spread == pytest.approx(parts.spread)
-    return spread if parts.wish is None else min(max(spread, parts.wish), cap)
+    return spread if parts.retry_after is None else min(max(spread, parts.retry_after), cap)
 
 
 def _base(parts: DelayParts, first: float) -> float:

@@ -144,9 +144,9 @@ def outcome_of(
             return Outcome(OutcomeStatus.OK, result, None, seen, printed)
         return Outcome(OutcomeStatus.OK, result, None, seen, printed, *advice.parts)
     found = _completed(error, result, seen)
-    wish = retry_after_seconds(found, seen, now)
-    if wish is not None and "retry_after" not in found:
-        found["retry_after"] = wish
+    retry_after = retry_after_seconds(found, seen, now)
+    if retry_after is not None and "retry_after" not in found:
+        found["retry_after"] = retry_after
     return Outcome(OutcomeStatus.ERROR, result, found, seen, printed, *advice.parts)
 
 

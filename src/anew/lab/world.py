@@ -51,7 +51,7 @@ EVENTS_MAX = 1_000_000
 LATE_DELIVERIES_MAX = 1_000
 _FRESH = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 
-# When; how old the visit's first wish is; which iteration; a unique number; what.
+# When; when the visit first wanted to run; which iteration; a unique number; what.
 _Pending: TypeAlias = tuple[int, int, int, int, Occurrence]
 
 

@@ -163,9 +163,9 @@ class LogLines:
 
     def _retry(self, event: e.TaskRetryScheduled) -> str:
         trouble = self._told_trouble(event)
-        wish = event.retry_after_seconds
-        is_wish = wish and event.delay_seconds > event.spread_seconds
-        asked = f", Retry-After {exact_seconds(wish)}" if wish and is_wish else ""
+        retry_after = event.retry_after_seconds
+        is_asked = retry_after and event.delay_seconds > event.spread_seconds
+        asked = f", Retry-After {exact_seconds(retry_after)}" if retry_after and is_asked else ""
         after = f"{event.delay_seconds:.2f} s"
         following = f"attempt {(event.attempt or 1) + 1}/{event.attempts}"
         if event.to is not None:

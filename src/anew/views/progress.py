@@ -316,12 +316,12 @@ def _delayed(activity: Activity, event: e.TaskProcessed | e.TaskRetryExhausted) 
 
 def _retry_scheduled(step: StepProgress, event: e.TaskRetryScheduled) -> None:
     activity = _activity(step, event)
-    wish = event.retry_after_seconds
-    is_wish = wish is not None and event.delay_seconds > event.spread_seconds
-    activity.doing = ActivityKind.RETRY_AFTER if is_wish else ActivityKind.RETRY
+    retry_after = event.retry_after_seconds
+    is_asked = retry_after is not None and event.delay_seconds > event.spread_seconds
+    activity.doing = ActivityKind.RETRY_AFTER if is_asked else ActivityKind.RETRY
     activity.since, activity.until = event.at, event.not_before
     activity.attempt, activity.attempts = (event.attempt or 1) + 1, event.attempts
-    activity.rule, activity.retry_after_seconds = event.rule, wish or None
+    activity.rule, activity.retry_after_seconds = event.rule, retry_after or None
     activity.via = event.to
     step.retries += 1
 

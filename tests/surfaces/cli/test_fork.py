@@ -7,7 +7,7 @@ from argparse import Namespace
 import pytest
 
 from anew.surfaces.cli import fork
-from anew.surfaces.cli.previews import Foreseen, tell
+from anew.surfaces.cli.previews import PreparedFork, tell
 from tests.surfaces.cli.terminals import HELD, Desk, Held, a_desk, a_held_run  # noqa: F401
 
 STEPS = """\
@@ -145,7 +145,7 @@ def test_a_run_that_moves_on_after_the_preview_is_not_moved(
     waits = "metadata: {name: w}\nworkflow: [{step: w, tool: {kind: wait, signal: go}}]"
     old = desk.call("run", desk.write("waits.yaml", waits), "--json").json["run"]
 
-    def told_and_changed(found: Foreseen, asked: Namespace) -> int | None:
+    def told_and_changed(found: PreparedFork, asked: Namespace) -> int | None:
         desk.call("signal", old, "news")
         return tell(found, asked)
 

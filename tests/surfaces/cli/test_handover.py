@@ -1,4 +1,4 @@
-"""An owner that goes between hearing a wish and telling so, or after: it is not wished again."""
+"""An owner that goes between hearing a intent and telling so, or after: it is not wished again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from anew.runtime.programs import read_document
 from anew.runtime.questions import open_questions
 from anew.runtime.run_starts import StartRequest
 from anew.store import RunId
-from anew.surfaces.cli import status, working
-from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli import run_execution, status
+from anew.surfaces.cli.final_report import RunOptions
 from anew.surfaces.cli.main import main
 from anew.surfaces.cli.screen import Screen
 from anew.values import Object
@@ -94,9 +94,9 @@ def test_who_follows_a_run_when_its_owner_goes_takes_it_over_and_wishes_nothing_
                 await owner.aclose()
                 raise NoAnswer("the owner does not answer")
 
-            monkeypatch.setattr("anew.surfaces.cli.following.attend_there", hands_in_too_late)
-            manner = Manner(place, is_quiet=True)
-            wish = working.Intent(AnswerQuestion(run=str(run), answer="yes"), here)
-            return await working._carry_out(wish, manner, Screen(manner))
+            monkeypatch.setattr("anew.surfaces.cli.remote_follow.attend_there", hands_in_too_late)
+            options = RunOptions(place, is_quiet=True)
+            intent = run_execution.Intent(AnswerQuestion(run=str(run), answer="yes"), here)
+            return await run_execution._carry_out(intent, options, Screen(options))
 
     assert asyncio.run(play()) == status.WAITING

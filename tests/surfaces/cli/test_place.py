@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anew.surfaces.cli.hints import hinted
-from anew.surfaces.cli.place import place_said, shown_place
+from anew.surfaces.cli.location import place_said, shown_place
 from anew.surfaces.cli.tokens import take_token
 from tests.surfaces.cli.terminals import HELLO, Desk, a_desk  # noqa: F401
 

@@ -11,8 +11,8 @@ import pytest
 from anew.engine.fold import fold
 from anew.store import Commit, Database, NewRun, RunHead, RunId
 from anew.stores.memory import MemoryDatabase
-from anew.surfaces.cli import news
-from anew.surfaces.cli.ending import Manner
+from anew.surfaces.cli import log_watch
+from anew.surfaces.cli.final_report import RunOptions
 from anew.surfaces.cli.screen import Screen
 from tests.surfaces.cli.recorded import RETRIES, RUN, played
 
@@ -36,14 +36,14 @@ async def until_seen(screen: Screen, seq: int) -> None:
 def test_what_others_do_is_shown(monkeypatch: pytest.MonkeyPatch, *, is_told: bool) -> None:
     out = io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
-    monkeypatch.setattr(news, "SHARED_POLL_SECONDS", 600.0 if is_told else 0.01)
+    monkeypatch.setattr(log_watch, "SHARED_POLL_SECONDS", 600.0 if is_told else 0.01)
 
     async def watch() -> None:
         database = MemoryDatabase()
         database.is_shared = True
         if not is_told:
             monkeypatch.setattr(database.notices, "listen", lambda hear, **_: lambda: None)
-        screen = Screen(Manner(None))
+        screen = Screen(RunOptions(None))
         await commit(database, 0, 5)
         async with screen.on(RunId(RUN), None, clock=database.clock), screen.kept_up(database):
             await until_seen(screen, 5)

@@ -299,11 +299,11 @@ def _leaves(
             yield from _settled(given, task, then, one.status)
             continue
         if number is None or number >= attempts[then]:
-            wish = then.on_exhausted
+            exhausted = then.on_exhausted
             # Attempts that are spent count as a success where the author goes on.
-            after = Fail() if wish is None else wish.then
+            after = Fail() if exhausted is None else exhausted.then
             yield from _settled(given, task, after, OutcomeStatus.ERROR)
-            if wish is not None and any(may_raise(patch.value) for patch in wish.patches):
+            if exhausted is not None and any(may_raise(patch.value) for patch in exhausted.patches):
                 yield TaskExit("fail"), ZERO
         elif then.to is not None:
             wait = retry_range(then, given.workload, after=number, previous=None).most

@@ -29,7 +29,7 @@ _SILENT = outcome_of({})
 class Range(Struct, frozen=True):
     """The shortest and the longest delay one decision can come to.
 
-    `drawn` is the longest before any wish of a server: what the next one may grow from.
+    `drawn` is the longest before any Retry-After: what the next one may grow from.
     """
 
     least: float
@@ -104,7 +104,7 @@ def _drawn(
 
 
 def _wished(retry: Retry, cap: float | None) -> Bound:
-    """A server may wish for any wait; only the cap comes after its wish."""
+    """A server may ask for any wait; only the cap comes after it."""
     if cap is not None:
         return Bound(min(cap, DELAY_SECONDS_MAX))
     what = "the server says how long to wait (Retry-After), and no max_delay caps it"

@@ -226,8 +226,8 @@ def _departure(past: PastRun, plays: list[Play]) -> Departure | None:
     asked = plays[0].asked
     if asked is None:
         return None
-    place, wish = asked.key, f"asks for {asked.label} attempt {asked.attempt}"
-    return Departure(f"{place.step}#{place.visit}", past.log[-1].seq, None, wish)
+    place, departs = asked.key, f"asks for {asked.label} attempt {asked.attempt}"
+    return Departure(f"{place.step}#{place.visit}", past.log[-1].seq, None, departs)
 
 
 def _policies(olds: dict[str, Program], new: Program) -> list[str]:

@@ -136,7 +136,7 @@ class TaskWriter(Struct, frozen=True):
 
     def _told_agent(self, node: Node) -> Object:
         """What an agent is given beside its task; how the run went so far is no part of it."""
-        message = "agents of a graph get a summary of the run so far; tasks of a playbook are not"
+        message = "agents of a graph get a summary of the run so far; tasks of a playbook do not"
         self.notes.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")
         mode = fidelity_of(self.c, node) or FIDELITY_DEFAULT
         thread = text(node, "thread_id")

@@ -14,11 +14,11 @@ from anew.runtime.questions import OpenQuestion, meant, open_questions
 from anew.store import RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument, find_run
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
+from anew.surfaces.cli.terminal_interview import login
 
 
 def run(words: list[str]) -> int:
@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "--no-wait", action="store_true", help="only store the answer; do not continue the run here"
     )
-    add_manner_options(parser)
+    add_run_options(parser)
     asked = parser.parse_args(words)
     row, question = asyncio.run(_named(asked.place, asked.run, asked.step, asked.asked))
     found, is_paused = row.run, row.status is RunStatus.PAUSED
@@ -57,11 +57,11 @@ def run(words: list[str]) -> int:
         is_kept_only=asked.no_wait or is_paused,
     )
     if command.is_kept_only:
-        order(asked.place, command)
+        send_command(asked.place, command)
         print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
-    return carry_out(Intent(command), manner_of(asked))
+    return carry_out(Intent(command), run_options_of(asked))
 
 
 def _sequence(text: str) -> int:

@@ -16,9 +16,9 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_clock
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.views.attempt_rows import Attempt, AttemptShown
 from anew.views.explain.explaining import unknown_step
 from anew.views.picture.tracing import Trace

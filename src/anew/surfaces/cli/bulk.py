@@ -19,12 +19,12 @@ from anew.runtime.keys import made_key
 from anew.store import Database, RunFilter, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import find_run
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.run_filters import add_filter_options, filter_said
+from anew.surfaces.cli.terminal_interview import login
 from anew.values import Object
 from anew.views.wording import counted
 
@@ -136,7 +136,7 @@ def _act(asked: Namespace, meant: Meant) -> Object:
         # What is skipped twice would be two waits.
         id = None if asked.action == "skip" else made_key()
         command = ChangeRuns(name=asked.action, runs=some, reason=asked.reason, by=by, id=id)
-        answer = order(asked.place, command)
+        answer = send_command(asked.place, command)
         done["changed"] += answer["changed"]
         done["refused"] += answer["refused"]
     return done

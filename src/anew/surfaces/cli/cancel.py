@@ -5,9 +5,9 @@ from __future__ import annotations
 from anew.runtime.commands import CancelRun
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.history import add_run_argument
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 
 
 def run(words: list[str]) -> int:
@@ -21,6 +21,6 @@ def run(words: list[str]) -> int:
     parser.add_argument("--reason", metavar="TEXT", help="why, for the log")
     add_place_options(parser)
     asked = parser.parse_args(words)
-    answer = order(asked.place, CancelRun(run=asked.run, reason=asked.reason))
+    answer = send_command(asked.place, CancelRun(run=asked.run, reason=asked.reason))
     print("cancelled" if answer["changed"] else "the run had ended already")
     return status.DONE

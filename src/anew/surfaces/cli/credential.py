@@ -15,7 +15,7 @@ from anew.errors import ConfigError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.values import Object
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ def _add(name: str, file: str, place: str | None) -> int:
     from anew.credentials.seen_versions import SeenVersions
     from anew.runtime.commands import SealCredential
     from anew.runtime.databases import identity_of, kind_of
-    from anew.surfaces.cli.ordering import order
+    from anew.surfaces.cli.command_sending import send_command
 
     credential = read_credential(read_document(file), shown_name(file), ref=check_name(name))
     key = need_key(environment(), Path.home())
     seen = SeenVersions(Path.home(), identity_of(place))
     version = asyncio.run(_next_version(name, key, place, seen))
-    order(place, SealCredential(sealed=seal_credential(name, credential, key, now=version)))
+    send_command(place, SealCredential(sealed=seal_credential(name, credential, key, now=version)))
     seen.note(name, version)
     for ref in short_fields(credential):
         print(
@@ -104,9 +104,9 @@ def _remove(name: str, place: str | None) -> int:
     from anew.credentials.seen_versions import SeenVersions
     from anew.runtime.commands import ForgetCredential
     from anew.runtime.databases import identity_of
-    from anew.surfaces.cli.ordering import order
+    from anew.surfaces.cli.command_sending import send_command
 
-    answer = order(place, ForgetCredential(name=name))
+    answer = send_command(place, ForgetCredential(name=name))
     if not answer["changed"]:
         raise ConfigError(_unknown(name, answer["known"]))
     SeenVersions(Path.home(), identity_of(place)).note_removed(name, time.time_ns())

@@ -23,8 +23,8 @@ from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.location import add_place_options, is_address, shown_place
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.place import add_place_options, is_address, shown_place
 
 # Older ones can corrupt a database in WAL mode.
 SQLITE_MIN = (3, 51, 3)

@@ -20,7 +20,7 @@ from anew.surfaces.cli.history import (
     find_run,
     read,
 )
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object
 from anew.views.nodes import NodeWords

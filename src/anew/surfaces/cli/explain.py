@@ -17,9 +17,9 @@ from anew.surfaces.cli.columns import columns_of
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument, read, read_record
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_clock
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.views.explain.explaining import explanation, shortened, unknown_step
 from anew.views.explain.paragraph import About, Paragraph, paragraph_row
 from anew.views.wording import duration

@@ -24,7 +24,7 @@ from anew.surfaces.cli.history import (
     program_of,
     read,
 )
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.views.export.directory import RunDirectory, Subject
 from anew.views.export.folder import Folder
 from anew.views.wording import counted

@@ -12,9 +12,9 @@ from anew.store import Database, FailureFilter
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.history import read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import moment_said
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.tables import table_lines
 from anew.values import Object
 from anew.views.wording import one_line

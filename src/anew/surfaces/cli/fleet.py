@@ -16,7 +16,7 @@ from random import uniform
 from anew.environment import environment
 from anew.runtime.databases import open_database
 from anew.surfaces.cli import status
-from anew.surfaces.cli.place import SERVER_VARIABLE, is_server
+from anew.surfaces.cli.location import SERVER_VARIABLE, is_server
 from anew.surfaces.cli.stopping import signals_heard
 from anew.surfaces.cli.tokens import TOKEN_FILE_OPTION
 from anew.surfaces.cli.worker import Duty

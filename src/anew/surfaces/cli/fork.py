@@ -27,9 +27,9 @@ from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.history import add_run_argument, find_run
 from anew.surfaces.cli.loading import load_program
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
-from anew.surfaces.cli.sending import warn_of_files
-from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.previews import PreparedFork, documents_of, prepared_fork, tell
+from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
+from anew.surfaces.cli.server_files import warn_of_files
 from anew.values import Object
 from anew.views.forking import preview_row
 
@@ -60,7 +60,7 @@ def run(words: list[str]) -> int:
     if isinstance(fork, _Known):
         ended = _tell_known(fork, asked)
         order = ForkRequest(fork.of, key=key, cancels=asked.cancel)
-        return carry_out(_wish(order), manner_of(asked)) if ended is None else ended
+        return carry_out(_intent(order), run_options_of(asked)) if ended is None else ended
     ended = tell(fork, asked)
     if ended is not None:
         return ended
@@ -73,7 +73,9 @@ def run(words: list[str]) -> int:
         labels,
         cancels=asked.cancel,
     )
-    return carry_out(_wish(order), replace(manner_of(asked), preview=preview_row(fork.preview)))
+    return carry_out(
+        _intent(order), replace(run_options_of(asked), preview=preview_row(fork.preview))
+    )
 
 
 def _parser() -> ArgumentParser:
@@ -108,7 +110,7 @@ def _parser() -> ArgumentParser:
         "--cancel", action="store_true", help="cancel RUN once the new run exists: move it"
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
-    add_manner_options(parser)
+    add_run_options(parser)
     return parser
 
 
@@ -130,7 +132,7 @@ def _read(asked: Namespace) -> Document | None:
 
 async def _planned(
     asked: Namespace, workload: Object, document: Document | None
-) -> Foreseen | _Known:
+) -> PreparedFork | _Known:
     if asked.visit is not None and asked.step is None:
         raise ConfigError("--visit says which visit of the step that --from names.")
     key = check_key(asked.key)
@@ -145,7 +147,7 @@ async def _planned(
         plan = await planned(
             database.archive, documents_of(database), row.run, where=where, new=document
         )
-        return foreseen(row.run, plan, workload=workload, notes=_notes(row, plan, asked))
+        return prepared_fork(row.run, plan, workload=workload, notes=_notes(row, plan, asked))
 
 
 async def _registered(database: Database, said: str) -> Document:
@@ -186,7 +188,7 @@ def _as_shown(plan: ForkPlan) -> ForkPoint:
     return ForkPoint(seen=len(plan.log)) if plan.where.is_latest else ForkPoint(plan.at)
 
 
-def _wish(order: ForkRequest) -> Intent:
+def _intent(order: ForkRequest) -> Intent:
     async def here(engine: Engine) -> RunId:
         return (await engine.fork(order)).run
 

@@ -15,8 +15,8 @@ from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.history import LAST, read, read_record
 from anew.surfaces.cli.loading import Read, load_program
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.views.findings import in_file_order
 from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines

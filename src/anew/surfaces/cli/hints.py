@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from anew.surfaces.cli.place import SERVER_VARIABLE, is_address, is_usual, option_for
+from anew.surfaces.cli.location import SERVER_VARIABLE, is_address, is_usual, option_for
 from anew.surfaces.cli.tokens import token_option
 
 # Those that have the options; the rest of a sentence in backquotes is left alone.

@@ -194,7 +194,7 @@ def _explain(error: Exception, words: list[str]) -> int:
         from anew.store import StoreError
         from anew.surfaces.cli.excerpts import visible
         from anew.surfaces.cli.hints import hinted
-        from anew.surfaces.cli.place import place_said
+        from anew.surfaces.cli.location import place_said
 
         told = hinted(str(error), place_said(words))
         print(f"anew: {visible(told)}", file=sys.stderr)

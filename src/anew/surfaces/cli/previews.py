@@ -31,7 +31,7 @@ _KEYS = {
 }
 
 
-class Foreseen(Struct, frozen=True):
+class PreparedFork(Struct, frozen=True):
     """A fork or a retry of `run` that is planned; `notes` are of the command's own."""
 
     run: RunId
@@ -40,11 +40,11 @@ class Foreseen(Struct, frozen=True):
     notes: list[str]
 
 
-def foreseen(
+def prepared_fork(
     run: RunId, plan: ForkPlan, *, workload: Object | None = None, notes: list[str] | None = None
-) -> Foreseen:
+) -> PreparedFork:
     """A plan, and what it will do."""
-    return Foreseen(run, plan, fork_preview(plan, workload), notes or [])
+    return PreparedFork(run, plan, fork_preview(plan, workload), notes or [])
 
 
 def documents_of(database: Database) -> Documents:
@@ -59,7 +59,7 @@ def documents_of(database: Database) -> Documents:
     return find
 
 
-def tell(found: Foreseen, asked: Namespace) -> int | None:
+def tell(found: PreparedFork, asked: Namespace) -> int | None:
     """Say what will happen; the exit status where that was all, or where it cannot."""
     misfits = found.plan.misfits
     if asked.json and (asked.dry_run or misfits):

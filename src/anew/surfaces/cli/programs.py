@@ -12,8 +12,8 @@ from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.columns import fit, wide
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_moment
-from anew.surfaces.cli.place import add_place_options
 
 NAME_COLUMNS_MAX = 40
 DIGEST_SHOWN = 12

@@ -11,8 +11,8 @@ from anew.errors import ConfigError
 from anew.runtime.commands import DropRun, PruneRuns
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.command_sending import send_command
+from anew.surfaces.cli.location import add_place_options
 from anew.values import parse_seconds
 from anew.views.wording import counted
 
@@ -34,7 +34,7 @@ def run(words: list[str]) -> int:
     asked = parser.parse_args(words)
     if (asked.run is None) == (asked.older_than is None):
         parser.error("say which runs to remove: RUN, or --older-than AGE")
-    answer = order(asked.place, _command(asked))
+    answer = send_command(asked.place, _command(asked))
     print(json.dumps(answer) if asked.json else f"removed {counted(answer['removed'], 'run')}")
     return status.DONE
 

@@ -16,8 +16,8 @@ from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.views.routing_words import choices_text
 from anew.views.wording import duration, joined, one_line
 

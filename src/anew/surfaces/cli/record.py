@@ -22,7 +22,7 @@ from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.documents import replace_document, shown_name, write_document
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.values import Object
 
 

@@ -10,13 +10,13 @@ from shlex import quote
 from anew.runtime.commands import RegisterProgram
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.loading import load_program
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options
-from anew.surfaces.cli.sending import warn_of_files
+from anew.surfaces.cli.location import add_place_options
+from anew.surfaces.cli.server_files import warn_of_files
 from anew.values import Object
 from anew.views.wording import counted
 
@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
         dialect=read.dialect,
         files=dict(read.files),
     )
-    answer = order(asked.place, command)
+    answer = send_command(asked.place, command)
     if asked.json:
         print(json.dumps(answer))
     else:

@@ -21,7 +21,7 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import STANDARD_INPUT, shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import find_run, program_of, read
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.progress_line import ProgressLine
 from anew.values import Object, Value
 from anew.views.wording import counted

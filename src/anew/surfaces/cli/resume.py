@@ -17,19 +17,19 @@ from anew.runtime.run_logs import successor
 from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.ending import Manner, print_ending
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.final_report import RunOptions, print_ending
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import find_run
-from anew.surfaces.cli.screen import Screen
-from anew.surfaces.cli.working import (
+from anew.surfaces.cli.run_execution import (
     Intent,
-    add_manner_options,
+    add_run_options,
     attend,
     carry_out,
-    going_on,
-    manner_of,
+    continuing,
+    run_options_of,
 )
+from anew.surfaces.cli.screen import Screen
 from anew.views.exit_status import exit_status_of
 
 
@@ -43,33 +43,33 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="its id, its first or last digits, or `last`"
     )
-    add_manner_options(parser)
+    add_run_options(parser)
     asked = parser.parse_args(words)
-    manner = manner_of(asked)
+    options = run_options_of(asked)
     if asked.run is None:
-        return _resume_all(manner)
+        return _resume_all(options)
     run, has_ended = asyncio.run(_named(asked.place, asked.run))
     if has_ended:
         remedy = hinted(
             f"`anew retry {run}` makes a new run that continues from a step", asked.place
         )
         print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
-    return _resume(run, manner)
+    return _resume(run, options)
 
 
-def _resume(run: RunId, manner: Manner) -> int:
-    return carry_out(Intent(ResumeRun(run=str(run)), run=run), manner)
+def _resume(run: RunId, options: RunOptions) -> int:
+    return carry_out(Intent(ResumeRun(run=str(run)), run=run), options)
 
 
-def _resume_all(manner: Manner) -> int:
+def _resume_all(options: RunOptions) -> int:
     """One run after the other is followed; all of them are worked on from the first moment."""
-    runs = asyncio.run(_unfinished(manner.place))
+    runs = asyncio.run(_unfinished(options.place))
     if not runs:
         print("nothing to resume: every run has ended or is paused", file=sys.stderr)
         return status.DONE
 
     untold = dict.fromkeys(runs[:-1])  # those whose ending is still to be told
-    quiet = replace(manner, is_quiet=True)
+    quiet = replace(options, is_quiet=True)
 
     async def here(engine: Engine) -> RunId:
         for run, problem in (await engine.adopt_all()).items():
@@ -81,16 +81,16 @@ def _resume_all(manner: Manner) -> int:
             raise ConfigError("no other run is unfinished")
         for run in runs[:-1]:
             screen = Screen(quiet)
-            ended = await attend(engine, run, manner, screen)
-            await print_ending(engine.database, ended, manner, program=screen.program)
+            ended = await attend(engine, run, options, screen)
+            await print_ending(engine.database, ended, options, program=screen.program)
             untold.pop(run, None)
         return runs[-1]
 
-    last = carry_out(Intent(ResumeAll(), here, runs[-1]), manner)
+    last = carry_out(Intent(ResumeAll(), here, runs[-1]), options)
     # Another process that owns the database may end with its own run: what is left is taken over.
     while untold and last != status.CANCELLED:
-        last = carry_out(going_on(untold.popitem()[0]), manner)
-    return max(last, asyncio.run(_worst(manner.place, runs)))
+        last = carry_out(continuing(untold.popitem()[0]), options)
+    return max(last, asyncio.run(_worst(options.place, runs)))
 
 
 async def _named(place: str | None, said: str) -> tuple[RunId, bool]:

@@ -12,8 +12,8 @@ from anew.runtime.forks import ForkPoint, planned
 from anew.runtime.keys import made_key
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import add_run_argument, find_run
-from anew.surfaces.cli.previews import Foreseen, documents_of, foreseen, tell
-from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.previews import PreparedFork, documents_of, prepared_fork, tell
+from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
 from anew.views.forking import preview_row
 
 
@@ -32,25 +32,25 @@ def run(words: list[str]) -> int:
         help="start at the latest visit of this step (default: the step that failed the run)",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
-    add_manner_options(parser)
+    add_run_options(parser)
     asked = parser.parse_args(words)
     found = asyncio.run(_planned(asked.place, asked.run, asked.step))
     ended = tell(found, asked)
     if ended is not None:
         return ended
-    manner = replace(manner_of(asked), preview=preview_row(found.preview))
-    return carry_out(_wish(found), manner)
+    options = replace(run_options_of(asked), preview=preview_row(found.preview))
+    return carry_out(_intent(found), options)
 
 
-async def _planned(place: str | None, said: str, step: str | None) -> Foreseen:
+async def _planned(place: str | None, said: str, step: str | None) -> PreparedFork:
     async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
         where = ForkPoint(step=step, is_failure=True)
         plan = await planned(database.archive, documents_of(database), row.run, where=where)
-        return foreseen(row.run, plan)
+        return prepared_fork(row.run, plan)
 
 
-def _wish(found: Foreseen) -> Intent:
+def _intent(found: PreparedFork) -> Intent:
     """What was shown, and nothing else: the old run may have come to the step again meanwhile."""
     at, step = found.plan.at, found.plan.where.step
     return Intent(RetryRun(run=str(found.run), step=step, at=at, key=made_key()))

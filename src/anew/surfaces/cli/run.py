@@ -15,10 +15,10 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.loading import compiled, program_in
+from anew.surfaces.cli.location import is_server
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.place import is_server
-from anew.surfaces.cli.sending import warn_of_files
-from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
+from anew.surfaces.cli.server_files import warn_of_files
 from anew.values import Object
 from anew.views.words import WORDS
 
@@ -33,17 +33,17 @@ def run(words: list[str]) -> int:
     file = os.path.abspath(shown_name(asked.file))
     if not asked.quiet:
         warn_of_files(read.program, file, asked.place)
-    wish = start_wish(
+    intent = start_intent(
         Document(read.program, read.source.decode(), file, read.dialect, read.files),
         workload,
         key=check_key(asked.key),
         labels=labels_of(asked.label),
     )
-    manner = manner_of(asked, words=asked.words)
-    return carry_out(wish, manner)
+    options = run_options_of(asked, words=asked.words)
+    return carry_out(intent, options)
 
 
-def start_wish(
+def start_intent(
     document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
 ) -> Intent:
     """Start this document here, or have others do it: with one key, so that it is one run."""
@@ -79,5 +79,5 @@ def _parser() -> ArgumentParser:
         "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
     )
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words at the end")
-    add_manner_options(parser)
+    add_run_options(parser)
     return parser

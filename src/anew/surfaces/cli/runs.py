@@ -18,9 +18,9 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.history import read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_moment
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.run_filters import add_filter_options, filter_said
 from anew.views.wording import duration, error_text
 

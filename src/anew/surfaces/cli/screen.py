@@ -13,8 +13,8 @@ from anew.engine.events import Event
 from anew.program.program import Program
 from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId, StoreError
-from anew.surfaces.cli.ending import Manner
-from anew.surfaces.cli.news import News, news_of
+from anew.surfaces.cli.final_report import RunOptions
+from anew.surfaces.cli.log_watch import LogWatch, watch_log
 
 if TYPE_CHECKING:
     from anew.surfaces.cli.live import View
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class Screen:
     """What the user has seen of the run so far, whoever works on it."""
 
-    def __init__(self, manner: Manner) -> None:
-        self._is_silent = manner.is_quiet or manner.is_json
+    def __init__(self, options: RunOptions) -> None:
+        self._is_silent = options.is_quiet or options.is_json
         self._view: View | None = None
         self.run: RunId | None = None
         self.program: Program | None = None
         self.seen = 0
         self.last_at = 0
-        self._news: News | None = None
+        self._news: LogWatch | None = None
         self.is_guest = False
 
     @asynccontextmanager
@@ -75,14 +75,14 @@ class Screen:
             yield
             return
 
-        async def keep_up(news: News) -> None:
+        async def keep_up(news: LogWatch) -> None:
             while True:
                 # A database that is away for a moment is the engine's to complain of.
                 with suppress(StoreError):
                     await self.catch_up(database.archive)
                 await news.wait()
 
-        with news_of(database, self.run, is_ours=True) as self._news:
+        with watch_log(database, self.run, is_ours=True) as self._news:
             keeping = asyncio.create_task(keep_up(self._news))
             try:
                 yield

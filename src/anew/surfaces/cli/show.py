@@ -11,17 +11,17 @@ from anew.runtime.records import Record, report_of_record
 from anew.store import Database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.attention import is_left_alone, neglect_of
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument, read, read_record
 from anew.surfaces.cli.lanes import COLOUR_OF_STATUS
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_clock, local_moment
 from anew.surfaces.cli.open_questions import asking_lines, command_for
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.runs import COLOURS
+from anew.surfaces.cli.unattended import is_left_alone, neglect_of
 from anew.values import Value, json_text
 from anew.views.step_progress import StepProgress
 from anew.views.verdict import verdict

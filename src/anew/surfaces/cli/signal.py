@@ -10,12 +10,12 @@ from anew.runtime.commands import SendSignal, SignWebhook
 from anew.runtime.keys import made_key
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.documents import STANDARD_INPUT, read_document
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options, is_server
+from anew.surfaces.cli.location import add_place_options, is_server
+from anew.surfaces.cli.terminal_interview import login
 from anew.values import Object, Value
 
 
@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
         by=asked.by or login(),
         is_kept_only=True,
     )
-    answer = order(asked.place, command)
+    answer = send_command(asked.place, command)
     _print(asked.place, asked.name, answer, is_json=asked.json)
     return status.DONE
 
@@ -65,7 +65,7 @@ def _print(place: str | None, name: str, answer: Object, *, is_json: bool) -> No
 
 
 def _print_address(place: str | None, said: str, name: str, *, is_json: bool) -> int:
-    answer = order(place, SignWebhook(run=said, name=name))
+    answer = send_command(place, SignWebhook(run=said, name=name))
     path = answer["path"]
     row = {"run": answer["run"], "signal": name, "path": path}
     if is_server(place):

@@ -49,7 +49,7 @@ def run(words: list[str]) -> int:
     program = read.program
     _warn(asked, script_warnings(script, program))
     if any(one is not None for one in (asked.faults, asked.runs, asked.only)):
-        from anew.surfaces.cli.faulty import play_faults
+        from anew.surfaces.cli.simulate_faults import play_faults
 
         return play_faults(asked, read, script)
     if asked.save is not None or asked.j is not None:

@@ -9,12 +9,12 @@ from anew.runtime.commands import SkipWaits
 from anew.runtime.databases import kind_of
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.asking import login
+from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import add_run_argument
-from anew.surfaces.cli.ordering import order
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
+from anew.surfaces.cli.terminal_interview import login
 from anew.values import Object
 
 # As many waits as are told one by one.
@@ -31,7 +31,7 @@ def run(words: list[str]) -> int:
         iteration=asked.iteration,
         by=asked.by or login(),
     )
-    answer = order(asked.place, command)
+    answer = send_command(asked.place, command)
     ended: list[Object] = answer["skipped"]
     is_paused = answer["status"] == "paused"
     print("\n".join(_lines(ended, is_paused=is_paused)) if ended else _NOTHING)

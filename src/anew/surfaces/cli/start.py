@@ -6,7 +6,7 @@ from anew.runtime.commands import StartRun
 from anew.runtime.keys import check_key, made_key
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
-from anew.surfaces.cli.working import Intent, add_manner_options, carry_out, manner_of
+from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
 
 
 def run(words: list[str]) -> int:
@@ -22,7 +22,7 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
     )
-    add_manner_options(parser)
+    add_run_options(parser)
     asked = parser.parse_args(words)
     workload = workload_overrides(asked.payload, asked.set)
     key, labels = check_key(asked.key) or made_key(), labels_of(asked.label)
@@ -34,4 +34,4 @@ def run(words: list[str]) -> int:
         key=key,
         labels=labels,
     )
-    return carry_out(Intent(command), manner_of(asked))
+    return carry_out(Intent(command), run_options_of(asked))

@@ -19,11 +19,11 @@ from anew.surfaces.cli.coverage_report import (
     coverage_object,
     total_percent,
 )
+from anew.surfaces.cli.discovery import documents_among, files_below, scenarios_among
 from anew.surfaces.cli.documents import read_document, write_document
 from anew.surfaces.cli.excerpts import document_lines, visible
-from anew.surfaces.cli.finding_files import documents_among, files_below, scenarios_among
+from anew.surfaces.cli.name_expression import choice_of
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.selecting import choice_of
 from anew.surfaces.cli.test_report import json_rows, result_lines, summary_line, verbose_line
 from anew.surfaces.cli.testing import (
     Documents,
@@ -119,8 +119,8 @@ class Session:
         if not chosen:
             raise ConfigError(self._nothing())
         began = perf_counter()
-        wish = TestOptions(self._wants_coverage, self._asked.update, self._asked.x)
-        for batch in batches(chosen, wish, processes=self._asked.j):
+        intent = TestOptions(self._wants_coverage, self._asked.update, self._asked.x)
+        for batch in batches(chosen, intent, processes=self._asked.j):
             self._results += batch.results
             self.used |= batch.used
             for document, coverage in batch.coverage.items():

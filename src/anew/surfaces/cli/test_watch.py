@@ -10,8 +10,8 @@ from typing import Protocol
 
 from anew.errors import ConfigError
 from anew.lab.scenario_files import is_scenario, timeline_beside
+from anew.surfaces.cli.discovery import files_below
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.finding_files import files_below
 
 # How often to look whether something was saved: sooner than a hand is back at the mouse.
 WATCH_SECONDS = 0.25

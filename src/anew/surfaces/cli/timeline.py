@@ -16,7 +16,7 @@ from anew.surfaces.cli.history import (
     read,
 )
 from anew.surfaces.cli.lanes import lane_lines_for
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.views.lanes import lanes_of
 from anew.views.timeline import timeline_lines
 

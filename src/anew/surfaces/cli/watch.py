@@ -14,7 +14,6 @@ from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Database, RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.attention import is_left_alone, neglect_of
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.history import (
@@ -25,11 +24,12 @@ from anew.surfaces.cli.history import (
     read_record,
 )
 from anew.surfaces.cli.live import View, shown, view_for
-from anew.surfaces.cli.news import answered, news_of
+from anew.surfaces.cli.location import add_place_options
+from anew.surfaces.cli.log_watch import answered, watch_log
 from anew.surfaces.cli.open_questions import command_for
 from anew.surfaces.cli.paint import paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.runs import COLOURS
+from anew.surfaces.cli.unattended import is_left_alone, neglect_of
 from anew.views.verdict import verdict
 
 # How many empty looks until it is asked whether anyone works on the run.
@@ -112,7 +112,7 @@ async def follow(
     `idle` is called now and then while nothing happens; `notice` when nobody answers.
     """
     after = looks = 0
-    with news_of(database, run) as news:
+    with watch_log(database, run) as news:
         while True:
             asked = database.archive.events(run, after=after, limit=PAGE_EVENTS)
             page = await answered(asked, notice)

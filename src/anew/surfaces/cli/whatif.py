@@ -16,7 +16,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import read
-from anew.surfaces.cli.place import add_place_options
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.whatif_runs import (
     RUNS_DEFAULT,
     STATUSES,

@@ -24,7 +24,7 @@ from anew.store import DEFAULT_POOL, Database, RunId, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.place import add_place_options, shown_place
+from anew.surfaces.cli.location import add_place_options, shown_place
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.stopping import Stopping
 from anew.surfaces.cli.tokens import token_file

@@ -13,8 +13,8 @@ from anew.store import Database, Presence
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.history import read
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.surfaces.cli.place import add_place_options
 from anew.surfaces.cli.tables import table_lines
 from anew.views.wording import duration
 

@@ -49,9 +49,9 @@ def failure_of(problem: BaseException, *, filename: str, folder: str) -> dict[st
         where = _where(problem.__traceback__, filename, folder)
     message = _message(problem)
     error: dict[str, Any] = {"kind": kind, "message": message, "code": name, "where": where}
-    wish = getattr(problem, "retry_after", None)
-    if isinstance(wish, int | float | str) and not isinstance(wish, bool):
-        error["retry_after"] = wish
+    delay = getattr(problem, "retry_after", None)
+    if isinstance(delay, int | float | str) and not isinstance(delay, bool):
+        error["retry_after"] = delay
     return {
         "error": {key: value for key, value in error.items() if value is not None},
         "py": {"exception": message, "exception_type": name} if name else {},

@@ -27,7 +27,7 @@ def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | 
         draw=event.draw,
         cap=event.cap_seconds,
         spread=event.spread_seconds,
-        wish=event.retry_after_seconds,
+        retry_after=event.retry_after_seconds,
         seconds=event.delay_seconds,
         first=known,
         factor=backoff.factor if backoff is not None and is_growing else None,
@@ -93,14 +93,14 @@ def _decorrelated(parts: DelayParts) -> str:
 
 
 def _wish(parts: DelayParts) -> str:
-    if parts.wish is None:
+    if parts.retry_after is None:
         return ""
-    if parts.wish == 0:
+    if parts.retry_after == 0:
         return "; no Retry-After asks for more"
-    asked = f"; Retry-After asked for {exact_seconds(parts.wish)}"
-    if parts.wish <= parts.spread:
+    asked = f"; Retry-After asked for {exact_seconds(parts.retry_after)}"
+    if parts.retry_after <= parts.spread:
         return f"{asked}, which is no longer"
     end = exact_seconds(parts.seconds)
-    if parts.seconds < parts.wish:
+    if parts.seconds < parts.retry_after:
         return f"{asked}, which is longer; the cap allows {end}"
     return f"{asked}, which is longer: {end}"

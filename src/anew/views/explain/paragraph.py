@@ -36,7 +36,7 @@ class DelayParts(Struct, frozen=True, kw_only=True):
 
     `first`, `factor` and `k` make `base`, where the program tells them; `previous` is the delay
     before, which decorrelated jitter reads. `cap` bounds `base` and, once more, the end; `draw` is
-    the random number in [0, 1) that made `spread` of it; `wish` is what the other side asked for.
+    the random number in [0, 1) that made `spread` of it; `retry_after` is what the server asked.
     """
 
     backoff: BackoffKind
@@ -45,7 +45,7 @@ class DelayParts(Struct, frozen=True, kw_only=True):
     draw: float | None
     cap: float | None
     spread: float
-    wish: float | None
+    retry_after: float | None
     seconds: float
     first: float | None = None
     factor: float | None = None

@@ -22,7 +22,7 @@ SHARED_POLL_SECONDS = 0.3
 DOUBT_SECONDS = 3.0
 
 
-class News:
+class LogWatch:
     """Wakes whoever waits for the next look; without `seconds` only those who tell do."""
 
     def __init__(self, run: RunId, seconds: float | None) -> None:
@@ -46,10 +46,10 @@ class News:
 
 
 @contextmanager
-def news_of(database: Database, run: RunId, *, is_ours: bool = False) -> Iterator[News]:
+def watch_log(database: Database, run: RunId, *, is_ours: bool = False) -> Iterator[LogWatch]:
     """News of a run; `is_ours`: what this process writes itself is told by `tell`."""
     alone = None if is_ours else POLL_SECONDS
-    news = News(run, SHARED_POLL_SECONDS if database.is_shared else alone)
+    news = LogWatch(run, SHARED_POLL_SECONDS if database.is_shared else alone)
     stop = database.notices.listen(news.hear, runs=[run]) if database.is_shared else None
     try:
         yield news

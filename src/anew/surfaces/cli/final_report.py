@@ -28,7 +28,7 @@ from anew.views.report import report_of
 from anew.views.verdict import verdict
 
 
-class Manner(Struct, frozen=True):
+class RunOptions(Struct, frozen=True):
     """Where the runs are, how much to do at once, and how to tell about it.
 
     `waits`: a run that waits for a person is waited for. `approves`: its questions are answered
@@ -46,27 +46,27 @@ class Manner(Struct, frozen=True):
 
 
 async def print_ending(
-    database: Database, run: RunId, manner: Manner, *, program: Program | None
+    database: Database, run: RunId, options: RunOptions, *, program: Program | None
 ) -> int:
-    """Print what the manner asks for; the exit status. `program` is the run's, if it can be had."""
+    """Print what the options ask for; the exit status. `program` is the run's, if known."""
     log = await read_log(database.archive, run)
     state, progress, now = fold(log), progress_of(log, program), database.clock.now()
     exit_status = exit_status_of(state.status)
     still = None if state.is_final else await blocked_on(database, run)
-    if manner.is_json:
+    if options.is_json:
         report = report_of(progress, state, now=now) | more_of(log[0], still)
-        if manner.preview is not None:
-            report["preview"] = manner.preview
+        if options.preview is not None:
+            report["preview"] = options.preview
         print(json.dumps(report))
         return exit_status
-    if manner.words is not None:
-        _print_rows(log, manner.words)
-    elif not manner.is_quiet:
+    if options.words is not None:
+        _print_rows(log, options.words)
+    elif not options.is_quiet:
         _print_lanes(log, program, now)
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
     told = verdict(progress, state, now=now).lines(now)
     for line in [*told, *asking_lines(run, still)]:
-        print(f"{word}  {visible(hinted(line, manner.place))}")
+        print(f"{word}  {visible(hinted(line, options.place))}")
     return exit_status
 
 

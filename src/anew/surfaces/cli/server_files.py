@@ -14,7 +14,7 @@ from pathlib import Path
 from anew.program.kinds import kind_named
 from anew.program.program import Program, Task
 from anew.surfaces.cli.excerpts import visible
-from anew.surfaces.cli.place import is_server
+from anew.surfaces.cli.location import is_server
 
 SHOWN = 3
 

@@ -13,14 +13,14 @@ from anew.runtime.control_socket import NoAnswer
 from anew.runtime.databases import open_database
 from anew.runtime.ownership import Owned
 from anew.store import RunId
-from anew.surfaces.cli.elsewhere import ask
 from anew.surfaces.cli.history import find_any_run, find_run
-from anew.surfaces.cli.place import is_server
-from anew.surfaces.cli.working import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MAX
+from anew.surfaces.cli.location import is_server
+from anew.surfaces.cli.remote_commands import ask
+from anew.surfaces.cli.run_execution import HANDOVER_POLL_SECONDS, HANDOVER_SECONDS_MAX
 from anew.values import Object
 
 
-def order(place: str | None, command: Command) -> Object:
+def send_command(place: str | None, command: Command) -> Object:
     """Have it done and give back the answer; AnewError when it cannot be."""
     return asyncio.run(_order(place, command))
 

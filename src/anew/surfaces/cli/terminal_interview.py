@@ -16,15 +16,15 @@ from anew.runtime.engine import Engine
 from anew.runtime.interviewers import AutoApprove, Console, Interviewer
 from anew.runtime.questions import OpenQuestion, open_questions
 from anew.store import Database
-from anew.surfaces.cli.elsewhere import ask
-from anew.surfaces.cli.ending import Manner
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.final_report import RunOptions
+from anew.surfaces.cli.remote_commands import ask
 
 # How often someone who does not own the database looks whether a question is still open.
 LOOK_SECONDS = 0.5
 
 
-class Desk(Protocol):
+class AnswerChannel(Protocol):
     """Where answers are handed in."""
 
     async def hand_in(self, question: OpenQuestion, said: str, by: str | None) -> None: ...
@@ -32,7 +32,7 @@ class Desk(Protocol):
     async def until_closed(self, question: OpenQuestion) -> None: ...
 
 
-class Here:
+class LocalAnswers:
     """The engine of this process."""
 
     def __init__(self, engine: Engine) -> None:
@@ -46,7 +46,7 @@ class Here:
         await self._people.until_closed(question)
 
 
-class There:
+class RemoteAnswers:
     """The process that owns the database file, or the server."""
 
     def __init__(self, database: Database, place: str | None) -> None:
@@ -68,27 +68,29 @@ class There:
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def interviewer_for(manner: Manner) -> Interviewer | None:
+def interviewer_for(options: RunOptions) -> Interviewer | None:
     """Who answers here; nobody where there is no person at a terminal, or they answer elsewhere."""
-    if manner.approves:
+    if options.approves:
         return AutoApprove()
-    if manner.waits or manner.is_json or manner.is_quiet:
+    if options.waits or options.is_json or options.is_quiet:
         return None
     is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
     return Console(sys.stdin, sys.stderr) if is_terminal else None
 
 
-def stays(manner: Manner) -> bool:
+def stays(options: RunOptions) -> bool:
     """Whether a run that waits for people is followed on, because they answer elsewhere."""
-    return manner.waits and not manner.approves
+    return options.waits and not options.approves
 
 
-async def interview(interviewer: Interviewer | None, question: OpenQuestion, desk: Desk) -> bool:
+async def interview(
+    interviewer: Interviewer | None, question: OpenQuestion, channel: AnswerChannel
+) -> bool:
     """Ask it and hand in the answer; False when nobody answers here."""
     if interviewer is None:
         return False
     asking = asyncio.ensure_future(interviewer.ask(question))
-    closing = asyncio.ensure_future(desk.until_closed(question))
+    closing = asyncio.ensure_future(channel.until_closed(question))
     try:
         await asyncio.wait({asking, closing}, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
@@ -106,16 +108,16 @@ async def interview(interviewer: Interviewer | None, question: OpenQuestion, des
     if is_closed:
         print("\nanew: answered elsewhere, or its time is over", file=sys.stderr)
         return True
-    return await _hand_in(interviewer, question, desk, asking.result())
+    return await _hand_in(interviewer, question, channel, asking.result())
 
 
 async def _hand_in(
-    interviewer: Interviewer, question: OpenQuestion, desk: Desk, said: str | None
+    interviewer: Interviewer, question: OpenQuestion, channel: AnswerChannel, said: str | None
 ) -> bool:
     if said is None:
         return False
     try:
-        await desk.hand_in(question, said, getattr(interviewer, "name", None) or login())
+        await channel.hand_in(question, said, getattr(interviewer, "name", None) or login())
     except ConfigError as refused:  # someone else was faster
         print(f"anew: {visible(str(refused))}", file=sys.stderr)
     return True

@@ -7,7 +7,7 @@ import msgspec
 from anew.runtime.commands import Command
 from anew.runtime.control_socket import send_command
 from anew.runtime.databases import database_file, open_server, place_of
-from anew.surfaces.cli.place import is_server
+from anew.surfaces.cli.location import is_server
 from anew.values import Object
 
 

@@ -1,6 +1,6 @@
 """Have a run worked on, here or by others, and follow it to its end.
 
-One process owns a SQLite file. The first command becomes it; a later one hands its wish to it and
+One process owns a SQLite file. The first command becomes it; a later one hands its intent to it and
 watches. When the owner goes away before the run has ended, whoever still watches takes over. On
 PostgreSQL a command works itself, beside others; at a server others work.
 """
@@ -28,15 +28,15 @@ from anew.runtime.run_logs import successor
 from anew.store import Database, RunId, StoreError, StoreGone
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count
-from anew.surfaces.cli.asking import Here, interview, interviewer_for, stays
-from anew.surfaces.cli.attention import OwnerGone
-from anew.surfaces.cli.elsewhere import ask
-from anew.surfaces.cli.ending import Manner, print_ending
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.final_report import RunOptions, print_ending
 from anew.surfaces.cli.hints import hinted
-from anew.surfaces.cli.place import add_place_options, is_server
+from anew.surfaces.cli.location import add_place_options, is_server
+from anew.surfaces.cli.remote_commands import ask
 from anew.surfaces.cli.screen import Screen
 from anew.surfaces.cli.stopping import Stopping
+from anew.surfaces.cli.terminal_interview import LocalAnswers, interview, interviewer_for, stays
+from anew.surfaces.cli.unattended import OwnerGone
 from anew.values import Object
 
 # A file that is locked, with nobody on its socket, is changing hands. That takes moments.
@@ -63,7 +63,7 @@ class Intent(Struct, frozen=True):
         return RunId(int(answer.get("run") or self.run or 0))
 
 
-def add_manner_options(parser: ArgumentParser) -> None:
+def add_run_options(parser: ArgumentParser) -> None:
     """The options of every command that works on a run."""
     add_place_options(parser)
     parser.add_argument(
@@ -87,9 +87,9 @@ def add_manner_options(parser: ArgumentParser) -> None:
     )
 
 
-def manner_of(asked: Namespace, *, words: str | None = None) -> Manner:
+def run_options_of(asked: Namespace, *, words: str | None = None) -> RunOptions:
     """What those options say."""
-    return Manner(
+    return RunOptions(
         asked.place,
         asked.slots,
         asked.json,
@@ -100,83 +100,83 @@ def manner_of(asked: Namespace, *, words: str | None = None) -> Manner:
     )
 
 
-def carry_out(wish: Intent, manner: Manner) -> int:
+def carry_out(intent: Intent, options: RunOptions) -> int:
     """Do it and follow the run; the exit status of the command."""
-    screen = Screen(manner)
+    screen = Screen(options)
     try:
-        return asyncio.run(_carry_out(wish, manner, screen))
+        return asyncio.run(_carry_out(intent, options, screen))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print(f"anew: {hinted(_parting(screen, manner), manner.place)}", file=sys.stderr)
+        print(f"anew: {hinted(_parting(screen, options), options.place)}", file=sys.stderr)
         return status.CANCELLED
     except StoreError as error:
         print(f"anew: {visible(str(error))}", file=sys.stderr)
         if screen.run and not isinstance(error, StoreGone):
-            print(f"anew: {hinted(_remedy(screen.run, manner), manner.place)}", file=sys.stderr)
+            print(f"anew: {hinted(_remedy(screen.run, options), options.place)}", file=sys.stderr)
         return status.UNREACHABLE
 
 
-def _parting(screen: Screen, manner: Manner) -> str:
+def _parting(screen: Screen, options: RunOptions) -> str:
     if screen.run is None:
         return "stopped"
     if screen.is_guest:
-        where = "at the server" if is_server(manner.place) else "in the terminal that works on it"
+        where = "at the server" if is_server(options.place) else "in the terminal that works on it"
         return f"stopped watching; the run continues {where}. `anew cancel {screen.run}` ends it"
-    if kind_of(manner.place) == "postgres":
+    if kind_of(options.place) == "postgres":
         return f"stopped; nothing is lost. Another worker resumes it, or `anew resume {screen.run}`"
     return f"stopped; nothing is lost. `anew resume {screen.run}` resumes it"
 
 
-def _remedy(run: RunId, manner: Manner) -> str:
+def _remedy(run: RunId, options: RunOptions) -> str:
     """What to do once the place can be reached again."""
-    if is_server(manner.place):
+    if is_server(options.place):
         return f"the run continues at the server; `anew watch {run}` follows it"
     return f"then `anew resume {run}` resumes the run"
 
 
-async def _carry_out(wish: Intent, manner: Manner, screen: Screen) -> int:
+async def _carry_out(intent: Intent, options: RunOptions, screen: Screen) -> int:
     stopping, loop = Stopping(), asyncio.get_running_loop()
-    if is_server(manner.place):
-        return await _work_there(wish, manner, screen)
+    if is_server(options.place):
+        return await _work_there(intent, options, screen)
     patience = loop.time() + HANDOVER_SECONDS_MAX
     while True:
         try:
-            return await _work_here(wish, manner, screen, stopping=stopping)
+            return await _work_here(intent, options, screen, stopping=stopping)
         except Owned:
             pass
         try:
-            return await _work_there(wish, manner, screen)
+            return await _work_there(intent, options, screen)
         except OwnerGone:
             assert screen.run is not None
-            wish, patience = going_on(screen.run), loop.time() + HANDOVER_SECONDS_MAX
+            intent, patience = continuing(screen.run), loop.time() + HANDOVER_SECONDS_MAX
         except NoAnswer:
             if loop.time() > patience:
                 raise
             await asyncio.sleep(HANDOVER_POLL_SECONDS)
 
 
-def going_on(run: RunId) -> Intent:
+def continuing(run: RunId) -> Intent:
     """Work on a run that is there already, or have the owner do it."""
     return Intent(AdoptRun(run=str(run)))
 
 
-async def _work_there(wish: Intent, manner: Manner, screen: Screen) -> int:
+async def _work_there(intent: Intent, options: RunOptions, screen: Screen) -> int:
     """As a guest: the owner of the file works, or the workers of the server."""
-    from anew.surfaces.cli.following import attend_there
+    from anew.surfaces.cli.remote_follow import attend_there
 
-    answer = await ask(manner.place, wish.there)
+    answer = await ask(options.place, intent.there)
     screen.is_guest = True
-    run = screen.run = wish.run_of(answer)
-    async with open_database(manner.place, read_only=True) as database:
+    run = screen.run = intent.run_of(answer)
+    async with open_database(options.place, read_only=True) as database:
         try:
-            run = await attend_there(database, run, manner, screen)
+            run = await attend_there(database, run, options, screen)
         except OwnerGone:
             await _check_is_there(database, run)
             raise
         except NoAnswer as gone:
             await _check_is_there(database, run)
-            # The wish has been heard: to say an answer once more could answer the next question.
+            # The intent has been heard: to say an answer once more could answer the next question.
             raise OwnerGone from gone
-        return await print_ending(database, run, manner, program=screen.program)
+        return await print_ending(database, run, options, program=screen.program)
 
 
 async def _check_is_there(database: Database, run: RunId) -> None:
@@ -184,28 +184,30 @@ async def _check_is_there(database: Database, run: RunId) -> None:
     await database.archive.run(run)
 
 
-async def _work_here(wish: Intent, manner: Manner, screen: Screen, *, stopping: Stopping) -> int:
-    async with open_engine(manner.place, slots=manner.slots) as engine:
+async def _work_here(
+    intent: Intent, options: RunOptions, screen: Screen, *, stopping: Stopping
+) -> int:
+    async with open_engine(options.place, slots=options.slots) as engine:
         screen.is_guest = False
         with stopping.of(engine):
             engine.listen(lambda of, events: screen.feed(events) if of == screen.run else None)
-            run = await attend(engine, await wish.start_here(engine), manner, screen)
+            run = await attend(engine, await intent.start_here(engine), options, screen)
             program = screen.program
-            exit_status = await print_ending(engine.database, run, manner, program=program)
-            await _let_others_end(engine, run, manner.place)
+            exit_status = await print_ending(engine.database, run, options, program=program)
+            await _let_others_end(engine, run, options.place)
         return exit_status
 
 
-async def attend(engine: Engine, run: RunId, manner: Manner, screen: Screen) -> RunId:
+async def attend(engine: Engine, run: RunId, options: RunOptions, screen: Screen) -> RunId:
     """As `attend_there`, for a run that is worked on here."""
-    interviewer, desk = interviewer_for(manner), Here(engine)
+    interviewer, channel = interviewer_for(options), LocalAnswers(engine)
     while True:
         if isinstance(interviewer, AutoApprove):
             engine.people.interviews.give(run, interviewer)
-        still = await _shown(engine, run, manner, screen)
+        still = await _shown(engine, run, options, screen)
         if still is not None:
             # Signals come from elsewhere: nobody here can be asked for one.
-            if not still.questions or not await interview(interviewer, still.questions[0], desk):
+            if not still.questions or not await interview(interviewer, still.questions[0], channel):
                 return run
             continue
         following = await successor(engine.database.archive, run)
@@ -215,13 +217,15 @@ async def attend(engine: Engine, run: RunId, manner: Manner, screen: Screen) -> 
         run = following
 
 
-async def _shown(engine: Engine, run: RunId, manner: Manner, screen: Screen) -> BlockedOn | None:
+async def _shown(
+    engine: Engine, run: RunId, options: RunOptions, screen: Screen
+) -> BlockedOn | None:
     """Show a run until it has ended, or waits for people or signals: then for what."""
     database, live = engine.database, await engine.ledger.live.get(run)
     still: BlockedOn | None = None
     async with screen.on(run, live.program, clock=database.clock):
         async with screen.kept_up(database):
-            if stays(manner):
+            if stays(options):
                 await engine.wait(run)
             else:
                 still = await engine.people.until_blocked(run)
