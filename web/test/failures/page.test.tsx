@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import type { BulkAsked, FailureGroup, FailureGroups } from "../../src/api/types";
+import type { BulkRequest, FailureGroup, FailureGroups } from "../../src/api/types";
 import FailuresPage from "../../src/pages/failures/FailuresPage";
 import { bulkDone, facets, failed, HOSTILE, serve, show, type Server } from "../runs/fixtures";
 
@@ -152,7 +152,7 @@ describe("the Failures page", () => {
       "GET /api/v1/runs": () => ({ runs: [failed], next: null }),
       "GET /api/v1/runs/facets": () => facets({ failed: 2 }),
       "POST /api/v1/runs/bulk": (_, body) => {
-        if (!(body as BulkAsked).dry_run) groups = [];
+        if (!(body as BulkRequest).dry_run) groups = [];
         return bulkDone({ count: 2, able: 2, changed: ["7", "8"] });
       },
     });

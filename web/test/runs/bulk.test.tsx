@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 
-import type { BulkAsked } from "../../src/api/types";
+import type { BulkRequest } from "../../src/api/types";
 import { cliText } from "../../src/parts/Commands";
 import { bulkCommand, requests, RUNS_EACH_MAX } from "../../src/pages/runs/bulk/bulk";
 import { BulkDialog } from "../../src/pages/runs/bulk/BulkDialog";
@@ -70,7 +70,7 @@ describe("the dialog of a bulk action", () => {
   it("continues page by page, and tells which runs refused", async () => {
     const server = serve({
       "POST /api/v1/runs/bulk": (_, body) => {
-        const asked = body as BulkAsked;
+        const asked = body as BulkRequest;
         if (asked.dry_run) return bulkDone({ count: 4, able: 4 });
         if (asked.before === undefined)
           return bulkDone({ count: 2, changed: ["9", "8"], next: "8" });
@@ -94,7 +94,7 @@ describe("the dialog of a bulk action", () => {
     const before = { run: "9", detail: "it was retried before", retried_as: "12" };
     serve({
       "POST /api/v1/runs/bulk": (_, body) =>
-        (body as BulkAsked).dry_run
+        (body as BulkRequest).dry_run
           ? bulkDone({ count: 3, able: 3 })
           : bulkDone({
               count: 3,
@@ -117,7 +117,7 @@ describe("the dialog of a bulk action", () => {
     let answer: (() => void) | undefined;
     const server = serve({
       "POST /api/v1/runs/bulk": (_, body) => {
-        const asked = body as BulkAsked;
+        const asked = body as BulkRequest;
         if (asked.dry_run) return bulkDone({ count: 4, able: 4 });
         if (asked.before !== undefined) return bulkDone({ count: 2, changed: ["7", "6"] });
         return bulkDone({ count: 2, changed: ["9", "8"], next: "8" });
@@ -144,7 +144,7 @@ describe("the dialog of a bulk action", () => {
     let isThere = true;
     serve({
       "POST /api/v1/runs/bulk": (_, body) => {
-        const asked = body as BulkAsked;
+        const asked = body as BulkRequest;
         if (asked.dry_run) return bulkDone({ count: 2, able: 2 });
         if (asked.before === undefined) {
           isThere = false;

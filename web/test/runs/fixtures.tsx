@@ -5,7 +5,7 @@ import { render, type RenderResult } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { vi } from "vitest";
 
-import type { BulkAsked, BulkDone, RunFacets, RunListed } from "../../src/api/types";
+import type { BulkRequest, BulkDone, RunFacets, RunListed } from "../../src/api/types";
 
 export const HOSTILE = "<img src=x onerror=alert(1)>";
 export const NOW = "2026-03-01T12:00:00.000000Z";
@@ -108,7 +108,7 @@ type Answer = (asked: URL, body: unknown) => unknown;
 export interface Server {
   /** Every request so far: `GET /api/v1/runs?…`. */
   asked: string[];
-  bulk: BulkAsked[];
+  bulk: BulkRequest[];
   /** A server-sent event of the stream of changes. */
   tell: (data: unknown) => void;
   /** The stream of changes breaks. */
@@ -134,7 +134,7 @@ export function serve(answers: { [route: string]: Answer }): Server {
       return new Response(body, { status: 200 });
     }
     const sent: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
-    if (url.pathname === "/api/v1/runs/bulk") server.bulk.push(sent as BulkAsked);
+    if (url.pathname === "/api/v1/runs/bulk") server.bulk.push(sent as BulkRequest);
     const found = answers[`${method} ${url.pathname}`]?.(url, sent);
     if (found instanceof Error) throw found;
     if (found instanceof Response) return found;
