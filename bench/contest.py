@@ -144,13 +144,13 @@ def by_command(entry: Entry, place: str) -> Sample:
     return sample
 
 
-class _Said(Struct, frozen=True):
+class _Output(Struct, frozen=True):
     returncode: int
     lines: list[str]
     errors: str
 
 
-def _said(command: Sequence[str], entry: Entry) -> _Said:
+def _said(command: Sequence[str], entry: Entry) -> _Output:
     """What a command printed. Whatever it started ends with it, even when it is killed."""
     process = subprocess.Popen(
         command,
@@ -168,7 +168,7 @@ def _said(command: Sequence[str], entry: Entry) -> _Said:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    return _Said(process.returncode, out.splitlines(), errors)
+    return _Output(process.returncode, out.splitlines(), errors)
 
 
 def _over_time(entry: Entry, said: bytes) -> Sample:

@@ -131,7 +131,7 @@ def cluster(url: str, manner: Manner) -> Iterator[Cluster]:
         yield Cluster(url, address, manner, server, [one.process.pid for one in begun])
 
 
-class _Said(Struct):
+class _Process(Struct):
     """A process, and what it prints."""
 
     process: subprocess.Popen[str]
@@ -150,11 +150,11 @@ class _Said(Struct):
         raise SideFailed(f"anew {self.process.args!r} is not ready. It said: {self.lines.read()}")
 
 
-def _beginner(stack: ExitStack, folder: Path) -> Callable[..., _Said]:
+def _beginner(stack: ExitStack, folder: Path) -> Callable[..., _Process]:
     """Starts commands that end with the stack, the newest first."""
     numbers = count()
 
-    def begin(*words: str) -> _Said:
+    def begin(*words: str) -> _Process:
         said = folder / f"said-{next(numbers)}"
         lines = stack.enter_context(said.open("w+", encoding="utf-8"))
         process = subprocess.Popen(
@@ -167,7 +167,7 @@ def _beginner(stack: ExitStack, folder: Path) -> Callable[..., _Said]:
             text=True,
         )
         stack.callback(_end, process)
-        return _Said(process, lines)
+        return _Process(process, lines)
 
     return begin
 

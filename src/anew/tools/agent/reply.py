@@ -10,7 +10,7 @@ from anew.engine.outcome import NO_ADVICE, Advice, Outcome, error_of, outcome_of
 from anew.engine.verdicts import ErrorType
 from anew.program.policy import Verdict
 from anew.tools.agent.backend import AgentReply, AgentRequest
-from anew.tools.agent.status import BadStatus, Said, said_of, status_in
+from anew.tools.agent.status import AgentStatus, BadStatus, said_of, status_in
 from anew.values import Object, Value
 
 
@@ -27,7 +27,7 @@ def outcome_from(said: object, request: AgentRequest, *, backend: str) -> Outcom
         status = said_of(_status(said))
     except BadStatus as problem:
         said = replace(said, error=said.error or bad_status(f"the agent's status {problem}"))
-        status = Said(NO_ADVICE)
+        status = AgentStatus(NO_ADVICE)
     return _outcome(said, status, request, backend=backend)
 
 
@@ -42,7 +42,9 @@ def _status(reply: AgentReply) -> Mapping[str, Value]:
     return status_in(reply.text) or {}
 
 
-def _outcome(reply: AgentReply, status: Said, request: AgentRequest, *, backend: str) -> Outcome:
+def _outcome(
+    reply: AgentReply, status: AgentStatus, request: AgentRequest, *, backend: str
+) -> Outcome:
     error = reply.error or status.error
     verdict = Verdict.FAILURE if error else _verdict(reply, status.advice)
     parts: Object = {

@@ -47,7 +47,7 @@ class BadStatus(Exception):
     """The object cannot be understood; the text goes on after "the agent's status"."""
 
 
-class Said(Struct, frozen=True):
+class AgentStatus(Struct, frozen=True):
     """`error` is set exactly when the agent says that it failed."""
 
     advice: Advice
@@ -55,7 +55,7 @@ class Said(Struct, frozen=True):
     notes: str | None = None
 
 
-def said_of(status: Mapping[str, Value]) -> Said:
+def said_of(status: Mapping[str, Value]) -> AgentStatus:
     """What a status object amounts to; BadStatus when a key holds the wrong kind of value."""
     word = _text(status, "outcome") or _text(status, "status")
     heard = parse_status(word) if word else StatusWord(Verdict.SUCCESS)
@@ -70,8 +70,8 @@ def said_of(status: Mapping[str, Value]) -> Said:
     )
     told = "\n".join(filter(None, (notes, _left_out(refused)))) or None
     if heard.verdict is not Verdict.FAILURE:
-        return Said(advice, None, told)
-    return Said(advice, _error(status, notes, wants_retry=heard.wants_retry), told)
+        return AgentStatus(advice, None, told)
+    return AgentStatus(advice, _error(status, notes, wants_retry=heard.wants_retry), told)
 
 
 def read_status(data: bytes) -> Object:
