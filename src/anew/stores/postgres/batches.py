@@ -60,7 +60,7 @@ def _lease(commit: PackedCommit) -> tuple[Any, ...]:
     held = (*job_key(lease.job.key), lease.token)
     if _goes_on(commit):
         job = commit.jobs[0]
-        return (*held, "continue", *job_key(job.key), to_text(job.pool), job.taken_until)
+        return (*held, "go on", *job_key(job.key), to_text(job.pool), job.taken_until)
     if commit.park is not None:
         return (*held, "park", *_NOWHERE)
     stays = commit.keeps_lease or any(job.key == lease.job.key for job in commit.jobs)
