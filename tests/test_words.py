@@ -97,6 +97,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("src/anew/languages/playbook/playbook.py", "workload"): "a list of keys",
     ("src/anew/program/names.py", "workload"): "a list of names",
     ("src/anew/lab/script.py", "workload"): "the place in a script",
+    ("src/anew/stores/postgres/batches.py", "go on"): "the function of the schema compares it",
     ("src/anew/surfaces/cli/", "anew"): "the command: completion, an address of a database",
     ("docs/benchmarks.md", "workload"): "what is measured",
     ("docs/reference/glossary.md", "workload"): "the key, which the glossary explains",
