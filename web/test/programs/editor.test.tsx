@@ -2,10 +2,10 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { useState, type ReactNode } from "react";
 import { expect, test } from "vitest";
 
-import type { Finding } from "../../src/api/types";
+import type { DocumentFinding } from "../../src/api/types";
 import { DocumentEditor } from "../../src/pages/programs/editor/DocumentEditor";
 
-const WRONG: Finding = {
+const WRONG: DocumentFinding = {
   severity: "error",
   rule: "tool.kind",
   message: "tool kind 'htp' is unknown",
@@ -15,7 +15,7 @@ const WRONG: Finding = {
   suggestion: "Did you mean 'http'?",
 };
 
-function Editing({ findings = [] }: { findings?: Finding[] }): ReactNode {
+function Editing({ findings = [] }: { findings?: DocumentFinding[] }): ReactNode {
   const [text, setText] = useState("one\ntwo words\nthree");
   return (
     <DocumentEditor

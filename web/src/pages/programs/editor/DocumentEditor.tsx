@@ -77,7 +77,13 @@ export function DocumentEditor(props: DocumentEditorProps): ReactNode {
   );
 }
 
-function Number({ line, findings }: { line: number; findings: readonly DocumentFinding[] }): ReactNode {
+function Number({
+  line,
+  findings,
+}: {
+  line: number;
+  findings: readonly DocumentFinding[];
+}): ReactNode {
   const here = findings.filter((found) => found.line === line);
   const worst = here.some((found) => found.severity === "error") ? "error" : here[0]?.severity;
   return (
