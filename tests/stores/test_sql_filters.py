@@ -1,14 +1,16 @@
-"""Every field of a filter has its row in the one table of conditions, and binds its value."""
+"""Every field of a filter has its row in each table of conditions; SQL binds its value."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
 from anew.engine.state import RunStatus
 from anew.engine.statuses import DetailedStatus
 from anew.store import RunFilter, RunId
+from anew.stores.matching import FITTING
 from anew.stores.postgres.session import POSTGRES
 from anew.stores.sql.filters import FILTERS, where
 from anew.stores.sqlite.session import SQLITE
@@ -18,8 +20,9 @@ NOT_A_CONDITION = {"limit"}
 ODD = "o'dd; -- \0 %_?"
 
 
-def test_every_field_of_a_filter_is_a_row_of_the_table() -> None:
-    assert FILTERS.keys() == set(RunFilter.__struct_fields__) - NOT_A_CONDITION
+@pytest.mark.parametrize("table", [FILTERS, FITTING], ids=["sql", "memory"])
+def test_every_field_of_a_filter_is_a_row_of_the_table(table: Mapping[str, object]) -> None:
+    assert table.keys() == set(RunFilter.__struct_fields__) - NOT_A_CONDITION
 
 
 @pytest.mark.parametrize("dialect", [SQLITE, POSTGRES], ids=["sqlite", "postgres"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from anew.engine.statuses import GIVEN_UP_KIND
 from anew.store import (
@@ -21,46 +22,55 @@ _LATEST = 2**63 - 1
 
 
 def fits(row: RunRow, jobs: Collection[JobRow], asked: RunFilter) -> bool:
-    return all(holds(row, asked) for holds in _OF_ROWS) and _fits_jobs(jobs, asked)
-
-
-_OF_ROWS: tuple[Callable[[RunRow, RunFilter], bool], ...] = (
-    lambda row, asked: not asked.statuses or row.status in asked.statuses,
-    lambda row, asked: not asked.states or row.state in asked.states,
-    lambda row, asked: asked.program in (None, row.program),
-    lambda row, asked: asked.digests is None or row.digest in asked.digests,
-    lambda row, asked: asked.runs is None or row.run in asked.runs,
-    lambda row, asked: asked.since is None or row.created_at >= asked.since,
-    lambda row, asked: asked.until is None or row.created_at < asked.until,
-    lambda row, asked: asked.before is None or row.run < asked.before,
-    lambda row, asked: asked.parent in (None, row.parent.run if row.parent else None),
-    lambda row, asked: not asked.is_child or row.parent is not None,
-    lambda row, asked: asked.error_kind in (None, row.error_kind),
-    lambda row, asked: asked.fingerprint in (None, row.fingerprint),
-    lambda row, asked: asked.is_retried in (None, row.retried_as is not None),
-    lambda row, asked: _has_labels(row.labels, asked.labels),
-    lambda row, asked: asked.text is None or has_text(row, asked.text),
-)
-
-
-def _has_labels(labels: Mapping[str, str], asked: Mapping[str, str]) -> bool:
-    return all(labels.get(name) == value for name, value in asked.items())
-
-
-def _fits_jobs(jobs: Collection[JobRow], asked: RunFilter) -> bool:
-    retries = [job for job in jobs if job.reason is WaitReason.RETRY]
-    is_delayed = any(job.reason in DELAYS and job.leased_until is None for job in jobs)
-    attempt = max((job.attempt for job in jobs), default=0)
-    return (
-        (not asked.retrying or bool(retries))
-        and (not asked.is_delayed or is_delayed)
-        and (asked.attempt_min is None or attempt >= max(1, asked.attempt_min))
-        and (asked.due_before is None or any(_is_due(job, asked.due_before) for job in retries))
+    return all(
+        holds(value, row, jobs)
+        for name, holds in FITTING.items()
+        if (value := getattr(asked, name)) is not None
     )
+
+
+def _has_labels(asked: Mapping[str, str], row: RunRow, _: Collection[JobRow]) -> bool:
+    return all(row.labels.get(name) == value for name, value in asked.items())
+
+
+def _retries(jobs: Collection[JobRow]) -> Iterator[JobRow]:
+    return (job for job in jobs if job.reason is WaitReason.RETRY)
+
+
+def _is_delayed(jobs: Collection[JobRow]) -> bool:
+    return any(job.reason in DELAYS and job.leased_until is None for job in jobs)
+
+
+def _attempt(jobs: Collection[JobRow]) -> int:
+    return max((job.attempt for job in jobs), default=0)
 
 
 def _is_due(job: JobRow, by: int) -> bool:
     return job.leased_until is None and job.due_at is not None and job.due_at <= by
+
+
+# By the field of `RunFilter`: whether a run and its open jobs fit its value, which is not None.
+FITTING: dict[str, Callable[[Any, RunRow, Collection[JobRow]], bool]] = {
+    "statuses": lambda statuses, row, _: not statuses or row.status in statuses,
+    "states": lambda states, row, _: not states or row.state in states,
+    "program": lambda program, row, _: row.program == program,
+    "digests": lambda digests, row, _: row.digest in digests,
+    "runs": lambda runs, row, _: row.run in runs,
+    "is_child": lambda is_asked, row, _: not is_asked or row.parent is not None,
+    "parent": lambda parent, row, _: row.parent is not None and row.parent.run == parent,
+    "since": lambda since, row, _: row.created_at >= since,
+    "until": lambda until, row, _: row.created_at < until,
+    "retrying": lambda is_asked, _, jobs: not is_asked or any(_retries(jobs)),
+    "is_delayed": lambda is_asked, _, jobs: not is_asked or _is_delayed(jobs),
+    "attempt_min": lambda attempt, _, jobs: _attempt(jobs) >= max(1, attempt),
+    "due_before": lambda moment, _, jobs: any(_is_due(job, moment) for job in _retries(jobs)),
+    "error_kind": lambda kind, row, _: row.error_kind == kind,
+    "fingerprint": lambda fingerprint, row, _: row.fingerprint == fingerprint,
+    "is_retried": lambda is_retried, row, _: (row.retried_as is not None) is is_retried,
+    "labels": _has_labels,
+    "text": lambda text, row, _: has_text(row, text),
+    "before": lambda before, row, _: row.run < before,
+}
 
 
 def says_most(jobs: Iterable[JobRow]) -> JobRow | None:
