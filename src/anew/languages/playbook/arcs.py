@@ -8,7 +8,7 @@ from anew.expressions import Template
 from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.routes import report_shape
-from anew.languages.playbook.gates import read_other_policy
+from anew.languages.playbook.other_policies import read_other_policy
 from anew.program.program import Arc, RouteMode
 from anew.program.span import Span
 

@@ -6,7 +6,7 @@ from anew.expressions import Template
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.composing import constant
-from anew.languages.playbook.gates import holds_directives, read_other_policy
+from anew.languages.playbook.other_policies import holds_directives, read_other_policy
 from anew.program.program import Loop, LoopMode
 
 MAX_IN_FLIGHT_DEFAULT = 32

@@ -16,8 +16,8 @@ from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
-from anew.languages.playbook.gates import read_failure, read_other_policy
 from anew.languages.playbook.names import check_names, check_reserved
+from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.steps import StepRead, read_step
 from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates

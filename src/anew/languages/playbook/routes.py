@@ -8,7 +8,7 @@ from anew.languages.nodes import Entry, MapNode, is_null
 from anew.languages.playbook.arcs import read_arcs
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.routes import report_shape
-from anew.languages.playbook.gates import read_other_policy
+from anew.languages.playbook.other_policies import read_other_policy
 from anew.program.program import RouteMode, Router
 
 _ROUTER_KEYS = ("spec", "arcs")

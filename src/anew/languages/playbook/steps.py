@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.steps import step_name
-from anew.languages.playbook.gates import read_pool, read_step_spec
 from anew.languages.playbook.loops import read_loop
 from anew.languages.playbook.routes import read_router
+from anew.languages.playbook.step_specs import read_pool, with_spec
 from anew.languages.playbook.tasks import TaskRead, read_task
 from anew.program.program import Dialect, Step
 
@@ -39,29 +40,18 @@ def read_step(c: Compilation, item: Item) -> StepRead | None:
     labels = frozenset(task.key for task in tasks)
     args = node.get("args")
     reads = [read_task(c, task, labels=labels, args=args) for task in tasks]
-    spec = read_step_spec(c, node.get("spec"))
-    loop = read_loop(c, node.get("loop"))
-    if "loop" in node and loop is None:
-        c.lost_loops.add(label)
     step = Step(
         name=label,
         tasks=tuple(read.task for read in reads),
-        router=read_router(c, node.get("next")),
-        loop=loop,
-        admit=spec.admit,
-        join=spec.join,
-        failure=spec.failure,
-        deadline_seconds=spec.deadline_seconds,
         dialect=_step_dialect(reads),
-        pool=_read_pool(c, tasks, spec.pool),
-        gather=spec.gather,
-        gate=spec.gate,
-        is_exit=spec.is_exit,
-        rescue=spec.rescue,
-        rescue_span=spec.rescue_span,
-        visits_max=spec.visits_max,
         span=name.span if name is not None else item.place,
     )
+    step = with_spec(c, step, node.get("spec"))
+    loop = read_loop(c, node.get("loop"))
+    if "loop" in node and loop is None:
+        c.lost_loops.add(label)
+    router = read_router(c, node.get("next"))
+    step = replace(step, loop=loop, router=router, pool=_read_pool(c, tasks, step.pool))
     shown_dialects = frozenset(read.task.dialect for read in reads if read.shows_dialect)
     return StepRead(step, shown_dialects) if name is not None else None
 

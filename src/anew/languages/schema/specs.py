@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anew.languages.playbook import gates, goals, joining
+from anew.languages.playbook import goals, joining, step_specs
 from anew.languages.playbook.goals import GateBudget
 from anew.languages.playbook.joining import JoinWord
 from anew.languages.schema.forms import (
@@ -44,7 +44,7 @@ def _spec() -> Schema:
     shapes = {
         "policy": said(
             "`admit`, `failure` and `lifecycle`; only a task decides on outcomes.",
-            nullable(table(gates._POLICY_KEYS, policy)),
+            nullable(table(step_specs._POLICY_KEYS, policy)),
         ),
         "join": ref("join"),
         "pool": said("The workers that may run the step: those with this `--pool`.", POOL),
@@ -54,7 +54,7 @@ def _spec() -> Schema:
         "visits_max": said("How often a run may visit the step.", WHOLE),
         "timeout": timeout_shape(None),
     }
-    mapping = table((*gates._SPEC_KEYS, "timeout"), shapes)
+    mapping = table((*step_specs._SPEC_KEYS, "timeout"), shapes)
     return said("The step's gate, join, failure, deadline and pool.", nullable(mapping))
 
 
