@@ -1,6 +1,6 @@
 """Lists of runs that people can search: pages of them, how many there are, and all at a glance.
 
-Reads what a query asks for against its limits. What fits it is the store's to say.
+Reads a query against its limits. What its words mean is in `surfaces/run_filters.py`.
 """
 
 from __future__ import annotations
@@ -8,17 +8,15 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.state import RunStatus
 from anew.engine.statuses import DetailedStatus, WaitReason
 from anew.runtime.damage import damage_row
 from anew.runtime.json_rows import listed_rows
-from anew.runtime.run_search import digests_of
 from anew.store import RunFilter
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
-from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest, run_in_query
 from anew.surfaces.api.shapes import (
     LABEL_FILTERS_MAX,
@@ -32,7 +30,7 @@ from anew.surfaces.api.shapes import (
     RunText,
     Version,
 )
-from anew.surfaces.moments import moment_ahead, moment_said
+from anew.surfaces.run_filters import run_filter_of
 
 # What a chart shows of runs; more of them are a cloud.
 POINTS_MAX = 2_000
@@ -154,32 +152,8 @@ async def list_runs(request: ApiRequest) -> JsonResponse:
 
 async def run_filter(request: ApiRequest, said: RunSearch) -> RunFilter:
     """What the words of a query mean now."""
-    catalog, now = request.engine.database.catalog, request.engine.database.clock.now()
-    due = said.due_within
-    return RunFilter(
-        statuses=said.status,
-        states=said.state,
-        program=said.program,
-        digests=await digests_of(catalog, said.program, said.version, said.digest),
-        retrying=said.retrying,
-        since=None if said.since is None else moment_said(said.since, now=now),
-        until=None if said.until is None else moment_said(said.until, now=now),
-        attempt_min=said.attempt,
-        due_before=None if due is None else moment_ahead(due, now=now),
-        error_kind=said.error_kind,
-        fingerprint=said.fingerprint,
-        text=said.text,
-        labels=dict(map(_label, said.label)),
-        parent=run_in_query(said.parent),
-        is_retried=said.retried,
-    )
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ApiError("bad-request", f"label={text[:80]!r} is not of the form name=value")
-    return name, value
+    wanted = await run_filter_of(asdict(said), request.engine.database, label_option="label=")
+    return replace(wanted, parent=run_in_query(said.parent))
 
 
 @ENDPOINTS.get("/runs/facets", "Count the runs of a filter by state", RunFacets, query=RunSearch)

@@ -20,17 +20,6 @@ def add_workload_options(parser: ArgumentParser) -> None:
     parser.add_argument("--payload", metavar="JSON|@FILE", help="a JSON object laid over the input")
 
 
-def labels_of(said: Iterable[str]) -> dict[str, str]:
-    """What `--label` gives a run."""
-    labels = {}
-    for text in said:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"--label {text[:80]!r} is not of the form name=value")
-        labels[name] = value
-    return labels
-
-
 def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
     """The payload's object with each `a.b=value` put into it; the last setting wins."""
     overrides = _read_payload(payload) if payload is not None else {}

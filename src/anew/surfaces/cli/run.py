@@ -16,9 +16,10 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.location import is_server
-from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
+from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
 from anew.surfaces.cli.server_files import warn_of_files
+from anew.surfaces.labels import labels_of
 from anew.values import Object
 from anew.views.words import WORDS
 

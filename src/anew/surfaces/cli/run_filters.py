@@ -6,12 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from anew.engine.state import RunStatus
 from anew.engine.statuses import DetailedStatus
-from anew.errors import ConfigError
-from anew.runtime.run_search import digests_of
 from anew.store import Database, RunFilter
 from anew.surfaces.cli.arguments import count
-from anew.surfaces.cli.moments import moment_said
-from anew.surfaces.moments import moment_ahead
+from anew.surfaces.run_filters import run_filter_of
 
 STATUSES = tuple(word.value for word in RunStatus if word is not RunStatus.NEW)
 TRUTHS = {"true": True, "false": False}
@@ -51,29 +48,5 @@ def add_filter_options(parser: ArgumentParser) -> None:
 
 async def filter_said(asked: Namespace, database: Database) -> RunFilter:
     """What the options mean now; ConfigError when one cannot be used."""
-    now = database.clock.now()
-    due = asked.due_within
-    return RunFilter(
-        # Tuples, as in a filter without options: then they are the same.
-        statuses=tuple(RunStatus(word) for word in asked.status),
-        states=tuple(DetailedStatus(word) for word in asked.state),
-        program=asked.program,
-        digests=await digests_of(database.catalog, asked.program, asked.version),
-        retrying=asked.retrying,
-        attempt_min=asked.attempt,
-        due_before=None if due is None else moment_ahead(due, now=now),
-        error_kind=asked.error_kind,
-        fingerprint=asked.fingerprint,
-        text=asked.text or None,
-        is_retried=TRUTHS.get(asked.retried),
-        since=None if asked.since is None else moment_said(asked.since, now=now),
-        until=None if asked.until is None else moment_said(asked.until, now=now),
-        labels=dict(map(_label, asked.label)),
-    )
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigError(f"--label {text[:80]!r} is not of the form name=value")
-    return name, value
+    words = vars(asked) | {"retried": TRUTHS.get(asked.retried)}
+    return await run_filter_of(words, database, label_option="--label ", zone=None)

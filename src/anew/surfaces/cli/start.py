@@ -5,8 +5,9 @@ from __future__ import annotations
 from anew.runtime.commands import StartRun
 from anew.runtime.keys import check_key, made_key
 from anew.surfaces.cli.arguments import count, parser_for
-from anew.surfaces.cli.overrides import add_workload_options, labels_of, workload_overrides
+from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
+from anew.surfaces.labels import labels_of
 
 
 def run(words: list[str]) -> int:
