@@ -46,6 +46,8 @@ def changed(*pairs: tuple[str, str]):
         ([("size: 10", "size: 20")], ["the defaults of the input changed"]),
         ([("  next: b\n", "")], ["step a: its arcs changed"]),
         ([("step: b", "step: c"), ("next: b", "next: c")], ["step b is gone", "step a: its arcs changed", "step c is new"]),
+        ([("next: b", "spec: {visits_max: 3}\n  next: b")], ["step a: its limit of visits changed"]),
+        ([("workload:", "executor: {spec: {ctx: workload}}\nworkload:")], ["how ctx starts changed"]),
         ([("one: {", "zero: {")], ["task one of a is gone", "task zero of a is new"]),
     ],
 )  # fmt: skip

@@ -25,6 +25,7 @@ _STEP_PARTS: Mapping[str, Callable[[Step], object]] = {
     "its join": lambda step: (step.join, step.gather),
     "its gate": lambda step: (step.gate, step.is_exit),
     "its deadline": lambda step: step.deadline_seconds,
+    "its limit of visits": lambda step: step.visits_max,
     "where its failures go": lambda step: (step.rescue, step.failure),
     "the order of its tasks": lambda step: [task.label for task in step.tasks],
 }
@@ -36,6 +37,7 @@ _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {
 _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "the entry step": lambda program: program.entry,
     "the defaults of the input": lambda program: program.workload,
+    "how ctx starts": lambda program: program.workload_is_ctx,
     "the limits": lambda program: program.limits,
     "the failure mode": lambda program: (program.failure, program.fallback),
     "the workbook": lambda program: program.workbook,
