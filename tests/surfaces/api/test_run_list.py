@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from anew.engine.statuses import DetailedStatus
+from anew.engine.state import RunStatus, StepRunKey
+from anew.engine.statuses import DetailedStatus, WaitReason
 from anew.runtime import json_rows as rows_module
+from anew.store import JobRef, JobRow, RunId, RunRow
 from anew.surfaces.api import run_list
 from tests.surfaces.api.served import ASKS, FAILS, NOOP, SLEEPS, WAITS, Site, play
 
@@ -26,6 +29,21 @@ workflow:
                 - when: "{{ outcome.status == 'error' }}"
                   then: {do: retry, attempts: 5, backoff: fixed, delay: 3600}
 """
+
+
+def test_a_listed_run_is_described_as_it_is_made() -> None:
+    """`RunListed` and `OpenJob` only describe what `json_rows` makes."""
+    key = StepRunKey("fetch", 1)
+    job = JobRow(JobRef(RunId(1), key), WaitReason.RETRY, None, 1, "default", None, 0)
+    row = RunRow(
+        RunId(1), "p", "d", RunStatus.WAITING, 1, 0, 0, None, None, None, {}, None, 0,
+        open=job, damage="unreadable",
+    )  # fmt: skip
+    made = rows_module.run_row(row)
+    only_some_have = {"questions", "signals"}
+    assert set(made) == set(run_list.RunListed.__struct_fields__) - only_some_have
+    assert set(made["open"]) == set(run_list.OpenJob.__struct_fields__)
+    assert msgspec.convert(made, run_list.RunListed, strict=True).state is row.state
 
 
 async def started_in_every_way(site: Site) -> dict[str, str]:

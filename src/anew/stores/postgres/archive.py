@@ -38,6 +38,7 @@ LEFT JOIN LATERAL (
 ) AS job ON true
 ORDER BY page.run DESC
 """
+_RUN_WIDTH = len(RUN_COLUMNS.split(","))
 _IS_THERE = "SELECT 1 FROM anew.runs WHERE run = %s"
 # A run that was removed may have left events behind, until their range is dropped.
 EVENTS = """
@@ -125,8 +126,9 @@ def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
 
 
 def _run_row(dialect: SqlDialect, row: Row) -> RunRow:
-    job = row[19:] if row[19] is not None else None
-    return run_row(dialect, row[:18], retried_as=row[18], job=job)
+    columns, (retried_as, *job) = row[:_RUN_WIDTH], row[_RUN_WIDTH:]
+    is_open = job[0] is not None
+    return run_row(dialect, columns, retried_as=retried_as, job=job if is_open else None)
 
 
 async def read_rows(

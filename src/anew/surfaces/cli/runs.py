@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -28,8 +29,8 @@ LIMIT_DEFAULT = 20
 # A list this long is held in memory once.
 LIMIT_MAX = 1_000_000
 PROGRAM_COLUMNS_MAX = 28
-# Everything but the name of the program; and the least room in which an error says something.
-_COLUMNS = 19 + 2 + 9 + 2 + 2 + 19 + 2 + 10 + 2
+_GAP = "  "
+# The least room in which an error says something.
 ERROR_COLUMNS_MIN = 10
 # By status, and by the states that no status has the word for.
 COLOURS: Mapping[str, str] = {
@@ -45,6 +46,8 @@ COLOURS: Mapping[str, str] = {
     DetailedStatus.SIGNAL: "yellow",
     DetailedStatus.PARKED: "yellow",
 }
+# How wide, and what it shows of a run in that width.
+Cell: TypeAlias = tuple[int, Callable[[RunRow, int], str]]
 
 
 def run(words: list[str]) -> int:
@@ -92,23 +95,35 @@ def _print_table(
         return
     paint, columns = paint_for(sys.stdout), columns_of(sys.stdout)
     program = min(PROGRAM_COLUMNS_MAX, max(wide(row.program) for row in rows))
+    cells = _cells(program, now=now, paint=paint)
+    room = columns - sum(width + len(_GAP) for width, _ in cells)
     for row in rows:
-        line = _line(row, now, program=program, paint=paint)
-        room = columns - (_COLUMNS + program)
+        line = _GAP.join(cell(row, width) for width, cell in cells)
         child = waiting.get(row.run)
         about = f"damaged: {row.damage}" if row.damage else None
         if row.error is not None:
             about = about or error_text(row.error)
         if about is not None and room >= ERROR_COLUMNS_MIN:
-            line += f"  {fit(about, room, pad=False)}"
+            line += _GAP + fit(about, room, pad=False)
         print(line)
         if child is not None and row.status is RunStatus.RUNNING:
             print(f"  waiting for a person or a signal in its child run {child}")
 
 
-def _line(row: RunRow, now: int, *, program: int, paint: Paint) -> str:
-    took = duration(((row.ended_at or now) - row.created_at) / NANOSECONDS)
-    word = f"{row.state.value:<9}"
-    shown = paint(COLOURS[row.state], word) if row.state in COLOURS else word
-    start = f"{row.run:<19}  {shown}  {fit(row.program, program)}  {local_moment(row.created_at)}"
-    return f"{start}  {took:>10}"
+def _cells(program: int, *, now: int, paint: Paint) -> list[Cell]:
+    """What a line shows of a run, from left to right; the name of the program has its own width."""
+
+    def state(row: RunRow, width: int) -> str:
+        word = f"{row.state.value:<{width}}"
+        return paint(COLOURS[row.state], word) if row.state in COLOURS else word
+
+    def took(row: RunRow, width: int) -> str:
+        return f"{duration(((row.ended_at or now) - row.created_at) / NANOSECONDS):>{width}}"
+
+    return [
+        (19, lambda row, width: f"{row.run:<{width}}"),
+        (9, state),
+        (program, lambda row, width: fit(row.program, width)),
+        (19, lambda row, width: f"{local_moment(row.created_at):<{width}}"),
+        (10, took),
+    ]
