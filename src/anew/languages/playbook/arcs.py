@@ -8,15 +8,11 @@ from anew.expressions import Template
 from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.routes import report_shape
+from anew.languages.playbook.keys import ARC_KEYS, PREFERRED_ARC_KEYS
 from anew.languages.playbook.other_policies import read_other_policy
 from anew.program.program import Arc, RouteMode
 from anew.program.span import Span
 
-# Beside these an arc has words of its own for some modes of its router.
-_ARC_KEYS = frozenset(
-    "step when args set input with desc description spec on_failure most label weight".split()
-)
-_PREFERRED_KEYS = ("label", "weight")
 _FAILURES = ("event", "failed")
 _WEIGHT_FORM = "Write a whole number: `weight: 10`. The larger one is preferred."
 
@@ -42,7 +38,7 @@ def _read_arc(c: Compilation, item: Item, mode: RouteMode) -> Arc | None:
 
 
 def _read_arc_mapping(c: Compilation, node: MapNode, holder: Span, mode: RouteMode) -> Arc | None:
-    c.check_keys(node, _ARC_KEYS, "an arc")
+    c.check_keys(node, ARC_KEYS, "an arc")
     if "spec" in node and isinstance(node.entries["spec"].node, MapNode):
         read_other_policy(c, node.entries["spec"].node, (), "an arc")
     when = node.get("when")
@@ -84,7 +80,7 @@ def _report_unused(c: Compilation, node: MapNode, mode: RouteMode) -> None:
     elif when is not None and on_failure is not None:
         c.ignored(on_failure, "together with `when`, which is asked on failures too", "Remove it.")
     if mode is not RouteMode.PREFERRED:
-        for key in _PREFERRED_KEYS:
+        for key in PREFERRED_ARC_KEYS:
             if key in node:
                 remedy = "Write `next: {spec: {mode: preferred}, …}`, or remove it."
                 c.ignored(node.entries[key], f"with `mode: {mode}`", remedy)

@@ -8,7 +8,8 @@ from enum import StrEnum
 from anew.languages.nodes import Entry, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
-from anew.languages.playbook.patches import PATCH_KEYS, read_patches
+from anew.languages.playbook.keys import DIRECTIVE_KEYS, DIRECTIVE_SETTINGS, PATCH_KEYS
+from anew.languages.playbook.patches import read_patches
 from anew.program.policy import (
     Break,
     Budget,
@@ -39,17 +40,6 @@ class Counted(StrEnum):
     SKIPPED = Verdict.SKIPPED.value
 
 
-_SETTINGS: Mapping[DirectiveKind, frozenset[str]] = {
-    DirectiveKind.CONTINUE: frozenset({"verdict"}),
-    DirectiveKind.BREAK: frozenset(),
-    DirectiveKind.FAIL: frozenset({"message"}),
-    DirectiveKind.JUMP: frozenset({"to", "delay"}),
-    DirectiveKind.RETRY: frozenset(
-        "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
-        "on_exhausted budget to".split()
-    ),
-}
-DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*_SETTINGS.values())
 _BACKOFF_SYNONYMS = {"constant": "fixed", "exp": "exponential"}
 # How other engines call the task before this one.
 _PREVIOUS = frozenset({"previous", "prev", "_previous", "@previous"})
@@ -86,13 +76,19 @@ def read_directive(
 
 def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: DirectiveKind) -> None:
     for key, entry in fields.items():
-        if key in DIRECTIVE_KEYS and key not in _SETTINGS[do] and key not in ("do", *PATCH_KEYS):
+        if (
+            key in DIRECTIVE_KEYS
+            and key not in DIRECTIVE_SETTINGS[do]
+            and key not in ("do", *PATCH_KEYS)
+        ):
             c.ignored(entry, f"with `do: {do}`", f"Remove it; {setting_owner(key)} knows it.")
 
 
 def setting_owner(key: str) -> str:
     """The directives that have a setting."""
-    return " or ".join(f"`do: {do}`" for do, settings in _SETTINGS.items() if key in settings)
+    return " or ".join(
+        f"`do: {do}`" for do, settings in DIRECTIVE_SETTINGS.items() if key in settings
+    )
 
 
 def _read_verdict(c: Compilation, entry: Entry | None) -> Verdict | None:

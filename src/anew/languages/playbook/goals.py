@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.keys import GATE_KEYS
 from anew.program.policy import Verdict
 from anew.program.program import Gate
 
-_KEYS = ("accepts", "to", "most", "visited_only", "budget")
 _FORM = "Write `gate: true`, or `gate: {accepts: [success, partial], to: …, most: 2}`."
 _REDIRECTS_DEFAULT = 1
 
@@ -36,7 +36,7 @@ def read_gate(c: Compilation, entry: Entry | None) -> Gate | None:
 
 
 def _read_mapping(c: Compilation, entry: Entry, node: MapNode) -> Gate:
-    c.check_keys(node, _KEYS, "gate")
+    c.check_keys(node, GATE_KEYS, "gate")
     what = f"the gate of step {c.step!r} sends the run to"
     to = c.known_step(node.get("to"), rule="target.unknown", what=what)
     most = c.whole_number(node.get("most"), "most", rule="gate.most")

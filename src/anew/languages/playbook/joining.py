@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from anew.languages.nodes import Entry, MapNode, is_null
 from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.keys import JOIN_KEYS
 from anew.program.program import Gather, Join, JoinPolicy
 
-_KEYS = ("policy", "k", "merge", "lenient")
 _K_FORM = "Write `join: {policy: k_of_n, k: 2}`."
 
 
@@ -44,7 +44,7 @@ def read_join(c: Compilation, entry: Entry | None) -> tuple[Join, Gather | None]
 
 
 def _read_gather(c: Compilation, entry: Entry, node: MapNode) -> Gather:
-    c.check_keys(node, _KEYS, "join")
+    c.check_keys(node, JOIN_KEYS, "join")
     policy = c.word(node.get("policy"), JoinPolicy, rule="step.join", what="join policy")
     merges = c.flag(node.get("merge"), "merge")
     return Gather(

@@ -6,12 +6,11 @@ from anew.expressions import Template
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.composing import constant
+from anew.languages.playbook.keys import LOOP_KEYS, LOOP_SPEC_KEYS
 from anew.languages.playbook.other_policies import holds_directives, read_other_policy
 from anew.program.program import Loop, LoopMode
 
 MAX_IN_FLIGHT_DEFAULT = 32
-_LOOP_KEYS = ("in", "iterator", "spec", "mode", "max_in_flight")
-_SPEC_KEYS = ("mode", "max_in_flight", "policy")
 _FORM = 'Write `loop: {in: "{{ … }}", iterator: item}`.'
 _CURSOR_FORM = (
     "Claims by a database are not supported. Read the rows in a step before this one, and go "
@@ -32,12 +31,12 @@ def read_loop(c: Compilation, entry: Entry | None) -> Loop | None:
         message = "`loop.cursor` is an older form that is not run"
         c.report("dialect.unsupported", node.entries["cursor"].place, message, _CURSOR_FORM)
         return None
-    c.check_keys(node, _LOOP_KEYS, "loop")
+    c.check_keys(node, LOOP_KEYS, "loop")
     source = _read_source(c, entry, node)
     iterator = _read_iterator(c, entry, node)
     spec = c.mapping(node.get("spec"), "loop.spec")
     if spec is not None:
-        c.check_keys(spec, _SPEC_KEYS, "loop.spec")
+        c.check_keys(spec, LOOP_SPEC_KEYS, "loop.spec")
         _read_policy(c, spec)
     mode = c.word(_setting(spec, "mode"), LoopMode, rule="loop.mode", what="loop mode")
     in_flight = _read_in_flight(c, _setting(spec, "max_in_flight"))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from anew.languages.nodes import Entry, MapNode
 from anew.languages.playbook.compilation import Compilation, Site
+from anew.languages.playbook.keys import PATCH_KEYS
 from anew.program.policy import Patch, PatchTarget
 
-PATCH_KEYS = ("set_ctx", "set_iter", "set", "set_vars")
 _TARGETS = {"set_ctx": PatchTarget.CTX, "set_iter": PatchTarget.ITER, "set_vars": PatchTarget.CTX}
 _PREFIXES = {"ctx": PatchTarget.CTX, "iter": PatchTarget.ITER, "step": PatchTarget.CTX}
 

@@ -16,6 +16,7 @@ from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
+from anew.languages.playbook.keys import EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, ROOT_KEYS
 from anew.languages.playbook.names import check_names, check_reserved
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.steps import StepRead, read_step
@@ -28,17 +29,6 @@ from anew.program.program import Dialect, FailureMode, Limits, Program, Step
 from anew.program.span import NOWHERE, Span
 from anew.values import Object, merge_deep
 
-_ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
-_EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
-_SPEC_KEYS = (
-    "entry_step",
-    "final_step",
-    "return_step",
-    "no_next_is_error",
-    "policy",
-    "limits",
-    "ctx",
-)
 # Settings of another runtime that documents bring along.
 _WITHOUT_EFFECT = {
     "final_step": "A run ends when no token is left; use `return_step` for its result.",
@@ -130,8 +120,8 @@ def _no_document(root: Node | None, file: str) -> Finding:
 def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     for entry in root:
         # `x-…` holds what anchors share, as in other YAML formats.
-        if entry.key not in _ROOT_KEYS and not entry.key.startswith("x-"):
-            c.unknown_key(entry, _ROOT_KEYS, "a playbook")
+        if entry.key not in ROOT_KEYS and not entry.key.startswith("x-"):
+            c.unknown_key(entry, ROOT_KEYS, "a playbook")
     c.steps = _step_names(root)
     executor = _read_executor(c, root.get("executor"))
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
@@ -269,11 +259,11 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
     node = c.mapping(entry, "executor")
     if node is None:
         return _Executor()
-    c.check_keys(node, _EXECUTOR_KEYS, "executor")
+    c.check_keys(node, EXECUTOR_KEYS, "executor")
     spec = c.mapping(node.get("spec"), "executor.spec")
     if spec is None:
         return _Executor()
-    c.check_keys(spec, _SPEC_KEYS, "executor.spec")
+    c.check_keys(spec, EXECUTOR_SPEC_KEYS, "executor.spec")
     for key, remedy in _WITHOUT_EFFECT.items():
         if key in spec:
             message = f"`{key}` is accepted and has no effect"

@@ -8,6 +8,7 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode, is_null
 from anew.languages.playbook.compilation import BROKEN, Compilation, Site, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
 from anew.languages.playbook.directives import read_directive
+from anew.languages.playbook.keys import TASK_POLICY_KEYS
 from anew.languages.playbook.patches import read_patches
 from anew.languages.playbook.words import check_words
 from anew.program.check import is_else
@@ -15,7 +16,6 @@ from anew.program.policy import Fail, Policy, Rule
 from anew.program.program import Dialect
 from anew.program.span import NOWHERE
 
-_POLICY_KEYS = ("rules", "on_unmatched")
 _PLAIN_RULE = RuleNode({}, NOWHERE)
 
 
@@ -31,7 +31,7 @@ def read_policy(c: Compilation, entry: Entry, labels: frozenset[str], dialect: D
         message = f"a task's policy must be an object with rules; found {shown(node)}"
         c.report("policy.shape", entry.place if is_null(node) else node.span, message, _POLICY_FORM)
         return Policy()
-    c.check_keys(node, _POLICY_KEYS, "a task's policy")
+    c.check_keys(node, TASK_POLICY_KEYS, "a task's policy")
     unmatched = c.word(
         node.get("on_unmatched"), Unmatched, rule="policy.unmatched-word", what="on_unmatched"
     )

@@ -23,7 +23,8 @@ from anew.languages.playbook.dialect_words import (
     retry_words,
     unchanged_words,
 )
-from anew.languages.playbook.patches import PATCH_KEYS, patch_target
+from anew.languages.playbook.keys import PATCH_KEYS
+from anew.languages.playbook.patches import patch_target
 from anew.languages.playbook.translate import (
     Translator,
     Untranslatable,

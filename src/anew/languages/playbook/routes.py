@@ -8,19 +8,10 @@ from anew.languages.nodes import Entry, MapNode, is_null
 from anew.languages.playbook.arcs import read_arcs
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.routes import report_shape
+from anew.languages.playbook.keys import ROUTER_KEYS, ROUTER_SPEC_KEYS
 from anew.languages.playbook.other_policies import read_other_policy
 from anew.program.program import RouteMode, Router
 
-_ROUTER_KEYS = ("spec", "arcs")
-_SPEC_KEYS = (
-    "mode",
-    "must_choose",
-    "gives_up",
-    "join",
-    "max_in_flight",
-    "policy",
-    "on_no_match",
-)
 _NO_MATCH_FORM = (
     "Add a last arc without `when`, which is taken when no other one is, or `must_choose: true`."
 )
@@ -35,7 +26,7 @@ def read_router(c: Compilation, entry: Entry | None) -> Router:
 
 
 def _read(c: Compilation, entry: Entry, node: MapNode) -> Router:
-    c.check_keys(node, _ROUTER_KEYS, "next")
+    c.check_keys(node, ROUTER_KEYS, "next")
     router = _read_spec(c, c.mapping(node.get("spec"), "next.spec"))
     arcs = node.get("arcs")
     if arcs is None:
@@ -52,7 +43,7 @@ def _read_spec(c: Compilation, spec: MapNode | None) -> Router:
     """What `next.spec` says, without the arcs."""
     if spec is None:
         return Router()
-    c.check_keys(spec, _SPEC_KEYS, "next.spec")
+    c.check_keys(spec, ROUTER_SPEC_KEYS, "next.spec")
     read_other_policy(c, spec, (), "a router")
     if "on_no_match" in spec:
         message = "`on_no_match` is not supported: a step with no matching arc ends its token"

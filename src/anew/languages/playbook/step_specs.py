@@ -12,6 +12,13 @@ from anew.languages.playbook.desugar.specs import ADMIT_FORMS
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.goals import read_gate
 from anew.languages.playbook.joining import read_join
+from anew.languages.playbook.keys import (
+    ADMIT_KEYS,
+    ADMIT_RULE_KEYS,
+    LIFECYCLE_KEYS,
+    STEP_POLICY_KEYS,
+    STEP_SPEC_KEYS,
+)
 from anew.languages.playbook.other_policies import (
     check_policy_keys,
     policy_part,
@@ -20,8 +27,6 @@ from anew.languages.playbook.other_policies import (
 )
 from anew.program.program import AdmitRule, Step
 
-_SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
-_POLICY_KEYS = ("admit", "failure", "lifecycle")
 _ADMIT_FORM = f"Write {ADMIT_FORMS}."
 
 
@@ -30,7 +35,7 @@ def with_spec(c: Compilation, step: Step, entry: Entry | None) -> Step:
     node = c.mapping(entry, "a step's spec")
     if node is None:
         return step
-    c.check_keys(node, _SPEC_KEYS, "a step's spec")
+    c.check_keys(node, STEP_SPEC_KEYS, "a step's spec")
     join, gather = read_join(c, node.get("join"))
     step = replace(
         step,
@@ -41,7 +46,7 @@ def with_spec(c: Compilation, step: Step, entry: Entry | None) -> Step:
         is_exit=bool(c.flag(node.get("exit"), "exit")),
         visits_max=c.whole_number(node.get("visits_max"), "visits_max", rule="limit.value"),
     )
-    policy = read_other_policy(c, node, _POLICY_KEYS, "a step")
+    policy = read_other_policy(c, node, STEP_POLICY_KEYS, "a step")
     if policy is None:
         return step
     what = f"a failure of step {c.step!r} goes to"
@@ -72,7 +77,7 @@ def _read_deadline(c: Compilation, entry: Entry | None) -> float | None:
     node = policy_part(c, entry, "lifecycle")
     if node is None:
         return None
-    check_policy_keys(c, node, ("timeout_s",), "lifecycle")
+    check_policy_keys(c, node, LIFECYCLE_KEYS, "lifecycle")
     found = node.get("timeout_s")
     if found is None:
         return None
@@ -90,7 +95,7 @@ def _read_admit(c: Compilation, entry: Entry | None) -> tuple[AdmitRule, ...]:
     node = c.mapping(entry, "admit")
     if node is None:
         return ()
-    c.check_keys(node, ("rules",), "admit")
+    c.check_keys(node, ADMIT_KEYS, "admit")
     rules = c.sequence(node.get("rules"), "rules")
     found = (_read_admit_rule(c, item) for item in (rules.items if rules else ()))
     return tuple(rule for rule in found if rule is not None)
@@ -103,7 +108,7 @@ def _read_admit_rule(c: Compilation, item: Item) -> AdmitRule | None:
             "admit.rule", node.span, f"a rule must be a mapping; found {shown(node)}", _ADMIT_FORM
         )
         return None
-    c.check_keys(node, ("when", "then", "else", "allow"), "an admission rule")
+    c.check_keys(node, ADMIT_RULE_KEYS, "an admission rule")
     otherwise, when = node.get("else"), node.get("when")
     condition = None
     if when is not None and otherwise is None:

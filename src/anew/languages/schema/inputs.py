@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.languages.playbook.desugar.tasks import ARGS_KEYS
+from anew.languages.playbook.keys import ARGS_KEYS
 from anew.languages.schema.forms import ANYTHING, Schema, nullable, said, word
 from anew.languages.schema.scalars import SECONDS, SECONDS_ABOVE_0, TEMPLATE
 from anew.program.kind import SHARED_INPUTS, Kind, OutcomeSource

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from anew.languages.playbook import playbook
+from anew.languages.playbook.keys import EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, ROOT_KEYS
 from anew.languages.playbook.playbook import CtxStart
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -44,7 +44,7 @@ _LIMITS = {
 
 def playbook_schema(kinds: Collection[str] = ()) -> Schema:
     """The schema of playbooks. `kinds` are installed tools beside those that are built in."""
-    root = table(playbook._ROOT_KEYS, _root())
+    root = table(ROOT_KEYS, _root())
     return {
         "$schema": DRAFT,
         "$id": "anew/playbook.schema.json",
@@ -107,7 +107,7 @@ def _executor() -> Schema:
         "requires": said(_NO_EFFECT, ANYTHING),
         "spec": said("Where the run starts, its limits and its policy.", _executor_spec()),
     }
-    return nullable(table(playbook._EXECUTOR_KEYS, shapes))
+    return nullable(table(EXECUTOR_KEYS, shapes))
 
 
 def _executor_spec() -> Schema:
@@ -124,4 +124,4 @@ def _executor_spec() -> Schema:
         "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
         "ctx": said("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
     }
-    return nullable(table(playbook._SPEC_KEYS, shapes))
+    return nullable(table(EXECUTOR_SPEC_KEYS, shapes))

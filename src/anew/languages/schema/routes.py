@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from anew.languages.playbook import arcs, routes
-from anew.languages.playbook.desugar.routes import ARC_ARGS_KEYS
+from anew.languages.playbook.keys import ARC_ARGS_KEYS, ARC_KEYS, ROUTER_KEYS, ROUTER_SPEC_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -58,10 +57,10 @@ def _router() -> Schema:
         "on_no_match": said("Accepted; has no effect.", ANYTHING),
     }
     shapes = {
-        "spec": said("How arcs are chosen.", nullable(table(routes._SPEC_KEYS, spec))),
+        "spec": said("How arcs are chosen.", nullable(table(ROUTER_SPEC_KEYS, spec))),
         "arcs": said("Asked in file order.", {"type": ["array", "null"], "items": ref("arc")}),
     }
-    return {"title": "A router", **table(routes._ROUTER_KEYS, shapes), **has("arcs")}
+    return {"title": "A router", **table(ROUTER_KEYS, shapes), **has("arcs")}
 
 
 def _arc() -> Schema:
@@ -90,4 +89,4 @@ def _arc_mapping() -> Schema:
         "spec": said("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),
     }
     one = {"allOf": at_most_one(ARC_ARGS_KEYS)}
-    return {"title": "An arc", **table(arcs._ARC_KEYS, shapes), **has("step"), **one}
+    return {"title": "An arc", **table(ARC_KEYS, shapes), **has("step"), **one}

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from anew.languages.playbook import directives, patches, policies
-from anew.languages.playbook.desugar.policies import IN_ELSE, RULE_KEYS
 from anew.languages.playbook.desugar.retries import RETRY_KEYS
-from anew.languages.playbook.directives import DIRECTIVE_KEYS, Counted
+from anew.languages.playbook.directives import Counted
+from anew.languages.playbook.keys import (
+    DIRECTIVE_KEYS,
+    DIRECTIVE_SETTINGS,
+    IN_ELSE,
+    PATCH_KEYS,
+    RULE_KEYS,
+    TASK_POLICY_KEYS,
+)
 from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -112,9 +118,9 @@ def _closed(own: Mapping[str, Schema], keys: Collection[str]) -> Schema:
 
 def _limits_of_do() -> list[Schema]:
     """Which settings each directive has; without one there are only patches."""
-    known = DIRECTIVE_KEYS - {"do", *patches.PATCH_KEYS}
+    known = DIRECTIVE_KEYS - {"do", *PATCH_KEYS}
     rows = [
-        when(is_word("do", do), refused(known - directives._SETTINGS[do])) for do in DirectiveKind
+        when(is_word("do", do), refused(known - DIRECTIVE_SETTINGS[do])) for do in DirectiveKind
     ]
     jump = when(is_word("do", DirectiveKind.JUMP), {**has("to"), "properties": {"to": TEXT}})
     return [*rows, jump, when({"not": has("do")}, refused(known))]
@@ -182,7 +188,7 @@ def _policy() -> Schema:
     return {
         "title": "The policy of a task",
         "description": "Ordered rules that map the task's outcome to a directive.",
-        **table(policies._POLICY_KEYS, shapes),
+        **table(TASK_POLICY_KEYS, shapes),
         **has("rules"),
     }
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from anew.languages.playbook import goals, joining, step_specs
 from anew.languages.playbook.goals import GateBudget
 from anew.languages.playbook.joining import JoinWord
+from anew.languages.playbook.keys import (
+    ADMIT_KEYS,
+    GATE_KEYS,
+    JOIN_KEYS,
+    LIFECYCLE_KEYS,
+    STEP_POLICY_KEYS,
+    STEP_SPEC_KEYS,
+)
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -44,7 +51,7 @@ def _spec() -> Schema:
     shapes = {
         "policy": said(
             "`admit`, `failure` and `lifecycle`; only a task decides on outcomes.",
-            nullable(table(step_specs._POLICY_KEYS, policy)),
+            nullable(table(STEP_POLICY_KEYS, policy)),
         ),
         "join": ref("join"),
         "pool": said("The workers that may run the step: those with this `--pool`.", POOL),
@@ -54,7 +61,7 @@ def _spec() -> Schema:
         "visits_max": said("How often a run may visit the step.", WHOLE),
         "timeout": timeout_shape(None),
     }
-    mapping = table((*step_specs._SPEC_KEYS, "timeout"), shapes)
+    mapping = table((*STEP_SPEC_KEYS, "timeout"), shapes)
     return said("The step's gate, join, failure, deadline and pool.", nullable(mapping))
 
 
@@ -75,13 +82,13 @@ def failure_shape(way: str) -> Schema:
 
 def _lifecycle() -> Schema:
     deadline = said("The deadline of the step, in seconds.", SECONDS_ABOVE_0)
-    return nullable(table(("timeout_s",), {"timeout_s": deadline}))
+    return nullable(table(LIFECYCLE_KEYS, {"timeout_s": deadline}))
 
 
 def _admit() -> Schema:
     rules = {"type": ["array", "null"], "items": ref("admission-rule")}
     text = "Tried in order; the first that matches decides. Without one, every token may enter."
-    return nullable(table(("rules",), {"rules": said(text, rules)}))
+    return nullable(table(ADMIT_KEYS, {"rules": said(text, rules)}))
 
 
 def _admission_rule() -> Schema:
@@ -119,7 +126,7 @@ def _gate() -> Schema:
         "visited_only": said("true: only a step that was visited counts.", FLAG),
         "budget": said("What these times come out of.", word(GateBudget)),
     }
-    forms = by_type("boolean", "null", object=table(goals._KEYS, shapes))
+    forms = by_type("boolean", "null", object=table(GATE_KEYS, shapes))
     return said("The step must have succeeded before the run may end: true or a mapping.", forms)
 
 
@@ -132,7 +139,7 @@ def _join() -> Schema:
     }
     k = {"properties": {"k": WHOLE}, **has("k")}
     mapping = {
-        **table(joining._KEYS, shapes),
+        **table(JOIN_KEYS, shapes),
         **when(is_word("policy", JoinPolicy.K_OF_N), k, refused(("k",))),
     }
     words = word([each for each in JoinWord if each is not JoinWord.K_OF_N])

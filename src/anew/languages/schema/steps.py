@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from anew.languages.playbook import loops
-from anew.languages.playbook.desugar.forms import STEP_KEYS
-from anew.languages.playbook.desugar.tasks import ARGS_KEYS, UNSUPPORTED_KEYS
+from anew.languages.playbook.keys import (
+    ARGS_KEYS,
+    LOOP_KEYS,
+    LOOP_SPEC_KEYS,
+    STEP_KEYS,
+    UNSUPPORTED_KEYS,
+)
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -155,7 +160,7 @@ def _loop() -> Schema:
     }
     execution = {"exec": said("Accepted; has no effect.", TEXT)}
     policy = said("Has no effect here.", nullable(table(("exec",), execution)))
-    spec = table(loops._SPEC_KEYS, {**settings, "policy": policy})
+    spec = table(LOOP_SPEC_KEYS, {**settings, "policy": policy})
     source = {"anyOf": [EXPRESSION, {"type": ["array", "object"]}]}
     shapes = {
         "in": said("A list, a mapping (gives `{key, value}`) or a template of one.", source),
@@ -173,5 +178,5 @@ def _loop() -> Schema:
         for key, shape in settings.items()
     ]
     text = "Runs the tasks once per item; each iteration is a step-run of its own."
-    mapping = table(loops._LOOP_KEYS, shapes)
+    mapping = table(LOOP_KEYS, shapes)
     return {"title": "A loop", **said(text, mapping), **has("in", "iterator"), "allOf": beside}

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypeAlias
 
-from anew.languages.playbook.desugar.tasks import ARGS_KEYS, SPEC_KEYS, TASK_KEYS, TIMEOUT_NAMES
+from anew.languages.playbook.desugar.tasks import TIMEOUT_NAMES
+from anew.languages.playbook.keys import ARGS_KEYS, TASK_KEYS, TASK_SPEC_KEYS
 from anew.languages.schema.forms import (
     ANYTHING,
     GIVEN,
@@ -123,14 +124,17 @@ def _any_spec() -> Schema:
         "pool": said("The workers that may run it.", POOL),
         "runs_on": said("Accepted; has no effect.", ANYTHING),
     }
-    assert shapes.keys() == SPEC_KEYS
+    assert shapes.keys() == TASK_SPEC_KEYS
     return {"type": "object", "properties": shapes}
 
 
 def _spec(kind: Kind) -> Schema:
     older = f"^(?:{'|'.join(input_shapes(kind))})$"
     return {
-        "properties": {**dict.fromkeys(sorted(SPEC_KEYS), True), "timeout": timeout_shape(kind)},
+        "properties": {
+            **dict.fromkeys(sorted(TASK_SPEC_KEYS), True),
+            "timeout": timeout_shape(kind),
+        },
         "patternProperties": {older: said(_OLDER_PLACE)},
         "additionalProperties": False,
     }

@@ -12,13 +12,10 @@ from msgspec import Struct
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.keys import STEP_KEYS
 from anew.program.kinds import KINDS
 from anew.program.span import Span
 
-# What belongs to the step itself when a tool's inputs stand beside it.
-STEP_KEYS = frozenset(
-    "step desc description spec loop tool type next set retry eval when case save sink vars".split()
-)
 # The older block that stores what a step's tool gave.
 SAVE_NAMES = ("save", "sink")
 _TASK_FORM = "Write `- label: {kind: …}`."

@@ -9,16 +9,18 @@ from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
-from anew.languages.playbook.directives import DIRECTIVE_KEYS, setting_owner
-from anew.languages.playbook.patches import PATCH_KEYS
+from anew.languages.playbook.directives import setting_owner
+from anew.languages.playbook.keys import (
+    DIRECTIVE_KEYS,
+    IN_ELSE,
+    PATCH_KEYS,
+    RULE_ABOUT_KEYS,
+    RULE_KEYS,
+)
 from anew.program.program import Dialect
 from anew.program.span import Span
 
-# What a rule may say of itself; it has no effect.
-_ABOUT = ("name", "desc", "description")
-RULE_KEYS = frozenset({"when", "then", "else", "expr", *_ABOUT})
 _IN_RULE = RULE_KEYS | DIRECTIVE_KEYS
-IN_ELSE = DIRECTIVE_KEYS | {"then"}
 _RULE_FORM = "Write `{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`."
 
 
@@ -88,7 +90,7 @@ def _rule(c: Compilation, item: Item, dialect: Dialect) -> Item:
 
 
 def _about(node: MapNode) -> list[Entry]:
-    return [entry for entry in node if entry.key in _ABOUT]
+    return [entry for entry in node if entry.key in RULE_ABOUT_KEYS]
 
 
 def _ordered(node: MapNode, keys: list[Entry]) -> MapNode:

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.keys import ARC_ARGS_KEYS
 from anew.program.program import RouteMode
 from anew.program.span import Span
 
-ARC_ARGS_KEYS = ("args", "input", "with", "set")
 ROUTER_FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …}]}`."
 
 

@@ -13,22 +13,11 @@ from msgspec.structs import replace
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
-from anew.languages.playbook.desugar.forms import (
-    SAVE_NAMES,
-    STEP_KEYS,
-    TaskForm,
-    read_forms,
-    uses_policy,
-)
+from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm, read_forms, uses_policy
 from anew.languages.playbook.desugar.routes import next_of
 from anew.languages.playbook.desugar.specs import loop_of, note_when, spec_of
-from anew.languages.playbook.desugar.tasks import (
-    ARGS_KEYS,
-    UNSUPPORTED_KEYS,
-    labelled_item,
-    report_unsupported,
-    task_node,
-)
+from anew.languages.playbook.desugar.tasks import labelled_item, report_unsupported, task_node
+from anew.languages.playbook.keys import ARGS_KEYS, STEP_KEYS, UNSUPPORTED_KEYS
 
 _OF_LONE_TASK = ("retry", "eval", "set")
 _SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"

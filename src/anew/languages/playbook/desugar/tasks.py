@@ -6,7 +6,7 @@ kinds, a word that stands for rules is read in `policies`, and one that is not r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
@@ -15,24 +15,13 @@ from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.forms import TaskForm
 from anew.languages.playbook.desugar.policies import policy_of_eval, with_rules
 from anew.languages.playbook.desugar.retries import policy_of_retry
+from anew.languages.playbook.keys import ARGS_KEYS, TASK_KEYS, TASK_SPEC_KEYS, UNSUPPORTED_KEYS
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
 from anew.program.kind import Kind
 from anew.program.kinds import find_kind, kind_named
 from anew.program.program import Dialect
 
 TIMEOUT_NAMES = ("timeout", "timeout_seconds")
-SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
-# What a task says besides its inputs.
-TASK_KEYS = frozenset("spec eval retry set desc description".split())
-ARGS_KEYS = ("args", "with", "input")
-# Older words that are not run, and what says it today.
-UNSUPPORTED_KEYS: Mapping[str, str] = {
-    "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
-    # On a step they are run; a task of a pipeline is followed by another task instead.
-    "save": "a storage task after this one: `- save: {kind: postgres, …}`",
-    "sink": "a storage task after this one: `- save: {kind: postgres, …}`",
-    "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
-}
 _TIMEOUT_FORM = "`spec: {timeout: …}`"
 _LABEL_FORM = "If it is the task's label, indent the lines below it."
 # What says something of the task beside its inputs, and stays where it is.
@@ -119,11 +108,11 @@ def _inputs(
         elif not (key in TIMEOUT_NAMES and "timeout" not in kind.inputs and not kind.is_open):
             _take(c, inputs, entry, kind, may_label=_may_label(form, entry))
     for entry in spec or ():
-        if entry.key not in SPEC_KEYS and kind is not None:
+        if entry.key not in TASK_SPEC_KEYS and kind is not None:
             message = f"`{entry.key}` is under `spec`"
             c.noncanonical("strict.spec-input", entry.place, message, "it next to `kind`")
             if kind.canonical(entry.key) not in inputs:
-                _take(c, inputs, entry, kind, also=SPEC_KEYS)
+                _take(c, inputs, entry, kind, also=TASK_SPEC_KEYS)
             if entry.key in TASK_KEYS or entry.key == "kind":
                 inputs.pop(entry.key, None)  # beside `kind` it would mean something else
     return inputs
@@ -195,7 +184,7 @@ def _settings(
     policy = _policy(c, form, spec)
     for entry in spec or ():
         is_rewritten = entry.key == "policy" and policy is not entry
-        if (entry.key in SPEC_KEYS or kind is None) and not is_rewritten:
+        if (entry.key in TASK_SPEC_KEYS or kind is None) and not is_rewritten:
             yield entry
     if beside is not None and not is_input and (spec is None or "timeout" not in spec):
         message = f"`{beside.key}` is on the task"

@@ -1,0 +1,99 @@
+"""The keys that playbooks accept: one table for each mapping of the language.
+
+Readers refuse what is not in their table, the JSON Schema has a shape for each key, and the
+reference explains them all. Three tables follow from others: the inputs of a task from its kind
+(`program/kinds.py`), the limits of a run from `Limits`, the words of a `retry` block from what they
+are rewritten to (`desugar/retries.py`). Knows nothing of what a key means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anew.program.policy import DirectiveKind
+
+# --- the document --------------------------------------------------------------------------------
+
+ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
+EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
+EXECUTOR_SPEC_KEYS = (
+    "entry_step",
+    "final_step",
+    "return_step",
+    "no_next_is_error",
+    "policy",
+    "limits",
+    "ctx",
+)
+
+# --- a step --------------------------------------------------------------------------------------
+
+# What belongs to the step itself when a tool's inputs stand beside it.
+STEP_KEYS = frozenset(
+    "step desc description spec loop tool type next set retry eval when case save sink vars".split()
+)
+STEP_SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
+STEP_POLICY_KEYS = ("admit", "failure", "lifecycle")
+LIFECYCLE_KEYS = ("timeout_s",)
+ADMIT_KEYS = ("rules",)
+ADMIT_RULE_KEYS = ("when", "then", "else", "allow")
+JOIN_KEYS = ("policy", "k", "merge", "lenient")
+GATE_KEYS = ("accepts", "to", "most", "visited_only", "budget")
+LOOP_KEYS = ("in", "iterator", "spec", "mode", "max_in_flight")
+LOOP_SPEC_KEYS = ("mode", "max_in_flight", "policy")
+
+# --- where a step leads --------------------------------------------------------------------------
+
+ROUTER_KEYS = ("spec", "arcs")
+ROUTER_SPEC_KEYS = (
+    "mode",
+    "must_choose",
+    "gives_up",
+    "join",
+    "max_in_flight",
+    "policy",
+    "on_no_match",
+)
+ARC_KEYS = frozenset(
+    "step when args set input with desc description spec on_failure most label weight".split()
+)
+# Of those, what holds the arguments; and what only an arc of a preferred router has.
+ARC_ARGS_KEYS = ("args", "input", "with", "set")
+PREFERRED_ARC_KEYS = ("label", "weight")
+
+# --- a task --------------------------------------------------------------------------------------
+
+# What a task says besides its inputs.
+TASK_KEYS = frozenset("spec eval retry set desc description".split())
+TASK_SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
+TASK_POLICY_KEYS = ("rules", "on_unmatched")
+ARGS_KEYS = ("args", "with", "input")
+# Older words that are not run, and what says it today.
+UNSUPPORTED_KEYS: Mapping[str, str] = {
+    "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
+    # On a step they are run; a task of a pipeline is followed by another task instead.
+    "save": "a storage task after this one: `- save: {kind: postgres, …}`",
+    "sink": "a storage task after this one: `- save: {kind: postgres, …}`",
+    "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
+}
+
+# --- a rule --------------------------------------------------------------------------------------
+
+# What a rule may say of itself; it has no effect.
+RULE_ABOUT_KEYS = ("name", "desc", "description")
+RULE_KEYS = frozenset({"when", "then", "else", "expr", *RULE_ABOUT_KEYS})
+PATCH_KEYS = ("set_ctx", "set_iter", "set", "set_vars")
+# What each directive may say beside `do` and patches.
+DIRECTIVE_SETTINGS: Mapping[DirectiveKind, frozenset[str]] = {
+    DirectiveKind.CONTINUE: frozenset({"verdict"}),
+    DirectiveKind.BREAK: frozenset(),
+    DirectiveKind.FAIL: frozenset({"message"}),
+    DirectiveKind.JUMP: frozenset({"to", "delay"}),
+    DirectiveKind.RETRY: frozenset(
+        "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
+        "on_exhausted budget to".split()
+    ),
+}
+DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*DIRECTIVE_SETTINGS.values())
+# What stands in the `else` of a rule.
+IN_ELSE = DIRECTIVE_KEYS | {"then"}
