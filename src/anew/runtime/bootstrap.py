@@ -123,7 +123,7 @@ async def open_worker_engine(
 
     No task in a sandbox sees the files that are `hidden`.
     """
-    if kind_of(url) == "sqlite":
+    if kind_of(url).is_file:
         raise ConfigError(
             "one process owns a database file, so no worker can share it. "
             "Start `anew serve` on the file, and workers with `--server URL`."
@@ -155,7 +155,7 @@ async def _working(engine: Engine, url: str | None, grace_seconds: float) -> Asy
 
 async def _open_socket(engine: Engine, url: str | None) -> None:
     """Let other terminals on this machine reach the owner of a file."""
-    if kind_of(url) == "sqlite":
+    if kind_of(url).is_file:
         control = ControlSocket(engine, database_file(url))
         await control.open()
         engine.before_stop = control.close

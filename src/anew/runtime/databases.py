@@ -1,4 +1,8 @@
-"""Say which place an address means, and open it: a file to read or to own, or what many share."""
+"""Say which place an address means, and open it: a file to read or to own, or what many share.
+
+What is true of each kind of database is a row of `DATABASES`; callers ask whether it is a file, or
+is shared, and not for its name.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
 
 from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
@@ -21,20 +27,31 @@ if TYPE_CHECKING:
 DEFAULT_FILE = ".anew/anew.db"
 # A server keeps the token that it made for itself beside its database file.
 TOKEN_FILE_END = ".token"
-Kind: TypeAlias = Literal["sqlite", "postgres", "server"]
-_KINDS: dict[str, Kind] = {
-    "sqlite": "sqlite",
-    "postgresql": "postgres",
-    "postgres": "postgres",
-    "http": "server",
-    "https": "server",
-}
-
-
 # What lies beside a database file and is as private: parts of it, and its lock.
 _BESIDE = ("-wal", "-shm", "-journal", ".lock")
 # As in `host=db dbname=anew`, which psql takes for an address.
 _KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|port|service)\s*=")
+
+
+class DatabaseOpener(Protocol):
+    """Open the database at an address."""
+
+    async def __call__(self, place: str, *, read_only: bool) -> Database: ...
+
+
+class DatabaseKind(Struct, frozen=True):
+    """What can lie at an address, which starts with one of the `schemes`.
+
+    `is_file`: a file that one process owns. `is_shared`: workers of this machine and others work on
+    it side by side. `is_server`: another process does what is wanted. `example` is for people.
+    """
+
+    schemes: tuple[str, ...]
+    example: str
+    open: DatabaseOpener
+    is_file: bool = False
+    is_shared: bool = False
+    is_server: bool = False
 
 
 def place_of(url: str | None = None) -> str:
@@ -42,20 +59,21 @@ def place_of(url: str | None = None) -> str:
     return url or environment().get(DB_VARIABLE) or DEFAULT_FILE
 
 
-def kind_of(url: str | None = None) -> Kind:
+def kind_of(url: str | None = None) -> DatabaseKind:
     """What lies at an address; ConfigError when nothing Anew knows does."""
     said = place_of(url)
     scheme, separator, _ = said.partition("://")
     if not separator:
         if _KEYWORDS.search(said):  # not shown: a password may be among them
             raise ConfigError("write the database as `postgresql://user@host/name`, not as words.")
-        return "sqlite"
-    if scheme not in _KINDS:
-        raise ConfigError(
-            f"{scheme}:// is not a database that Anew knows. Write `sqlite:///path/to/file.db`, "
-            "`postgresql://user@host/name`, or `http://host:port` for a server."
-        )
-    return _KINDS[scheme]
+        return _FILE
+    for kind in DATABASES:
+        if scheme in kind.schemes:
+            return kind
+    *examples, last = (kind.example for kind in DATABASES)
+    raise ConfigError(
+        f"{scheme}:// is not a database that Anew knows. Write {', '.join(examples)}, or {last}."
+    )
 
 
 def database_file(url: str | None = None) -> Path:
@@ -63,7 +81,7 @@ def database_file(url: str | None = None) -> Path:
     said = place_of(url)
     if said == ":memory:":
         raise ConfigError("a run must survive its process: name a file, not :memory:.")
-    if kind_of(said) != "sqlite":
+    if not kind_of(said).is_file:
         raise ConfigError("this needs a database file: give `--db sqlite:///path/to/file.db`.")
     _, separator, rest = said.partition("://")
     # sqlite:///relative and sqlite:////absolute, as elsewhere in Python.
@@ -72,12 +90,12 @@ def database_file(url: str | None = None) -> Path:
 
 def identity_of(url: str | None = None) -> str:
     """What tells one database from another: the whole path of a file, else the address."""
-    return str(database_file(url).resolve()) if kind_of(url) == "sqlite" else place_of(url)
+    return str(database_file(url).resolve()) if kind_of(url).is_file else place_of(url)
 
 
 def scratch_folder(url: str | None = None) -> Path:
     """Where runs keep files on this machine: beside a database file, else a private folder."""
-    if kind_of(url) == "sqlite":
+    if kind_of(url).is_file:
         beside = Path(f"{database_file(url).resolve()}.scratch")
         if beside.is_symlink():
             raise ConfigError(f"{beside} is a link; files of runs are not kept there. Remove it.")
@@ -106,7 +124,7 @@ def scratch_folder(url: str | None = None) -> Path:
 def private_files(url: str | None = None) -> list[Path]:
     """What lies on this machine of a database and its runs, and is no task's to see."""
     scratch = scratch_folder(url)
-    if kind_of(url) != "sqlite":
+    if not kind_of(url).is_file:
         return [scratch]
     path = database_file(url).resolve()
     if path.parent.name == Path(DEFAULT_FILE).parent.name:
@@ -138,8 +156,9 @@ async def open_owned(
     url: str | None = None, *, read_only: bool = False
 ) -> AsyncIterator[tuple[Database, Ownership | None]]:
     """The same, and the ownership of a file that is owned."""
-    if kind_of(url) != "sqlite" or read_only:
-        database = await _opened(place_of(url), read_only=read_only)
+    kind = kind_of(url)
+    if not kind.is_file or read_only:
+        database = await kind.open(place_of(url), read_only=read_only)
         try:
             yield database, None
         finally:
@@ -149,23 +168,25 @@ async def open_owned(
         yield owned
 
 
-async def _opened(place: str, *, read_only: bool) -> Database:
-    match kind_of(place):
-        case "sqlite":
-            return await _reader(database_file(place))
-        case "postgres":
-            from anew.stores.postgres import PostgresDatabase  # noqa: PLC0415
-
-            return await PostgresDatabase.open(place, read_only=read_only)
-        case "server":
-            return await open_server(place)
-
-
 async def open_server(url: str) -> RemoteDatabase:
     """The database of a server, which takes orders besides. The token for it is $ANEW_TOKEN."""
     from anew.stores.remote import RemoteDatabase  # noqa: PLC0415
 
     return await RemoteDatabase.open(url, token=environment().get(TOKEN_VARIABLE) or None)
+
+
+async def _open_file(place: str, *, read_only: bool) -> Database:  # noqa: ARG001 - to own it: `_owned`
+    return await _reader(database_file(place))
+
+
+async def _open_postgres(place: str, *, read_only: bool) -> Database:
+    from anew.stores.postgres import PostgresDatabase  # noqa: PLC0415
+
+    return await PostgresDatabase.open(place, read_only=read_only)
+
+
+async def _open_remote(place: str, *, read_only: bool) -> Database:  # noqa: ARG001 - its server's to say
+    return await open_server(place)
 
 
 @asynccontextmanager
@@ -220,3 +241,19 @@ def _synchronous() -> Literal["FULL", "NORMAL"]:
             return "NORMAL"
         case said:
             raise ConfigError(f"ANEW_SYNCHRONOUS is {said}; it can be FULL (the default) or NORMAL")
+
+
+# What an address without a scheme means, too.
+_FILE = DatabaseKind(("sqlite",), "`sqlite:///path/to/file.db`", _open_file, is_file=True)
+DATABASES = (
+    _FILE,
+    DatabaseKind(
+        ("postgresql", "postgres"),
+        "`postgresql://user@host/name`",
+        _open_postgres,
+        is_shared=True,
+    ),
+    DatabaseKind(
+        ("http", "https"), "`http://host:port` for a server", _open_remote, is_server=True
+    ),
+)

@@ -71,7 +71,7 @@ def _sequence(text: str) -> int:
 
 
 def _told(run: RunId, place: str | None, *, is_paused: bool) -> str:
-    if not is_paused and kind_of(place) != "sqlite":
+    if not is_paused and not kind_of(place).is_file:
         return "answered; a worker continues the run"
     why = "the run is paused" if is_paused else "if no process works on the run"
     return f"answered; {why}: `anew resume {run}` resumes it"

@@ -82,7 +82,7 @@ def _add(name: str, file: str, place: str | None) -> int:
             file=sys.stderr,
         )
     print(f"{name} ({credential.type}) is sealed with the key of {key.source}")
-    if kind_of(place) != "sqlite":
+    if not kind_of(place).is_file:
         print("anew: every worker needs this key to open it: set $ANEW_KEY there", file=sys.stderr)
     return status.DONE
 
@@ -92,7 +92,7 @@ async def _next_version(name: str, key: SealingKey, place: str | None, seen: See
     from anew.runtime.databases import database_file, kind_of, open_database
 
     now = time.time_ns()
-    is_file = kind_of(place) == "sqlite"
+    is_file = kind_of(place).is_file
     if is_file and not database_file(place).exists():
         return seen.next_version(name, now)
     # A file may have an owner. Elsewhere a credential may be the first thing there is.
@@ -134,7 +134,7 @@ async def _from_store(place: str | None) -> list[Object]:
     from anew.runtime.databases import database_file, kind_of, open_database
 
     # A file is made by the first run or `credential add`.
-    if kind_of(place) == "sqlite" and not database_file(place).exists():
+    if kind_of(place).is_file and not database_file(place).exists():
         return []
     async with open_database(place, read_only=True) as database:
         stored = await database.vault.names()

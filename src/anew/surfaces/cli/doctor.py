@@ -94,7 +94,7 @@ def _word_for(place: str | None) -> str:
 def _found_at(place: str | None) -> Diagnosis:
     from anew.runtime.databases import kind_of
 
-    if kind_of(place) == "sqlite":
+    if kind_of(place).is_file:
         return _file(place)
     found = asyncio.run(_look(place))
     skew = f"its clock differs from ours by {found.skew_seconds:.3f} s"

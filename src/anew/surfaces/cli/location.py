@@ -98,7 +98,7 @@ def is_usual(place: str) -> bool:
 
     usual = os.environ.get(SERVER_VARIABLE) or place_of()
     try:
-        if {kind_of(place), kind_of(usual)} == {"sqlite"}:
+        if kind_of(place).is_file and kind_of(usual).is_file:
             return database_file(place).absolute() == database_file(usual).absolute()
     except ConfigError:  # one of them is none; the other is then not the usual one
         return False
@@ -109,4 +109,4 @@ def is_server(place: str | None) -> bool:
     """Whether others do what this command wants, at the other end of a connection."""
     from anew.runtime.databases import kind_of
 
-    return kind_of(place) == "server"
+    return kind_of(place).is_server

@@ -121,7 +121,7 @@ def _parting(screen: Screen, options: RunOptions) -> str:
     if screen.is_guest:
         where = "at the server" if is_server(options.place) else "in the terminal that works on it"
         return f"stopped watching; the run continues {where}. `anew cancel {screen.run}` ends it"
-    if kind_of(options.place) == "postgres":
+    if kind_of(options.place).is_shared:
         return f"stopped; nothing is lost. Another worker resumes it, or `anew resume {screen.run}`"
     return f"stopped; nothing is lost. `anew resume {screen.run}` resumes it"
 

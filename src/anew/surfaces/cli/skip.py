@@ -86,6 +86,6 @@ def _remedy(answer: Object, place: str | None) -> str:
     run = answer["run"]
     if answer["status"] == "paused":
         return f"The run is paused: `anew resume {run}` resumes it."
-    if kind_of(place) != "sqlite":
+    if not kind_of(place).is_file:
         return "A worker continues the run."
     return f"If no process is working on the run, `anew resume {run}` resumes it."

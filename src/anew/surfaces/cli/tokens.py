@@ -140,7 +140,7 @@ def own_token_file(db: str | None) -> Path:
     from anew.credentials.key import key_file
     from anew.runtime.databases import TOKEN_FILE_END, database_file, kind_of
 
-    if kind_of(db) == "sqlite":
+    if kind_of(db).is_file:
         return Path(f"{database_file(db)}{TOKEN_FILE_END}")
     return key_file(Path.home()).with_name(f"server{TOKEN_FILE_END}")
 

@@ -23,7 +23,7 @@ class OwnerGone(Exception):
 
 def is_left_alone(place: str | None) -> bool:
     """Whether this is a database file that no process works on."""
-    return kind_of(place) == "sqlite" and not is_owned(database_file(place))
+    return kind_of(place).is_file and not is_owned(database_file(place))
 
 
 async def neglect_of(database: Database, run: RunId, *, last_at: int, place: str | None) -> str:

@@ -72,7 +72,7 @@ def run(words: list[str]) -> int:
         asked.quiet,
         token_file(asked),
     )
-    if kind_of(duty.place) == "sqlite":
+    if kind_of(duty.place).is_file:
         raise ConfigError(
             f"no worker can share the database file {duty.place}: one process owns it. "
             "Start `anew serve` on the file and workers with `--server URL`, or use PostgreSQL."
