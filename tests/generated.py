@@ -4,6 +4,8 @@ import json
 
 from hypothesis import strategies as st
 
+from anew.program.retry import BackoffKind
+
 STEPS = ("start", "left", "right", "join", "end")
 CONDITIONS = (
     "outcome.status == 'error'",
@@ -52,7 +54,7 @@ def retries(draw, labels):
         {
             "do": "retry",
             "attempts": draw(maybe(pick((1, 2, 3, 4, "{{ ctx.n }}", "{{ 2 }}")))),
-            "backoff": draw(maybe(pick(("none", "fixed", "linear", "exponential")))),
+            "backoff": draw(maybe(pick([kind.value for kind in BackoffKind]))),
             "delay": draw(maybe(pick(DELAYS))),
             "max_delay": draw(maybe(pick((1, 3)))),
             "jitter": draw(maybe(pick((True, False, 0.3, "full", "equal", "decorrelated")))),

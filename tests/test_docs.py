@@ -386,6 +386,17 @@ def test_every_word_is_explained(words: Iterable[str], heading: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "heading"),
+    [(DirectiveKind, "Directives"), (BackoffKind, "How long a retry waits")],
+)
+def test_a_word_means_what_its_enum_says(
+    words: Iterable[DirectiveKind | BackoffKind], heading: str
+) -> None:
+    text = section(REFERENCE / "playbook.md", heading)
+    assert [each for each in words if f"| `{each}` | {each.meaning} |" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"),
     [
         (model.LoopMode, "`loop`"),
         (model.RouteMode, "`next`"),

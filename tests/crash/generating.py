@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from anew.program.retry import BackoffKind
 from tests.crash.scenarios import CHILD, PATIENT, Scenario
 
 STEPS_MAX = 6
@@ -14,7 +15,7 @@ TASKS_MAX = 3
 ITEMS_MAX = 7
 # Mostly waits that are slept in place; now and then one that parks.
 DELAYS = (0, 0, 0.005, 0.02, 0.02, 0.05, 1.01)
-BACKOFFS = ("none", "fixed", "linear", "exponential")
+BACKOFFS = tuple(kind.value for kind in BackoffKind)
 
 
 def generated(seed: int) -> Scenario:

@@ -7,6 +7,7 @@ they have. What has ended may be gone: its results are in the state. Knows no lo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -104,11 +105,24 @@ def _of_step_run(run: StepRun, was: Step, step: Step, new: Program) -> Iterator[
         if run.redirect is not None and run.redirect not in new.steps:
             yield _gone(f"it retries by way of step {run.redirect!r}", run.redirect, new.span)
     elif run.status is StepRunStatus.DECIDED:
-        if run.directive is DirectiveKind.CONTINUE and run.task is not None:
-            yield from _of_task(run, run.task, was, step)
-        if run.directive is DirectiveKind.JUMP and run.to not in step.index_of:
-            message = f"it continues with task {run.to!r} of step {step.name!r}, which is not there"
-            yield Misfit(message, step.span, step.name, run.to)
+        yield from _of_decision(run, was, step)
+
+
+def _of_decision(run: StepRun, was: Step, step: Step) -> Iterator[Misfit]:
+    match run.directive:
+        case DirectiveKind.CONTINUE:
+            if run.task is not None:
+                yield from _of_task(run, run.task, was, step)
+        case DirectiveKind.JUMP:
+            if run.to not in step.index_of:
+                message = (
+                    f"it continues with task {run.to!r} of step {step.name!r}, which is not there"
+                )
+                yield Misfit(message, step.span, step.name, run.to)
+        case DirectiveKind.RETRY | DirectiveKind.BREAK | DirectiveKind.FAIL | None:
+            pass
+        case _:
+            assert_never(run.directive)
 
 
 def _of_task(run: StepRun, label: str, was: Step, step: Step) -> Iterator[Misfit]:

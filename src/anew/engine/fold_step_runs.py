@@ -23,12 +23,11 @@ from anew.engine.tokens import (
     write_ctx,
 )
 from anew.errors import EngineBug
-from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
+from anew.program.policy import TimeoutAction, Verdict
 from anew.values import Object, json_text, patched
 
 # Asked for all the time, and Python 3.11 is slow to find a member in its enum.
 _SUCCESS, _FAILURE = Verdict.SUCCESS, Verdict.FAILURE
-_GOES_ON = (DirectiveKind.CONTINUE, DirectiveKind.BREAK, DirectiveKind.JUMP)
 
 
 def moved(state: RunState, event: e.Event) -> StepRun:
@@ -84,7 +83,7 @@ def task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> Non
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
     run.error = event.error or outcome.error
     verdict = event.verdict or outcome.amounts_to
-    if verdict is _FAILURE and event.directive in _GOES_ON:
+    if verdict is _FAILURE and event.directive.accepts:
         verdict = _SUCCESS  # the author lets it count as one
     if verdict is not _SUCCESS or outcome.label or outcome.word or outcome.suggested:
         run.summary = OutcomeSummary(verdict, outcome.word, outcome.label, outcome.suggested)
@@ -108,7 +107,7 @@ def retry_exhausted(state: RunState, run: StepRun, event: e.TaskRetryExhausted) 
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
     run.error = event.error or run.error
     verdict = event.verdict
-    if verdict is None and event.directive in _GOES_ON:
+    if verdict is None and event.directive.accepts:
         verdict = _SUCCESS
     if verdict is not None:
         run.summary = OutcomeSummary(verdict, None, run.summary.label, run.summary.suggested)

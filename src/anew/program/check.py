@@ -6,6 +6,7 @@ Findings here are warnings: a program with them runs, but hardly as its author m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from anew.program.findings import Finding, Severity
 from anew.program.kinds import missing_extra
@@ -233,3 +234,5 @@ def _targets(then: Directive, step: Step, index: int) -> Iterator[int]:
         case Retry():
             if then.on_exhausted is not None:
                 yield from _targets(then.on_exhausted.then, step, index)
+        case _:
+            assert_never(then)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from msgspec import Struct
 
@@ -34,13 +34,26 @@ class Budget(StrEnum):
 
 
 class DirectiveKind(StrEnum):
-    """How documents and events name a directive."""
+    """How documents and events name a directive, and what is true of it.
 
-    CONTINUE = "continue"
-    RETRY = "retry"
-    JUMP = "jump"
-    BREAK = "break"
-    FAIL = "fail"
+    `meaning` is for people: the schema and the reference show it. A directive that `accepts` lets
+    an error count as a success.
+    """
+
+    _value_: str
+    meaning: str
+    accepts: bool
+
+    def __new__(cls, word: str, meaning: str, accepts: bool) -> Self:
+        made = str.__new__(cls, word)
+        made._value_, made.meaning, made.accepts = word, meaning, accepts
+        return made
+
+    CONTINUE = "continue", "go to the next task; past the last one the step is done", True
+    RETRY = "retry", "execute this task again, after a delay", False
+    JUMP = "jump", "go to the label `to` of the same step, also backwards", True
+    BREAK = "break", "end the step at once, done", True
+    FAIL = "fail", "end the step, failed", False
 
 
 class TimeoutAction(StrEnum):

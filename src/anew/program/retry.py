@@ -6,6 +6,7 @@ A `Backoff` is what the author wrote; `engine.retry` turns it into one delay per
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from msgspec import Struct
 
@@ -17,10 +18,23 @@ DELAY_SECONDS_DEFAULT = 1.0
 
 
 class BackoffKind(StrEnum):
-    NONE = "none"
-    FIXED = "fixed"
-    LINEAR = "linear"
-    EXPONENTIAL = "exponential"
+    """How the delay grows; `meaning`, for people, is the delay after k executions.
+
+    The schema and the reference show it.
+    """
+
+    _value_: str
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        made = str.__new__(cls, word)
+        made._value_, made.meaning = word, meaning
+        return made
+
+    NONE = "none", "0"
+    FIXED = "fixed", "`delay`"
+    LINEAR = "linear", "`delay` · k"
+    EXPONENTIAL = "exponential", "`delay` · `multiplier`^(k-1)"
 
 
 class JitterKind(StrEnum):

@@ -14,6 +14,7 @@ from anew.lab.outcome_sources import ExecutionStart
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
+from anew.program.retry import BackoffKind
 from tests.lab.bounds.exploring import Options
 
 TIMEOUT = 2.0
@@ -31,7 +32,7 @@ def program_of(document: object, name: str = "flow.yaml") -> Program:
 @st.composite
 def retries(draw: st.DrawFn, *, with_elapsed: bool = False) -> dict[str, object]:
     then: dict[str, object] = {"do": "retry", "attempts": draw(st.integers(1, 3))}
-    then["backoff"] = draw(st.sampled_from(["none", "fixed", "linear", "exponential"]))
+    then["backoff"] = draw(st.sampled_from([kind.value for kind in BackoffKind]))
     then["delay"] = draw(st.sampled_from([0.5, 1, 4]))
     caps: list[object] = [1, 3, 9, *(["{{ outcome.result.pick }}"] if with_elapsed else [])]
     if draw(st.booleans()):

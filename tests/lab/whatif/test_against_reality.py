@@ -14,6 +14,7 @@ from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.lab.whatif import PastRun, whatif
 from anew.lab.whatif.play import figures_of
+from anew.program.retry import BackoffKind
 from tests.lab.whatif.worlds import (
     BUSY,
     DOWN,
@@ -122,7 +123,7 @@ def policies(draw):
         )
         elapsed = draw(st.sampled_from(("", ", max_elapsed: 6")))
         wish = draw(st.sampled_from(("", ", honor_retry_after: true")))
-        backoff = draw(st.sampled_from(("none", "fixed", "linear", "exponential")))
+        backoff = draw(st.sampled_from(BackoffKind))
         then = f"{{do: retry, attempts: {draw(st.integers(1, 4))}, backoff: {backoff}, delay: {draw(delays)}{elapsed}{wish}{exhausted}}}"
         return f'{{when: "{when}", then: {then}}}'
 

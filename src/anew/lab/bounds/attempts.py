@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -337,6 +337,8 @@ def _settled(
                 yield TaskExit("fail"), ZERO
         case Fail() | Retry():
             yield TaskExit("fail"), ZERO
+        case _:
+            assert_never(then)
 
 
 def _verdicts(

@@ -6,8 +6,7 @@ says about the next one; nothing of rules, delays or routes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -34,9 +33,6 @@ class _Standing(Struct):
     may: _Next | None
     at_work: _Next | None = None
     last: _Next | None = None
-
-
-_Follow: TypeAlias = Callable[[Step, _Next, str | None], _Next | None]
 
 
 class Passage:
@@ -106,21 +102,22 @@ class Passage:
         self, standing: _Standing, key: StepRunKey, directive: DirectiveKind, to: str | None
     ) -> None:
         assert standing.last is not None
-        follow = _FOLLOWING[directive]
-        standing.may = follow(self._program.steps[key.step], standing.last, to)
+        last, step = standing.last, self._program.steps[key.step]
+        match directive:
+            case DirectiveKind.CONTINUE:
+                standing.may = _in_line(step, last)
+            case DirectiveKind.RETRY:
+                standing.may = _Next(last.task, last.attempt + 1, last.task_visit)
+            case DirectiveKind.JUMP:
+                standing.may = _Next(to or "", 1, last.task_visit + 1)
+            case DirectiveKind.BREAK | DirectiveKind.FAIL:
+                standing.may = None
+            case _:
+                assert_never(directive)
 
 
-def _in_line(step: Step, last: _Next, _: str | None) -> _Next | None:
+def _in_line(step: Step, last: _Next) -> _Next | None:
     index = step.index_of[last.task] + 1
     return (
         _Next(step.tasks[index].label, 1, last.task_visit + 1) if index < len(step.tasks) else None
     )
-
-
-_FOLLOWING: dict[DirectiveKind, _Follow] = {
-    DirectiveKind.CONTINUE: _in_line,
-    DirectiveKind.RETRY: lambda _, last, __: _Next(last.task, last.attempt + 1, last.task_visit),
-    DirectiveKind.JUMP: lambda _, last, to: _Next(to or "", 1, last.task_visit + 1),
-    DirectiveKind.BREAK: lambda *_: None,
-    DirectiveKind.FAIL: lambda *_: None,
-}

@@ -188,10 +188,10 @@ def _tell(
     match event:
         case e.TaskProcessed():
             tally.matched += 1
-            is_odd = event.outcome.error is not None or event.directive == DirectiveKind.RETRY
-            tally.helped += is_odd and event.directive != DirectiveKind.FAIL
+            is_rescued = event.outcome.error is not None and event.directive.accepts
+            tally.helped += is_rescued or event.directive is DirectiveKind.RETRY
         case e.TaskRetryScheduled():
             tally.retries += 1
         case e.TaskRetryExhausted():
             tally.exhausted += 1
-            tally.helped -= event.directive == DirectiveKind.FAIL
+            tally.helped -= not event.directive.accepts

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import assert_never
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
-from anew.languages.playbook.keys import DIRECTIVE_KEYS, DIRECTIVE_SETTINGS, PATCH_KEYS
+from anew.languages.playbook.keys import (
+    DIRECTIVE_KEYS,
+    DIRECTIVE_SETTINGS,
+    PATCH_KEYS,
+    SPENT_DIRECTIVES,
+)
 from anew.languages.playbook.patches import read_patches
 from anew.program.policy import (
     Break,
@@ -40,7 +46,7 @@ class Counted(StrEnum):
     SKIPPED = Verdict.SKIPPED.value
 
 
-_BACKOFF_SYNONYMS = {"constant": "fixed", "exp": "exponential"}
+_BACKOFF_SYNONYMS = {"constant": BackoffKind.FIXED, "exp": BackoffKind.EXPONENTIAL}
 # How other engines call the task before this one.
 _PREVIOUS = frozenset({"previous", "prev", "_previous", "@previous"})
 # Stands for a directive that was reported: it ends the step, so that nothing looks endless.
@@ -72,23 +78,21 @@ def read_directive(
             return _read_jump(c, fields, holder, labels)
         case DirectiveKind.RETRY:
             return _read_retry(c, fields, span, labels)
+        case _:
+            assert_never(do)
 
 
 def _check_settings(c: Compilation, fields: Mapping[str, Entry], do: DirectiveKind) -> None:
+    known = {"do", *PATCH_KEYS, *DIRECTIVE_SETTINGS[do]}
     for key, entry in fields.items():
-        if (
-            key in DIRECTIVE_KEYS
-            and key not in DIRECTIVE_SETTINGS[do]
-            and key not in ("do", *PATCH_KEYS)
-        ):
+        if key in DIRECTIVE_KEYS and key not in known:
             c.ignored(entry, f"with `do: {do}`", f"Remove it; {setting_owner(key)} knows it.")
 
 
 def setting_owner(key: str) -> str:
     """The directives that have a setting."""
-    return " or ".join(
-        f"`do: {do}`" for do, settings in DIRECTIVE_SETTINGS.items() if key in settings
-    )
+    owners = sorted(do for do, settings in DIRECTIVE_SETTINGS.items() if key in settings)
+    return " or ".join(f"`do: {do}`" for do in owners)
 
 
 def _read_verdict(c: Compilation, entry: Entry | None) -> Verdict | None:
@@ -162,8 +166,8 @@ def _backoff_word(c: Compilation, entry: Entry) -> BackoffKind:
     meant = _BACKOFF_SYNONYMS.get(node.text) if isinstance(node, ScalarNode) else None
     if meant is not None:
         message = f"backoff {shown(node)} is unknown"
-        c.report("rule.backoff", node.span, message, f"Did you mean {meant!r}?")
-        return BackoffKind(meant)
+        c.report("rule.backoff", node.span, message, f"Did you mean {meant.value!r}?")
+        return meant
     word = c.word(entry, BackoffKind, rule="rule.backoff", what="backoff")
     return BackoffKind.NONE if word is None else word
 
@@ -174,11 +178,7 @@ def _read_exhausted(c: Compilation, entry: Entry, labels: frozenset[str]) -> Exh
     then = read_directive(c, fields, holder=entry.holder, labels=labels)
     if isinstance(then, Retry):
         message = "on_exhausted cannot retry: the attempts are spent"
-        c.report(
-            "rule.on-exhausted",
-            fields["do"].node.span,
-            message,
-            "Use jump, continue, break or fail.",
-        )
+        remedy = f"Use {', '.join(SPENT_DIRECTIVES[:-1])} or {SPENT_DIRECTIVES[-1]}."
+        c.report("rule.on-exhausted", fields["do"].node.span, message, remedy)
         return None
     return Exhausted(then, read_patches(c, fields))

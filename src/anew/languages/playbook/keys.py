@@ -9,6 +9,7 @@ are rewritten to (`desugar/retries.py`). Knows nothing of what a key means.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from anew.program.policy import DirectiveKind
 
@@ -83,17 +84,33 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
 RULE_ABOUT_KEYS = ("name", "desc", "description")
 RULE_KEYS = frozenset({"when", "then", "else", "expr", *RULE_ABOUT_KEYS})
 PATCH_KEYS = ("set_ctx", "set_iter", "set", "set_vars")
-# What each directive may say beside `do` and patches.
+
+
+def _settings_of(do: DirectiveKind) -> str:
+    """What a directive may say beside `do` and patches."""
+    match do:
+        case DirectiveKind.CONTINUE:
+            return "verdict"
+        case DirectiveKind.BREAK:
+            return ""
+        case DirectiveKind.FAIL:
+            return "message"
+        case DirectiveKind.JUMP:
+            return "to delay"
+        case DirectiveKind.RETRY:
+            return (
+                "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
+                "on_exhausted budget to"
+            )
+        case _:
+            assert_never(do)
+
+
 DIRECTIVE_SETTINGS: Mapping[DirectiveKind, frozenset[str]] = {
-    DirectiveKind.CONTINUE: frozenset({"verdict"}),
-    DirectiveKind.BREAK: frozenset(),
-    DirectiveKind.FAIL: frozenset({"message"}),
-    DirectiveKind.JUMP: frozenset({"to", "delay"}),
-    DirectiveKind.RETRY: frozenset(
-        "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "
-        "on_exhausted budget to".split()
-    ),
+    do: frozenset(_settings_of(do).split()) for do in DirectiveKind
 }
+# What may follow when the attempts are spent.
+SPENT_DIRECTIVES = tuple(do for do in DirectiveKind if do is not DirectiveKind.RETRY)
 DIRECTIVE_KEYS = frozenset({"do", *PATCH_KEYS}).union(*DIRECTIVE_SETTINGS.values())
 # What stands in the `else` of a rule.
 IN_ELSE = DIRECTIVE_KEYS | {"then"}

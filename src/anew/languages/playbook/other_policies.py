@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from anew.languages.nodes import Entry, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
+from anew.program.policy import DirectiveKind
 from anew.program.program import FailureMode
 from anew.program.span import NOWHERE, Span
 
@@ -18,7 +19,7 @@ from anew.program.span import NOWHERE, Span
 _DIRECTIVE_SIGNS = frozenset(
     "rules then do retry eval attempts backoff on_unmatched on_exhausted".split()
 )
-_DIRECTIVE_WORDS = frozenset("continue retry jump break fail".split())
+_DIRECTIVE_WORDS = frozenset(DirectiveKind)
 # Where such a word alone can only be meant as a directive.
 _WORD_PLACES = frozenset("policy admit failure lifecycle exec".split())
 _RULES_PLACE = "Move it to the task: `- label: {kind: …, spec: {policy: {rules: […]}}}`."

@@ -12,6 +12,7 @@ from anew.languages.playbook.keys import (
     IN_ELSE,
     PATCH_KEYS,
     RULE_KEYS,
+    SPENT_DIRECTIVES,
     TASK_POLICY_KEYS,
 )
 from anew.languages.playbook.policies import Unmatched
@@ -66,16 +67,16 @@ _RETRY_WORDS = {
 
 
 def _directive_shapes() -> dict[str, Schema]:
-    spent = by_type(object=ref("on_exhausted"), string=_bare({DirectiveKind.RETRY}))
+    spent = by_type(object=ref("on_exhausted"), string=_bare(SPENT_DIRECTIVES))
+    backoffs = "; ".join(f"{kind}: {kind.meaning}" for kind in BackoffKind)
     return {
         "do": said(
-            "continue: the next task. retry: this task again. jump: the task `to`. break: end the "
-            "step, done. fail: end the step, failed.",
+            " ".join(f"{do}: {do.meaning}." for do in DirectiveKind),
             word(DirectiveKind),
         ),
         "attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
         "backoff": said(
-            "How the wait grows: none 0; fixed `delay`; linear delay·k; exponential delay·2^(k-1). "
+            f"How long the wait is after k executions: {backoffs}. "
             "Default fixed where `delay` is given, else none.",
             word(BackoffKind),
         ),
@@ -103,11 +104,9 @@ def _directive_shapes() -> dict[str, Schema]:
     }
 
 
-def _bare(without: Collection[DirectiveKind] = ()) -> Schema:
+def _bare(words: Iterable[DirectiveKind] = DirectiveKind) -> Schema:
     """A directive as a word alone; `jump` has to say where to."""
-    return word(
-        [each for each in DirectiveKind if each is not DirectiveKind.JUMP and each not in without]
-    )
+    return word([each for each in words if each is not DirectiveKind.JUMP])
 
 
 def _closed(own: Mapping[str, Schema], keys: Collection[str]) -> Schema:
@@ -222,11 +221,7 @@ def set_shape() -> Schema:
 
 def rule_definitions() -> dict[str, Schema]:
     directive = _closed({}, DIRECTIVE_KEYS)
-    spent = {
-        "properties": {
-            "do": word([each for each in DirectiveKind if each is not DirectiveKind.RETRY])
-        }
-    }
+    spent = {"properties": {"do": word(SPENT_DIRECTIVES)}}
     return {
         "policy": _policy(),
         "rule": _rule(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -25,10 +26,12 @@ from anew.languages.translation.graph_texts import (
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.policy import (
+    Break,
     Budget,
     Continue,
     Directive,
     Fail,
+    Jump,
     OutcomeStatus,
     Patch,
     Retry,
@@ -225,8 +228,12 @@ def _then(then: Directive, patches: Object) -> Object:
             found = {"do": "continue"}
             if then.verdict is not None:
                 found["verdict"] = then.verdict.value
+        case Break() | Fail():
+            found = {"do": then.kind.value}
+        case Jump():
+            found = {"do": "jump", "to": then.to}
         case _:
-            found = {"do": "fail"}
+            assert_never(then)
     return {**found, "set_ctx": patches} if patches else found
 
 

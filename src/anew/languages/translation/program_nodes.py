@@ -6,6 +6,7 @@ What a node cannot say is reported; the node then stands for the step and does o
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from anew.languages.translation.graph_patches import AUTOMATIC
 from anew.languages.translation.graph_tasks import RETRY_CONDITIONS
 from anew.program.check import is_else
 from anew.program.kind import OutcomeSource
-from anew.program.policy import Break, Continue, Fail, Retry, Rule, Verdict
+from anew.program.policy import Break, Continue, Fail, Jump, Retry, Rule, Verdict
 from anew.program.program import JoinPolicy, RouteMode, Step, Task
 from anew.program.retry import Backoff, JitterKind
 from anew.values import Object, Value
@@ -194,8 +195,10 @@ class NodeWriter(Struct, frozen=True):
                     pass
                 case Continue() if asked in _ON_ERROR and rule.then.verdict is Verdict.SUCCESS:
                     found["on_failure"], covers_errors = "succeed", True
-                case _:
+                case Continue() | Break() | Fail() | Jump():
                     self.lost(step, f"its rule in line {rule.span.line}")
+                case _:
+                    assert_never(rule.then)
         if not covers_errors:
             self.lost(step, "that an error which no rule matches is as good as a success")
         return found

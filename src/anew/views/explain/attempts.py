@@ -176,8 +176,13 @@ class AttemptStory:
 
     def _follow(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
         """The next task of the step-run, if there is one, has this for its reason."""
-        if event.directive not in (DirectiveKind.CONTINUE, DirectiveKind.JUMP):
-            return
+        match event.directive:
+            case DirectiveKind.BREAK | DirectiveKind.FAIL | DirectiveKind.RETRY:
+                return
+            case DirectiveKind.CONTINUE | DirectiveKind.JUMP:
+                pass
+            case other:
+                assert_never(other)
         place = _place(event)
         self._open.pop(place, None)
         step = self._story.sources.step(event.step)
