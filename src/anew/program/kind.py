@@ -64,11 +64,17 @@ class Target(Struct, frozen=True):
 
 
 class Helper(Struct, frozen=True):
-    """The tool's own view of an outcome, `outcome.<name>`; `keys` are all it has, where checked."""
+    """The tool's own view of an outcome, `outcome.<name>`; `keys` are all it has, where checked.
+
+    Where people know errors by a code, `code` is the key that holds it, and `code_name` what it is
+    called: `HTTP 503`.
+    """
 
     name: str
     meaning: str
     keys: tuple[str, ...] = ()
+    code: str | None = None
+    code_name: str = ""
 
 
 class Outage(Struct, frozen=True):
@@ -124,7 +130,7 @@ class Kind(Struct, frozen=True):
     folds_names: bool = False  # an unquoted name is read in lower case
     has_own_file: bool = False  # without `database` it uses a file of the run
     shell: frozenset[str] = frozenset()  # inputs that a shell reads
-    words: frozenset[str] = frozenset()  # of those, what is no shell's when it is a list
+    words: frozenset[str] = frozenset()  # of `shell`, inputs that as a list start no shell
     is_code: bool = False  # code of the author, which may use the idempotency key itself
     method: str | None = None  # the input with the method of an HTTP request, GET unless given
 

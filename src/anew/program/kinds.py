@@ -27,7 +27,13 @@ ENTRY_POINT_GROUP = "anew.tools"
 FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
 _ARGS = "Arguments, by name."
-_HTTP = Helper("http", "`status` and `headers` (names in lower case)", ("status", "headers"))
+_HTTP = Helper(
+    "http",
+    "`status` and `headers` (names in lower case)",
+    ("status", "headers"),
+    code="status",
+    code_name="HTTP",
+)
 _TOO_MANY_REQUESTS = {"status": 429, "headers": {"retry-after": RETRY_AFTER}}
 
 
@@ -137,7 +143,7 @@ _TABLE = (
         tool="anew.tools.postgres:PostgresTool",
         folds_names=True,
         target=Target(TargetForm.DATABASE, ("auth", "database"), "unknown"),
-        helper=Helper("pg", "`code` and `sqlstate`"),
+        helper=Helper("pg", "`code` and `sqlstate`", code="code", code_name="SQLSTATE"),
         outage=Outage(
             "db_connection",
             "the server closed the connection",

@@ -34,6 +34,7 @@ from anew.views.wording import (
     lesser_verdict,
     one_line,
     seconds_early,
+    tool_code,
     writes_of,
 )
 
@@ -236,11 +237,9 @@ def _directive(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
 
 def _evidence(outcome: Outcome) -> str:
     """The shortest telling fact: the tool's own code, else the error."""
-    http, pg = outcome.helpers.get("http"), outcome.helpers.get("pg")
-    if isinstance(http, dict) and "status" in http and outcome.is_error:
-        return f"http {http['status']}"
-    if isinstance(pg, dict) and pg.get("code"):
-        return f"sqlstate {pg['code']}"
+    code = tool_code(outcome) if outcome.is_error else None
+    if code is not None:
+        return f"{code.name.lower()} {code.value}"
     return error_text(outcome.error) if outcome.error else ""
 
 

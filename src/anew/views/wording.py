@@ -7,12 +7,14 @@ makes it safe for a terminal before it prints it.
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import NamedTuple
 
 from anew.engine.events import Fact, StepDone, WaitSkipped
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
+from anew.program.kinds import HELPERS
 from anew.program.policy import Verdict
-from anew.values import Object, json_text
+from anew.values import Object, Value, json_text
 
 TEXT_CHARACTERS_MAX = 100
 # Where an error is what someone looks for, it may say what to do about it.
@@ -73,19 +75,34 @@ def error_text(error: Object, *, characters_max: int = TEXT_CHARACTERS_MAX) -> s
     return one_line(f"{kind}: {error.get('message')}", characters_max=characters_max)
 
 
+class ToolCode(NamedTuple):
+    """The code by which people know an error of a tool: `HTTP`, 503."""
+
+    name: str
+    value: Value
+
+
+def tool_code(outcome: Outcome) -> ToolCode | None:
+    """What the helper of the tool has as its code."""
+    for name, said in outcome.helpers.items():
+        helper = HELPERS.get(name)
+        if helper is not None and helper.code is not None and isinstance(said, dict):
+            value = said.get(helper.code)
+            if value not in (None, ""):
+                return ToolCode(helper.code_name, value)
+    return None
+
+
 def failure_text(outcome: Outcome) -> str:
     """What went wrong: the tool's own code first, then what the error says beyond it."""
     error = outcome.error or {}
-    http, pg = outcome.helpers.get("http"), outcome.helpers.get("pg")
     message = str(error.get("message") or "")
-    if isinstance(http, dict) and "status" in http:
-        code = f"HTTP {http['status']}"
-    elif isinstance(pg, dict) and pg.get("code"):
-        code = f"SQLSTATE {pg['code']}"
-    else:
+    found = tool_code(outcome)
+    if found is None:
         return error_text(error)
+    code = f"{found.name} {found.value}"
     said = message.removeprefix(code).lstrip(" :")
-    is_news = said and said not in (str(error.get("kind")), code.split()[1])
+    is_news = said and said not in (str(error.get("kind")), str(found.value))
     if not is_news:
         return code
     # A sentence that begins with the code goes on as it is.
