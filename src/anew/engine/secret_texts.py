@@ -1,6 +1,7 @@
 """Find the texts of secrets in other texts and values: as they are, and in their encoded forms.
 
-Which texts those are is given by the caller. Decides nothing about what is put in their place.
+Which texts those are is given by the caller, who may have them masked or put something else in
+their place: `split` says where they stand.
 """
 
 from __future__ import annotations

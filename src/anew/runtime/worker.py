@@ -58,8 +58,9 @@ _BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 class _Chain(Struct):
     """What one slot is used for: a step-run, then those it leads to.
 
-    Only a chain `at_work` (a call, or a short wait) is ever cancelled: in the middle of a commit
-    nobody could tell whether it happened. `version` is how far the run had come when it was leased.
+    Only a chain that `is_at_work` (a call, or a short wait) is ever cancelled: in the middle of a
+    commit nobody could tell whether it happened. `version` is how far the run had come when it was
+    leased.
     """
 
     lease: Lease

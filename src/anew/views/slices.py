@@ -16,7 +16,7 @@ FIRST_WIDTH = 1_000_000
 
 
 class Density(Struct):
-    """Sums of time per slice; `averages` turns them into how many at once.
+    """Sums of time per slice; `work` and `wait` turn them into how many at once.
 
     What ends after the last slice makes all of them twice as wide, as often as it takes.
     """

@@ -83,7 +83,7 @@ class StepRedelivered(Fact):
 class NextEvaluated(Fact):
     """The router looked at arcs on a boundary event: each verdict, and the tokens made.
 
-    `reason` is why this way was taken: a word of `engine.router.Reason`. A token is
+    `reason` is why this way was taken: a word of `RouteReason`. A token is
     `{id, to, args}`, and where it has them `via` (how it came about, when not by an arc), `branch`,
     `arc` (its number, when the run may take it only so often) and `outcome` (of the step it
     leaves, when the next one reads that). `fails_run`: there is no way on, and `error` is why.

@@ -2,7 +2,7 @@
 
 From outside come the request, the outcomes, the moments and the random numbers. Everything else
 must follow from them and the program, event for event. Whatever is wrong with a log is a
-`Difference`; nothing is raised. Knows no secret: see `lab.replay.stand_ins`.
+`Difference`; nothing is raised. Knows no secret: see `lab.replay.secret_placeholders`.
 """
 
 from __future__ import annotations

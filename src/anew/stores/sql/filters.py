@@ -1,6 +1,6 @@
-"""Which runs a filter means, as conditions of SQL on the rows of `run_states`.
+"""Which runs a filter means, as conditions of SQL on the rows of `run_states` (failures: `runs`).
 
-One table of what can be asked for: a row for each field of `RunFilter`. Values are always bound.
+`FILTERS` has a row for each field of `RunFilter`. Values are always bound.
 Knows tables. Does not know what is made of the rows.
 """
 

@@ -3,7 +3,7 @@
 A log is never changed, so what is wrong with an event has to be found before it is in one. Looks at
 one commit or document alone: whether a lease is held and a version the newest is for the store,
 and whether an event makes sense where it stands for whoever folds the log. A log that begins is
-folded here (`new_runs`); what is no commit and no document is for `sent`.
+folded (`new_run_checks`); what is no commit and no program is for `input_checks`.
 """
 
 from __future__ import annotations
