@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from anew.engine.outcome import RETRYABLE
 from anew.languages.playbook import load_playbook
+from anew.languages.playbook.coverage import PROBED
+from anew.program.kinds import HELPERS
 
 RULES = "workflow:\n- step: a\n  tool:\n  - t:\n      kind: noop\n      spec:\n        policy:\n"
 
@@ -56,3 +59,31 @@ def test_rules_that_leave_an_error_to_chance_are_warned_of(conditions: tuple[str
 
 def test_a_condition_that_raises_fails_the_task_and_so_covers() -> None:
     assert rules_found("outcome.pg.nothing + 1 > 2") == []
+
+
+_AS_EXPRESSION = "not retryable and without a helper, as expression"
+# Kinds that rules are not asked about, and what they are like.
+NOT_PROBED = {
+    "auth": "not retryable, of an HTTP status, as client_error",
+    "db_connection": "retryable, of a database, as db_deadlock",
+    "db_timeout": "retryable, of a database, as db_deadlock",
+    "db_constraint": "not retryable, of a database, as db_error",
+    "failed": _AS_EXPRESSION,
+    "config": _AS_EXPRESSION,
+    "reference": _AS_EXPRESSION,
+    "limit_exceeded": _AS_EXPRESSION,
+    "retry_exhausted": _AS_EXPRESSION,
+    "no_route": _AS_EXPRESSION,
+    "gate_unsatisfied": _AS_EXPRESSION,
+    "cancelled": _AS_EXPRESSION,
+    "worker_lost": _AS_EXPRESSION,
+}
+
+
+def test_every_error_kind_is_probed_or_excused() -> None:
+    probed = [kind for kind, _ in PROBED]
+    assert sorted([*probed, *NOT_PROBED]) == sorted(RETRYABLE)
+
+
+def test_an_error_is_probed_with_helpers_that_tools_have() -> None:
+    assert {name for _, helpers in PROBED for name in helpers} <= {*HELPERS, "result"}

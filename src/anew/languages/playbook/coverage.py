@@ -6,24 +6,25 @@ outcome may be anything, so a condition whose answer depends on it is not counte
 
 from __future__ import annotations
 
+from anew.engine.outcome import error_of
 from anew.expressions import UNDEFINED, ExpressionError
 from anew.program.policy import OutcomeStatus, Rule
 from anew.values import Object, Value
 
-# Kind, whether it may be retried, and the helpers the tool adds (tools.md#error-kinds).
-_ERRORS: tuple[tuple[str, bool | None, Object], ...] = (
-    ("server_error", True, {"http": {"status": 503, "headers": {}}}),
-    ("rate_limit", True, {"http": {"status": 429, "headers": {}}}),
-    ("not_found", False, {"http": {"status": 404, "headers": {}}}),
-    ("client_error", False, {"http": {"status": 418, "headers": {}}}),
-    ("connection", True, {}),
-    ("timeout", True, {}),
-    ("db_deadlock", True, {"pg": {"code": "40P01", "sqlstate": "40P01"}}),
-    ("db_error", False, {"pg": {"code": "42601", "sqlstate": "42601"}}),
-    ("python_error", None, {"py": {"exception": "e", "exception_type": "Unforeseen"}}),
-    ("exit_code", None, {"shell": {"exit_code": 173}}),
-    ("tool_error", False, {"result": {"status": "error", "message": "unforeseen"}}),
-    ("expression", False, {}),
+# One error of each sort: its kind, and what the tool adds (tools.md#error-kinds).
+PROBED: tuple[tuple[str, Object], ...] = (
+    ("server_error", {"http": {"status": 503, "headers": {}}}),
+    ("rate_limit", {"http": {"status": 429, "headers": {}}}),
+    ("not_found", {"http": {"status": 404, "headers": {}}}),
+    ("client_error", {"http": {"status": 418, "headers": {}}}),
+    ("connection", {}),
+    ("timeout", {}),
+    ("db_deadlock", {"pg": {"code": "40P01", "sqlstate": "40P01"}}),
+    ("db_error", {"pg": {"code": "42601", "sqlstate": "42601"}}),
+    ("python_error", {"py": {"exception": "e", "exception_type": "Unforeseen"}}),
+    ("exit_code", {"shell": {"exit_code": 173}}),
+    ("tool_error", {"result": {"status": "error", "message": "unforeseen"}}),
+    ("expression", {}),
 )
 # The first attempt, and one after any number that a rule may count to.
 _ATTEMPTS = (1, 1_000_000)
@@ -38,8 +39,8 @@ def covers_errors(rules: tuple[Rule, ...]) -> bool:
 class _Probe:
     """The scope of one error outcome; `is_unsure` once anything else than it was read."""
 
-    def __init__(self, kind: str, retryable: bool | None, helpers: Object, attempt: int) -> None:
-        error = {"kind": kind, "retryable": retryable, "message": "unforeseen"}
+    def __init__(self, kind: str, helpers: Object, attempt: int) -> None:
+        error = error_of(kind, "unforeseen")
         meta = {"attempt": attempt, "duration_ms": 1.0}
         outcome: Object = {"status": "error", "error": error, "meta": meta, **helpers}
         output = {**outcome, "data": outcome.get("result")}
@@ -63,7 +64,7 @@ class _Probe:
         return "2000-01-01T00:00:00Z"
 
 
-_PROBES = [_Probe(*error, attempt) for error in _ERRORS for attempt in _ATTEMPTS]
+_PROBES = [_Probe(*error, attempt) for error in PROBED for attempt in _ATTEMPTS]
 
 
 def _is_covered(probe: _Probe, rules: list[Rule]) -> bool:
