@@ -189,10 +189,10 @@ def test_a_second_owner_stands_where_the_lock_of_the_first_was_removed(database:
         async with open_engine(str(database)) as one:
             remove(beside(database, "lock"))
             async with open_engine(str(database)) as two:
-                await refused(one.register(read_document(NOOP, "a.yaml")), database)
+                await refused(one.programs.register(read_document(NOOP, "a.yaml")), database)
                 await one.stop(0)
                 assert socket_path(database).is_socket()
-                assert await two.register(read_document(NOOP, "a.yaml")) == 1
+                assert await two.programs.register(read_document(NOOP, "a.yaml")) == 1
 
     asyncio.run(play())
 
@@ -639,7 +639,7 @@ def test_an_owner_does_not_listen_in_place_of_what_is_no_socket(
         async with open_engine(str(database)):
             pass
 
-    with pytest.raises(ConfigError, match="no socket"):
+    with pytest.raises(ConfigError, match="not a socket"):
         asyncio.run(play())
     assert precious.read_text() == "precious"
     assert os.path.lexists(socket_path(database))

@@ -50,7 +50,7 @@ def test_the_command_lines_seed_wins_over_the_scripts():
         ({"outcomes": {"t": [{"error": 5}]}}, "error must be"),
         ({"random": 2}, "random must be a fraction"),
         ({"random": {"seed": "x"}}, "random.seed must be"),
-        ({"now": "yesterday"}, "no ISO 8601 moment"),
+        ({"now": "yesterday"}, "not an ISO 8601 time"),
         ({"workload": 3}, "workload must be a mapping"),
     ],
 )

@@ -354,7 +354,7 @@ def test_attempts_come_in_pages_and_can_be_filtered(tmp_path: Path) -> None:
             found = await site.get(path_of(run, "attempts"), params=asked)
             assert len(found["attempts"]) == many, asked
         told = await site.get(path_of(run, "attempts"), 400, params={"status": "odd"})
-        assert told["detail"].endswith("choose from cancelled, error, lost, ok, working")
+        assert told["detail"].endswith("choose from ok, error, working, lost, cancelled")
 
     play(tmp_path, act)
 

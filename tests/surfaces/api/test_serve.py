@@ -167,7 +167,7 @@ def test_what_cannot_be_had_is_said(tmp_path: Path) -> None:
         status, errors = refused(tmp_path, "--port", port, **env)
         assert (status, "is in use" in errors) == (2, True)
     status, errors = refused(tmp_path, "--host", "203.0.113.7", **env)
-    assert (status, "no address of this machine" in errors) == (2, True)
+    assert (status, "not an address of this machine" in errors) == (2, True)
     status, errors = refused(tmp_path, "--host", "no.such.host.invalid", **env)
     assert (status, "is not known" in errors) == (2, True)
     status, errors = refused(tmp_path, "--db", str(tmp_path), "--port", "0", **env)
