@@ -21,7 +21,6 @@ TABLE = SRC / "program" / "kinds.py"
 # Modules in which the same words mean something else.
 OTHER_WORDS = {
     "languages/dot/node_types.py": "what other engines call the types of nodes",
-    "runtime/databases.py": "the schemes of database URLs",
 }
 
 
