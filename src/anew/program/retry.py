@@ -20,21 +20,22 @@ DELAY_SECONDS_DEFAULT = 1.0
 class BackoffKind(StrEnum):
     """How the delay grows; `meaning`, for people, is the delay after k executions.
 
-    The schema and the reference show it.
+    The schema and the reference show it. One that `has_factor` reads the multiplier.
     """
 
     _value_: str
     meaning: str
+    has_factor: bool
 
-    def __new__(cls, word: str, meaning: str) -> Self:
+    def __new__(cls, word: str, meaning: str, has_factor: bool) -> Self:
         made = str.__new__(cls, word)
-        made._value_, made.meaning = word, meaning
+        made._value_, made.meaning, made.has_factor = word, meaning, has_factor
         return made
 
-    NONE = "none", "0"
-    FIXED = "fixed", "`delay`"
-    LINEAR = "linear", "`delay` · k"
-    EXPONENTIAL = "exponential", "`delay` · `multiplier`^(k-1)"
+    NONE = "none", "0", False
+    FIXED = "fixed", "`delay`", False
+    LINEAR = "linear", "`delay` · k", False
+    EXPONENTIAL = "exponential", "`delay` · `multiplier`^(k-1)", True
 
 
 class JitterKind(StrEnum):
@@ -60,7 +61,7 @@ Delay = float | Template
 class Backoff(Struct, frozen=True):
     kind: BackoffKind = BackoffKind.NONE
     first: Delay = DELAY_SECONDS_DEFAULT
-    factor: float = 2.0  # exponential only: delay · factor^(k-1)
+    factor: float = 2.0  # the multiplier, where the kind has one
     cap: Delay | None = None
     jitter: Jitter = Jitter()
     honor_retry_after: bool = False

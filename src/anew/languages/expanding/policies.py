@@ -112,7 +112,7 @@ class PolicyWriter(Struct, frozen=True):
         remark((*path, "backoff"), default_of(backoff.kind, BackoffKind.NONE))
         yield "delay", source_of(backoff.first)
         remark((*path, "delay"), _unit(backoff.first), default_of(backoff.first, _USUAL.first))
-        if backoff.kind is BackoffKind.EXPONENTIAL:
+        if backoff.kind.has_factor:
             yield "multiplier", backoff.factor
             remark((*path, "multiplier"), default_of(backoff.factor, _USUAL.factor))
         if backoff.cap is None:

@@ -253,7 +253,7 @@ def _backoff(backoff: Backoff) -> Object:
     found: Object = {"backoff": backoff.kind.value}
     if backoff.kind is not BackoffKind.NONE:
         found["delay"] = backoff.first if isinstance(backoff.first, float) else 0.0
-    if backoff.kind is BackoffKind.EXPONENTIAL:
+    if backoff.kind.has_factor:
         found["multiplier"] = backoff.factor
     if isinstance(backoff.cap, float):
         found["max_delay"] = backoff.cap

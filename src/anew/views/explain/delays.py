@@ -17,7 +17,6 @@ def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | 
     retry = rule.then if rule is not None and isinstance(rule.then, Retry) else None
     backoff = retry.backoff if retry is not None else None
     first = backoff.first if backoff is not None else None
-    is_growing = event.backoff is BackoffKind.EXPONENTIAL
     is_decorrelated = event.jitter == JitterKind.DECORRELATED
     known = float(first) if isinstance(first, int | float) else None
     return DelayParts(
@@ -30,7 +29,7 @@ def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | 
         retry_after=event.retry_after_seconds,
         seconds=event.delay_seconds,
         first=known,
-        factor=backoff.factor if backoff is not None and is_growing else None,
+        factor=backoff.factor if backoff is not None and event.backoff.has_factor else None,
         k=event.count or event.attempt or 1,
         previous=(previous if previous is not None else known) if is_decorrelated else None,
     )
