@@ -61,7 +61,9 @@ from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.endpoint import Endpoint
 from anew.surfaces.api.openapi import description
 from anew.surfaces.cli import status
+from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.main import COMMANDS, Command
+from anew.surfaces.cli.run_filters import add_filter_options
 from anew.views.actions import actions
 from anew.views.nodes import ALIASES as NODE_WORDS
 from anew.views.report import report
@@ -76,6 +78,7 @@ from tests.pages import (
     PROJECT_PAGES,
     ROOT,
     WORD,
+    anchor,
     anchors,
     blocks,
     is_typed,
@@ -84,6 +87,7 @@ from tests.pages import (
     of,
     relative,
     row_of,
+    rows,
     section,
     text,
     updated,
@@ -499,6 +503,13 @@ def test_the_words_of_graphs_are_listed() -> None:
     assert set(NODE_WORDS.values()) <= set(WORD.findall(told))
 
 
+# Where cli.md explains options that many commands have, and who adds them to a command.
+SHARED_OPTIONS = {
+    "Options for where the runs are": add_place_options,
+    "Options for which runs": add_filter_options,
+}
+
+
 class _Captured(Exception):
     pass
 
@@ -523,12 +534,26 @@ def test_every_option_of_a_command_is_explained(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heading = f"`anew {command.word}`"
-    words = WORD.findall(section(REFERENCE / "cli.md", heading))
+    told = section(REFERENCE / "cli.md", heading)
+    linked = [shared for shared in SHARED_OPTIONS if f"(#{anchor(shared)})" in told]
+    words = WORD.findall(told + "".join(section(REFERENCE / "cli.md", one) for one in linked))
     declared: set[str] = set()
     for action in arguments(command, monkeypatch):
         declared |= set(action.option_strings or [action.metavar or action.dest.upper()])
         assert set(action.choices or ()) <= set(words)
     assert listed(REFERENCE / "cli.md", heading) == declared
+
+
+@pytest.mark.parametrize("heading", SHARED_OPTIONS)
+def test_every_option_of_many_commands_is_explained(heading: str) -> None:
+    parser = ArgumentParser(add_help=False)
+    SHARED_OPTIONS[heading](parser)
+    declared = {option for action in parser._actions for option in action.option_strings}
+    assert listed(REFERENCE / "cli.md", heading) == declared
+    link = f"(#{anchor(heading)})"
+    rows_to_it = [row for row in rows(REFERENCE / "cli.md", "Commands") if link in row.line]
+    assert rows_to_it
+    assert all(set(row.names) == declared for row in rows_to_it)
 
 
 def test_every_exit_status_is_explained() -> None:
