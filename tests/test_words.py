@@ -94,7 +94,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("src/anew/engine/settling.py", "began"): "logs hold this message, and replay compares it",
     ("src/anew/engine/router.py", "branch of the fork"): "logs hold it, and replay compares it",
     ("src/anew/languages/playbook/places.py", "workload"): "a list of keys",
-    ("src/anew/languages/playbook/playbook.py", "workload"): "a list of keys",
+    ("src/anew/languages/playbook/keys.py", "workload"): "a list of keys",
     ("src/anew/program/names.py", "workload"): "a list of names",
     ("src/anew/lab/script.py", "workload"): "the place in a script",
     ("src/anew/stores/postgres/batches.py", "go on"): "the function of the schema compares it",
