@@ -23,7 +23,7 @@ from anew.stores.postgres.session import POSTGRES
 from anew.stores.postgres.values import from_text, integer_array, text_array
 from anew.stores.sql.dialect import Row, SqlDialect, Statement, Steps
 from anew.stores.sql.filters import where
-from anew.stores.sql.rows import JOB_COLUMNS, RUN_COLUMNS, parent_ref, run_row
+from anew.stores.sql.rows import JOB_COLUMNS, RUN_COLUMNS, parent_ref, run_from_columns
 
 # The job that says most is looked up for the runs that are shown, and for no others.
 _ROWS = """
@@ -115,7 +115,7 @@ def find_run(dialect: SqlDialect, run: RunId) -> Steps[RunRow | None]:
 
 def list_runs(dialect: SqlDialect, asked: RunFilter) -> Steps[list[RunRow]]:
     rows = yield runs_query(dialect, asked)
-    return [_run_row(dialect, row) for row in rows]
+    return [_run_from_row(dialect, row) for row in rows]
 
 
 def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
@@ -125,10 +125,10 @@ def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     return statement, [*values, asked.limit]
 
 
-def _run_row(dialect: SqlDialect, row: Row) -> RunRow:
+def _run_from_row(dialect: SqlDialect, row: Row) -> RunRow:
     columns, (retried_as, *job) = row[:_RUN_WIDTH], row[_RUN_WIDTH:]
     is_open = job[0] is not None
-    return run_row(dialect, columns, retried_as=retried_as, job=job if is_open else None)
+    return run_from_columns(dialect, columns, retried_as=retried_as, job=job if is_open else None)
 
 
 async def read_rows(

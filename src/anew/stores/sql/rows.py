@@ -17,7 +17,7 @@ RUN_COLUMNS = """
 JOB_COLUMNS = "step, visit, iteration, reason, due_at, attempt, pool, leased_until, token"
 
 
-def run_row(
+def run_from_columns(
     dialect: SqlDialect,
     columns: Sequence[Any],
     *,

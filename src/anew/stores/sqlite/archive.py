@@ -23,7 +23,7 @@ from anew.stores.codec import checksums_in, snapshot_format
 from anew.stores.packing import NO_FORMAT, unpack_events, unpack_run
 from anew.stores.sql.dialect import Row, SqlDialect, Statement, Steps
 from anew.stores.sql.filters import where
-from anew.stores.sql.rows import RUN_COLUMNS, parent_ref, run_row
+from anew.stores.sql.rows import RUN_COLUMNS, parent_ref, run_from_columns
 from anew.stores.sqlite.commits import DROP_ALL
 from anew.stores.sqlite.session import SQLITE
 
@@ -86,12 +86,12 @@ def read_run(connection: apsw.Connection, run: RunId, *, knows: str) -> PackedRu
 
 def find_run(dialect: SqlDialect, run: RunId) -> Steps[RunRow | None]:
     rows = yield f"{_SHOWN} WHERE run = ?", (run,)
-    return _run_row(dialect, rows[0]) if rows else None
+    return _run_from_row(dialect, rows[0]) if rows else None
 
 
 def list_runs(dialect: SqlDialect, asked: RunFilter) -> Steps[list[RunRow]]:
     rows = yield runs_query(dialect, asked)
-    return [_run_row(dialect, row) for row in rows]
+    return [_run_from_row(dialect, row) for row in rows]
 
 
 def runs_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
@@ -108,10 +108,10 @@ def page_query(dialect: SqlDialect, asked: RunFilter) -> Statement:
     return page, [*values, asked.limit]
 
 
-def _run_row(dialect: SqlDialect, row: Row) -> RunRow:
+def _run_from_row(dialect: SqlDialect, row: Row) -> RunRow:
     *columns, retried_as, job = row
     shown = msgspec.json.decode(job) if job is not None else None
-    return run_row(dialect, columns, retried_as=retried_as, job=shown)
+    return run_from_columns(dialect, columns, retried_as=retried_as, job=shown)
 
 
 def read_events(connection: apsw.Connection, run: RunId, *, after: int, limit: int) -> list[Event]:

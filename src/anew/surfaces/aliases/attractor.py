@@ -166,14 +166,14 @@ async def run_pipeline(request: ApiRequest) -> JsonResponse:
 async def _started(request: ApiRequest, order: StartRequest) -> JsonResponse:
     started = await request.engine.start(order)
     status = await status_of(request, started)
-    return JsonResponse(_run_row(started.run, status), 201 if started.is_new else 200)
+    return JsonResponse(_status_row(started.run, status), 201 if started.is_new else 200)
 
 
 def _named(row: RunRow) -> Object:
-    return _run_row(row.run, row.status)
+    return _status_row(row.run, row.status)
 
 
-def _run_row(run: RunId, status: RunStatus) -> Object:
+def _status_row(run: RunId, status: RunStatus) -> Object:
     return {"id": str(run), "run_id": str(run), "status": STATUSES[status]}
 
 
@@ -324,8 +324,8 @@ async def cancel(request: ApiRequest) -> JsonResponse:
     wanted = await request.json(PipelineCancelRequest, PipelineCancelRequest())
     row = await request.run("id")
     status, _ = await change(request, CancelRun(run=str(row.run), reason=wanted.reason))
-    return JsonResponse(_run_row(row.run, status))
+    return JsonResponse(_status_row(row.run, status))
 
 
 async def _now(request: ApiRequest, row: RunRow) -> JsonResponse:
-    return JsonResponse(_run_row(row.run, await status_now(request, row)))
+    return JsonResponse(_status_row(row.run, await status_now(request, row)))
