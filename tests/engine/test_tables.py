@@ -17,6 +17,7 @@ from anew.engine.state import (
     StepRunStatus,
 )
 from anew.errors import EngineBug
+from anew.program.policy import DirectiveKind
 
 PLACE = {"step": "a", "visit": 1, "task": "t", "attempt": 1}
 PARTS = {
@@ -38,7 +39,12 @@ PARTS = {
         "not_before": 0,
         "attempts": 3,
     },
-    e.TaskRetryExhausted: {"rule": 1, "attempts": 3, "reason": "attempts", "directive": "fail"},
+    e.TaskRetryExhausted: {
+        "rule": 1,
+        "attempts": 3,
+        "reason": "attempts",
+        "directive": DirectiveKind.FAIL,
+    },
     e.LoopStarted: {"items": [], "iterator": "i", "mode": "sequential", "max_in_flight": 1},
     e.HumanWaiting: {"question": "Go on?"},
     e.HumanAnswered: {"answer": "yes"},

@@ -57,7 +57,7 @@ def test_where_nobody_works_the_remedy_is_told(shelf, anew) -> None:
     waiting(shelf)
     told = anew("workers")
     assert (told.status, told.out) == (0, "")
-    assert "`anew serve` does" in told.err
+    assert "start `anew serve` or `anew worker`" in told.err
 
 
 def test_json_has_what_the_api_answers(shelf, anew) -> None:

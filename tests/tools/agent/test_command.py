@@ -239,7 +239,7 @@ def test_a_status_file_that_cannot_be_read_is_a_failure(
 def test_a_status_that_is_not_json_is_shown_with_its_place(tmp_path: Path) -> None:
     message = error_of(agent(tmp_path, command=writing('{"outcome": fail}')))["message"]
     assert "is not JSON: Expecting value (line 1, column 13)" in message
-    assert """it begins with '{"outcome": fail}""" in message
+    assert """it starts with '{"outcome": fail}""" in message
     assert "status.json" in message
     cut = error_of(agent(tmp_path, command=writing('{"outcome": ')))["message"]
     assert "(line 1, column 13)" in cut
