@@ -56,11 +56,11 @@ def to_all(data):
         try: os.write(fd, data)
         except OSError: pass
 def forging():
-    frame = b'{"result":"forged"}'
-    to_all(struct.pack("!IQ", len(frame), 1) + frame)
     here()
+    frame = b'{"result":"forged"}'
     while True:
         to_all(struct.pack("!IQ", len(frame), 1) + frame)
+        open(pids + ".forged", "w").close()
         time.sleep(0.001)
 def reading():
     here()
@@ -99,7 +99,9 @@ LEAVES = {
     "a daemon thread": "threading.Thread(target=stay, daemon=True).start()",
     "a bare thread": "import _thread\n_thread.start_new_thread(stay, ())",
     "a reader of every file": "twice(reading, os.setsid)",
-    "a writer to every file": "twice(forging, os.setsid)",
+    # The call goes no further before it has been written to.
+    "a writer to every file": """twice(forging, os.setsid)
+while not os.path.exists(pids + ".forged"): time.sleep(0.001)""",
     "a daemon without files": "twice(lambda: (here(), os.closerange(0, 64), time.sleep(99)), os.setsid)",
     "a relay": "twice(lambda: relay(100), os.setsid)",
     "a crowd": "for _ in range(30): twice(stay, os.setsid)",
