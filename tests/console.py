@@ -273,7 +273,8 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<moment>"),
         (r"^(# Recorded from run .* of )\d{4}-\d\d-\d\d(?=: )", r"\1<day>"),
         (r"\b\d\d:\d\d:\d\d\b", "<clock>"),
-        (r"\b\d{18,19}\b", "<run>"),
+        # A random draw may have as many digits behind its point.
+        (r"(?<!\.)\b\d{18,19}\b", "<run>"),
         (r"^ +\d+\.\d{3}(?=  )", "<second>"),
         (r'"(seconds|elapsed|slept|duration_ms)": [\d.e-]+', r'"\1": <number>'),
         (
