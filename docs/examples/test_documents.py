@@ -31,7 +31,7 @@ def test_dead_links_are_mended_and_the_page_is_tested_again() -> None:
     dead = lab.error("exit_code", "2 links are dead", shell={"exit_code": 1}, times=2)
     played = lab.play(flow, outcomes={"test": [dead, lab.status("SUCCESS")]})
     assert played.status == "done"
-    assert played.visits == ["start", "draft", "test", "test", "mend", "test", "done"]
+    assert played.visits == ["start", "draft", "test", "test", "fix", "test", "done"]
 
 
 def test_a_question_that_nobody_answers_is_left_for_later() -> None:

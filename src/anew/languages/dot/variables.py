@@ -7,7 +7,7 @@ A command is never put together from values. Its variables are the shell's own, 
 given to it in the environment: what a model wrote cannot become a command. Forms a shell does not
 know are rewritten to a variable that it does know; a missing one ends the command with a message,
 because an empty one can do harm (`rm -rf ${ctx.dir}/*`). Nothing is expanded between single quotes,
-and `$$` is the shell's. What this cannot mend is a command that itself makes code out of text:
+and `$$` is the shell's. What this cannot fix is a command that itself makes code out of text:
 `eval`, `sh -c "… $name"`, and arithmetic in bash.
 """
 

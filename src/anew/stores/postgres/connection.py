@@ -26,7 +26,7 @@ from anew.stores.postgres.values import teach
 Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 APPLICATION_NAME = "anew"
-# The oldest that PostgreSQL's makers still mend.
+# The oldest that PostgreSQL's makers still fix.
 SERVER_VERSION_MIN = 14
 CONNECT_SECONDS_MAX = 5
 # The longest statement of ours takes milliseconds. This is for a server in trouble.
