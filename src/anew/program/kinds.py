@@ -239,7 +239,7 @@ _TABLE = (
         title="Runs another playbook or graph as a child run.",
         outcome_from=OutcomeSource.CHILD,
         inputs={
-            "path": "The name of a registered program.",
+            "path": "The name of a registered program, or the `metadata.path` of one.",
             "file": "Its file, next to the document.",
             "args": "Laid over its input.",
             "version": "The version of a registered program; the newest unless given.",

@@ -20,6 +20,7 @@ from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
 from anew.program.findings import Severity
 from anew.program.program import Program
+from anew.runtime.program_names import check_path, find_program
 from anew.runtime.single_flight import SingleFlight
 from anew.store import Catalog, StoredProgram
 
@@ -176,7 +177,11 @@ class Programs:
         self._remember(document)
 
     async def register(self, document: Document) -> int:
-        """Make a document the newest version of its name; the version."""
+        """Make a document the newest version of its name; the version.
+
+        ConfigError (`PathTaken`) when another program has its path.
+        """
+        await check_path(self._catalog, document.program.path, document.program.name)
         stored = await self._catalog.register(self._stored(document))
         self._remember(document)
         return stored.version
@@ -206,10 +211,10 @@ class Programs:
         return await self._compiled(stored)
 
     async def find(self, name: str, version: int | None = None) -> Document:
-        """By name, the newest version unless one is asked for.
+        """By name, else by path; the newest version unless one is asked for.
 
         What was registered before this is called is found, wherever that was. ConfigError
-        (`NotRegistered`) when there is none.
+        when there is none (`NotRegistered`), or several have the path (`PathOfSeveral`).
         """
         stored = await self._lookups.ask((name, version))
         if stored is None:
@@ -226,7 +231,7 @@ class Programs:
         return known if known.file == stored.file else replace(known, file=stored.file)
 
     async def _look_up(self, which: tuple[str, int | None]) -> StoredProgram | None:
-        return await self._catalog.find(*which)
+        return await find_program(self._catalog, *which)
 
     async def secrets(
         self, program: Program, folder: Path, *, is_child: bool = False

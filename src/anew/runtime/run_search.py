@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from anew.engine.events import GateChecked, StepFailed
 from anew.errors import ConfigError
 from anew.runtime.json_rows import failure_row
+from anew.runtime.program_names import find_program
 from anew.store import Catalog, Database, FailedRunGroup, FailureFilter
 from anew.values import Object
 
@@ -22,7 +23,7 @@ async def digests_of(
         return None if digest is None else [digest]
     if program is None:
         raise ConfigError(f"version {version} is one of a program: name the program, too")
-    found = await catalog.find(program, version)
+    found = await find_program(catalog, program, version)
     if found is None:
         raise ConfigError(f"program {program!r} has no version {version}")
     return [found.digest] if digest in (None, found.digest) else []

@@ -147,6 +147,9 @@ class Catalog(Protocol):
     async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
         """A registered one, by name; the newest version unless one is asked for."""
 
+    async def at_path(self, path: str) -> list[StoredProgram]:
+        """The newest version of each registered program, if that has this path; by name."""
+
     async def programs(self) -> list[StoredProgram]:
         """The newest version of each registered program, by name."""
 

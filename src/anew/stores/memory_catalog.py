@@ -41,6 +41,9 @@ class MemoryCatalog:
             return next((program for program in versions if program.version == version), None)
         return versions[-1] if versions else None
 
+    async def at_path(self, path: str) -> list[StoredProgram]:
+        return [program for program in await self.programs() if program.path == path]
+
     def registered(self) -> list[StoredProgram]:
         """Every version of every program, older ones first."""
         return [one for versions in self._versions.values() for one in versions]

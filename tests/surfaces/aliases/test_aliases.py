@@ -41,6 +41,20 @@ def test_a_registered_playbook_is_executed_by_its_path(tmp_path: Path, path: str
     play(tmp_path, act)
 
 
+def test_one_path_of_two_playbooks_is_refused_with_both_names(tmp_path: Path) -> None:
+    async def act(site: Site) -> None:
+        await site.post("/api/catalog/register", {"content": FILED}, 201)
+        other = FILED.replace("name: quick", "name: slow")
+        for path in ("/api/catalog/register", "/api/v1/programs"):
+            word = "content" if path.startswith("/api/catalog") else "document"
+            problem = await site.post(path, {word: other}, 409)
+            assert all(name in problem["detail"] for name in ("'quick'", "'slow'", "'demo/quick'"))
+        started = await site.post("/api/v1/runs", {"program": "demo/quick"}, 201)
+        assert started["run"]
+
+    play(tmp_path, act)
+
+
 def test_a_playbook_in_base64_is_registered_too(tmp_path: Path) -> None:
     async def act(site: Site) -> None:
         content = b64encode(FILED.encode()).decode()

@@ -23,6 +23,17 @@ def test_the_newest_version_is_started_unless_one_is_named(desk: Desk) -> None:
     assert (newest.status, newest.err) == (0, "")
 
 
+def test_a_program_is_started_by_the_path_of_its_document(desk: Desk) -> None:
+    filed = HELLO.replace("name: hello", "name: hello, path: team/hello", 1)
+    assert filed != HELLO
+    desk.call("register", desk.write("filed.yaml", filed))
+    assert desk.call("start", "team/hello", "--json").json["program"] == "hello"
+    other = desk.call("register", desk.write("other.yaml", filed.replace("hello", "bye", 1)))
+    assert (other.status, other.is_one_clear_line()) == (2, True)
+    assert "'bye'" in other.err
+    assert "'hello'" in other.err
+
+
 def test_it_takes_settings_keys_and_labels(desk: Desk) -> None:
     words = ("start", "hello", "--json", "--set", "who=me", "--key", "k", "--label", "a=b")
     first, again = desk.call(*words), desk.call(*words)

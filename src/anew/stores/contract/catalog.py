@@ -86,6 +86,21 @@ async def case_a_path_is_added_to_a_document_without_one(factory: Factory) -> No
         assert await db.catalog.programs() == [with_path]
 
 
+async def case_programs_are_found_by_the_path_of_their_newest_version(factory: Factory) -> None:
+    async with opened(factory) as db:
+        register = db.catalog.register
+        await register(replace(program("d1"), path="team/ä \0"))
+        flow = await register(replace(program("d2"), path="team/ä \0"))
+        await register(replace(program("e1", "moved"), path="team/ä \0"))
+        await register(replace(program("e2", "moved"), path="elsewhere"))
+        await register(program("f1", "team/ä \0"))
+        await db.catalog.keep(replace(program("g1", "only run"), path="team/ä \0"))
+        assert await db.catalog.at_path("team/ä \0") == [flow]
+        other = await register(replace(program("h1", "another"), path="team/ä \0"))
+        assert await db.catalog.at_path("team/ä \0") == [other, flow]
+        assert await db.catalog.at_path("team") == []
+
+
 async def case_an_unknown_program_is_none(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.catalog.register(program("d1"))

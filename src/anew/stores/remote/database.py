@@ -247,6 +247,10 @@ class RemoteCatalog:
         asked = ProgramRequest(name, version)
         return await self._connection.ask_maybe("catalog.find", asked, StoredProgram)
 
+    async def at_path(self, path: str) -> list[StoredProgram]:
+        asked = TextRequest(path)
+        return await self._connection.ask("catalog.at_path", asked, list[StoredProgram])
+
     async def programs(self) -> list[StoredProgram]:
         return await self._connection.ask("catalog.programs", EmptyRequest(), list[StoredProgram])
 

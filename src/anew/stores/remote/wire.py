@@ -34,7 +34,7 @@ from anew.store import (
 from anew.stores.damage import DamagedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
-PROTOCOL = 3
+PROTOCOL = 4
 PATH = "/api/v1/control/"
 MEDIA_TYPE = "application/msgpack"
 PROTOCOL_HEADER = "anew-protocol"
@@ -160,7 +160,7 @@ class PruneRequest(Struct, frozen=True):
 
 
 class TextRequest(Struct, frozen=True):
-    """A key, a digest or a name."""
+    """A key, a digest, a name or a path."""
 
     text: str
 
@@ -237,6 +237,7 @@ OPERATIONS: dict[str, Any] = {
     "catalog.register": StoredProgram,
     "catalog.get": TextRequest,
     "catalog.find": ProgramRequest,
+    "catalog.at_path": TextRequest,
     "catalog.programs": EmptyRequest,
     "vault.seal": SealedCredential,
     "vault.sealed": TextRequest,

@@ -29,12 +29,11 @@ _FIND = f"""
 {_VERSION} WHERE versions.name = ? AND version = coalesce(?, version)
 ORDER BY version DESC LIMIT 1
 """
-_NEWEST = f"""
-{_VERSION} WHERE version = (
-    SELECT max(version) FROM anew.versions AS every WHERE every.name = versions.name
-)
-ORDER BY versions.name
+_IS_NEWEST = """
+version = (SELECT max(version) FROM anew.versions AS every WHERE every.name = versions.name)
 """
+_NEWEST = f"{_VERSION} WHERE {_IS_NEWEST} ORDER BY versions.name"
+_AT_PATH = f"{_VERSION} WHERE path = ? AND {_IS_NEWEST} ORDER BY versions.name"
 _CREDENTIAL = "SELECT name, kind, sealed, created_at FROM anew.credentials"
 _SEAL = """
 INSERT INTO anew.credentials (name, kind, sealed, created_at) VALUES (?, ?, ?, ?)
@@ -61,6 +60,9 @@ class SqlCatalog:
 
     async def find(self, name: str, version: int | None = None) -> StoredProgram | None:
         return await self._session.read(_find, name, version)
+
+    async def at_path(self, path: str) -> list[StoredProgram]:
+        return await self._session.read(_at_path, path)
 
     async def programs(self) -> list[StoredProgram]:
         return await self._session.read(_newest)
@@ -115,6 +117,11 @@ def _get(dialect: SqlDialect, digest: str) -> Steps[StoredProgram | None]:
 def _find(dialect: SqlDialect, name: str, version: int | None) -> Steps[StoredProgram | None]:
     rows = yield _FIND, (dialect.to_text(name), version)
     return _program(dialect, rows[0]) if rows else None
+
+
+def _at_path(dialect: SqlDialect, path: str) -> Steps[list[StoredProgram]]:
+    rows = yield _AT_PATH, (dialect.to_text(path),)
+    return [_program(dialect, row) for row in rows]
 
 
 def _newest(dialect: SqlDialect) -> Steps[list[StoredProgram]]:

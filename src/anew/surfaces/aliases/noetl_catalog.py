@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from anew.engine.moments import moment_text
+from anew.runtime.program_names import find_program
 from anew.store import RunRow, StoredProgram
 from anew.surfaces.api import shapes
 from anew.surfaces.api.documents import DocumentSource
@@ -51,14 +52,11 @@ class ResourcesRequest(Struct):
 async def find(request: ApiRequest, path: str, version: Version = None) -> StoredProgram:
     """By the name of a program, else by the path in its document."""
     number = None if version in (None, "latest") else int(version)
-    catalog = request.engine.database.catalog
-    found = await catalog.find(path, number)
+    found = await find_program(request.engine.database.catalog, path, number)
     if found is not None:
         return found
-    for program in await catalog.programs():
-        if path_of(program) == path:
-            return await stored(request, program.name, number)
-    raise ApiError("not-found", f"no program with the path {path[:200]!r} is registered")
+    which = repr(path[:200]) if number is None else f"{path[:200]!r} and version {number}"
+    raise ApiError("not-found", f"no program with the path {which} is registered")
 
 
 async def path_of_run(request: ApiRequest, row: RunRow) -> str:
@@ -85,7 +83,7 @@ def path_of(program: StoredProgram) -> str:
     shapes.Json,
     status=201,
     body=RegisterRequest,
-    problems=("bad-document",),
+    problems=("bad-document", "conflict"),
 )
 async def register(request: ApiRequest) -> JsonResponse:
     sent = await request.json(RegisterRequest)
@@ -135,7 +133,7 @@ async def list_catalog(request: ApiRequest) -> JsonResponse:
     "Show a document",
     shapes.Json,
     body=ResourceQuery,
-    problems=("not-found",),
+    problems=("not-found", "conflict"),
 )
 async def resource(request: ApiRequest) -> JsonResponse:
     return await _resource(request, await request.json(ResourceQuery))
@@ -146,7 +144,7 @@ async def resource(request: ApiRequest) -> JsonResponse:
     "Show a document",
     shapes.Json,
     query=ResourceQuery,
-    problems=("not-found",),
+    problems=("not-found", "conflict"),
 )
 async def playbook(request: ApiRequest) -> JsonResponse:
     return await _resource(request, request.query(ResourceQuery))

@@ -21,6 +21,7 @@ from anew.languages import load_text
 from anew.languages.dot.variables import variables_in
 from anew.program.findings import Finding
 from anew.program.program import Program
+from anew.runtime.program_names import find_program
 from anew.runtime.programs import Document
 from anew.store import Catalog, StoredProgram
 from anew.surfaces.api import shapes
@@ -160,7 +161,7 @@ def _child(
 
 
 def _found(catalog: Catalog, loop: asyncio.AbstractEventLoop, name: str) -> StoredProgram | None:
-    finding = asyncio.run_coroutine_threadsafe(catalog.find(name), loop)
+    finding = asyncio.run_coroutine_threadsafe(find_program(catalog, name), loop)
     return finding.result(CHILD_SECONDS_MAX)
 
 

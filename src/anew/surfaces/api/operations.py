@@ -238,6 +238,7 @@ OPERATIONS: dict[str, Operation] = {
     "catalog.register": _register,
     "catalog.get": lambda to, asked, _: to.database.catalog.get(asked.text),
     "catalog.find": lambda to, asked, _: to.database.catalog.find(asked.name, asked.version),
+    "catalog.at_path": lambda to, asked, _: to.database.catalog.at_path(asked.text),
     "catalog.programs": lambda to, _, __: to.database.catalog.programs(),
     "vault.seal": _seal,
     "vault.sealed": lambda to, asked, _: to.database.vault.sealed(asked.text),

@@ -16,6 +16,7 @@ from anew.errors import AnewError, ConfigError, EngineBug, ProgramError
 from anew.http_server.connections import STOPPING
 from anew.runtime.keys import KeyInUse
 from anew.runtime.payloads import WorkloadTooLarge
+from anew.runtime.program_names import PathOfSeveral, PathTaken
 from anew.store import KeyTaken, StaleLease, StaleVersion, StoreError
 from anew.stores.damage import DamagedRun
 from anew.views.findings import finding_row, in_file_order
@@ -102,7 +103,7 @@ def api_error_of(error: AnewError) -> ApiError:
             # The text of the error has paths, hosts or SQL; the server's log has the text.
             detail = "the database cannot do this now. Try again; the log of the server says why."
             return ApiError("unavailable", detail, headers={"Retry-After": "1"})
-        case KeyInUse():
+        case KeyInUse() | PathTaken() | PathOfSeveral():
             return ApiError("conflict", str(error))
         case WorkloadTooLarge(size=size, limit=limit):
             return too_large("the input", size, limit=limit, name="ANEW_PAYLOAD_BYTES_MAX")

@@ -90,7 +90,7 @@ class CheckRequest(DocumentSource, forbid_unknown_fields=True):
     Registered,
     status=201,
     body=DocumentSource,
-    problems=("bad-document",),
+    problems=("bad-document", "conflict"),
 )
 async def register(request: ApiRequest) -> JsonResponse:
     """Keep a document as the newest version of its name."""

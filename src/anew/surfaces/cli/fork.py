@@ -19,6 +19,7 @@ from anew.runtime.engine import Engine
 from anew.runtime.forks import ForkPlan, ForkPoint, ForkRequest, made_before, planned
 from anew.runtime.keys import check_key, made_key
 from anew.runtime.payloads import check_workload
+from anew.runtime.program_names import find_program
 from anew.runtime.programs import Document, NotRegistered, compiled_again
 from anew.store import Database, RunId, RunRow
 from anew.surfaces.cli import status
@@ -156,7 +157,7 @@ async def _registered(database: Database, said: str) -> Document:
     is_number = version.isascii() and version.isdigit() and len(version) <= _VERSION_DIGITS
     if not at or not is_number:
         name, version = said, ""
-    stored = await database.catalog.find(name, int(version) if version else None)
+    stored = await find_program(database.catalog, name, int(version) if version else None)
     if stored is None:
         raise NotRegistered(said)
     return compiled_again(stored)

@@ -16,7 +16,7 @@ def run(words: list[str]) -> int:
         purpose="Run a registered document by its name, the newest version unless one is given.",
         example="anew start flow --set region=eu",
     )
-    parser.add_argument("name", metavar="NAME", help="as `anew programs` lists it")
+    parser.add_argument("name", metavar="NAME", help="as `anew programs` lists it, or its path")
     parser.add_argument("--version", type=count, metavar="N", help="which version")
     add_workload_options(parser)
     parser.add_argument("--key", metavar="K", help="the same key always means the same run")

@@ -61,12 +61,13 @@ async def changed_program(
 
 
 async def _registered(catalog: Catalog, said: str) -> Program:
+    from anew.runtime.program_names import find_program
     from anew.runtime.programs import NotRegistered, compiled_again
 
     name, at, number = said.partition("@")
     if at and not (number.isascii() and number.isdigit()):
         raise ConfigError(f"{said[:80]!r} is neither a file nor NAME@VERSION of a program")
-    stored = await catalog.find(name, int(number) if at else None)
+    stored = await find_program(catalog, name, int(number) if at else None)
     if stored is None:
         raise NotRegistered(f"{name} version {number}" if at else name)
     return compiled_again(stored).program
