@@ -33,6 +33,7 @@ asyncio.run(main())
 """
 LEAVES = {
     "a daemon": "setsid sh -c '(sleep 0 &)'",
+    "a daemon that ends later": "setsid sh -c '(sleep 0.2 &)'",
     "a leader of a session": "setsid true & sleep 0",
     "an orphan": "(sleep 0 &)",
     "many orphans": "for n in 1 2 3 4 5 6 7 8; do (setsid sleep 0 &); done",

@@ -29,16 +29,17 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-# What the code below shares. `stay` is what a process does that wants to outlive its call.
+# What the code below shares. `stay` is what a process does that wants to outlive its call; a thread
+# must not look a name up once the call is over, because its namespace is empty then.
 PRELUDE = """
 import ctypes, os, platform, signal, struct, subprocess, sys, threading, time
 libc = ctypes.CDLL(None)
 CLONE = {"x86_64": 56}.get(platform.machine(), 220)
 def here():
     with open(pids, "a") as file: file.write(f"{os.getpid()}\\n")
-def stay():
+def stay(sleep=time.sleep):
     here()
-    while True: time.sleep(60)
+    while True: sleep(60)
 def forked(work):
     if (pid := os.fork()) == 0:
         try: work()
@@ -116,7 +117,7 @@ ENDS = {
     "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
     "is cancelled": "time.sleep(99)",
 }
-UNTIL_HERE = "while not os.path.exists(pids): time.sleep(0.001)\n"
+UNTIL_HERE = "while not (os.path.exists(pids) and os.path.getsize(pids)): time.sleep(0.001)\n"
 VICTIM = "return [secret, __import__('os').getpid()]"
 
 

@@ -1,6 +1,7 @@
 """Two engines on one database when things go wrong: deaths, silence, outages, clocks behind."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -10,7 +11,7 @@ from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.runtime import suspects, turns
-from anew.store import RunFilter, StoreError
+from anew.store import Notice, RunFilter, StoreError
 from anew.stores.memory import MemoryDatabase
 from tests.runtime.test_child_tool import CHILD, PARENT
 from tests.runtime.test_control import ONE, World, _gate_is_a_kind  # noqa: F401
@@ -118,6 +119,18 @@ def test_a_lease_that_ran_out_while_nobody_could_say_so_is_not_taken(tmp_path):
         assert names.count("step.redelivered") == 1
 
     together(work, tmp_path, {}, {"slots": 0})
+
+
+def test_a_notice_that_comes_as_its_listener_stops_is_dropped_in_silence(tmp_path):
+    async def work(one):
+        run = await one.start(ONE)
+        await one.entered()
+        sharing = one.engine._coordinator
+        sharing._hear(Notice(run, has_turned=True))
+        await sharing.stop()
+
+    together(work, tmp_path, {})
+    gc.collect()  # a coroutine that nobody awaited would say so now
 
 
 def test_a_lease_that_is_extended_at_the_last_moment_is_not_taken(tmp_path):

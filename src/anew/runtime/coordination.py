@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from random import uniform
 from typing import Any, TypeAlias
 
@@ -86,12 +87,12 @@ class Coordinator:
             # From when the last one began: how long it took is no reason to come later.
             due = max(due + int(seconds() * NANOSECONDS), self._clock.now())
             await self._clock.sleep_until(due)
-            await self._guarded(work())
+            await self._guarded(work)
 
-    async def _guarded(self, work: Awaitable[None], run: RunId | None = None) -> None:
+    async def _guarded(self, work: Callable[[], Awaitable[None]], run: RunId | None = None) -> None:
         """What cannot be done now is tried again later; who waits for a run is told elsewhere."""
         try:
-            await work
+            await work()
         except Exception as error:  # one that is not foreseen must not end what keeps leases alive
             _LOG.warning("%s%s", "" if run is None else f"run {run}: ", error)
 
@@ -105,7 +106,7 @@ class Coordinator:
                 poller.notice(min(ours))
         if notice.has_turned and notice.run not in self._turning:
             self._turning.add(notice.run)
-            self._begin(self._guarded(self._turn(notice.run), notice.run))
+            self._begin(self._guarded(partial(self._turn, notice.run), notice.run))
 
     async def _turn(self, run: RunId) -> None:
         """A run changed its status, or some of its calls may have no use any more."""
@@ -118,7 +119,7 @@ class Coordinator:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             for run in self._ledger.endings.awaited:
-                await self._guarded(self._ledger.endings.look(run), run)
+                await self._guarded(partial(self._ledger.endings.look, run), run)
                 self._people.look_again()
 
     # --- leases --------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ class Coordinator:
         for run in {lease.job.run for lease in self._worker.leases()}:
             live = self._ledger.live.known(run)
             if live is not None and live.parent is not None:
-                await self._guarded(self._end_orphan(live), run)
+                await self._guarded(partial(self._end_orphan, live), run)
 
     async def _keep(self, leases: Sequence[Lease]) -> None:
         if not leases:
@@ -159,7 +160,7 @@ class Coordinator:
         beat = int(self._beat_seconds * NANOSECONDS)
         for key, since in self._suspected.items():
             if now - since >= beat:
-                await self._guarded(self._recover(seen[key]), seen[key].job.run)
+                await self._guarded(partial(self._recover, seen[key]), seen[key].job.run)
 
     async def _recover(self, lease: Lease) -> None:
         """Unless its worker has said meanwhile that it is alive."""

@@ -42,15 +42,17 @@ class Orphans:
             loop.call_later(_UNCLAIMED_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Reap those that were dead at the last look as well, and look until there are none."""
+        """Reap those that were dead at the last look as well, and look until nobody is left."""
         self._loop = None
-        dead = {pid for pid in children_of(os.getpid()) if state_of(pid) == "Z"}
-        dead = {pid for pid in dead - self._ours if session_of(pid) != os.getsid(0)}
-        for pid in dead & self._dead:
+        others = children_of(os.getpid()) - self._ours
+        others = {pid for pid in others if session_of(pid) != os.getsid(0)}
+        dead = {pid for pid in others if state_of(pid) == "Z"}
+        reaped = dead & self._dead
+        for pid in reaped:
             with contextlib.suppress(ChildProcessError):
                 os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
-        self._dead = dead - self._dead
-        if self._dead:
+        self._dead = dead - reaped
+        if others - reaped:  # those that live will be zombies
             self._look_soon()
 
 
