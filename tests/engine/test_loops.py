@@ -130,3 +130,60 @@ def test_each_iteration_retries_by_itself():
     rules = "{when: \"outcome.status == 'error'\", then: {do: retry, attempts: 2, delay: 1}}"
     report = play(loop(mode="parallel", rules=rules), outcomes={"call": [BOOM, BOOM, {}]})
     assert (report["status"], report["attempts"]["call"]) == ("done", 5)
+
+
+BARE = """
+workload: {rows: [3, 5], EXTRA}
+workflow:
+- step: each
+  loop: {in: "{{ workload.rows }}", iterator: row, spec: {mode: MODE}}
+  tool:
+  - one: {kind: noop, result: "{{ [row, _index, loop_index, _total] }}"}
+  - two:
+      kind: noop
+      result: "{{ one }}"
+      spec: {policy: {rules: [{when: "row > 100", then: {do: fail}}, {else: {then: {do: continue, set_ctx: {at: "{{ (ctx.at or []) + [[row, loop_index]] }}"}}}}]}}
+"""
+
+
+def bare(*, mode="sequential", extra=""):
+    return BARE.replace("MODE", mode).replace("EXTRA", extra)
+
+
+def started(report, task):
+    return [
+        event["data"]["inputs"] for event in rows(report, "task.started") if event["task"] == task
+    ]
+
+
+@pytest.mark.parametrize("mode", ["sequential", "parallel"])
+def test_the_names_of_a_loop_are_bare_names_in_its_tasks(mode):
+    report = play(bare(mode=mode))
+    assert started(report, "one") == [{"result": [3, 0, 0, 2]}, {"result": [5, 1, 1, 2]}]
+    assert report["ctx"]["at"][-1] == [5, 1]
+
+
+def test_the_names_of_a_loop_win_over_steps_ctx_and_workload_and_labels_over_them():
+    report = play(bare(extra="row: hidden, _total: hidden, _index: hidden, loop_index: hidden"))
+    assert started(report, "one")[0] == {"result": [3, 0, 0, 2]}
+    document = bare().replace("- one:", "- row:").replace("{{ one }}", "{{ row }}")
+    report = play(document.replace("row > 100", "false"), outcomes={"row": [{"result": "label"}]})
+    assert started(report, "two")[0] == {"result": "label"}
+
+
+def test_what_a_rule_puts_in_iter_is_what_the_bare_name_reads_and_no_other_key_is():
+    rule = '{else: {then: {do: continue, set_iter: {row: 9, mine: 1}, set_ctx: {both: ["{{ row }}"]}}}}'
+    document = bare().replace(
+        'result: "{{ [row', f'spec: {{policy: {{rules: [{rule}]}}}}, result: "{{{{ [row'
+    )
+    document = document.replace('"{{ one }}"', '"{{ [row, mine, index] }}"')
+    report = play(document)
+    assert started(report, "two")[0] == {"result": [9, None, None]}
+
+
+def test_outside_of_a_loop_its_names_are_not_there():
+    document = (
+        bare() + "  next: after\n- {step: after, tool: {kind: noop, result: '{{ [row, _index] }}'}}"
+    )
+    report = play(document)
+    assert started(report, "after") == [{"result": [None, None]}]

@@ -43,7 +43,7 @@ workflow:
         ("{{ first.two.n }}", 2),
         ("{{ first }}", {"n": 2, "data": {"deep": 3}}),
         ("{{ before }}", "earlier"),
-        ("{{ before.data }}", None),
+        ("{{ before.data }}", "earlier"),
         ("{{ _prev }}", "earlier"),
         ("{{ _task }}", "probe"),
         ("{{ _attempt }}", 1),

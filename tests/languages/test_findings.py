@@ -298,12 +298,28 @@ def test_a_misspelt_target_names_the_step_that_was_meant_and_does_not_make_it_un
     ]
 
 
-def test_a_bare_iterator_is_answered_with_its_place_in_iter() -> None:
-    text = (
-        WORKFLOW + '  loop: {in: [1], iterator: row}\n  tool: {kind: noop, result: "{{ row }}"}\n'
-    )
+LOOP_NAMES = "{{ [row, _index, loop_index, _total] }}"
+
+
+def test_the_names_of_a_loop_are_known_in_its_tasks() -> None:
+    loop = "  loop: {in: [1], iterator: row}\n"
+    text = f'{WORKFLOW}{loop}  tool: {{kind: noop, result: "{LOOP_NAMES}"}}\n'
+    assert load_playbook(text, "f.yaml").findings == []
+
+
+@pytest.mark.parametrize("name", ["row", "_index", "loop_index", "_total"])
+def test_the_names_of_a_loop_are_unknown_in_its_arcs(name: str) -> None:
+    loop = "  loop: {in: [1], iterator: row}\n  tool: {kind: noop}\n"
+    text = f'{WORKFLOW}{loop}  next: [{{step: end, when: "{name} > 1"}}]\n- step: end\n'
     (found,) = load_playbook(text, "f.yaml").findings
-    assert (found.rule, found.suggestion) == ("name.unknown", "Did you mean 'iter.row'?")
+    assert (found.rule, found.severity) == ("name.scope", Severity.WARNING)
+    assert found.suggestion == "After the loop, read `a.results`."
+
+
+def test_the_names_of_a_loop_are_unknown_without_one() -> None:
+    text = WORKFLOW + '  tool: {kind: noop, result: "{{ _index }}"}\n'
+    (found,) = load_playbook(text, "f.yaml").findings
+    assert found.message == "'_index' exists in the tasks of a loop, and step 'a' has none"
 
 
 def test_an_expression_error_in_a_block_scalar_stands_at_the_scalar() -> None:

@@ -1,6 +1,7 @@
 """What a template may read, and where each name leads (playbook.md#names-a-template-reads).
 
-Order: reserved words, labels of this pipeline, steps, ctx, workload. Everything read is data.
+Order: reserved words, labels of this pipeline, the loop's names, steps, ctx, workload. Everything
+read is data.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
 from anew.engine.secrets import MissingSecret, Secrets
-from anew.engine.state import LoopVisit, StepResult, StepRun
+from anew.engine.state import LoopVisit, RunState, StepResult, StepRun
 from anew.expressions import UNDEFINED, Meter
 from anew.program.names import RESERVED
 from anew.program.policy import Verdict
@@ -81,6 +82,10 @@ class RunScope:
             return UNDEFINED  # exists elsewhere: an outcome in rules, an event in arcs
         if name in self._labels:
             return self._labels[name]
+        if self._run is not None and self._run.key.iteration is not None:
+            of_loop = self._loop_names()
+            if name in of_loop:
+                return of_loop[name]
         step = self._step(name)
         if step is not None:
             return step.result
@@ -92,8 +97,12 @@ class RunScope:
         """What `name.key` reads when the value of `name` has no such key."""
         if name == "ctx" and self._dialect is Dialect.OUTPUT:
             return self._recorder.state.workload.get(key, UNDEFINED)
+        if name in RESERVED:
+            return UNDEFINED
+        if name in self._labels or name == self._extra.get("_task"):
+            return self.get(name) if key == "data" else UNDEFINED
         step = self._step(name)
-        if step is None or name in RESERVED or name in self._labels:
+        if step is None or name in self._extra or name in self._loop_names():
             return UNDEFINED
         return _of_step(step, key)
 
@@ -105,6 +114,13 @@ class RunScope:
         scope._ctx = patched(self._ctx, patches.get("ctx", _NOTHING))
         scope._iter = patched(self._iter, patches.get("iter", _NOTHING))
         return scope
+
+    def _loop_names(self) -> Object:
+        """What the tasks of a loop read by bare names, in an iteration."""
+        run = self._run
+        if not isinstance(run, StepRun) or run.key.iteration is None:
+            return _NOTHING
+        return loop_names(self._recorder.state, run, self._iter)
 
     def _step(self, name: str) -> StepResult | None:
         return self._fresh.get(name) or self._recorder.state.results.get(name)
@@ -216,6 +232,16 @@ _RESERVED_READERS: dict[str, Callable[[RunScope], Value]] = {
 def job_of(run: str) -> Object:
     """The `job` of playbooks written for NoETL."""
     return {"uuid": run, "id": run, "execution_id": run}
+
+
+def loop_names(state: RunState, run: StepRun, scratch: Object) -> Object:
+    """The names of an iteration; `scratch` is its `iter`, which holds the item."""
+    loop = state.active[run.key.step, run.key.visit]
+    assert isinstance(loop, LoopVisit)
+    index = run.key.iteration
+    names = {"_index": index, "loop_index": index, "_total": len(loop.items)}
+    names[loop.iterator] = scratch.get(loop.iterator)
+    return names
 
 
 def task_names(run: StepRun, label: str, attempt: int) -> Object:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from anew.expressions.evaluation import Evaluation, Run
 from anew.expressions.problems import OperationError
 from anew.expressions.undefined import UNDEFINED
+from anew.result_aliases import MISSING, alias_in, body_field
 from anew.values import Value
+
+# Their keys are the author's own: whatever they look like, they are no results.
+_OF_AUTHOR = frozenset({"workload", "ctx", "iter", "args", "input"})
 
 
 def look_up(value: Value, key: Value) -> Value:
@@ -14,17 +18,18 @@ def look_up(value: Value, key: Value) -> Value:
         if type(key) is not str:
             return value.get(str(key), UNDEFINED) if isinstance(key, str) else UNDEFINED
         found = value.get(key, UNDEFINED)
-        return _http_body(value) if found is UNDEFINED and key == "body" else found
+        return _by_other_name(value, key) if found is UNDEFINED else found
     if type(key) is int and isinstance(value, (list, str)):
         return value[key] if -len(value) <= key < len(value) else UNDEFINED
     return UNDEFINED
 
 
-def _http_body(value: dict[str, Value]) -> Value:
-    """An HTTP result answers `body` with its `data`: both spellings are in use."""
-    if "status_code" in value:
-        return value.get("data", UNDEFINED)
-    return UNDEFINED
+def _by_other_name(value: dict[str, Value], key: str) -> Value:
+    """`body` and its like; of an HTTP result, a field of the JSON object that came with it."""
+    found = alias_in(value, key)
+    if found is MISSING:
+        found = body_field(value, key)
+    return UNDEFINED if found is MISSING else found
 
 
 def cut(value: Value, start: Value, stop: Value, step: Value) -> Value:
@@ -46,10 +51,17 @@ def _bound(value: Value) -> int | None:
 
 
 def _first_key(rt: Evaluation, name: str, root: Value, key: str | int) -> Value:
-    """The first key of a path, by the ways that are not plain objects."""
-    found = look_up(root, key)
-    if found is UNDEFINED and isinstance(key, str):
-        return rt.alias(name, key)
+    """The first key of a path, by the ways that are not plain objects.
+
+    What a scope knows of a step (`data`, `results`) comes before what an HTTP body may hold.
+    """
+    if not isinstance(key, str):
+        return look_up(root, key)
+    found = root.get(key, UNDEFINED) if type(root) is dict else UNDEFINED
+    if found is UNDEFINED:
+        found = rt.alias(name, key)
+    if found is UNDEFINED and name not in _OF_AUTHOR:
+        found = look_up(root, key)
     return found
 
 

@@ -10,6 +10,9 @@ RESERVED = frozenset(
     "_task _prev _attempt _origin _step _visit _retries _verdicts _branch _began".split()
 )
 
+# Readable in the tasks of a loop only, beside the name of its iterator.
+LOOP_NAMES = frozenset({"_index", "loop_index", "_total"})
+
 # Readable in the conditions of a retry block only.
 RETRY_WORDS = frozenset("success status_code error data result attempt node_id".split())
 

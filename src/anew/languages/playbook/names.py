@@ -19,7 +19,7 @@ from anew.languages.playbook.compilation import (
 from anew.languages.playbook.words import check_event_words
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
-from anew.program.names import RESERVED, RETRY_WORDS
+from anew.program.names import LOOP_NAMES, RESERVED, RETRY_WORDS
 from anew.program.policy import Patch, PatchTarget, Retry
 from anew.program.program import Dialect, Step, Task
 from anew.program.span import Span
@@ -49,6 +49,8 @@ _SCOPES: Mapping[str, str] = {
     "output": "Read it in a task's rules; elsewhere use `_prev` or the name of a task or step.",
     "event": "Read it in an arc's `when`; in a task's rules use `outcome`.",
 }
+# Where the tasks of a loop are read; its source and its arcs are not in it.
+_IN_TASKS = frozenset({Site.INPUTS, Site.POLICY, Site.RETRY})
 # How other languages call `none`.
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
@@ -109,10 +111,18 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
 
 
 def _is_local(name: str, read: NameRead, step: Step | None) -> bool:
-    """Whether it is a label of the pipeline, or a word of the retry block it stands in."""
+    """Whether it is a label, a name of the loop, or a word of the retry block it stands in."""
     if read.place is Site.RETRY and name in RETRY_WORDS:
         return True
-    return step is not None and name in step.index_of
+    if step is None:
+        return read.place in _IN_TASKS and name in LOOP_NAMES  # a task that loops may call
+    if name in step.index_of:
+        return True
+    return read.place in _IN_TASKS and step.loop is not None and _is_of_loop(name, step)
+
+
+def _is_of_loop(name: str, step: Step) -> bool:
+    return name in LOOP_NAMES or (step.loop is not None and step.loop.iterator == name)
 
 
 def _report_scope(c: Compilation, read: NameRead, name: str) -> None:
@@ -130,6 +140,10 @@ def _report_unknown(
     told: set[str],
 ) -> None:
     """A likely typo is a warning; any other name is one that the request may provide."""
+    if step is not None and _is_of_loop(name, step):
+        if step.name not in c.lost_loops:
+            _report_loop_name(c, read, name, step)
+        return
     meant = _meant(c, name, known, step)
     if meant is not None:
         message = f"nothing provides the name {name!r}; it would be undefined"
@@ -141,9 +155,18 @@ def _report_unknown(
         c.report("name.unprovided", _place(c, read.node, name), message, remedy)
 
 
+def _report_loop_name(c: Compilation, read: NameRead, name: str, step: Step) -> None:
+    """Where no iteration is: at a step without a loop, in a loop's source, in its arcs."""
+    if step.loop is None:
+        message = f"{name!r} exists in the tasks of a loop, and step {step.name!r} has none"
+        remedy = "Read it in a step with `loop`."
+    else:
+        message = f"{name!r} does not exist in {_WHERE[read.place]}, only in the loop's tasks"
+        remedy = f"After the loop, read `{step.name}.results`."
+    c.report("name.scope", _place(c, read.node, name), message, remedy)
+
+
 def _meant(c: Compilation, name: str, known: frozenset[str], step: Step | None) -> str | None:
-    if step is not None and step.loop is not None and step.loop.iterator == name:
-        return f"iter.{name}"
     if name in _NOTHING:
         return "none"
     labels = step.index_of.keys() if step is not None else frozenset[str]()
