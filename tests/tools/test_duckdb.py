@@ -36,17 +36,15 @@ def say(folder: Path, command: Any, params: Any = None, **inputs: Any) -> Outcom
     )[0]
 
 
-def test_the_result_is_that_of_the_last_statement(tmp_path: Path) -> None:
+def test_the_result_is_that_of_the_last_statement_and_has_those_of_all(tmp_path: Path) -> None:
     outcome = say(
         tmp_path,
         "CREATE TABLE t (id int, name text); INSERT INTO t VALUES (1, 'a;b'); SELECT * FROM t; -- end",
     )
-    assert outcome.result == {
-        "rows": [{"id": 1, "name": "a;b"}],
-        "row_count": 1,
-        "columns": ["id", "name"],
-        "statements": 3,
-    }
+    last = {"rows": [{"id": 1, "name": "a;b"}], "row_count": 1, "columns": ["id", "name"]}
+    first = {"rows": [], "row_count": 0, "columns": []}
+    commands = [first, {**first, "row_count": 1}, last]
+    assert outcome.result == {**last, "statements": 3, "commands": commands}
 
 
 def test_tables_last_from_one_call_of_the_run_to_the_next(tmp_path: Path) -> None:

@@ -68,16 +68,14 @@ def ask(tmp_path: Path) -> Talk:
     return Talk(Database("postgres", server().dsn, server()), tmp_path)
 
 
-def test_the_result_is_that_of_the_last_statement(talk: Talk) -> None:
+def test_the_result_is_that_of_the_last_statement_and_has_those_of_all(talk: Talk) -> None:
     outcome = talk(
         "CREATE TABLE t (id int, name text); INSERT INTO t VALUES (1, 'a;b'); SELECT * FROM t"
     )
-    assert outcome.result == {
-        "rows": [{"id": 1, "name": "a;b"}],
-        "row_count": 1,
-        "columns": ["id", "name"],
-        "statements": 3,
-    }
+    last = {"rows": [{"id": 1, "name": "a;b"}], "row_count": 1, "columns": ["id", "name"]}
+    first = {"rows": [], "row_count": 0, "columns": []}
+    commands = [first, {**first, "row_count": 1}, last]
+    assert outcome.result == {**last, "statements": 3, "commands": commands}
 
 
 def test_a_change_counts_the_rows_it_touched(talk: Talk) -> None:

@@ -18,7 +18,7 @@ from anew.files import PRIVATE_FILE
 from anew.tools.sql.embedded import EmbeddedDatabaseTool, SqlJob
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
 from anew.tools.sql.request import SqlRequest, Supply
-from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows, StatementResults
 from anew.tools.sql.threads import Interruption
 from anew.values import Object, Value
 
@@ -61,11 +61,11 @@ def _run(job: SqlJob, interruption: Interruption) -> Object:
         if is_wrapped:
             connection.begin()
         # A connection that is closed inside a transaction rolls it back.
-        rows = _run_all(connection, prepared, interruption)
+        results = _run_all(connection, prepared, interruption)
         if is_wrapped or has_own:
             with _naming(len(prepared), len(prepared)):
                 _end(connection, job.request)
-        return rows.result(len(prepared))
+        return results.result()
 
 
 @contextmanager
@@ -98,14 +98,14 @@ def _run_all(
     connection: duckdb.DuckDBPyConnection,
     prepared: Sequence[_Prepared],
     interruption: Interruption,
-) -> SqlRows:
-    rows = SqlRows()
+) -> StatementResults:
+    results = StatementResults()
     for number, (statement, values) in enumerate(prepared, 1):
         interruption.raise_if_stopped()
         with _naming(number, len(prepared)):
             connection.execute(statement, values)
-            rows = _rows_of(connection, statement, interruption)
-    return rows
+            results.add(_rows_of(connection, statement, interruption))
+    return results
 
 
 def _end(connection: duckdb.DuckDBPyConnection, request: SqlRequest) -> None:

@@ -20,7 +20,7 @@ from anew.files import make_private_file
 from anew.tools.sql.embedded import EmbeddedDatabaseTool, SqlJob
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
 from anew.tools.sql.request import SqlRequest, Supply
-from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows, StatementResults
 from anew.tools.sql.threads import Interruption
 from anew.values import Object, Value, json_text
 
@@ -83,7 +83,7 @@ class _Session:
         self._interruption = interruption
         self._supply = Supply(request.params)
         self._count = 0
-        self._rows = SqlRows()
+        self._results = StatementResults()
 
     def run(self) -> Object:
         last = len(self._request.texts) - 1
@@ -93,7 +93,7 @@ class _Session:
             raise wrong_input("command holds no statement")
         self._supply.finish()
         self._end()
-        return self._rows.result(self._count)
+        return self._results.result()
 
     def _run_text(self, text: str, *, is_last: bool) -> None:
         """One statement after the other: a later one may need what an earlier one created."""
@@ -125,10 +125,11 @@ class _Session:
         cursor = self._connection.cursor()
         cursor.execute(found.first_query, bindings)
         if found.description:
-            self._rows = self._read(cursor, [column[0] for column in found.description])
+            self._results.add(self._read(cursor, [column[0] for column in found.description]))
             return
         has_changed = self._connection.total_changes() != changes
-        self._rows = SqlRows(affected=self._connection.changes() if has_changed else 0)
+        affected = self._connection.changes() if has_changed else 0
+        self._results.add(SqlRows(affected=affected))
 
     def _read(self, cursor: apsw.Cursor, names: list[str]) -> SqlRows:
         rows = SqlRows(names)

@@ -1,4 +1,4 @@
-"""Run the statements of a call in PostgreSQL and collect the rows of the last one.
+"""Run the statements of a call in PostgreSQL and collect their rows.
 
 Knows one connection at a time; where it comes from is in `connections.py`.
 """
@@ -21,7 +21,7 @@ from anew.tools.postgres.statements import BoundStatement, bind, statements_of
 from anew.tools.postgres.streaming import StreamCursor, rows_like, stream_rows
 from anew.tools.sql.failure import SqlFailure, wrong_input
 from anew.tools.sql.request import SqlRequest, Supply, request_of
-from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows
+from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows, StatementResults
 
 
 class PostgresTool:
@@ -40,10 +40,10 @@ class PostgresTool:
             async with self._connections.lend(
                 conninfo, call.timeout, begins=call.begins
             ) as connection:
-                rows = await _run_all(connection, request, bound)
+                results = await _run_all(connection, request, bound)
         except SqlFailure as failure:
             return failure.outcome()
-        return outcome_of(rows.result(len(bound)))
+        return outcome_of(results.result())
 
     async def close(self) -> None:
         await self._connections.close()
@@ -58,16 +58,16 @@ def _bound(request: SqlRequest) -> list[BoundStatement]:
 
 async def _run_all(
     connection: Connection, request: SqlRequest, bound: Sequence[BoundStatement]
-) -> SqlRows:
-    rows = SqlRows()
+) -> StatementResults:
+    results = StatementResults()
     if request.needs_begin(is_alone=len(bound) == 1):
         with _naming(1, len(bound)):
             await connection.execute("BEGIN")
     for number, statement in enumerate(bound, 1):
         with _naming(number, len(bound)):
-            rows = await _run(connection, statement)
+            results.add(await _run(connection, statement))
     await _end(connection, request, len(bound))
-    return rows
+    return results
 
 
 async def _end(connection: Connection, request: SqlRequest, total: int) -> None:

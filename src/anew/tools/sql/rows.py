@@ -29,7 +29,7 @@ class SqlRows:
         self.rows: list[Object] = []
         self._affected = affected
         self._names_chars = sum(map(len, self.columns))
-        self._chars = 0
+        self.chars = 0
 
     def add(self, batch: Iterable[Sequence[object]]) -> None:
         """Keep these rows; raises `SqlFailure` of kind `limit_exceeded` when it is too much."""
@@ -40,22 +40,46 @@ class SqlRows:
                     "add LIMIT, aggregate, or keep the rows in a table"
                 )
             values = [json_value(value) for value in row]
-            self._chars += self._names_chars + _chars_of(values)
-            if self._chars > VALUE_CHARS_MAX:
+            self.chars += self._names_chars + _chars_of(values)
+            if self.chars > VALUE_CHARS_MAX:
                 raise passed_limit(
                     f"the rows are larger than {VALUE_CHARS_MAX:,} characters (VALUE_CHARS_MAX): "
                     "select fewer rows or columns, or keep them in a table"
                 )
             self.rows.append(dict(zip(self.columns, values, strict=True)))
 
-    def result(self, statements: int) -> Object:
-        """The result of a call whose last statement gave these rows."""
+    def result(self) -> Object:
         return {
             "rows": self.rows,
             "row_count": len(self.rows) if self.columns else self._affected,
             "columns": self.columns,
-            "statements": statements,
         }
+
+
+class StatementResults:
+    """What the statements of one call gave, in their order."""
+
+    def __init__(self) -> None:
+        self._all: list[SqlRows] = []
+        self._chars = 0
+
+    def add(self, rows: SqlRows) -> None:
+        """Keep them; raises `SqlFailure` of kind `limit_exceeded` when together it is too much."""
+        # Those of the last one are in the result twice.
+        if self._all and self._chars + 2 * rows.chars > VALUE_CHARS_MAX:
+            raise passed_limit(
+                f"the rows of {len(self._all) + 1} statements together are larger than "
+                f"{VALUE_CHARS_MAX:,} characters (VALUE_CHARS_MAX): select fewer rows or columns, "
+                "or make one call for each"
+            )
+        self._all.append(rows)
+        self._chars += rows.chars
+
+    def result(self) -> Object:
+        """That of the last statement; where there are several, `commands` has all of them."""
+        each = [rows.result() for rows in self._all]
+        result = {**each[-1], "statements": len(each)}
+        return {**result, "commands": each} if len(each) > 1 else result
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
