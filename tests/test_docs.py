@@ -340,6 +340,8 @@ KEY_TABLES = {
     "keys.LOOP_SPEC_KEYS": "`loop`",
     "keys.ROUTER_KEYS": "`next`",
     "keys.ROUTER_SPEC_KEYS": "`next`",
+    "keys.BRANCH_KEYS": "Older branches",
+    "keys.CASE_BRANCH_KEYS": "Older branches",
     "keys.ARC_KEYS": "An arc",
     "keys.ARC_ARGS_KEYS": "An arc",
     "keys.PREFERRED_ARC_KEYS": "An arc",

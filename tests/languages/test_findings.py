@@ -133,7 +133,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("save.data", WORKFLOW + "  save: {storage: sqlite, table: t, data: 1}\n", 3, 43),
     ("save.mode", WORKFLOW + SAVE + "mode: all}\n", 3, 63),
     ("save.key", WORKFLOW + SAVE + "mode: update, key: b}\n", 3, 76),
-    ("dialect.unsupported", WORKFLOW + "  tool: {kind: noop}\n  case: []\n", 4, 3),
+    ("dialect.unsupported", WORKFLOW + "  tool: iterator\n", 3, 9),
     ("key.unknown", WORKFLOW + "  tool: {kind: noop}\n  nxt: a\n", 4, 3),
     ("key.unused", RULE + "else: {then: {do: fail, attempts: 3}}\n", 9, 37),
     ("name.unknown", WORKFLOW + '  tool: {kind: noop, result: "{{ workloda.x }}"}\n', 3, 34),
@@ -217,6 +217,7 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
         3,
         35,
     ),
+    ("strict.case", WORKFLOW + "  tool: {kind: noop}\n  case: []\n", 4, 3),
     ("strict.save", WORKFLOW + "  save: {storage: event}\n", 3, 3),
     ("strict.workbook", "workbook:\n- {name: w, kind: noop}\n" + WORKFLOW, 2, 1),
     ("strict.workbook", "workbook:\n- w: {kind: noop}\n" + WORKFLOW, 2, 1),
@@ -342,9 +343,8 @@ def test_the_canonical_seed_step_has_no_strict_findings() -> None:
 
 
 @pytest.mark.parametrize("tool", ["tool: {kind: noop}", "tool: noop", "type: noop"])
-@pytest.mark.parametrize("key", ["case", "vars"])
-def test_older_forms_show_todays(tool: str, key: str) -> None:
-    (found,) = load_playbook(f"{WORKFLOW}  {tool}\n  {key}: {{}}\n", "f.yaml").findings
+def test_older_forms_show_todays(tool: str) -> None:
+    (found,) = load_playbook(f"{WORKFLOW}  {tool}\n  vars: {{}}\n", "f.yaml").findings
     assert (found.rule, found.place.line) == ("dialect.unsupported", 4)
     assert found.suggestion is not None
 
@@ -355,7 +355,8 @@ def test_older_forms_show_todays(tool: str, key: str) -> None:
         "  tool: iterator\n",
         "  tool: http\n  url: u\n  retry: {on_error: {}}\n",
         "  tool: http\n  url: u\n  retry: [{when: x}]\n",
-        "  tool: {kind: noop}\n  next: [{when: ctx.x, then: [{step: a}]}]\n",
+        "  tool: {kind: noop}\n  next: {arcs: [{when: ctx.x, then: [{step: a}]}]}\n",
+        "  tool: {kind: noop}\n  next: [{when: ctx.x, then: [{step: a, when: ctx.y}]}]\n",
     ],
 )
 def test_older_forms_inside_known_keys_show_todays(tool: str) -> None:

@@ -148,6 +148,7 @@ _STRICT = {
     "strict.place": "A setting is outside the `spec` it belongs to.",
     "strict.step-when": "A step's `when` is used instead of an admission rule.",
     "strict.vars": "Root `vars` is used instead of `workload`.",
+    "strict.case": "A `case` block is used instead of arcs and rules.",
     "strict.save": "A `save` block is used instead of a storage task.",
     "strict.workbook": "The workbook is not a list of `{name, tool}`.",
     "strict.keychain": "The keychain is not a list of `{name, …}`.",

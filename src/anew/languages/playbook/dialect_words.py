@@ -32,6 +32,8 @@ _SAVE_WORDS = {
     "response": "_prev",
     "data": "(_prev.data | default(_prev))",
 }
+# What an error of an HTTP request calls its status.
+_STATUS_NAMES = ("status", "status_code", "http_status")
 _EVAL_STATUS = "('success' if outcome.status == 'ok' else outcome.status)"
 # What may stand around a comparison without taking part of it for itself.
 _OPENING = frozenset({"(", "[", "{", ",", ":", "=", "and", "or", "not", "if", "elif", "else"})
@@ -58,6 +60,21 @@ def save_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
         word = _SAVE_WORDS.get(str(token.value))
         if word is not None and _is_read(tokens, index):
             yield _renamed(token, word)
+
+
+def case_retry_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
+    """`error` of a `case` branch, which is a mapping there, in the words of a retry block."""
+    for index, token in enumerate(tokens):
+        if not _is_read(tokens, index):
+            continue
+        if token.value in ("event", "response", "result"):
+            why, remedy = f"reads `{token.value}`", "Read `error.kind`, or `status_code`."
+            raise Untranslatable(why, remedy)
+        end = _key_end(tokens, index)
+        if token.value == "error" and end:
+            is_status = tokens[index + 2].value in _STATUS_NAMES
+            whole = Change(token.at, _end_of(tokens[end], text), "status_code")
+            yield whole if is_status else _renamed(token, "outcome.error")
 
 
 def unchanged_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:

@@ -61,6 +61,10 @@ ARC_KEYS = frozenset(
 # Of those, what holds the arguments; and what only an arc of a preferred router has.
 ARC_ARGS_KEYS = ("args", "input", "with", "set")
 PREFERRED_ARC_KEYS = ("label", "weight")
+# A list in `next` may hold older branches; so does the older `case`, and what one of them may do.
+BRANCH_KEYS = ("when", "then", "else", "desc", "description")
+CASE_BRANCH_KEYS = ("when", "then", "else", "name", "desc", "description")
+CASE_ACTIONS = ("next", "set", "retry", "result")
 
 # --- a task --------------------------------------------------------------------------------------
 
@@ -71,8 +75,8 @@ TASK_POLICY_KEYS = ("rules", "on_unmatched")
 ARGS_KEYS = ("args", "with", "input")
 # Older words that are not run, and what says it today.
 UNSUPPORTED_KEYS: Mapping[str, str] = {
-    "case": "`next: {arcs: [{step: …, when: …}]}` and `spec: {policy: {rules: […]}}` on the task",
-    # On a step they are run; a task of a pipeline is followed by another task instead.
+    # On a step these are run; a task of a pipeline is followed by another task instead.
+    "case": "`next: {arcs: [{step: …, when: …}]}` on the step, and rules on the task",
     "save": "a storage task after this one: `- save: {kind: postgres, …}`",
     "sink": "a storage task after this one: `- save: {kind: postgres, …}`",
     "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',

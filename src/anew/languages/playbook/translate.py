@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from anew.expressions import DEFAULT_LIMITS, syntax
+from anew.expressions import DEFAULT_LIMITS, ExpressionError, syntax
 from anew.expressions.parse import parse_expression
 from anew.expressions.tokens import CodePart, TemplateToken, scan_expression, scan_template
 
@@ -74,6 +74,20 @@ def as_operand(expression: str) -> str:
         return f"(({expression}) | string | lower) in ['true', '1', 'yes']"
     is_loose = isinstance(tree, syntax.Logic) and tree.operator == "or"
     return f"({expression})" if is_loose else expression
+
+
+def as_truth(expression: str) -> str:
+    """An expression as a condition takes it, in brackets: true or false, and never a value."""
+    return f"({expression})" if _is_boolean(_tree(expression)) else f"(({expression}) | bool)"
+
+
+def is_joined(expression: str, operator: str) -> bool:
+    """Whether an expression is one operand, or some that only this operator joins."""
+    try:
+        tree = _tree(expression)
+    except ExpressionError:
+        return False
+    return not isinstance(tree, syntax.Logic) or tree.operator == operator
 
 
 def _tree(expression: str) -> syntax.Expression:

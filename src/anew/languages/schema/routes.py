@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from anew.languages.playbook.keys import ARC_ARGS_KEYS, ARC_KEYS, ROUTER_KEYS, ROUTER_SPEC_KEYS
+from anew.languages.playbook.keys import (
+    ARC_ARGS_KEYS,
+    ARC_KEYS,
+    BRANCH_KEYS,
+    CASE_ACTIONS,
+    CASE_BRANCH_KEYS,
+    ROUTER_KEYS,
+    ROUTER_SPEC_KEYS,
+)
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -27,12 +35,19 @@ _NAME = ("string", "number", "boolean")
 
 
 def route_definitions() -> dict[str, Schema]:
-    return {"next": _next(), "router": _router(), "arc": _arc(), "arc-mapping": _arc_mapping()}
+    return {
+        "next": _next(),
+        "router": _router(),
+        "arc": _arc(),
+        "arc-mapping": _arc_mapping(),
+        "arc-or-branch": _arc_or_branch(),
+        "case": _case(),
+    }
 
 
 def _next() -> Schema:
     is_arc = {**holds("step"), "not": {"anyOf": [has("arcs"), has("spec")]}}
-    listed = {"items": ref("arc")}
+    listed = {"items": ref("arc-or-branch")}
     mapping = when(is_arc, ref("arc-mapping"), ref("router"))
     forms = by_type(*_NAME, "null", object=mapping, array=listed)
     text = (
@@ -66,6 +81,55 @@ def _router() -> Schema:
 def _arc() -> Schema:
     text = "`{step: …, when: …, args: {…}}`, or the name of a step."
     return {"title": "An arc", **said(text, by_type(*_NAME, object=ref("arc-mapping")))}
+
+
+_IS_BRANCH: Schema = {"type": "object", "anyOf": [has("then"), has("else")]}
+
+
+def _arc_or_branch() -> Schema:
+    text = "An arc; or an older branch, `{when: …, then: [{step: …}]}` or `{else: [{step: …}]}`."
+    return {"title": "An arc", **said(text, when(_IS_BRANCH, _branch(), ref("arc")))}
+
+
+def _branch() -> Schema:
+    """An older branch of `next`."""
+    return table(BRANCH_KEYS, _branch_shapes(_targets()))
+
+
+def _branch_shapes(then: Schema) -> dict[str, Schema]:
+    return {
+        "when": said("Whether the branch is taken; the first that holds is.", nullable(CONDITION)),
+        "then": said("What it does.", then),
+        "else": said("What is done where no branch was taken; the last one.", then),
+        "desc": said("What the branch is for.", ANYTHING),
+        "description": said("What the branch is for.", ANYTHING),
+    }
+
+
+def _targets() -> Schema:
+    """The steps that an older branch leads to."""
+    arc = {"allOf": [ref("arc")], "not": holds("when")}
+    return when({"type": "array"}, {"items": arc}, nullable(arc))
+
+
+def _case() -> Schema:
+    shapes = {
+        "next": said("The steps to go to.", _targets()),
+        "set": said("What is written to `ctx` on the way.", MAPPING),
+        "retry": said("For a branch on `call.error`: a retry block of the task.", ref("retry")),
+        "result": said("Accepted; has no effect.", ANYTHING),
+    }
+    action = when({"not": {"type": "object"}}, ref("arc"), _action(shapes))
+    does = when({"type": "array"}, {"items": action}, nullable(action))
+    named = {"name": said("What the branch is called.", ANYTHING)}
+    branch = table(CASE_BRANCH_KEYS, {**_branch_shapes(does), **named})
+    text = "An older form of arcs, and of a retry block: the first branch that holds decides."
+    items = {**branch, "anyOf": [has("then"), has("else")]}
+    return said(text, {"type": ["array", "null"], "items": items})
+
+
+def _action(shapes: dict[str, Schema]) -> Schema:
+    return when(holds("step"), _targets(), table(CASE_ACTIONS, shapes))
 
 
 def _arc_mapping() -> Schema:

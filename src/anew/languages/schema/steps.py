@@ -96,6 +96,7 @@ def _step_shapes() -> dict[str, Schema]:
         "retry": ref("retry"),
         "eval": ref("eval"),
         "when": said("An older form of `spec.policy.admit`: who may enter.", CONDITION),
+        "case": ref("case"),
         "save": SAVE,
         "sink": SAVE,
     }

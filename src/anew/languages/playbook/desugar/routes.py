@@ -31,21 +31,27 @@ def next_of(c: Compilation, entry: Entry) -> Entry | None:
     )
     match node:
         case ScalarNode():
-            return _made(entry, RouteMode.EXCLUSIVE, [_bare_arc(Item(node.span, node))])
+            return router_of(entry, RouteMode.EXCLUSIVE, [_bare_arc(Item(node.span, node))])
+        case ListNode() if _is_branching(node):
+            # Few documents are written like this.
+            from anew.languages.playbook.desugar.branches import next_of_branches  # noqa: PLC0415
+
+            return next_of_branches(c, entry, node)
         case ListNode():
             asks = any(isinstance(i.node, MapNode) and "when" in i.node for i in node.items)
             mode = RouteMode.EXCLUSIVE if asks else RouteMode.INCLUSIVE
-            arcs = [_arc(c, item, in_router=False) for item in node.items]
-            return _made(entry, mode, [arc for arc in arcs if arc is not None])
+            arcs = [arc_of(c, item, in_router=False) for item in node.items]
+            return router_of(entry, mode, [arc for arc in arcs if arc is not None])
         case MapNode() if "step" in node:
-            arc = _arc(c, Item(entry.holder, node), in_router=False)
-            return _made(entry, RouteMode.EXCLUSIVE, [] if arc is None else [arc])
+            arc = arc_of(c, Item(entry.holder, node), in_router=False)
+            return router_of(entry, RouteMode.EXCLUSIVE, [] if arc is None else [arc])
         case MapNode():
             report_shape(c, entry.holder, "next is a mapping without `arcs`")
             return None
 
 
-def _made(entry: Entry, mode: RouteMode, arcs: list[Item]) -> Entry:
+def router_of(entry: Entry, mode: RouteMode, arcs: list[Item]) -> Entry:
+    """`next` with these arcs, which `entry` stands for."""
     place = entry.place
     word = made.entry("mode", made.scalar(mode.value, place), place)
     spec = made.entry("spec", made.mapping([word], place, is_flow=True), place)
@@ -57,7 +63,7 @@ def _router(c: Compilation, entry: Entry, node: MapNode) -> Entry:
     arcs = node.get("arcs")
     if arcs is None or not isinstance(arcs.node, ListNode):
         return entry
-    found = (_arc(c, item, in_router=True) for item in arcs.node.items)
+    found = (arc_of(c, item, in_router=True) for item in arcs.node.items)
     rows = made.with_items(arcs.node, (arc for arc in found if arc is not None))
     if rows is arcs.node:
         return entry
@@ -65,10 +71,16 @@ def _router(c: Compilation, entry: Entry, node: MapNode) -> Entry:
     return made.renamed(entry, "next", made.mapping(keys, node.span))
 
 
+def _is_branching(node: ListNode) -> bool:
+    """Whether a list is written as `{when, then: […]}` and `{else: […]}`."""
+    maps = (item.node for item in node.items if isinstance(item.node, MapNode))
+    return any("then" in found or "else" in found for found in maps)
+
+
 # --- arcs ----------------------------------------------------------------------------------------
 
 
-def _arc(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
+def arc_of(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
     """An arc as a mapping with `step` and `args`; None for an older form that is not run."""
     node = item.node
     if isinstance(node, ScalarNode) and not is_null(node):
@@ -79,7 +91,7 @@ def _arc(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
     if not isinstance(node, MapNode):
         return item
     if "then" in node:
-        message = "`then` inside `next` is an older form that is not run"
+        message = "`then` on an arc of a router is an older form that is not run"
         c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
         c.lose_route()
         return None

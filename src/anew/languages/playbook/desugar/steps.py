@@ -51,6 +51,11 @@ def canonical_step(c: Compilation, item: Item) -> Item:
     node, name = item.node, step_name(item)
     if not isinstance(node, MapNode):
         return item
+    if "case" in node:
+        # Few documents have it.
+        from anew.languages.playbook.desugar.cases import without_case  # noqa: PLC0415
+
+        node = without_case(c, node)
     forms = _forms(c, node, name.text if name is not None else "", item)
     moved = frozenset(key for form in forms for key in form.fields if key in node.entries)
     step = _Step(c, node, forms, _saved(c, node, forms), _shared_args(c, node, forms), moved)
