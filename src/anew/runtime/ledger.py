@@ -309,7 +309,13 @@ class Ledger:
         free, now = self._slots.free if may_take_over else -1, self._clock.now()
         slots = free if holds_slot else free - 1
         return TurnContext(
-            now, self._draw, slots, self._pools, self._role.lease_end(now), allowance
+            now,
+            self._draw,
+            slots,
+            self._pools,
+            self._role.lease_end(now),
+            allowance,
+            parks_all=self._slots.are_contended,
         )
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:

@@ -42,7 +42,10 @@ LEASE_PAUSE_SECONDS_MAX = 10.0
 
 
 class JobPoller:
-    """Leases jobs of the `adopted` runs (None: of all) and gives them to `begin`, slot by slot."""
+    """Leases jobs of the `adopted` runs (None: of all) and gives them to `begin`, slot by slot.
+
+    When there are jobs and no slot, `make_room` asks those that only wait for theirs.
+    """
 
     def __init__(
         self,
@@ -51,12 +54,14 @@ class JobPoller:
         *,
         slots: Slots,
         begin: Callable[[Lease, int], None],
+        make_room: Callable[[], None],
         role: ProcessRole,
     ) -> None:
         self._store = store
         self._clock = clock
         self._slots = slots
         self._begin = begin
+        self._make_room = make_room
         self._role = role
         self._is_shared = role.is_shared
         self._is_lasting = role.is_lasting
@@ -68,6 +73,7 @@ class JobPoller:
         self._signal = asyncio.Event()
         self._next_due: int | None = 0
         self._is_stopping = False
+        slots.is_work_waiting = self._is_work_waiting
 
     # --- what others tell it -------------------------------------------------------------------
 
@@ -103,6 +109,10 @@ class JobPoller:
         """Whether there is other work for a slot, as far as is known here."""
         is_due = self._next_due is not None and self._next_due <= self._clock.now()
         return is_due or bool(self._ahead)
+
+    def _is_work_waiting(self) -> bool:
+        # What waits at the other end of a long poll is known only once a slot is free for it.
+        return self._store.waits or self.someone_waits
 
     @property
     def ahead(self) -> list[Lease]:
@@ -144,6 +154,8 @@ class JobPoller:
             if wanted <= 0 or self._ahead:
                 self._signal.clear()
                 self._fill()
+                if self._slots.are_contended:
+                    self._make_room()
                 if not self._is_stopping:
                     await self._until_told()
                 continue

@@ -43,7 +43,8 @@ from anew.store import (
     WaitReason,
 )
 
-# A shorter wait is slept in place; one of this length or more gives its slot back.
+# A shorter wait is slept in place while nothing else waits for its slot; one of this length or more
+# gives it back at once.
 PARK_SECONDS = 1.0
 # One commit stays small, even where a program goes in circles without calling a tool.
 TURN_EVENTS_MAX = 1_000
@@ -80,7 +81,8 @@ class TurnContext(Struct, frozen=True):
     """What the worker brings along: the time, chance, and how many more step-runs it can take.
 
     Those of its `pools` (None: of any), and it may keep them until `until`. `allowance` is the work
-    that a turn may take; TakesLong is raised beyond it.
+    that a turn may take; TakesLong is raised beyond it. With `parks_all`, others wait for the slot
+    of even a short wait.
     """
 
     now: int
@@ -89,6 +91,7 @@ class TurnContext(Struct, frozen=True):
     pools: frozenset[str] | None = None
     until: int = LAST_MOMENT
     allowance: Allowance | None = None
+    parks_all: bool = False
 
 
 def take_turn(
@@ -183,7 +186,7 @@ class _Draft(Struct):
             self.assignments.append(Assignment(ask, lease))
             return None
         if ask is not None:
-            return Park(_due_of(ask), _reason_of(ask), _next_attempt(ask, run))
+            return put_aside(ask, run)
         if self.live.state.status is RunStatus.PAUSED:
             return Park(None, WaitReason.HELD, max(run.attempt, 1))
         due = run.resume_at or self.ctx.now
@@ -192,7 +195,9 @@ class _Draft(Struct):
     def _is_short(self, wait: Wait) -> bool:
         # An answer or a signal may come at any time, and must find the job where it can be
         # handed out again.
-        return not wait.is_for_others and wait.until - self.ctx.now < PARK_SECONDS * NANOSECONDS
+        if wait.is_for_others or self.ctx.parks_all:
+            return False
+        return wait.until - self.ctx.now < PARK_SECONDS * NANOSECONDS
 
     def hand_out(self, keys: Iterable[StepRunKey], *, are_fresh: bool) -> None:
         """Take over what there are slots for; the rest is for whoever is free.
@@ -301,6 +306,11 @@ class _Draft(Struct):
             if type(event) is StepSkipped and event.token is None
         ]
         return [*self.stopped, *skipped]
+
+
+def put_aside(wait: Wait, run: StepRun) -> Park:
+    """How the job of a step-run that waits is put aside."""
+    return Park(_due_of(wait), _reason_of(wait), _next_attempt(wait, run))
 
 
 def _due_of(wait: Wait) -> int | None:

@@ -1,7 +1,7 @@
 """Works on jobs: leases them, calls tools, reports, and follows what the engine decides.
 
 The only loop there is: lease, execute, report, decide, append and hand out. Many runs at once, as
-many calls at once as there are slots; a wait of a second or more holds none.
+many calls at once as there are slots; no wait holds one that other work is ready for.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from anew.clock import Clock
 from anew.engine.boundaries import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
-from anew.engine.pipeline import Invoke, asked_of
+from anew.engine.pipeline import Invoke, Wait, asked_of
 from anew.engine.state import StepRunKey, StepRunStatus
 from anew.program.kinds import kind_named
 from anew.runtime.ledger import Ledger
+from anew.runtime.naps import Naps
 from anew.runtime.poller import JobPoller
 from anew.runtime.roles import ProcessRole
 from anew.runtime.run_folders import RunFolders
 from anew.runtime.slots import Slots
 from anew.runtime.suspects import SUSPECT_PAUSE_SECONDS, Suspects
 from anew.runtime.tool_calls import ToolCaller
-from anew.runtime.turns import PARK_SECONDS, Assignment
+from anew.runtime.turns import PARK_SECONDS, Assignment, put_aside
 from anew.store import (
     Lease,
     Park,
@@ -95,6 +96,7 @@ class Worker:
         self._on_damaged = on_damaged
         self._chains: dict[asyncio.Task[None], _Chain] = {}
         self._is_stopping = False
+        self._naps = Naps(clock, slots)
         self._suspects = Suspects(
             slots,
             clock,
@@ -110,6 +112,7 @@ class Worker:
             clock,
             slots=slots,
             begin=self._begin_leased,
+            make_room=self._naps.end,
             role=role,
         )
         self._polling = asyncio.create_task(self._guarded(self.poller.run))
@@ -332,23 +335,34 @@ class Worker:
         chain.is_at_work = True
         try:
             if not isinstance(ask, Invoke):
-                await self._clock.sleep_until(ask.until)
-                return Due(ask.key)
-            answer = await self._answer(ask, chain.lease.job.run)
-            if answer is None:
-                return None
+                has_slept = await self._naps.until(ask.until)
+            else:
+                answer = await self._answer(ask, chain.lease.job.run)
         except asyncio.CancelledError:
             chain.is_at_work = False
             await self._leave(chain)
             raise
         finally:
             chain.is_at_work = False
+        if not isinstance(ask, Invoke):
+            if has_slept:
+                return Due(ask.key)
+            await self._park_wait(chain.lease, ask)
+            return None
         if isinstance(answer, Outcome):
             return Reported(ask.key, answer, ask.started)
-        reason = WaitReason(answer.reason)
-        park = Park(answer.until, reason, ask.attempt, calls_again=True)
-        await self._ledger.park(chain.lease, park)
+        if answer is not None:
+            reason = WaitReason(answer.reason)
+            park = Park(answer.until, reason, ask.attempt, calls_again=True)
+            await self._ledger.park(chain.lease, park)
         return None
+
+    async def _park_wait(self, lease: Lease, wait: Wait) -> None:
+        """Other work is ready for the slot in which a short wait was slept."""
+        live = await self._ledger.live.get(lease.job.run)
+        run = live.state.step_run(wait.key)
+        if run is not None:
+            await self._ledger.park(lease, put_aside(wait, run))
 
     async def _leave(self, chain: _Chain) -> None:
         """A call was stopped: its run or its branch ended, or this worker stops."""
@@ -366,7 +380,8 @@ class Worker:
             if isinstance(answer, Outcome) or not self._is_short(answer):
                 return answer
             assert answer.until is not None
-            await self._clock.sleep_until(answer.until)
+            if not await self._naps.until(answer.until):
+                return answer
 
     def _is_short(self, parked: Parked) -> bool:
         if parked.until is None:
