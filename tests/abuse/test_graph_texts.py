@@ -17,10 +17,8 @@ from anew.expressions import (
 from anew.languages.dot.conditions import Names, compile_condition
 from anew.languages.dot.graph import DotDialect
 from anew.languages.dot.variables import compile_text
-from anew.program.span import Span
 from anew.values import Value
 
-PLACE = Span("graph.dot", 1, 1)
 DOCS, SPEC = Names(DotDialect.DOCS), Names(DotDialect.SPEC)
 BIG = "a" * 1_000_000
 ROWS = list(range(300_000))
@@ -35,7 +33,7 @@ class Metered(MappingScope):
 
 
 def _condition(text: str, names: Names) -> Condition:
-    compiled = compile_condition(text, names, place=PLACE)
+    compiled = compile_condition(text, names)
     assert compiled.condition is not None, compiled.problems
     return compiled.condition
 
@@ -97,7 +95,7 @@ def test_a_condition_of_spec_pays_or_is_refused(key: str, sign: str) -> None:
     ids=["or", "and", "list", "clauses", "keys"],
 )
 def test_a_long_condition_is_refused_with_its_place(text: str, names: Names) -> None:
-    compiled = compile_condition(text, names, place=PLACE)
+    compiled = compile_condition(text, names)
     assert compiled.condition is None
     assert "longer than 25,000 names, literals and signs" in compiled.problems[0].message
     assert compiled.problems[0].at > 0

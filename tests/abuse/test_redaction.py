@@ -20,6 +20,7 @@ from anew.credentials import Credential, Redactor
 from anew.engine.outcome import outcome_of
 from anew.engine.secret_texts import MASK
 from anew.tools.captured import Captured
+from tests.credentials.rings import redacted
 
 SECRETS = {
     "token": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
@@ -113,7 +114,7 @@ def in_text(redactor: Redactor, form: str) -> str:
 
 
 def in_value(redactor: Redactor, form: str) -> str:
-    found = redactor.redact_value({"a": [{"deep": f"<{form}>"}], f"key {form}": 1})
+    found = redacted(redactor, {"a": [{"deep": f"<{form}>"}], f"key {form}": 1})
     return json.dumps(found, ensure_ascii=False).replace("\\\\", "\\").replace('\\"', '"')
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 
-from anew.credentials import Keychain
+from anew.credentials import Keychain, Redactor
 from anew.credentials.providers import variable_of
+from anew.engine.outcome import Outcome, OutcomeStatus
 from anew.languages import load_text
+from anew.values import Value
 
 STEP = "workflow: [{step: start, tool: {kind: noop}}]\n"
 
@@ -25,6 +27,12 @@ def program_of(document):
     loaded = load_text(document, "test.yaml")
     assert loaded.program is not None, [f"{f.place} {f.message}" for f in loaded.findings]
     return loaded.program
+
+
+def redacted(redactor: Redactor, value: Value) -> Value:
+    """A value as an outcome of the redactor shows it outside of its data."""
+    outcome = Outcome(OutcomeStatus.OK, helpers={"value": value})
+    return redactor.redact_outcome(outcome).helpers["value"]
 
 
 def secrets_of(credentials):

@@ -8,6 +8,7 @@ from anew.credentials import Credential, Redactor
 from anew.credentials.fragments import STRETCH_CHARS_MIN
 from anew.credentials.secret_forms import forms_of
 from anew.engine.outcome import outcome_of
+from tests.credentials.rings import redacted
 
 LINES = [f"{number:02}" + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwgg" * 2 for number in range(34)]
 KEY = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n".format("\n".join(LINES))
@@ -43,7 +44,7 @@ def test_no_cut_leaves_a_long_stretch_of_a_secret(secrets, around, data):
     begin, end = data.draw(st.integers(0, len(whole))), data.draw(st.integers(0, len(whole)))
     redactor = redactor_of(*secrets)
     for text in (whole[:end], whole[begin:], whole[:end] + CUT + whole[begin:]):
-        for shown in (redactor.redact_text(text), redactor.redact_value({"a": [text]})["a"][0]):
+        for shown in (redactor.redact_text(text), redacted(redactor, {"a": [text]})["a"][0]):
             assert shown_of(secrets[0], shown) < STRETCH_CHARS_MIN
 
 
@@ -104,7 +105,7 @@ def test_data_that_was_cut_is_redacted_at_the_cut():
 
 def test_the_texts_between_references_are_redacted_too():
     value = {"$secret": [f"{TOKEN[:20]}…", {"ref": TOKEN}]}
-    assert redactor_of(TOKEN).redact_value(value) == {"$secret": ["[redacted]…", {"ref": TOKEN}]}
+    assert redacted(redactor_of(TOKEN), value) == {"$secret": ["[redacted]…", {"ref": TOKEN}]}
 
 
 def test_a_secret_that_repeats_one_letter_costs_no_more():

@@ -17,7 +17,7 @@ from anew.credentials.secret_forms import forms_of
 from anew.engine.outcome import Advice, outcome_of
 from anew.engine.secret_texts import MASK
 from anew.errors import ConfigError
-from tests.credentials.rings import STEP, keychain_of, program_of
+from tests.credentials.rings import STEP, keychain_of, program_of, redacted
 
 SECRET = 'p ä/s+s"w%rd'
 
@@ -46,7 +46,7 @@ def test_the_password_inside_an_address_is_redacted_alone_too(address):
 
 def test_a_redactor_that_knows_nothing_changes_nothing():
     value = {"a": ["b", 1, None]}
-    assert Redactor().redact_value(value) is value
+    assert redacted(Redactor(), value) is value
     assert Redactor().redact_text("text") == "text"
 
 
@@ -87,7 +87,7 @@ def test_keys_numbers_and_nested_texts_are_redacted():
     redactor = Redactor()
     redactor.learn(Credential("c", "test", {"pin": 12345678, "token": "abcdef"}))
     value = {"abcdef": [12345678, 1, {"x": "1abcdef2"}]}
-    assert redactor.redact_value(value) == {"[redacted]": ["[redacted]", 1, {"x": "1[redacted]2"}]}
+    assert redacted(redactor, value) == {"[redacted]": ["[redacted]", 1, {"x": "1[redacted]2"}]}
 
 
 def test_public_fields_are_not_redacted():
@@ -96,7 +96,7 @@ def test_public_fields_are_not_redacted():
 
 def test_short_values_are_redacted_alone_and_warned_of(caplog):
     redactor = redactor_of("abc")
-    assert redactor.redact_value(["abc", "abcd"]) == ["[redacted]", "abcd"]
+    assert redacted(redactor, ["abc", "abcd"]) == ["[redacted]", "abcd"]
     assert "c0.password has fewer than 6 characters" in caplog.text
     assert "abc" not in caplog.text
 
@@ -110,7 +110,7 @@ def test_values_that_were_replaced_stay_hidden():
 def test_references_pass_untouched():
     keyed = {"$secret": True, '$secret:[{"ref": "c0.password"}]': 1}
     reference = {"a": {"$secret": "c0.password"}, "b": keyed}
-    assert redactor_of("password").redact_value(reference) == reference
+    assert redacted(redactor_of("password"), reference) == reference
 
 
 def test_an_outcome_is_redacted_everywhere():

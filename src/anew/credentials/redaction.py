@@ -19,7 +19,7 @@ from anew.engine.outcome import Outcome
 from anew.engine.secret_texts import PART_CHARS_MIN, PLAIN, SecretForm, SecretTexts
 from anew.engine.secrets import Secrets
 from anew.errors import ConfigError
-from anew.values import Object, Value
+from anew.values import Object
 
 # A search looks for each of them, so this bounds what every outcome costs.
 REDACTED_VALUES_MAX = 10_000
@@ -63,10 +63,6 @@ class Redactor:
     def redact_text(self, text: str) -> str:
         """The text with `[redacted]` in place of each secret."""
         return self._masked(text)
-
-    def redact_value(self, value: Value) -> Value:
-        """The same for every text, key and number of a value; itself when there is nothing."""
-        return self._masked(value)
 
     def redact_outcome(self, outcome: Outcome, secrets: Secrets | None = None) -> Outcome:
         """An outcome that may enter the log.

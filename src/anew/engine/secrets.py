@@ -214,10 +214,6 @@ class Secrets:
             return Unavailable(f"the credential {name!r} has no {ref!r} any more")
         return MissingSecret([name])
 
-    def has(self, name: str) -> bool:
-        """Whether it is known if this credential exists, and what it holds."""
-        return name in self.known.values or name in self.known.absent
-
 
 def _written_key(pieces: list[str | SecretForm]) -> str:
     """A key of an object that has sealed ones; what merely looks like one is sealed too."""

@@ -153,10 +153,6 @@ def contains(container: Value, item: Value) -> bool:
     raise OperationError(f"'in' needs a list, an object or a text, found {kind(container)}")
 
 
-def lacks(container: Value, item: Value) -> bool:
-    return not contains(container, item)
-
-
 Comparing: TypeAlias = Callable[[Value, Value], bool]
 
 # Python's own operators: `Undefined` and `Words` answer them as the language asks.

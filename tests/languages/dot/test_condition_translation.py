@@ -10,7 +10,6 @@ from anew.expressions import MappingScope
 from anew.expressions import compile_condition as compile_expression
 from anew.languages.dot.conditions import Names, Topic, compile_condition, to_jinja
 from anew.languages.dot.graph import DotDialect
-from anew.program.span import NOWHERE
 from anew.values import Object, Value
 
 DOCS = Names(DotDialect.DOCS, pipeline="it's", gates=("review",))
@@ -31,9 +30,9 @@ SPEC = Names(DotDialect.SPEC, pipeline="it's", gates=("review",))
     ],
 )
 def test_a_spec_condition_in_a_docs_graph_is_translated(spec: str, docs: str) -> None:
-    [problem] = compile_condition(spec, DOCS, place=NOWHERE).problems
+    [problem] = compile_condition(spec, DOCS).problems
     assert (problem.topic, problem.fix) == (Topic.OTHER_DIALECT, docs)
-    assert compile_condition(docs, DOCS, place=NOWHERE).condition is not None
+    assert compile_condition(docs, DOCS).condition is not None
 
 
 @pytest.mark.parametrize(
@@ -50,9 +49,9 @@ def test_a_spec_condition_in_a_docs_graph_is_translated(spec: str, docs: str) ->
     ],
 )
 def test_a_docs_condition_in_a_spec_graph_is_translated(docs: str, spec: str) -> None:
-    [problem] = compile_condition(docs, SPEC, place=NOWHERE).problems
+    [problem] = compile_condition(docs, SPEC).problems
     assert (problem.topic, problem.fix) == (Topic.OTHER_DIALECT, spec)
-    assert compile_condition(spec, SPEC, place=NOWHERE).condition is not None
+    assert compile_condition(spec, SPEC).condition is not None
 
 
 @pytest.mark.parametrize(
@@ -66,23 +65,23 @@ def test_a_docs_condition_in_a_spec_graph_is_translated(docs: str, spec: str) ->
     ],
 )
 def test_what_spec_cannot_say_is_told(docs: str, reason: str) -> None:
-    [problem] = compile_condition(docs, SPEC, place=NOWHERE).problems
+    [problem] = compile_condition(docs, SPEC).problems
     assert (problem.topic, problem.fix) == (Topic.OTHER_DIALECT, None)
     assert reason in str(problem.suggestion)
 
 
 @pytest.mark.parametrize("text", ["x", "context.x", "x == '1 && 2'", "x == 'a=b'"])
 def test_a_condition_of_docs_is_not_taken_for_one_of_spec(text: str) -> None:
-    assert not compile_condition(text, DOCS, place=NOWHERE).problems
+    assert not compile_condition(text, DOCS).problems
 
 
 @pytest.mark.parametrize("text", ["x", "x='a == b'", 'x="p AND q"', "x=NOT now", "x=a > b"])
 def test_a_condition_of_spec_is_not_taken_for_one_of_docs(text: str) -> None:
-    assert not compile_condition(text, SPEC, place=NOWHERE).problems
+    assert not compile_condition(text, SPEC).problems
 
 
 def jinja_of(text: str, names: Names) -> str | None:
-    made = compile_condition(text, names, place=NOWHERE)
+    made = compile_condition(text, names)
     assert made.tree is not None, made.problems
     return to_jinja(made.tree, names).text
 
@@ -111,7 +110,7 @@ def test_an_expression_of_a_playbook_is_readable(text: str, expected: str) -> No
      "internal.retry_count.a == 1", "_goal_gates", "retryable.x", "context.status == 'a'"],
 )  # fmt: skip
 def test_what_a_playbook_cannot_say_has_a_reason(text: str) -> None:
-    made = compile_condition(text, DOCS, place=NOWHERE)
+    made = compile_condition(text, DOCS)
     assert made.tree is not None
     found = to_jinja(made.tree, DOCS)
     assert found.text is None
@@ -208,7 +207,7 @@ SCOPES = st.fixed_dictionaries(
 
 
 def agree(text: str, names: Names, scope: Object) -> None:
-    made = compile_condition(text, names, place=NOWHERE)
+    made = compile_condition(text, names)
     assert made.tree is not None, made.problems
     assert made.condition is not None
     found = to_jinja(made.tree, names)

@@ -9,27 +9,29 @@ from hypothesis import strategies as st
 from anew.expressions import MappingScope
 from anew.languages.dot.conditions import CompiledCondition, Names, Topic, compile_condition
 from anew.languages.dot.conditions.docs_grammar import parse_docs
-from anew.languages.dot.conditions.translation import written_in_docs
+from anew.languages.dot.conditions.translation import docs_literal
 from anew.languages.dot.conditions.tree import (
     All,
     AnyOf,
     Compare,
     ConditionLiteral,
+    ContextKey,
     Holds,
     Not,
+    Operand,
     Tree,
     key_of,
 )
 from anew.languages.dot.graph import DotDialect
 from anew.program.findings import Severity
-from anew.program.span import NOWHERE, Span
+from anew.program.policy import Verdict
 from anew.values import Object, Value
 
 NAMES = Names(DotDialect.DOCS, pipeline="deploy", gates=("review", "test"))
 
 
 def compiled(text: str) -> CompiledCondition:
-    return compile_condition(text, NAMES, place=NOWHERE)
+    return compile_condition(text, NAMES)
 
 
 def holds(text: str, ctx: Object | None = None, verdict: str = "success", **names: Value) -> bool:
@@ -282,10 +284,10 @@ def test_what_is_read_is_told_without_the_prefix() -> None:
 
 
 def test_a_place_is_given_inside_the_value() -> None:
-    made = compile_condition("x == 1\n  and y", NAMES, place=Span("g.dot", 4, 20))
-    [found] = made.findings(lambda _: "valid-conditions")
-    assert found.place == Span("g.dot", 5, 3)
-    assert "Did you mean 'AND'" in str(found.suggestion)
+    made = compiled("x == 1\n  and y")
+    [problem] = made.problems
+    assert made.text[problem.at :] == "and y"
+    assert "Did you mean 'AND'" in str(made.remedy_of(problem))
 
 
 @pytest.mark.parametrize(
@@ -309,8 +311,11 @@ def test_what_can_hold_for_a_failure_is_known_before_any_run(
 ) -> None:
     made = compiled(text)
     assert made.can_hold_on_failure is on_failure
-    assert made.always_on_failure is always
-    assert made.only_on_failure is only
+    assert made.reach is not None
+    worth = made.reach.by_verdict
+    assert (worth[Verdict.FAILURE] is True) is always
+    others = [worth[verdict] for verdict in Verdict if verdict is not Verdict.FAILURE]
+    assert (on_failure and all(one is False for one in others)) is only
 
 
 KEYS = st.sampled_from(["x", "y.z", "status", "error.type", "context.x", "tool.output.0"])
@@ -342,6 +347,37 @@ def without_places(tree: Tree) -> str:
     import re
 
     return re.sub(r"at=\d+", "", repr(tree))
+
+
+def written_in_docs(tree: Tree) -> str:
+    """A docs tree as docs text; parsing it gives the tree again."""
+    match tree:
+        case Compare():
+            return f"{_docs_side(tree.left)} {tree.sign} {_docs_side(tree.right)}"
+        case Holds():
+            return _docs_side(tree.operand)
+        case Not():
+            return f"NOT {_bracketed(tree.inner)}"
+        case All():
+            return " AND ".join(map(_bracketed_in_chain, tree.parts))
+        case AnyOf():
+            return " OR ".join(map(_bracketed_in_chain, tree.parts))
+
+
+def _bracketed(tree: Tree) -> str:
+    text = written_in_docs(tree)
+    return text if isinstance(tree, Holds) else f"({text})"
+
+
+def _bracketed_in_chain(tree: Tree) -> str:
+    text = written_in_docs(tree)
+    return f"({text})" if isinstance(tree, All | AnyOf) else text
+
+
+def _docs_side(side: Operand) -> str:
+    if isinstance(side, ContextKey):
+        return f"context.{side.path}" if side.is_prefixed else side.path
+    return docs_literal(side.value)
 
 
 @given(trees())

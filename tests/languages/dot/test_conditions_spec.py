@@ -11,14 +11,13 @@ from anew.languages.dot.conditions import CompiledCondition, Names, Topic, compi
 from anew.languages.dot.graph import DotDialect
 from anew.program.findings import Severity
 from anew.program.policy import Verdict
-from anew.program.span import NOWHERE
 from anew.values import Object, Value
 
 NAMES = Names(DotDialect.SPEC, pipeline="deploy", gates=("review",))
 
 
 def compiled(text: str) -> CompiledCondition:
-    return compile_condition(text, NAMES, place=NOWHERE)
+    return compile_condition(text, NAMES)
 
 
 def holds(text: str, ctx: Object | None = None, verdict: str = "success", **names: Value) -> bool:
@@ -181,8 +180,11 @@ def test_what_can_hold_for_a_failure_is_known_before_any_run(
 ) -> None:
     made = compiled(text)
     assert made.can_hold_on_failure is on_failure
-    assert made.always_on_failure is always
-    assert made.only_on_failure is only
+    assert made.reach is not None
+    worth = made.reach.by_verdict
+    assert (worth[Verdict.FAILURE] is True) is always
+    others = [worth[verdict] for verdict in Verdict if verdict is not Verdict.FAILURE]
+    assert (on_failure and all(one is False for one in others)) is only
 
 
 def test_a_success_may_go_by_another_word() -> None:

@@ -51,7 +51,7 @@ def _compiled(c: GraphCompilation, said: Attribute, names: Names) -> CompiledCon
     """Compiled once, however many edges inherit it."""
     found = c.conditions.get((said.raw, said.span))
     if found is None:
-        found = compile_condition(said.raw, names, place=c.inside(said))
+        found = compile_condition(said.raw, names)
         c.conditions[said.raw, said.span] = found
     return found
 

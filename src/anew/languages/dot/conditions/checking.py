@@ -39,18 +39,8 @@ class Reach(Struct, frozen=True):
     by_verdict: dict[Verdict, Truth]
 
     @property
-    def always_on_failure(self) -> bool:
-        return self.by_verdict[Verdict.FAILURE] is True
-
-    @property
     def can_hold_on_failure(self) -> bool:
         return self.by_verdict[Verdict.FAILURE] is not False
-
-    @property
-    def only_on_failure(self) -> bool:
-        """It can hold for a failure, and for nothing else."""
-        others = (self.by_verdict[verdict] for verdict in Verdict if verdict != Verdict.FAILURE)
-        return self.can_hold_on_failure and all(worth is False for worth in others)
 
 
 def reach_of(tree: Tree, dialect: DotDialect) -> Reach:

@@ -24,8 +24,7 @@ from anew.languages.dot.conditions.subjects import Names, reader
 from anew.languages.dot.conditions.translation import in_other_dialect, translate
 from anew.languages.dot.conditions.tree import ContextKey, Tree, keys_in, specificity
 from anew.languages.dot.graph import DotDialect
-from anew.program.findings import Finding, Severity
-from anew.program.span import Span
+from anew.program.findings import Severity
 from anew.values import Value
 
 # Enough to know a condition again, and to read a suggestion; a generated one may have 100 KB.
@@ -36,11 +35,10 @@ _MESSAGE_CHARS_MAX = 500
 class CompiledCondition(Struct, frozen=True):
     """`condition`, `tree` and `reach` are None exactly when a problem is an error.
 
-    `reads` has the keys without `context.`; `place` is where the text of the condition begins.
+    `reads` has the keys without `context.`.
     """
 
     text: str
-    place: Span
     condition: Condition | None = None
     tree: Tree | None = None
     problems: tuple[ConditionProblem, ...] = ()
@@ -52,22 +50,6 @@ class CompiledCondition(Struct, frozen=True):
     def can_hold_on_failure(self) -> bool:
         return self.reach is not None and self.reach.can_hold_on_failure
 
-    @property
-    def always_on_failure(self) -> bool:
-        return self.reach is not None and self.reach.always_on_failure
-
-    @property
-    def only_on_failure(self) -> bool:
-        return self.reach is not None and self.reach.only_on_failure
-
-    def span_of(self, problem: ConditionProblem) -> Span:
-        """Where a problem stands, as if the text had no escapes."""
-        before = self.text[: problem.at]
-        line = before.count("\n")
-        column = problem.at - (before.rfind("\n") + 1)
-        start = self.place.column if line == 0 else 1
-        return Span(self.place.file, self.place.line + line, start + column)
-
     def message_of(self, problem: ConditionProblem) -> str:
         """What is wrong, with the condition it is wrong in; a long one is only begun."""
         said = excerpt(problem.message, most=_MESSAGE_CHARS_MAX)
@@ -78,31 +60,17 @@ class CompiledCondition(Struct, frozen=True):
         remedy = problem.suggestion or written
         return None if remedy is None else excerpt(remedy, most=_MESSAGE_CHARS_MAX)
 
-    def findings(self, rule_of: Callable[[ConditionProblem], str]) -> list[Finding]:
-        """The problems as findings, under the rule the caller has for each."""
-        return [
-            Finding(
-                problem.severity,
-                rule_of(problem),
-                self.message_of(problem),
-                self.span_of(problem),
-                self.remedy_of(problem),
-            )
-            for problem in self.problems
-        ]
 
-
-def compile_condition(text: str, names: Names, *, place: Span) -> CompiledCondition:
+def compile_condition(text: str, names: Names) -> CompiledCondition:
     """The condition `text` of an edge, in the dialect of `names`."""
     try:
         tree, hints = _parsed(text, names.dialect)
     except ConditionError as error:
         problem = _of_other_dialect(text, names.dialect) or error.problem
-        return CompiledCondition(text, place, problems=(problem,))
+        return CompiledCondition(text, problems=(problem,))
     problems = (*hints, *word_problems(tree, names.dialect))
     return CompiledCondition(
         text,
-        place,
         condition=Condition(Template(text, _run(tree, names))),
         tree=tree,
         problems=problems,

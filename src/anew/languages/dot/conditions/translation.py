@@ -22,7 +22,6 @@ from anew.languages.dot.conditions.tree import (
     ContextKey,
     Holds,
     Not,
-    Operand,
     Tree,
 )
 from anew.languages.dot.graph import DotDialect
@@ -67,37 +66,6 @@ def translate(tree: Tree, to: DotDialect) -> Translation:
         return Translation(_to_docs(tree) if to is DotDialect.DOCS else _to_spec(tree))
     except _Untranslatable as error:
         return Translation(None, (str(error),))
-
-
-def written_in_docs(tree: Tree) -> str:
-    """A docs tree as docs text; parsing it gives the tree again."""
-    match tree:
-        case Compare():
-            return f"{_docs_side(tree.left)} {tree.sign} {_docs_side(tree.right)}"
-        case Holds():
-            return _docs_side(tree.operand)
-        case Not():
-            return f"NOT {_bracketed(tree.inner)}"
-        case All():
-            return " AND ".join(map(_bracketed_in_chain, tree.parts))
-        case AnyOf():
-            return " OR ".join(map(_bracketed_in_chain, tree.parts))
-
-
-def _bracketed(tree: Tree) -> str:
-    text = written_in_docs(tree)
-    return text if isinstance(tree, Holds) else f"({text})"
-
-
-def _bracketed_in_chain(tree: Tree) -> str:
-    text = written_in_docs(tree)
-    return f"({text})" if isinstance(tree, All | AnyOf) else text
-
-
-def _docs_side(side: Operand) -> str:
-    if isinstance(side, ContextKey):
-        return f"context.{side.path}" if side.is_prefixed else side.path
-    return docs_literal(side.value)
 
 
 def docs_literal(value: Value) -> str:
