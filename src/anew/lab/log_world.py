@@ -274,9 +274,8 @@ class _Reading:
 
     def _kind(self, event: e.TaskStarted) -> str:
         # A shared beginning may have steps and tasks that this program has not.
-        step = self._program.steps.get(event.step or "")
-        index = None if step is None else step.index_of.get(event.task or "")
-        return "" if step is None or index is None else step.tasks[index].kind
+        task = self._program.task_of(event.step, event.task)
+        return "" if task is None else task.kind
 
     def _as_played(self, inputs: Value) -> Value:
         """Inputs that differ by the run's id alone are the same."""

@@ -246,6 +246,12 @@ class Program(Struct, frozen=True, dict=True):
             yield from step.tasks
         yield from self.workbook.values()
 
+    def task_of(self, step: str | None, label: str | None) -> Task | None:
+        """A task of a step; None where an event names one that this program does not have."""
+        found = self.steps.get(step or "")
+        index = None if found is None else found.index_of.get(label or "")
+        return None if found is None or index is None else found.tasks[index]
+
     @cached_property
     def incoming(self) -> Mapping[str, int]:
         """How many ways lead to each step."""

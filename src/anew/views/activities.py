@@ -135,9 +135,8 @@ def _rule_text(program: Program | None, activity: Activity) -> str:
     """` (rule 2, line 31)`: which rule said so, and where it stands in the document."""
     if activity.rule is None:
         return ""
-    step = program.steps.get(activity.step) if program else None
-    index = step.index_of.get(activity.rule_task or "") if step else None
-    rules = step.tasks[index].policy.rules if step and index is not None else ()
+    task = program.task_of(activity.step, activity.rule_task) if program else None
+    rules = task.policy.rules if task else ()
     if not 1 <= activity.rule <= len(rules):
         return f" (rule {activity.rule})"
     rule = rules[activity.rule - 1]

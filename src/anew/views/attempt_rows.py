@@ -374,14 +374,13 @@ def _jump_delay(event: _Delayed) -> DelayShown | None:
 
 
 def _kind(program: Program | None, attempt: Attempt) -> str | None:
-    step = program.steps.get(attempt.step) if program else None
-    if program is None or step is None:
+    if program is None or attempt.step not in program.steps:
         return None
     if attempt.workbook is not None:
         task = program.workbook.get(attempt.workbook)
-        return task.kind if task else None
-    index = step.index_of.get(attempt.task)
-    return None if index is None else step.tasks[index].kind
+    else:
+        task = program.task_of(attempt.step, attempt.task)
+    return None if task is None else task.kind
 
 
 def _allowed(program: Program | None, attempt: Attempt) -> int | None:

@@ -259,10 +259,9 @@ def _kind(cut: Cut, event: e.TaskStarted) -> str | None:
     program = cut.old if event.seq <= cut.old_until else cut.own
     if event.workbook is not None:
         task = program.workbook.get(event.workbook)
-        return None if task is None else task.kind
-    step = program.steps.get(event.step or "")
-    kinds = [] if step is None else [task.kind for task in step.tasks if task.label == event.task]
-    return kinds[0] if kinds else None
+    else:
+        task = program.task_of(event.step, event.task)
+    return None if task is None else task.kind
 
 
 def _notes(cut: Cut) -> Iterator[str]:

@@ -262,9 +262,8 @@ class Progress:
 
     def kind_of(self, event: e.Event) -> str | None:
         """Of the event's task; None when the program is not known."""
-        step = self.program.steps.get(event.step or "") if self.program else None
-        index = step.index_of.get(event.task or "") if step else None
-        return step.tasks[index].kind if step and index is not None else None
+        task = self.program.task_of(event.step, event.task) if self.program else None
+        return None if task is None else task.kind
 
     def _step_failed(self, step: StepProgress, event: e.StepFailed) -> None:
         step.error, step.is_handled, step.verdict = event.error, event.handled, None

@@ -98,7 +98,7 @@ def rule_pairs(old: Program, new: Program) -> dict[NamedRule, NamedRule]:
     found: dict[NamedRule, NamedRule] = {}
     for name, step in old.steps.items():
         for task in step.tasks:
-            now = _task(new, name, task.label)
+            now = new.task_of(name, task.label)
             left = {} if now is None else dict(enumerate(map(_gist, now.policy.rules), 1))
             for number, rule in enumerate(task.policy.rules, 1):
                 same = next((one for one, gist in left.items() if gist == _gist(rule)), -number)
@@ -131,16 +131,10 @@ def _pairs(old: Program, new: Program) -> dict[Named, tuple[Task, Task]]:
     found = {}
     for name, step in new.steps.items():
         for task in step.tasks:
-            was = _task(old, name, task.label)
+            was = old.task_of(name, task.label)
             if was is not None:
                 found[name, task.label] = (was, task)
     return found
-
-
-def _task(program: Program, step: str, label: str) -> Task | None:
-    found = program.steps.get(step)
-    index = None if found is None else found.index_of.get(label)
-    return None if found is None or index is None else found.tasks[index]
 
 
 def _gist(rule: Rule) -> object:

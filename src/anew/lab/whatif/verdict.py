@@ -263,11 +263,10 @@ class Whatif(Struct):
 
     def _place(self, named: NamedRule) -> str | None:
         step, label, number = named
-        found = self.program.steps.get(step)
-        index = None if found is None else found.index_of.get(label)
-        if found is None or index is None or number < 0:
+        task = self.program.task_of(step, label)
+        if task is None or number < 0:
             return None
-        span = found.tasks[index].policy.rules[number - 1].span
+        span = task.policy.rules[number - 1].span
         return f"{span.file}:{span.line}"
 
     def _over_samples(self, count: Callable[[int], float]) -> Estimate:

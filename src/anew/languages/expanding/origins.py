@@ -31,8 +31,7 @@ class Origins(Struct, frozen=True):
         """A task of a step, or of the workbook when the step is empty."""
         if not step:
             return self.program.workbook.get(label)
-        found = self.program.steps.get(step)
-        return next((task for task in found.tasks if task.label == label), None) if found else None
+        return self.program.task_of(step, label)
 
     def rules(self, task: Task | None, policy: Policy) -> list[Span | None]:
         """Where each rule of a policy stands; one that was written out stands with its task."""

@@ -47,8 +47,7 @@ class Sources(Struct):
         return self.program.steps.get(name or "") if self.program is not None else None
 
     def task(self, step: str | None, label: str | None) -> Task | None:
-        found = self.step(step)
-        return next((task for task in found.tasks if task.label == label), None) if found else None
+        return self.program.task_of(step, label) if self.program is not None else None
 
     def rule(self, step: str | None, label: str | None, number: int | None) -> Rule | None:
         task = self.task(step, label)

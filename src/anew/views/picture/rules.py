@@ -83,9 +83,8 @@ def rule_of(
     """The rule an event names; its number alone where the program does not tell more."""
     if number is None:
         return None
-    found = program.steps.get(step) if program else None
-    index = found.index_of.get(task or "") if found else None
-    rules = found.tasks[index].policy.rules if found and index is not None else ()
+    found = program.task_of(step, task) if program else None
+    rules = found.policy.rules if found else ()
     if not 1 <= number <= len(rules):
         return RuleShown(number, None, None, None)
     return rule_shown(rules[number - 1], number)

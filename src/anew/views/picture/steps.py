@@ -96,9 +96,8 @@ def _node(program: Program, row: NodeShown, step: StepProgress | None) -> NodeSh
 
 def attempts_allowed(program: Program, step: str, task: str | None) -> int | None:
     """How many executions the rules of a task allow; None where only a run can tell."""
-    found = program.steps.get(step)
-    index = found.index_of.get(task or "") if found else None
-    rules = found.tasks[index].policy.rules if found and index is not None else ()
+    found = program.task_of(step, task)
+    rules = found.policy.rules if found else ()
     said = [rule.then.attempts for rule in rules if isinstance(rule.then, Retry)]
     known = [count for count in said if isinstance(count, int)]
     return max(known) if known and len(known) == len(said) else None
