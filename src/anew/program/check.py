@@ -16,7 +16,6 @@ from anew.program.policy import (
     Directive,
     Fail,
     Jump,
-    Patch,
     PatchTarget,
     Retry,
     Rule,
@@ -137,7 +136,7 @@ def _parallel_patches(step: Step) -> Iterator[Finding]:
     if step.loop is None or step.loop.mode is not LoopMode.PARALLEL:
         return
     for task in step.tasks:
-        for patch in _patches(task):
+        for patch in task.policy.all_patches:
             if patch.target is PatchTarget.CTX:
                 message = (
                     f"task {task.label!r} sets ctx.{'.'.join(patch.path)} in a parallel loop: "
@@ -157,14 +156,6 @@ def _retries_elsewhere(step: Step) -> Iterator[Finding]:
                     "a loop cannot leave it: it fails instead"
                 )
                 yield _warning("loop.retry-to", rule.then.span, message, "Remove `to`.")
-
-
-def _patches(task: Task) -> Iterator[Patch]:
-    yield from task.policy.patches
-    for rule in task.policy.rules:
-        yield from rule.patches
-        if isinstance(rule.then, Retry) and rule.then.on_exhausted is not None:
-            yield from rule.then.on_exhausted.patches
 
 
 _USE_ITER = "Use `set_iter`, or return the value and read `<step>.results` after the loop."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import ClassVar, Self, TypeAlias
 
@@ -167,6 +168,15 @@ class Policy(Struct, frozen=True):
     fail_unmatched_errors: bool = True
     patches: tuple[Patch, ...] = ()
     span: Span = NOWHERE
+
+    @property
+    def all_patches(self) -> Iterator[Patch]:
+        """Those of every outcome, then of each rule, with what it writes when attempts run out."""
+        yield from self.patches
+        for rule in self.rules:
+            yield from rule.patches
+            if isinstance(rule.then, Retry) and rule.then.on_exhausted is not None:
+                yield from rule.then.on_exhausted.patches
 
 
 NO_POLICY = Policy()

@@ -233,10 +233,5 @@ def _merged_entry(entry: Entry, other: Entry | None) -> Entry:
 
 def _ctx_keys(program: Program) -> frozenset[str]:
     """Every key of `ctx` that some rule or task sets."""
-    found: set[str] = set()
-    for task in program.tasks:
-        groups = [task.policy.patches, *(rule.patches for rule in task.policy.rules)]
-        exhausted = [getattr(rule.then, "on_exhausted", None) for rule in task.policy.rules]
-        groups += [given.patches for given in exhausted if given is not None]
-        found |= {p.path[0] for patches in groups for p in patches if p.target is PatchTarget.CTX}
-    return frozenset(found)
+    patches = (patch for task in program.tasks for patch in task.policy.all_patches)
+    return frozenset(patch.path[0] for patch in patches if patch.target is PatchTarget.CTX)

@@ -20,8 +20,8 @@ from anew.languages.playbook.words import check_event_words
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
 from anew.program.names import LOOP_NAMES, RESERVED, RETRY_WORDS
-from anew.program.policy import Patch, PatchTarget, Retry
-from anew.program.program import Dialect, Step, Task
+from anew.program.policy import PatchTarget
+from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
 # Nobody reads more findings, and looking for the place of each goes through the whole value again.
@@ -246,18 +246,9 @@ def _without_digits(name: str) -> str:
 
 
 def _iter_keys(step: Step, iterator: str) -> frozenset[str]:
-    patches = (patch for task in step.tasks for patch in _patches(task))
+    patches = (patch for task in step.tasks for patch in task.policy.all_patches)
     written = {patch.path[0] for patch in patches if patch.target is PatchTarget.ITER}
     return frozenset({iterator, "index", "parent"} | written)
-
-
-def _patches(task: Task) -> list[Patch]:
-    found = list(task.policy.patches)
-    for rule in task.policy.rules:
-        found += rule.patches
-        if isinstance(rule.then, Retry) and rule.then.on_exhausted is not None:
-            found += rule.then.on_exhausted.patches
-    return found
 
 
 def _check_path(
