@@ -32,7 +32,7 @@ from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.languages import Loaded, read_file
 from anew.languages import load as load_document
 from anew.languages import load_text as load_document_text
-from anew.program.findings import Severity
+from anew.program.findings import errors_in
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.exit_status import exit_status_of
@@ -237,7 +237,7 @@ def play_scenario(path: PathLike) -> Played:
 
 def _program(loaded: Loaded) -> Program:
     if loaded.program is None:
-        raise ProgramError([found for found in loaded.findings if found.severity is Severity.ERROR])
+        raise ProgramError(errors_in(loaded.findings))
     return loaded.program
 
 

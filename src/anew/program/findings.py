@@ -31,6 +31,14 @@ class Finding(Struct, frozen=True):
     suggestion: str | None = None
 
 
+def errors_in(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+def has_error(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
+
+
 class Suggestions(Struct):
     """Remedies for unknown names, at a bounded cost for each document."""
 

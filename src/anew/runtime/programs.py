@@ -18,7 +18,7 @@ from anew.credentials import Keychain
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
-from anew.program.findings import Severity
+from anew.program.findings import errors_in
 from anew.program.program import Program
 from anew.runtime.program_names import check_path, find_program
 from anew.runtime.single_flight import SingleFlight
@@ -82,7 +82,7 @@ def read_document(
     For the other arguments see `languages.load_text`.
     """
     loaded = load_text(source, file, dialect=dialect, files=files, extensions=extensions)
-    errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
+    errors = errors_in(loaded.findings)
     if errors or loaded.program is None:
         raise ProgramError(errors)
     text = source if isinstance(source, str) else source.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding
 from anew.values import Object
 
 
@@ -24,7 +24,3 @@ def finding_row(finding: Finding) -> Object:
 def in_file_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings by line and column; those of one place keep their order."""
     return sorted(findings, key=lambda finding: (finding.place.line, finding.place.column))
-
-
-def has_error(findings: Iterable[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)

@@ -19,7 +19,7 @@ from anew.languages.dot.prompt_files import apply_prompt_files
 from anew.languages.dot.read import ReadGraph, read_graph
 from anew.languages.dot.routes import CompiledEdge, routes_of
 from anew.languages.loaded import Loaded, ordered
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, has_error
 
 
 def load_dot(
@@ -79,7 +79,7 @@ def _checked(
 ) -> tuple[GraphCompilation, dict[str, list[CompiledEdge]]] | None:
     """What there is to compile; None when there are errors among the findings."""
     graph = read.graph
-    if graph is None or _has_errors(findings):
+    if graph is None or has_error(findings):
         return None
     findings += apply_prompt_files(graph, beside)
     graph = transformed(graph, extensions.transforms)
@@ -91,8 +91,4 @@ def _checked(
     lint(c, routes, known)
     findings += c.findings
     findings += judged(graph, extensions.rules)
-    return None if _has_errors(findings) else (c, routes)
-
-
-def _has_errors(findings: list[Finding]) -> bool:
-    return any(found.severity is Severity.ERROR for found in findings)
+    return None if has_error(findings) else (c, routes)

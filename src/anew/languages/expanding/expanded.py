@@ -17,7 +17,7 @@ from anew.languages.expanding.steps import StepWriter
 from anew.languages.playbook import load_playbook
 from anew.languages.playbook.migrate import Migrated, migrate
 from anew.languages.yaml_writer import Path, YamlWriter
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, errors_in
 from anew.program.program import FailureMode, Limits, Program
 from anew.program.span import Span
 from anew.values import Object
@@ -46,11 +46,11 @@ def expand(text: str | bytes, file: str, *, dialect: str | None = None) -> Expan
     """The expansion of a document that loads without errors; ProgramError when it does not."""
     loaded = load_text(text, file, dialect=dialect)
     if loaded.program is None:
-        raise ProgramError(_errors(loaded.findings))
+        raise ProgramError(errors_in(loaded.findings))
     canonical = _canonical(text, file, dialect)
     compiled = _compiled(canonical.text, file, text, loaded.program)
     if compiled is None:
-        raise ProgramError(_errors(canonical.findings))
+        raise ProgramError(errors_in(canonical.findings))
     notes = Annotations()
     document = _Writer(compiled, Origins(loaded.program), notes).document()
     _place_notes(canonical.findings, document, loaded.program, notes)
@@ -75,10 +75,6 @@ def _compiled(
         return None
     own = text if isinstance(text, bytes) else text.encode()
     return program if canonical.encode() == own else load_playbook(canonical, file).program
-
-
-def _errors(findings: list[Finding]) -> list[Finding]:
-    return [found for found in findings if found.severity is Severity.ERROR]
 
 
 def _canonical(text: str | bytes, file: str, dialect: str | None) -> Migrated:

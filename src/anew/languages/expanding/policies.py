@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from anew.expressions import Template
 from anew.languages.expanding.annotations import Annotations, default_of
+from anew.languages.playbook.patches import SET_NAMES
 from anew.languages.yaml_writer import Path
 from anew.program.policy import (
     Break,
@@ -32,7 +33,6 @@ from anew.program.retry import ATTEMPTS_DEFAULT, Backoff, BackoffKind, Jitter, J
 from anew.program.span import Span
 from anew.values import Object, Value
 
-_SET_NAMES = {PatchTarget.CTX: "set_ctx", PatchTarget.ITER: "set_iter"}
 _USUAL = Backoff()
 _DEFAULT_SPENT = "the default: the last error, with error.retry"
 
@@ -133,7 +133,7 @@ class PolicyWriter(Struct, frozen=True):
         found: Object = {}
         for patch in patches:
             is_plain = len(patch.path) == 1 and self.dialect is not Dialect.OUTPUT
-            key = _SET_NAMES[patch.target] if is_plain else "set"
+            key = SET_NAMES[patch.target] if is_plain else "set"
             name = patch.path[0] if is_plain else self._dotted(patch)
             found.setdefault(key, {})[name] = patch.value.source
         return found

@@ -9,6 +9,7 @@ from anew.languages.expanding.annotations import Annotations, default_of
 from anew.languages.expanding.older_policies import OLDER, write_older
 from anew.languages.expanding.origins import Origins
 from anew.languages.expanding.policies import PolicyWriter
+from anew.languages.playbook.loops import MAX_IN_FLIGHT_DEFAULT
 from anew.languages.yaml_writer import Path
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
@@ -29,7 +30,6 @@ from anew.program.program import (
 )
 from anew.values import Object, Value
 
-_MAX_IN_FLIGHT_DEFAULT = 32
 # Words that say how a task is labelled, so that a label cannot be one of them.
 _LABEL_WORDS = frozenset({"kind", "name", "tool"})
 
@@ -112,7 +112,7 @@ class StepWriter(Struct, frozen=True):
         width = loop.max_in_flight
         said = width.source if isinstance(width, Template) else width
         self.notes.remark((*path, "spec", "mode"), default_of(loop.mode, LoopMode.SEQUENTIAL))
-        usual = default_of(width, _MAX_IN_FLIGHT_DEFAULT)
+        usual = default_of(width, MAX_IN_FLIGHT_DEFAULT)
         idle = "without effect in sequence" if loop.mode is LoopMode.SEQUENTIAL else ""
         self.notes.remark((*path, "spec", "max_in_flight"), usual, idle)
         spec: Object = {"mode": loop.mode.value, "max_in_flight": said}

@@ -25,7 +25,7 @@ from anew.languages.playbook.rewording import (
 )
 from anew.languages.playbook.workload import workload_templates
 from anew.languages.rules import finding
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, errors_in
 from anew.program.policy import PatchTarget
 from anew.program.program import Program
 from anew.program.span import Span
@@ -52,7 +52,7 @@ def migrate(text: str | bytes, file: str) -> Migrated:
     compiled = compile_playbook(text, file)
     loaded = compiled.loaded
     if loaded.program is None:
-        errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
+        errors = errors_in(loaded.findings)
         return Migrated(None, errors)
     if not loaded.strict:
         return Migrated(decoded, [])
@@ -68,7 +68,7 @@ def _verified(result: str, original: str, file: str, findings: list[Finding]) ->
     if again.program is not None:
         return Migrated(result, findings)
     message = "the playbook could not be rewritten without breaking it; it was left as it is"
-    first = next(f for f in again.findings if f.severity is Severity.ERROR)
+    first = errors_in(again.findings)[0]
     kept = finding("migrate.kept", Span(file, 1, 1), message, f"After rewriting: {first.message}")
     return Migrated(original, [*findings, kept])
 

@@ -9,7 +9,9 @@ from anew.languages.playbook.compilation import Compilation, Site
 from anew.languages.playbook.keys import PATCH_KEYS
 from anew.program.policy import Patch, PatchTarget
 
-_TARGETS = {"set_ctx": PatchTarget.CTX, "set_iter": PatchTarget.ITER, "set_vars": PatchTarget.CTX}
+# The canonical key of each target.
+SET_NAMES = {PatchTarget.CTX: "set_ctx", PatchTarget.ITER: "set_iter"}
+_TARGETS = {name: target for target, name in SET_NAMES.items()} | {"set_vars": PatchTarget.CTX}
 _PREFIXES = {"ctx": PatchTarget.CTX, "iter": PatchTarget.ITER, "step": PatchTarget.CTX}
 
 

@@ -24,7 +24,7 @@ from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
 from anew.languages.rules import finding
 from anew.program.check import check_program
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, has_error
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
 from anew.program.span import NOWHERE, Span
 from anew.values import Object, merge_deep
@@ -91,7 +91,7 @@ def compile_playbook(
         findings.append(_no_document(root, file))
     # Each once: an aliased value is compiled wherever it is used.
     told = ordered(findings)
-    has_errors = any(found.severity is Severity.ERROR for found in told)
+    has_errors = has_error(told)
     loaded = Loaded(None if has_errors else program, told, ordered(c.strict))
     return CompiledPlaybook(loaded, root, canonical)
 

@@ -24,7 +24,7 @@ from anew.languages.playbook.dialect_words import (
     unchanged_words,
 )
 from anew.languages.playbook.keys import PATCH_KEYS
-from anew.languages.playbook.patches import patch_target
+from anew.languages.playbook.patches import SET_NAMES, patch_target
 from anew.languages.playbook.translate import (
     Translator,
     Untranslatable,
@@ -39,8 +39,7 @@ from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
 _NEVER_RENDERED = frozenset({"kind", "desc", "description"})
-_PLAIN_PATCHES = ("set_ctx", "set_iter")
-_SET_NAMES = {PatchTarget.CTX: "set_ctx", PatchTarget.ITER: "set_iter"}
+_PLAIN_PATCHES = frozenset(SET_NAMES.values())
 _FAIL_ON_ERROR = "{{ outcome.status == 'error' }}"
 _NODE_ID = re.compile(r"\bnode_id\b")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -335,7 +334,7 @@ def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:
 def _written(patches: _Patches, place: Span) -> Iterator[Entry]:
     for target, values in patches.items():
         if values:
-            yield made.entry(_SET_NAMES[target], made.mapping(values.values(), place), place)
+            yield made.entry(SET_NAMES[target], made.mapping(values.values(), place), place)
 
 
 def _patches(words: Rewording, entries: list[Entry]) -> _Patches:

@@ -19,7 +19,7 @@ from anew.languages.translation.comparing import differences
 from anew.languages.translation.docs_conditions import CannotSay, docs_condition
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.program_nodes import NodeWriter, join_attributes
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, errors_in
 from anew.program.kind import OutcomeSource
 from anew.program.program import Arc, FailureMode, Limits, Program, RouteMode, Step
 from anew.program.span import NOWHERE
@@ -52,7 +52,7 @@ def program_to_dot(program: Program) -> Translated:
     text = write_dot(writer.whole())
     loaded = load_dot(text, f"{program.name}.dot")
     if loaded.program is None:
-        errors = (f.message for f in loaded.findings if f.severity is Severity.ERROR)
+        errors = (found.message for found in errors_in(loaded.findings))
         message = f"the graph is a picture that cannot be run: {next(errors, '')}"
         notes.report(program.span, message, "Keep the playbook.")
     else:

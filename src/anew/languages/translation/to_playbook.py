@@ -25,7 +25,7 @@ from anew.languages.translation.findings import Differences
 from anew.languages.translation.graph_tasks import TaskWriter
 from anew.languages.translation.graph_texts import literal_value
 from anew.languages.yaml_writer import YamlWriter
-from anew.program.findings import Finding, Severity
+from anew.program.findings import errors_in
 from anew.program.policy import Verdict
 from anew.program.program import (
     Arc,
@@ -49,7 +49,7 @@ def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = Non
     """The playbook, and what it says otherwise than the graph; no text when the graph is wrong."""
     loaded = load_dot(text, file, dialect=dialect)
     if loaded.program is None:
-        return Migrated(None, _errors(loaded.findings))
+        return Migrated(None, errors_in(loaded.findings))
     beside = Beside(file, loaded.files)
     read = read_graph(text, file, dialect=DotDialect(loaded.program.dialect), beside=beside)
     assert read.graph is not None
@@ -62,14 +62,10 @@ def graph_to_playbook(text: str | bytes, file: str, *, dialect: str | None = Non
     return _verified(WRITER.document(writer.document()), file, notes, read.graph.span)
 
 
-def _errors(findings: list[Finding]) -> list[Finding]:
-    return [found for found in findings if found.severity is Severity.ERROR]
-
-
 def _verified(result: str, file: str, notes: Differences, place: Span) -> Migrated:
     again = load_playbook(result, f"{file} (as a playbook)")
     if again.program is None:
-        return Migrated(None, [*notes.found, *_errors(again.findings)])
+        return Migrated(None, [*notes.found, *errors_in(again.findings)])
     # A workload is text and has no escape; only what names the run is rendered in it.
     for path in again.program.workload_templates:
         message = f"`{'.'.join(map(str, path))}` of the graph is a text; a playbook renders it"

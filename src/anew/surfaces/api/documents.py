@@ -12,11 +12,10 @@ from msgspec import Struct
 from anew.errors import ProgramError
 from anew.languages import Loaded, load_text
 from anew.languages.limits import document_bytes_max
-from anew.program.findings import Finding
+from anew.program.findings import Finding, errors_in, has_error
 from anew.runtime.programs import Document, compiled_beside
 from anew.surfaces.api.problems import ApiError, too_large
 from anew.surfaces.api.shapes import Dialect, Name
-from anew.views.findings import has_error
 
 # What a document is called whose sender names no file; its language is told by how it begins.
 UNNAMED = "document"
@@ -49,7 +48,7 @@ class CompiledDocument(Struct, frozen=True):
     def checked(self) -> Document:
         """The document; ProgramError when it has errors."""
         if self.document is None:
-            raise ProgramError([found for found in self.findings if has_error([found])])
+            raise ProgramError(errors_in(self.findings))
         return self.document
 
 

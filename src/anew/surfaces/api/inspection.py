@@ -19,7 +19,7 @@ from anew.lab.bounds.lines import bounds_lines
 from anew.lab.cancellation import CancelCheck
 from anew.languages import load_text
 from anew.languages.dot.variables import variables_in
-from anew.program.findings import Finding
+from anew.program.findings import Finding, has_error
 from anew.program.program import Program
 from anew.runtime.program_names import find_program
 from anew.runtime.programs import Document
@@ -30,7 +30,7 @@ from anew.surfaces.api.endpoint import Endpoints, JsonResponse, log_failure
 from anew.surfaces.api.problems import ApiError
 from anew.surfaces.api.request import ApiRequest
 from anew.values import Object, Value
-from anew.views.findings import finding_row, has_error, in_file_order
+from anew.views.findings import finding_row, in_file_order
 from anew.views.graph_rows import GraphShown, graph_shown
 
 ITEMS_MAX = 1_000_000

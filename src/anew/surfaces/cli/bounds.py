@@ -12,6 +12,7 @@ from anew.errors import ConfigError
 from anew.lab.bounds import Bounds, Child, bounds_of
 from anew.lab.bounds.lines import bounds_lines
 from anew.languages import load_text
+from anew.program.findings import has_error
 from anew.program.program import Program
 from anew.runtime.child_files import read_child
 from anew.surfaces.cli import status
@@ -22,7 +23,6 @@ from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.paint import paint_for
 from anew.values import Object
-from anew.views.findings import has_error
 
 # What a child that is named by its registered name may be called as a file beside its parent.
 _ENDINGS = ("", ".yaml", ".yml", ".dot", ".gv")

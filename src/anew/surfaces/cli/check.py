@@ -10,7 +10,7 @@ from anew.errors import ConfigError
 from anew.languages import load_text
 from anew.languages.rules import finding
 from anew.program.check import check_installed
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, Severity, has_error
 from anew.program.program import Program
 from anew.program.span import Span
 from anew.surfaces.cli import status
@@ -18,7 +18,7 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import counted, counts, finding_lines
 from anew.surfaces.cli.paint import Paint, paint_for
-from anew.views.findings import finding_row, has_error, in_file_order
+from anew.views.findings import finding_row, in_file_order
 
 
 class Checked(Struct, frozen=True):

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from anew.languages.expanding.expanded import Expanded, expand
 from anew.languages.yaml_writer import Path
-from anew.program.findings import Finding
+from anew.program.findings import Finding, has_error
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.values import Object
-from anew.views.findings import finding_row, has_error, in_file_order
+from anew.views.findings import finding_row, in_file_order
 
 
 def print_expansion(

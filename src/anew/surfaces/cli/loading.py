@@ -9,13 +9,13 @@ from msgspec import Struct, field
 
 from anew.languages import Loaded, load_text
 from anew.program.check import check_installed
-from anew.program.findings import Finding, Severity
+from anew.program.findings import Finding, Severity, has_error
 from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.paint import paint_for
 from anew.values import Object, Value
-from anew.views.findings import has_error, in_file_order
+from anew.views.findings import in_file_order
 
 
 class Read(Struct, frozen=True):

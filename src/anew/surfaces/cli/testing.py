@@ -19,7 +19,7 @@ from anew.lab.expectations import UnmetExpectation
 from anew.lab.scenario import PlayedScenario, Scenario, play, read_scenario
 from anew.lab.scenario_files import document_of, golden_beside, timeline_beside
 from anew.languages import Loaded, load_text
-from anew.program.findings import Severity
+from anew.program.findings import errors_in
 from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, write_document
 from anew.surfaces.cli.processes import mapped
@@ -99,7 +99,7 @@ class Documents:
 
 
 def _refused(file: str, loaded: Loaded) -> str:
-    errors = [found for found in loaded.findings if found.severity is Severity.ERROR]
+    errors = errors_in(loaded.findings)
     first = f"{errors[0].place}: {errors[0].message}" if errors else "it has no program"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"its document has errors: {first}{more}. See `anew check {file}`"
