@@ -33,7 +33,7 @@ NOTES_TOLD_MAX = 50
 _AT_WORK = frozenset({StepRunStatus.EXECUTING, StepRunStatus.READY})
 
 
-class Reused(Struct, frozen=True):
+class ReusedRow(Struct, frozen=True):
     """What is kept of a step: visits that ended, and executions whose outcomes are in the log."""
 
     step: str
@@ -41,7 +41,7 @@ class Reused(Struct, frozen=True):
     executions: int
 
 
-class Again(Struct, frozen=True):
+class AgainRow(Struct, frozen=True):
     """A step-run, or a token, that is live where the log is cut, and what it does next."""
 
     step: str
@@ -51,7 +51,7 @@ class Again(Struct, frozen=True):
     does: str
 
 
-class Undone(Struct, frozen=True):
+class UndoneRow(Struct, frozen=True):
     """What the old run executed after the cut: the new one probably does so too."""
 
     step: str
@@ -80,9 +80,9 @@ class Preview(Struct, frozen=True):
     run: str
     at: int
     asked: int
-    reused: list[Reused]
-    again: list[Again]
-    undone: list[Undone]
+    reused: list[ReusedRow]
+    again: list[AgainRow]
+    undone: list[UndoneRow]
     effects: list[Effect]
     more_effects: int
     notes: list[str]
@@ -156,7 +156,7 @@ def misfit_row(found: Misfit) -> Object:
     }
 
 
-def _reused(shared: Iterable[e.Event]) -> list[Reused]:
+def _reused(shared: Iterable[e.Event]) -> list[ReusedRow]:
     visits: Counter[str] = Counter()
     executions: Counter[str] = Counter()
     for event in shared:
@@ -164,15 +164,17 @@ def _reused(shared: Iterable[e.Event]) -> list[Reused]:
             visits[event.step or ""] += 1
         elif isinstance(event, e.TaskProcessed):
             executions[event.step or ""] += 1
-    return [Reused(step, visits[step], executions[step]) for step in {**executions, **visits}]
+    return [ReusedRow(step, visits[step], executions[step]) for step in {**executions, **visits}]
 
 
-def _again(cut: Cut) -> list[Again]:
+def _again(cut: Cut) -> list[AgainRow]:
     found = [
-        Again(run.key.step, run.key.visit, run.key.iteration, run.task, _next_of(run))
+        AgainRow(run.key.step, run.key.visit, run.key.iteration, run.task, _next_of(run))
         for run in cut.state.live_step_runs()
     ]
-    found += [Again(token.step, None, None, None, "starts") for token in cut.state.tokens.values()]
+    found += [
+        AgainRow(token.step, None, None, None, "starts") for token in cut.state.tokens.values()
+    ]
     return found[:AGAIN_TOLD_MAX]
 
 
@@ -210,11 +212,11 @@ def _decided(run: StepRun) -> str:
             assert_never(other)
 
 
-def _undone(later: Iterable[e.Event]) -> list[Undone]:
+def _undone(later: Iterable[e.Event]) -> list[UndoneRow]:
     started = Counter(
         (event.step or "", event.task or "") for event in later if isinstance(event, e.TaskStarted)
     )
-    return [Undone(step, task, times) for (step, task), times in started.items()]
+    return [UndoneRow(step, task, times) for (step, task), times in started.items()]
 
 
 def _effects(cut: Cut) -> list[Effect]:

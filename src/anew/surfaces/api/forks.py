@@ -35,7 +35,7 @@ from anew.surfaces.api.shapes import (
     StartedRun,
 )
 from anew.values import Object
-from anew.views.forking import misfit_row, preview_row
+from anew.views.forking import AgainRow, ReusedRow, UndoneRow, misfit_row, preview_row
 
 ENDPOINTS = Endpoints("actions")
 _KEY = {IDEMPOTENCY_KEY: "the same as `key`"}
@@ -59,26 +59,6 @@ class RunForkRequest(RunStartRequest, forbid_unknown_fields=True):
     visit: Sequence | None = None
     cancel: bool = False
     dry_run: bool = False
-
-
-class ReusedRow(Struct):
-    step: str
-    visits: int
-    executions: int
-
-
-class AgainRow(Struct):
-    step: str
-    visit: int | None
-    iteration: int | None
-    task: str | None
-    does: str
-
-
-class UndoneRow(Struct):
-    step: str
-    task: str
-    executions: int
 
 
 class EffectRow(Struct):

@@ -21,7 +21,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
 from anew.values import Object
 from anew.views.effects import CallKey
-from anew.views.forking import Again, Effect, Preview, preview_row
+from anew.views.forking import AgainRow, Effect, Preview, preview_row
 from anew.views.wording import counted
 
 _KEYS = {
@@ -102,7 +102,7 @@ def _kept(step: str, visits: int, executions: int) -> str:
     return f"{step}: {', '.join([*ended, counted(executions, 'execution')])}"
 
 
-def _goes_on(one: Again) -> str:
+def _goes_on(one: AgainRow) -> str:
     place = one.step if one.iteration is None else f"{one.step}[{one.iteration}]"
     return f"{place} {one.does}"
 
