@@ -1,17 +1,19 @@
-"""What every test shares: a home folder, how hard property tests try, and which helpers tell what
-they found.
+"""What every test shares: a home folder, how hard property tests try, which helpers tell what they
+found, and in which order tests run.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import suites
+from tests import ordering, suites
 from tests.abuse.tally import Tally
 
 # Lets a failing case of the contract say what it found. Here, before anything imports it.
@@ -34,10 +36,27 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Tally(), "abuse")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Before pytest leaves out what `-m` does not ask for."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Tests and their modules stay to the end: looking for garbage among them takes half the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Before pytest leaves out what `-m` does not ask for; the order is made of what remains."""
     suites.assign(items)
+    yield
+    processes = getattr(config, "workerinput", {}).get("workercount")
+    if processes is not None:
+        items[:] = ordering.arranged(items, processes)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -48,4 +67,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_unconfigure() -> None:
+    gc.unfreeze()
     shutil.rmtree(_HOME, ignore_errors=True)

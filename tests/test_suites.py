@@ -37,7 +37,8 @@ def recipe(target: str) -> str:
 
 
 def test_what_one_suite_leaves_out_is_what_the_other_has() -> None:
-    assert recipe("test").endswith('\t$(PYTEST) -m "not long"\n')
+    assert recipe("test").endswith(" test-daily check check-page\n")
+    assert recipe("test-daily") == '\t+$(PYTEST) -m "not long"\n'
     assert recipe("test-long") == "\t$(PYTEST) -m long\n"
     calls = [x for x in (ROOT / ".ci/run").read_text().splitlines() if "make test" in x]
     assert calls == ["make test", "exec make test-long"]
