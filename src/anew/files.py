@@ -6,6 +6,7 @@ to it then, nobody ever finds. Knows names, inodes and modes. Does not know what
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
@@ -216,3 +217,13 @@ def make_private_file(path: Path) -> None:
         refuse_strangers(str(path))
         if not path.exists():
             os.close(open_private(path))
+
+
+def read_regular(path: str | Path, most: int) -> bytes:
+    """Up to `most` bytes of a file that somebody named; OSError for what is no plain file."""
+    # Opening a pipe waits for someone to write into it, unless one says not to.
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(opened, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file")
+        return stream.read(most)

@@ -6,7 +6,7 @@ crash, then with the same idempotency key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -39,6 +39,18 @@ def _nothing() -> None:
     """The call's time began when it was made."""
 
 
+class RefusedText(Exception):
+    """A text of a call cannot be rendered; `error` is what the call comes to."""
+
+    def __init__(self, error: Object) -> None:
+        super().__init__(str(error.get("message")))
+        self.error = error
+
+
+async def _as_it_is(text: str) -> str:
+    return text
+
+
 class Call(Struct, frozen=True):
     """One execution of a task.
 
@@ -48,7 +60,8 @@ class Call(Struct, frozen=True):
     `folder` is where the document's relative files are found, `scratch` a folder of this run.
     A call that is stopped puts what it printed so far into `printed`, by stream. A tool whose calls
     wait for one another says `begins()` when a call's own time begins. `skipped_at` is when someone
-    ended the wait of a call that was parked until a moment: it is not to be parked again.
+    ended the wait of a call that was parked until a moment: it is not to be parked again. `render`
+    renders a text that was not known before the call; what it raises, a tool lets through.
     """
 
     kind: str
@@ -62,6 +75,7 @@ class Call(Struct, frozen=True):
     printed: Object = field(default_factory=dict)
     begins: Callable[[], None] = _nothing
     skipped_at: int | None = None
+    render: Callable[[str], Awaitable[str]] = _as_it_is
 
 
 class Parked(Struct, frozen=True):

@@ -104,6 +104,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("tool.kind", WORKFLOW + "  tool:\n    kind: htp\n", 4, 11),
     ("tool.input-missing", WORKFLOW + "  tool:\n  - t:\n      kind: http\n", 4, 5),
     ("tool.input-twice", WORKFLOW + "  tool: {kind: http, url: a, endpoint: b}\n", 3, 30),
+    ("script.source", WORKFLOW + "  tool: {kind: python, script: {uri: a}}\n", 3, 24),
     ("tool.timeout", TASK + "      spec: {timeout: soon}\n", 6, 23),
     ("task.duplicate", TASK + "  - t: {kind: noop}\n", 6, 5),
     ("policy.shape", TASK + "      spec:\n        policy:\n          on_unmatched: fail\n", 7, 9),
@@ -221,6 +222,12 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
     ("strict.save", WORKFLOW + "  save: {storage: event}\n", 3, 3),
     ("strict.workbook", "workbook:\n- {name: w, kind: noop}\n" + WORKFLOW, 2, 1),
     ("strict.workbook", "workbook:\n- w: {kind: noop}\n" + WORKFLOW, 2, 1),
+    (
+        "strict.script",
+        WORKFLOW + "  tool: {kind: python, script: {uri: a.py, source: {type: file}}}\n",
+        3,
+        24,
+    ),
     ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
     ("strict.step-when", WORKFLOW + "  when: ctx.x\n", 3, 3),
     ("strict.vars", "vars: {x: 1}\n" + WORKFLOW, 1, 1),
@@ -257,7 +264,7 @@ def test_every_finding_comes_with_a_remedy(text: str | bytes) -> None:
 
 def test_every_rule_has_a_minimal_document_and_a_summary() -> None:
     tested = {case[0] for case in CASES} | {case[0] for case in STRICT_CASES}
-    elsewhere = ("migrate.", "file.", "language.", "tool.extra")
+    elsewhere = ("migrate.", "file.", "language.", "tool.extra", "script.missing")
     playbook_rules = RULES.keys() - DOT_RULES.keys()
     assert tested == {rule for rule in playbook_rules if not rule.startswith(elsewhere)}
     assert all(rule.summary.endswith(".") for rule in RULES.values())

@@ -149,7 +149,7 @@ def test_every_word_of_a_row_is_one_of_its_inputs() -> None:
         known = kind.inputs.keys() | {"auth", "args"}
         groups = {name for group in (*kind.required, *kind.choices) for name in group}
         sets = kind.texts | kind.verbatim | kind.sql | kind.shell | kind.words
-        single = {kind.path, kind.method, kind.save, *kind.save_inputs} - {None}
+        single = {*kind.paths, kind.method, kind.save, kind.script_for, *kind.save_inputs} - {None}
         named = {*(kind.target.inputs if kind.target else ()), *kind.aliases.values()}
         assert groups | sets | single | named <= known, kind.name
         assert kind.title, kind.name

@@ -117,10 +117,19 @@ def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
 def auths_of_tasks(program: Program) -> Iterator[Value]:
     """Each `auth` that says outright which credential it means; templates are not known yet."""
     for task in program.tasks:
-        said = task.inputs.source
-        auth = said.get("auth") if isinstance(said, Mapping) else None
-        if isinstance(auth, (str, dict)) and auth:
-            yield from (each for each in _alone(auth) if "{{" not in str(each))
+        for auth in _auths_in(task.inputs.source):
+            if isinstance(auth, (str, dict)) and auth:
+                yield from (each for each in _alone(auth) if "{{" not in str(each))
+
+
+def _auths_in(inputs: object) -> Iterator[Value]:
+    """Of a task, and of the source of its script."""
+    if isinstance(inputs, Mapping):
+        yield inputs.get("auth")
+        script = inputs.get("script")
+        source = script.get("source") if isinstance(script, Mapping) else None
+        if isinstance(source, Mapping):
+            yield source.get("auth") or source.get("credential")
 
 
 def _alone(auth: Value) -> list[Value]:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from anew.program.findings import Finding
 from anew.program.program import Program
+from anew.program.span import Span
 
 
 class Loaded(Struct, frozen=True):
@@ -15,6 +16,7 @@ class Loaded(Struct, frozen=True):
 
     `strict` are the findings of strict mode, which are not among `findings`. What the program was
     made of besides the document: `files` that it names, by name, and the `dialect` someone chose.
+    `scripts` are the files that its tasks read when they are called, and where they are named.
     """
 
     program: Program | None
@@ -22,6 +24,7 @@ class Loaded(Struct, frozen=True):
     strict: list[Finding] = field(default_factory=list)
     files: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
+    scripts: tuple[tuple[str, Span], ...] = ()
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:

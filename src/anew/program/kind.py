@@ -115,7 +115,8 @@ class Kind(Struct, frozen=True):
     is_open: bool = False  # takes any input
     texts: frozenset[str] = frozenset()  # inputs that are one text
     verbatim: frozenset[str] = frozenset()  # inputs that are never rendered
-    path: str | None = None  # the input that is a path on the worker's machine
+    paths: tuple[str, ...] = ()  # inputs that are paths on the worker's machine
+    script_for: str | None = None  # the input whose text `script` may bring
     timeout_seconds: float | None = None
     timeout_phases: Mapping[str, str] = field(default_factory=dict)
 

@@ -26,7 +26,14 @@ ENTRY_POINT_GROUP = "anew.tools"
 # The words of an agent's input `fidelity`: how much of the run so far it is given.
 FIDELITIES = ("full", "truncate", "compact", "summary:low", "summary:medium", "summary:high")
 
+# Packages bring texts of scripts from elsewhere under this group, by the type of their source.
+SCRIPT_ENTRY_POINT_GROUP = "anew.scripts"
+
 _ARGS = "Arguments, by name."
+_SCRIPT = (
+    "A file with the text, next to the document; or `{uri, source: {type: …}}` for one from "
+    "elsewhere."
+)
 _HTTP = Helper(
     "http",
     "`status` and `headers` (names in lower case)",
@@ -45,16 +52,20 @@ _SQL = Kind(
     "",
     inputs={
         "command": "One statement or a list of them. Values belong into `params`.",
+        "script": _SCRIPT,
         "params": "Values that are bound, never spliced into the text.",
         "transaction": "false: every statement commits separately. Default true.",
         "database": "A database file, relative to the document; a file of the run unless given.",
     },
     aliases=dict.fromkeys("commands cmd cmds query queries sql".split(), "command"),
-    required=(("command",),),
+    required=(("command", "script"),),
+    choices=(("command", "script"),),
+    paths=("script",),
+    script_for="command",
     timeout_seconds=60.0,
     sql=_words("command"),
     save="params",
-    effect=("{command}",),
+    effect=("script {script}", "{command}"),
 )
 
 _FILE = Target(TargetForm.DATABASE, ("auth", "database"), "a file of the run")
@@ -111,14 +122,15 @@ _TABLE = (
         inputs={
             "code": "The code. `main(…)` is called with the arguments; what it returns is the "
             "result.",
-            "script": "A file with the code, next to the document.",
+            "script": _SCRIPT,
             "args": _ARGS,
         },
         required=(("code", "script"),),
         choices=(("code", "script"),),
-        texts=_words("code script"),
-        verbatim=_words("code script"),
-        path="script",
+        texts=_words("code"),
+        verbatim=_words("code"),
+        paths=("script",),
+        script_for="code",
         timeout_seconds=600.0,
         tool="anew.tools.python.tool:PythonTool",
         is_sandboxed=True,
@@ -154,7 +166,7 @@ _TABLE = (
         _SQL,
         name="duckdb",
         title="Runs SQL statements on DuckDB, in one transaction.",
-        path="database",
+        paths=("script", "database"),
         tool="anew.tools.duckdb:DuckdbTool",
         # It gives moments with a time zone by way of pytz.
         extra=Extra("duckdb", ("duckdb", "pytz")),
@@ -168,7 +180,7 @@ _TABLE = (
         _SQL,
         name="sqlite",
         title="Runs SQL statements on SQLite, in one transaction.",
-        path="database",
+        paths=("script", "database"),
         tool="anew.tools.sqlite:SqliteTool",
         has_own_file=True,
         target=_FILE,
@@ -186,7 +198,7 @@ _TABLE = (
         },
         aliases=dict.fromkeys("cmd cmds commands".split(), "command"),
         required=(("command",),),
-        path="cwd",
+        paths=("cwd",),
         timeout_seconds=600.0,
         tool="anew.tools.shell:ShellTool",
         is_sandboxed=True,
@@ -250,7 +262,7 @@ _TABLE = (
         required=(("path", "file"),),
         choices=(("path", "file"),),
         texts=_words("path file"),
-        path="file",
+        paths=("file",),
         effect=("starts a child run of {path}", "starts a child run of {file}"),
         target=Target(TargetForm.DOCUMENT, ("file", "path")),
     ),
@@ -393,10 +405,19 @@ def missing_extra(name: str) -> Extra | None:
     return extra if any(find_spec(module) is None for module in extra.modules) else None
 
 
-@cache
 def installed_kinds() -> frozenset[str]:
     """Names that installed packages register under `anew.tools`."""
+    return _registered(ENTRY_POINT_GROUP)
+
+
+def installed_script_sources() -> frozenset[str]:
+    """Types of sources that installed packages register under `anew.scripts`."""
+    return _registered(SCRIPT_ENTRY_POINT_GROUP)
+
+
+@cache
+def _registered(group: str) -> frozenset[str]:
     # Slow to import and needed by almost no document.
     from importlib.metadata import entry_points  # noqa: PLC0415
 
-    return frozenset(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+    return frozenset(point.name for point in entry_points(group=group))

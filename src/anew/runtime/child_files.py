@@ -6,11 +6,10 @@ may block, and is for a thread. Knows nothing of runs.
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from anew.errors import ConfigError, ProgramError
+from anew.files import read_regular
 from anew.languages.limits import document_bytes_max
 
 
@@ -31,12 +30,7 @@ def read_child(folder: Path, file: str, *, is_confined: bool) -> bytes:
 
 def _regular(path: Path) -> bytes:
     most = document_bytes_max()
-    # Opening a pipe waits for someone to write into it, unless one says not to.
-    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(opened, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise _unreadable(path, "it is not a file")
-        data = stream.read(most + 1)
+    data = read_regular(path, most + 1)
     if len(data) > most:
         raise _unreadable(path, f"it is larger than {most:,} bytes")
     return data

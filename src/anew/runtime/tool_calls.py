@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import random
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,18 +18,22 @@ from msgspec.structs import replace
 
 from anew.clock import Clock
 from anew.credentials import Keychain, MissingCredential
+from anew.engine.late_texts import late_text
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.pipeline import Invoke
-from anew.engine.secrets import Secrets
+from anew.engine.record import Moment
+from anew.engine.render import Rejected
+from anew.engine.secrets import MissingSecret, Secrets
+from anew.engine.state import RunState
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError, EngineBug
 from anew.program.kinds import kind_named
 from anew.program.program import Program
 from anew.runtime.toolbox import Toolbox
 from anew.store import StoreError
-from anew.tool import Answer, AttemptRef, Call, Parked, Timeout, Tool
-from anew.values import Object
+from anew.tool import Answer, AttemptRef, Call, Parked, RefusedText, Timeout, Tool
+from anew.values import Object, json_text
 
 # What the machine or the worker lacks at the moment, by what helps. It is no fault of the author's,
 # and another worker, or this one a little later, may well have it.
@@ -40,13 +46,14 @@ _SCARCE = {
 
 
 class CallSite(Struct, frozen=True):
-    """Where a run's calls happen: its name, and the folders its tools may use."""
+    """Where a run's calls happen: its name, the folders its tools may use, and how it stands."""
 
     run: str
     program: Program
     folder: Path
     scratch: Path
     secrets: Secrets | None = None
+    state: RunState | None = None
 
 
 class _Limit(Struct):
@@ -81,6 +88,8 @@ class ToolCaller(Struct, frozen=True, eq=False):
             answer = outcome_of(error={"kind": "reference", "message": str(missing)})
         except ConfigError as refused:
             answer = outcome_of(error={"kind": "config", "message": str(refused)})
+        except RefusedText as refused:
+            answer = outcome_of(error=refused.error)
         except Exception as error:
             answer = outcome_of(error=_failure(ask.tool.kind, error))
         if not isinstance(answer, Outcome):
@@ -108,6 +117,8 @@ class ToolCaller(Struct, frozen=True, eq=False):
             scratch=site.scratch,
             skipped_at=ask.skipped_at,
         )
+        if "script" in call.inputs and site.state is not None:
+            call = replace(call, render=partial(self._rendered, ask, site, site.state))
         end = self._end(ask, timeout)
         if end is None:
             return await tool.call(call)
@@ -157,7 +168,36 @@ class ToolCaller(Struct, frozen=True, eq=False):
         if auth is not None:
             data = await self.keychain.auth_data(auth, site.program, folder=site.folder)
             given = {**given, "auth": data}
-        return given
+        script = given.get("script")
+        return given if not isinstance(script, dict) else await self._with_source(given, site)
+
+    async def _with_source(self, given: Object, site: CallSite) -> Object:
+        """The inputs with the credential that the source of their script names."""
+        script: Object = given["script"]
+        source = script.get("source")
+        if not isinstance(source, dict):
+            return given
+        named = source.get("auth") or source.get("credential")
+        if not named:
+            return given
+        data = await self.keychain.auth_data(named, site.program, folder=site.folder)
+        return {**given, "script": {**script, "source": {**source, "auth": data}}}
+
+    async def _rendered(self, ask: Invoke, site: CallSite, state: RunState, text: str) -> str:
+        """A text that was not known when the inputs were rendered; RefusedText if it cannot be."""
+        secrets = site.secrets
+        while True:
+            moment = Moment(self.clock.now(), random.random, secrets)
+            try:
+                sealed = late_text(site.program, state, ask, text, moment)
+            except MissingSecret as missing:
+                self.keychain.learn(site.program, missing)  # then it is had or known to be absent
+                secrets = await self.keychain.secrets_for(site.program, folder=site.folder)
+            except Rejected as rejected:
+                raise RefusedText(rejected.error) from None
+            else:
+                opened = await self.keychain.open(sealed, site.program, folder=site.folder)
+                return opened if isinstance(opened, str) else json_text(opened)
 
     def _end(self, ask: Invoke, timeout: Timeout) -> int | None:
         """When the call must have ended: by the attempt's own limit, or by the step's deadline."""

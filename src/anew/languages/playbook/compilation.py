@@ -84,7 +84,8 @@ class Compilation(Struct):
     `guessed_targets` are the steps that misspelt arcs probably mean; `lost_loops` those whose loop
     was reported and left out; `has_lost_routes`: it is not known where some arc leads.
     `uses_policy`: some task has `spec.policy`. `steps` are the names of all steps, known before the
-    first of them is compiled. `kinds` are tools that code brings.
+    first of them is compiled. `kinds` are tools that code brings. `scripts` are files that tasks
+    read when they are called.
     """
 
     file: str
@@ -92,6 +93,7 @@ class Compilation(Struct):
     strict: list[Finding] = field(default_factory=list)
     reads: list[NameRead] = field(default_factory=list)
     shell_texts: list[ShellText] = field(default_factory=list)
+    scripts: list[tuple[str, Span]] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
     guessed_targets: set[str] = field(default_factory=set)
     lost_loops: set[str] = field(default_factory=set)

@@ -29,6 +29,7 @@ def gather_inputs(
     _check_values(c, kind, inputs)
     _warn_sql(c, kind, inputs)
     _note_shell_texts(c, kind, inputs)
+    _note_script(c, kind, inputs.get("script"))
     _check_by_source(c, kind, inputs)
     return inputs
 
@@ -160,6 +161,16 @@ def _note_shell_texts(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -
         if any(_has_template(scalar) for scalar in scalars(node)):
             is_words = name in kind.words and isinstance(node, ListNode)
             c.shell_texts.append(ShellText(node, c.step, is_words))
+
+
+def _note_script(c: Compilation, kind: Kind, script: Entry | None) -> None:
+    """Whether the file is there is for those to say who have a disk to look at."""
+    if script is None or kind.script_for is None or not isinstance(script.node, ScalarNode):
+        return
+    if is_null(script.node) or "://" in script.node.text:
+        return
+    if not _has_template(script.node):
+        c.scripts.append((script.node.text, script.node.span))
 
 
 def _has_template(node: ScalarNode) -> bool:

@@ -91,8 +91,9 @@ def compile_playbook(
         findings.append(_no_document(root, file))
     # Each once: an aliased value is compiled wherever it is used.
     told = ordered(findings)
-    has_errors = has_error(told)
-    loaded = Loaded(None if has_errors else program, told, ordered(c.strict))
+    loaded = Loaded(
+        None if has_error(told) else program, told, ordered(c.strict), scripts=tuple(c.scripts)
+    )
     return CompiledPlaybook(loaded, root, canonical)
 
 

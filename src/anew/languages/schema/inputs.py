@@ -30,6 +30,22 @@ _SHAPES: Mapping[tuple[OutcomeSource, str], Schema] = {
     (OutcomeSource.PERSON, "timeout"): {"anyOf": [*_LATER, SECONDS_ABOVE_0]},
     (OutcomeSource.PERSON, "timeout_action"): {"anyOf": [word(TimeoutAction), *_LATER]},
 }
+_SCRIPT: Schema = {
+    "anyOf": [
+        _SCALAR,
+        {
+            "type": "object",
+            "properties": {
+                "uri": said("Where it is, as its source names it.", ANYTHING),
+                "source": said(
+                    "`type` is file, inline, http, or one of a package.",
+                    {"type": "object", "required": ["type"]},
+                ),
+            },
+            "required": ["source"],
+        },
+    ]
+}
 
 
 def input_shapes(kind: Kind) -> dict[str, Schema]:
@@ -47,6 +63,8 @@ def _shape(kind: Kind, name: str) -> Schema:
     special = _SHAPES.get((kind.outcome_from, name))
     if special is not None:
         return special
+    if name == "script" and kind.script_for is not None:
+        return _SCRIPT
     return _SCALAR if name in kind.texts else ANYTHING
 
 

@@ -18,6 +18,7 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import counted, counts, finding_lines
 from anew.surfaces.cli.paint import Paint, paint_for
+from anew.surfaces.cli.script_files import missing_scripts
 from anew.views.findings import finding_row, in_file_order
 
 
@@ -105,6 +106,7 @@ def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
     findings = list(loaded.findings)
     if loaded.program is not None:
         findings += check_installed(loaded.program)
+    findings += missing_scripts(loaded, name)
     return Checked(name, document, loaded.program, findings, list(loaded.strict) if strict else [])
 
 

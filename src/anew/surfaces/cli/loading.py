@@ -14,6 +14,7 @@ from anew.program.program import Program
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.paint import paint_for
+from anew.surfaces.cli.script_files import missing_scripts
 from anew.values import Object, Value
 from anew.views.findings import in_file_order
 
@@ -54,6 +55,7 @@ def program_in(document: Compiled, workload: Object, *, runs_here: bool = False)
     told = [found for found in loaded.findings if found.severity is not Severity.INFO]
     if runs_here and loaded.program is not None:
         told += check_installed(loaded.program, Severity.ERROR)
+        told += missing_scripts(loaded, loaded.program.span.file)
     findings = in_file_order(found for found in told if not _is_given(found, workload))
     for line in finding_lines(findings, source, paint_for(sys.stderr)):
         print(line, file=sys.stderr)

@@ -39,12 +39,14 @@ def warn_of_files(program: Program, file: str, place: str | None) -> None:
 
 def _named_files(program: Program) -> Iterator[str]:
     for task in program.tasks:
-        said = _path_of(task)
-        if said is not None and "{{" not in said and not os.path.isabs(said):
+        for said in _paths_of(task):
+            if "{{" not in said and not os.path.isabs(said):
+                yield said
+
+
+def _paths_of(task: Task) -> Iterator[str]:
+    inputs = task.inputs.source
+    for name in kind_named(task.kind).paths if isinstance(inputs, dict) else ():
+        said = inputs.get(name)
+        if isinstance(said, str) and said != ":memory:":
             yield said
-
-
-def _path_of(task: Task) -> str | None:
-    inputs, name = task.inputs.source, kind_named(task.kind).path
-    said = inputs.get(name) if name is not None and isinstance(inputs, dict) else None
-    return said if isinstance(said, str) and said != ":memory:" else None

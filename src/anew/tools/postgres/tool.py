@@ -19,8 +19,9 @@ from anew.tools.postgres.credential import conninfo_of
 from anew.tools.postgres.failures import running_failure
 from anew.tools.postgres.statements import BoundStatement, bind, statements_of
 from anew.tools.postgres.streaming import StreamCursor, rows_like, stream_rows
+from anew.tools.scripts import ScriptFailure, Scripts
 from anew.tools.sql.failure import SqlFailure, wrong_input
-from anew.tools.sql.request import SqlRequest, Supply, request_of
+from anew.tools.sql.request import SqlRequest, Supply, request_of, with_script
 from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows, StatementResults
 
 
@@ -31,10 +32,11 @@ class PostgresTool:
 
     def __init__(self) -> None:
         self._connections = Connections()
+        self._scripts = Scripts()
 
     async def call(self, call: Call) -> Outcome:
         try:
-            request = request_of(call.inputs)
+            request = request_of(await with_script(self._scripts, call))
             conninfo = conninfo_of(call.inputs.get("auth"), call.inputs.get("database"))
             bound = _bound(request)
             async with self._connections.lend(
@@ -43,10 +45,13 @@ class PostgresTool:
                 results = await _run_all(connection, request, bound)
         except SqlFailure as failure:
             return failure.outcome()
+        except ScriptFailure as failure:
+            return failure.outcome
         return outcome_of(results.result())
 
     async def close(self) -> None:
         await self._connections.close()
+        await self._scripts.close()
 
 
 def _bound(request: SqlRequest) -> list[BoundStatement]:

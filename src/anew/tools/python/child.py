@@ -134,8 +134,8 @@ def _ran(call: dict[str, Any], surroundings: ProcessState) -> dict[str, Any]:
     folder, filename = call["folder"], ""
     code, script = call.get("code"), call.get("script")
     try:
-        surroundings.enter(folder, script or "")
-        program, filename = load(code, script, task=call["given"]["_task"], folder=folder)
+        surroundings.enter(folder, script["name"] if script else "")
+        program, filename = load(code, script, task=call["given"]["_task"])
         result = run(program, filename=filename, args=call["args"], given=call["given"])
         return {"result": plain(result)}
     except NotPlain as problem:

@@ -35,15 +35,22 @@ _KINDS = {
 class InvalidCode(Exception):
     """The task cannot be run as it is written; the text is for its author."""
 
-    def __init__(self, message: str, *, code: str | None = None, where: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        where: str | None = None,
+        kind: str = "config",
+    ) -> None:
         super().__init__(message)
-        self.code, self.where = code, where
+        self.code, self.where, self.kind = code, where, kind
 
 
 def failure_of(problem: BaseException, *, filename: str, folder: str) -> dict[str, Any]:
     """The `error` and the `py` helper for an exception that left the author's code."""
     if isinstance(problem, InvalidCode):
-        name, kind, where = problem.code, "config", problem.where
+        name, kind, where = problem.code, problem.kind, problem.where
     else:
         name, kind = type(problem).__name__, kind_of(problem)
         where = _where(problem.__traceback__, filename, folder)

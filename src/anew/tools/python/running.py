@@ -9,15 +9,11 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypedDict
 
 from anew.tools.python.failures import InvalidCode
 from anew.tools.python.source import BODY, CompiledCode, compiled
-
-# Code is written by hand; more is a data file that was named by mistake.
-SCRIPT_BYTES_MAX = 1 << 22
 
 # Code that defines `main` is not also run as a script: its guarded last lines would call it twice.
 _NAME_WITH_MAIN = "anew_task"
@@ -25,13 +21,23 @@ MODULE_NAMES = ("__main__", _NAME_WITH_MAIN)
 _UNSET = object()
 
 
-def load(
-    code: str | None, script: str | None, *, task: str, folder: str
-) -> tuple[CompiledCode, str]:
-    """The compiled code and its file name in tracebacks; InvalidCode when there is no such code."""
+class CodeFile(TypedDict):
+    """A file with code: where it may be, how long it may be, what to tell when it is nowhere."""
+
+    name: str
+    places: list[str]
+    bytes_max: int
+    missing: str
+
+
+def load(code: str | None, script: CodeFile | None, *, task: str) -> tuple[CompiledCode, str]:
+    """The compiled code and its file name in tracebacks; InvalidCode when there is no such code.
+
+    The script is the first that is there.
+    """
     if script is not None:
-        filename = str(Path(folder, script))
-        return _compiled(_text_of(filename, script), filename), filename
+        found, source = _text_of(script)
+        return _compiled(source, found), found
     filename = f"<{task}>"
     text = code or ""
     # So that a traceback the code itself prints can show its lines.
@@ -39,16 +45,22 @@ def load(
     return _compiled(text, filename), filename
 
 
-def _text_of(path: str, script: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            text = file.read(SCRIPT_BYTES_MAX + 1)
-    except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or problem
-        raise InvalidCode(f"the script {script!r} cannot be read: {why}") from None
-    if len(text) > SCRIPT_BYTES_MAX:
-        raise InvalidCode(f"the script {script!r} has more than {SCRIPT_BYTES_MAX:,} bytes")
-    return text
+def _text_of(script: CodeFile) -> tuple[str, bytes]:
+    """The file that is there, and what it holds."""
+    for path in script["places"]:
+        try:
+            with open(path, "rb") as file:
+                text = file.read(script["bytes_max"] + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            raise InvalidCode(f"the script {path} cannot be read: {why}") from None
+        if len(text) > script["bytes_max"]:
+            message = f"the script {path} has more than {script['bytes_max']:,} bytes"
+            raise InvalidCode(message, kind="limit_exceeded")
+        return path, text
+    raise InvalidCode(script["missing"], kind="reference")
 
 
 def _compiled(source: str | bytes, filename: str) -> CompiledCode:

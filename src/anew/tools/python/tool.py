@@ -16,8 +16,16 @@ from anew.tools.inputs import BadInput
 from anew.tools.python.hosts import Hosts
 from anew.tools.python.interpreter import CodeResult, Interpreter, NotStarted
 from anew.tools.python.pool import Pool
+from anew.tools.python.running import CodeFile
 from anew.tools.python.spare import Spare
 from anew.tools.sandbox import NO_SANDBOX, Room, Sandbox, room_in
+from anew.tools.scripts import (
+    SCRIPT_BYTES_MAX,
+    ScriptFailure,
+    ScriptFile,
+    Scripts,
+    missing_script,
+)
 from anew.tools.settings import whole_setting
 from anew.values import Object, Value
 
@@ -42,19 +50,23 @@ class PythonTool:
         memory_bytes_max = whole_setting("PYTHON_MEMORY_BYTES_MAX", 1) if has_limit else 0
         self._hosts = Hosts(output_bytes_max=output_bytes_max(), memory_bytes_max=memory_bytes_max)
         self._spare = Spare(self._hosts)
+        self._scripts = Scripts()
 
     async def call(self, call: Call) -> Outcome:
         try:
             _check(call)
-            return await self._called(call)
+            script = None if call.inputs.get("script") is None else await self._scripts.of(call)
+            return await self._called(call, script)
         except BadInput as problem:
             return outcome_of(error=error_of("config", str(problem)))
+        except ScriptFailure as failure:
+            return failure.outcome
 
-    async def _called(self, call: Call) -> Outcome:
+    async def _called(self, call: Call, script: ScriptFile | str | None) -> Outcome:
         room = room_in(self._sandbox, call.folder, call.scratch)
         async with self._free:
             call.begins()
-            run, request = call.place.run, _request(call)
+            run, request = call.place.run, _request(call, script)
             for _ in range(START_TRIES_MAX):
                 python = self._pool.take(run) or self._new(run, room)
                 try:
@@ -88,6 +100,7 @@ class PythonTool:
         await self._pool.close()
         await self._spare.close()
         await self._hosts.close()
+        await self._scripts.close()
 
 
 def _check(call: Call) -> None:
@@ -95,15 +108,15 @@ def _check(call: Call) -> None:
     args = call.inputs.get("args")
     if (code is None) == (script is None):
         raise BadInput("python needs one of code and script")
-    if not isinstance(script if code is None else code, str):
-        raise BadInput(f"{'script' if code is None else 'code'} must be text")
+    if code is not None and not isinstance(code, str):
+        raise BadInput("code must be text")
     if args is not None and not isinstance(args, Mapping):
         raise BadInput("args must be a mapping of names to values")
     if not call.folder.is_dir():
         raise BadInput(f"the folder {str(call.folder)!r} of the document does not exist")
 
 
-def _request(call: Call) -> Object:
+def _request(call: Call, script: ScriptFile | str | None) -> Object:
     given: Mapping[str, Value] = {
         "_key": call.idempotency_key,
         "_task": call.place.task,
@@ -112,11 +125,21 @@ def _request(call: Call) -> Object:
         "execution_id": call.place.run,
     }
     return {
-        "code": call.inputs.get("code"),
-        "script": call.inputs.get("script"),
+        "code": script if isinstance(script, str) else call.inputs.get("code"),
+        "script": _file(script) if isinstance(script, ScriptFile) else None,
         "args": call.inputs.get("args") or {},
         "given": given,
         "folder": str(call.folder.resolve()),
+    }
+
+
+def _file(script: ScriptFile) -> CodeFile:
+    """The code reads it itself: a sandbox shows it no other files than those of its document."""
+    return {
+        "name": script.name,
+        "places": list(script.places),
+        "bytes_max": SCRIPT_BYTES_MAX,
+        "missing": missing_script(script.name, script.places),
     }
 
 

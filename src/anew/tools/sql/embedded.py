@@ -12,8 +12,15 @@ from msgspec import Struct
 
 from anew.engine.outcome import Outcome, outcome_of
 from anew.tool import Call
+from anew.tools.scripts import ScriptFailure, Scripts
 from anew.tools.sql.failure import SqlFailure
-from anew.tools.sql.request import SqlRequest, database_of, is_file_of_run, request_of
+from anew.tools.sql.request import (
+    SqlRequest,
+    database_of,
+    is_file_of_run,
+    request_of,
+    with_script,
+)
 from anew.tools.sql.threads import Interruption, Threads
 from anew.values import Object
 
@@ -37,11 +44,12 @@ class EmbeddedDatabaseTool:
         self._file_of_run = f"{name}.db"
         self._run = run
         self._threads = Threads(f"anew-{name}")
+        self._scripts = Scripts()
 
     async def call(self, call: Call) -> Outcome:
         try:
             job = SqlJob(
-                request_of(call.inputs),
+                request_of(await with_script(self._scripts, call)),
                 database_of(call, self._file_of_run),
                 call.folder,
                 call.timeout.seconds,
@@ -52,7 +60,10 @@ class EmbeddedDatabaseTool:
             )
         except SqlFailure as failure:
             return failure.outcome()
+        except ScriptFailure as failure:
+            return failure.outcome
         return outcome_of(result)
 
     async def close(self) -> None:
         self._threads.close()
+        await self._scripts.close()

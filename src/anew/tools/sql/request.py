@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from anew.files import make_scratch, refuse_strangers
 from anew.tool import Call
+from anew.tools.scripts import Scripts
 from anew.tools.sql.failure import wrong_input
 from anew.values import Object, Value
 
@@ -38,6 +39,15 @@ class SqlRequest(Struct, frozen=True):
         """
         has_rows = any(_RETURNING.search(text) for text in self.texts)
         return self.is_transaction and (not is_alone or has_rows)
+
+
+async def with_script(scripts: Scripts, call: Call) -> Mapping[str, Value]:
+    """The inputs with the text of their script, rendered, as the command; raises ScriptFailure."""
+    if call.inputs.get("script") is None:
+        return call.inputs
+    if call.inputs.get("command") is not None:
+        raise wrong_input("a task has command or script, not both")
+    return {**call.inputs, "command": await call.render(await scripts.read(call))}
 
 
 def request_of(inputs: Mapping[str, Value]) -> SqlRequest:

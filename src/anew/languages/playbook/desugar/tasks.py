@@ -115,6 +115,11 @@ def _inputs(
                 _take(c, inputs, entry, kind, also=TASK_SPEC_KEYS)
             if entry.key in TASK_KEYS or entry.key == "kind":
                 inputs.pop(entry.key, None)  # beside `kind` it would mean something else
+    if kind is not None and "script" in inputs:
+        # Few tasks have one.
+        from anew.languages.playbook.desugar.scripts import canonical_script  # noqa: PLC0415
+
+        canonical_script(c, inputs, kind)
     return inputs
 
 
