@@ -62,6 +62,8 @@ class Call(Struct, frozen=True):
     wait for one another says `begins()` when a call's own time begins. `skipped_at` is when someone
     ended the wait of a call that was parked until a moment: it is not to be parked again. `render`
     renders a text that was not known before the call; what it raises, a tool lets through.
+    `names` are variables of code beside its inputs, and `context` is what code may read of the run:
+    `workload`, `ctx`, results of `steps` and the `execution_id`.
     """
 
     kind: str
@@ -76,6 +78,8 @@ class Call(Struct, frozen=True):
     begins: Callable[[], None] = _nothing
     skipped_at: int | None = None
     render: Callable[[str], Awaitable[str]] = _as_it_is
+    names: Mapping[str, Value] = {}
+    context: Mapping[str, Value] | None = None
 
 
 class Parked(Struct, frozen=True):

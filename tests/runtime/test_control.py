@@ -89,7 +89,7 @@ class World:
         self.gate = GateTool()
         given = [name for name in ProcessRole.__struct_fields__ if name in settings]
         role = ProcessRole(**{name: settings.pop(name) for name in given})
-        toolbox = Toolbox({"gate": self.gate})
+        toolbox = Toolbox({"gate": self.gate, **settings.pop("tools", {})})
         self.engine = Engine(self.database, folder / "scratch", role, toolbox=toolbox, **settings)
         self.engine.ledger._store = CheckedStore(self.engine.ledger._store)
 
@@ -301,6 +301,42 @@ def test_a_dead_owner_costs_a_delivery_but_no_attempt(tmp_path):
         await second.ended(run)
         redelivered = [x for x in await second.log(run) if isinstance(x, e.StepRedelivered)]
         assert [event.delivery for event in redelivered] == [2]
+        await second.engine.stop(0)
+
+    asyncio.run(play())
+
+
+CONTEXT = """
+workflow:
+  - step: start
+    tool: {kind: noop, result: {n: 1}}
+    next: [{step: code}, {step: other}]
+  - step: code
+    tool: {kind: python, code: "result = context"}
+  - step: other
+    tool:
+      - set: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, set_ctx: {moved: 1}}}}]}}}
+    next: [{step: later}]
+  - step: later
+    tool: {kind: gate}
+"""
+
+
+def test_the_next_owner_gives_code_the_context_that_the_dead_one_gave_it(tmp_path):
+    async def play():
+        database, codes = MemoryDatabase(), [GateTool(), GateTool()]
+        first = World(tmp_path, database, tools={"python": codes[0]})
+        run = await first.start(CONTEXT)
+        await first.entered()
+        await asyncio.wait_for(codes[0].entered.wait(), 10)
+        _kill(first)
+        second = World(tmp_path, database, tools={"python": codes[1]})
+        await second.engine.adopt([run])
+        await asyncio.wait_for(codes[1].entered.wait(), 10)
+        assert codes[1].calls[0].context == codes[0].calls[0].context
+        assert codes[1].calls[0].context["ctx"] == {}
+        assert codes[1].calls[0].context["steps"] == {"start": {"n": 1}}
+        assert (await second.engine.ledger.live.get(run)).state.ctx == {"moved": 1}
         await second.engine.stop(0)
 
     asyncio.run(play())

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from anew.engine.outcome import Outcome
+from anew.tools.python.tool import PythonTool
 from anew.values import Value
 from tests.tools.code_calls import call_of, error_of, python, pythons, with_python
 
@@ -32,7 +35,14 @@ from tests.tools.code_calls import call_of, error_of, python, pythons, with_pyth
         ("n: int = 5\nunset: str\nreturn n", 5),
         ("def twice(n): return n * k\nk = 2\nreturn twice(x)", 82),
         ("try:\n    return 1\nexcept:\n    return 2", 1),
-        ("result = 1\nreturn 2", 1),
+        ("result = 1\nreturn 2", 2),
+        ("result = 1\nreturn", 1),
+        ("result = 1\nreturn None", 1),
+        ("result = 1\nreturn 0", 0),
+        (
+            "return json.dumps([os.sep, uuid.UUID(int=1).int, datetime.date(2026, 1, 2).year])",
+            '["/", 1, 2026]',
+        ),
         ("def main(): return 1\nreturn 2", 1),
         ('"""Text."""\nfrom __future__ import annotations\nreturn x', 41),
         ("import asyncio\nawait asyncio.sleep(0)\nresult = 3", 3),
@@ -55,6 +65,113 @@ from tests.tools.code_calls import call_of, error_of, python, pythons, with_pyth
 def test_the_result_of_code_is_what_it_gives(tmp_path: Path, code: str, result: Value) -> None:
     outcome = python(tmp_path, code, args={"x": 41, "name": "ada"})
     assert (outcome.error, outcome.result) == (None, result)
+
+
+def test_modules_that_are_there_without_an_import_are_below_inputs(tmp_path: Path) -> None:
+    outcome = python(tmp_path, "result = [json, os]", args={"json": 1, "os": 2})
+    assert outcome.result == [1, 2]
+
+
+LIBS: Value = {
+    "m": "math",
+    "path": "os.path",
+    "Decimal": {"from": "decimal", "import": "Decimal"},
+    "request": {"from": "urllib", "import": "request"},
+}
+
+
+def test_libs_are_imported_first_and_win_over_inputs(tmp_path: Path) -> None:
+    code = "result = [m.floor(2.5), path.join('a', 'b'), str(Decimal('1.50')), request.__name__]"
+    outcome = python(tmp_path, code, libs=LIBS, args={"m": 1, "path": "mine"})
+    assert outcome.result == [2, "a/b", "1.50", "urllib.request"]
+    assert python(tmp_path, "def main(m): return m.floor(2.5)", libs=LIBS).result == 2
+
+
+@pytest.mark.parametrize(
+    ("libs", "kind", "message"),
+    [
+        ({"pd": "no_such"}, "python_error", "no module 'no_such' (libs.pd): install it"),
+        ({"x": "json.no_such"}, "python_error", "no module 'json.no_such' (libs.x)"),
+        ({"x": {"from": "math", "import": "no"}}, "python_error", "module 'math' has no 'no'"),
+        ({"x": {"from": "math"}}, "config", "libs.x is neither a module nor"),
+        ("pandas", "config", "libs must be a mapping"),
+    ],
+)
+def test_what_libs_cannot_import_is_named(
+    tmp_path: Path, libs: Value, kind: str, message: str
+) -> None:
+    problem = error_of(python(tmp_path, "result = 1", libs=libs))
+    assert (problem["kind"], message in problem["message"]) == (kind, True)
+
+
+def test_a_module_of_libs_that_is_broken_itself_says_so(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import no_such_inside")
+    problem = error_of(python(tmp_path, "result = 1", libs={"mine": "mine"}))
+    assert problem["message"] == "No module named 'no_such_inside'"
+
+
+def test_libs_as_a_list_has_no_effect(tmp_path: Path) -> None:
+    assert python(tmp_path, "result = 1", libs=["no_such"]).result == 1
+
+
+def test_the_names_of_a_loop_are_variables_below_inputs(tmp_path: Path) -> None:
+    async def work(tool: PythonTool) -> list[Value]:
+        found = []
+        for args in ({}, {"row": "mine"}):
+            call = call_of(
+                "python", tmp_path, code="def main(row): return [row, _index]", args=args
+            )
+            asked = replace(call, names={"row": 7, "_index": 2})
+            found.append((await tool.call(asked)).result)
+        return found
+
+    assert with_python(work) == [[7, 2], ["mine", 2]]
+
+
+CONTEXT: Value = {
+    "workload": {"a": "w", "b": "w", "c": "w"},
+    "ctx": {"a": "c", "b": "c"},
+    "steps": {"a": {"n": 1}, "list": [1]},
+    "execution_id": "9",
+}
+
+
+def in_context(folder: Path, code: str, context: Value = CONTEXT, **inputs: Value) -> Outcome:
+    call = replace(call_of("python", folder, code=code, **inputs), context=context)
+    return with_python(lambda tool: tool.call(call))
+
+
+def test_context_has_workload_ctx_and_results_by_name(tmp_path: Path) -> None:
+    outcome = in_context(tmp_path, "result = context")
+    assert outcome.result == {
+        "a": {"n": 1},
+        "b": "c",
+        "c": "w",
+        "list": [1],
+        "workload": {"a": "w", "b": "w", "c": "w"},
+        "ctx": {"a": "c", "b": "c"},
+        "execution_id": "9",
+    }
+    assert in_context(tmp_path, "def main(context): return context['b']").result == "c"
+    code = "result = [context['a'].get('data'), 'keychain' in context]"
+    assert in_context(tmp_path, code).result == [{"n": 1}, False]
+
+
+def test_a_script_is_given_context_where_it_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "reads.py").write_text("result = context['b']")
+    (tmp_path / "not.py").write_text("result = 'context' in globals()")
+    for name, result in (("reads.py", "c"), ("not.py", False)):
+        call = replace(call_of("python", tmp_path, script=name), context=CONTEXT)
+        assert with_python(lambda tool, call=call: tool.call(call)).result == result
+
+
+def test_more_context_than_a_process_takes_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anew.tools.python.tool.CODE_CONTEXT_BYTES_MAX", 50)
+    problem = error_of(in_context(tmp_path, "result = context"))
+    assert problem["kind"] == "limit_exceeded"
+    assert "Pass what the code needs with `input`" in problem["message"]
 
 
 def test_an_argument_called_result_is_not_the_result_of_code_that_returns(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def task_started(run: StepRun, event: e.TaskStarted) -> None:
         # The same attempt once more: a lost worker uses up nothing of the author's.
         run.is_lost, run.inputs, run.workbook = False, event.inputs, event.workbook
         return
-    run.asked_at = event.at
+    run.asked_at, run.asked_seq = event.at, event.seq
     run.task_visit, run.inputs, run.workbook = event.task_visit, event.inputs, event.workbook
     if event.attempt == 1:
         run.prev = run.last

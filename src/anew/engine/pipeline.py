@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never, final
 from msgspec import Struct
 
 from anew.engine.branches import failure_of
+from anew.engine.code_names import context_of, may_read_context, names_of
 from anew.engine.events import (
     HumanTimedOut,
     HumanWaiting,
@@ -68,6 +69,8 @@ class Invoke(Struct, frozen=True, gc=False):
     `started` goes back with the report; `asked_at` is when this attempt was first started.
     `idempotency_key` is the same for all attempts of one visit of the task, however many workers it
     takes. An outcome past `deadline` is a timeout. `skipped_at` is when someone ended its wait.
+    `names` are variables of code beside its inputs. `context_at` is the event at which code that
+    reads `context` sees the run; `context` is that state, unless another worker was given it.
     """
 
     key: StepRunKey
@@ -80,6 +83,9 @@ class Invoke(Struct, frozen=True, gc=False):
     idempotency_key: str
     deadline: int | None = None
     skipped_at: int | None = None
+    names: Object = {}
+    context_at: int | None = None
+    context: Object | None = None
 
 
 class Wait(Struct, frozen=True):
@@ -390,10 +396,14 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
     step = program.steps[run.key.step]
     assert run.task is not None
     task = step.tasks[step.index_of[run.task]]
+    tool = task if run.workbook is None else program.workbook[run.workbook]
+    kind = kind_named(tool.kind)
+    is_first = run.asked_seq in (run.started_seq, 0)
+    reads_context = may_read_context(kind, run.inputs)
     return Invoke(
         key=run.key,
         task=task,
-        tool=task if run.workbook is None else program.workbook[run.workbook],
+        tool=tool,
         inputs=run.inputs,
         attempt=run.attempt,
         started=run.started_seq,
@@ -401,6 +411,9 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
         idempotency_key=idempotency_key(state.run, run.key, run.task_visit),
         deadline=deadline_of(step, run),
         skipped_at=run.skipped_at,
+        names=names_of(kind, state, run),
+        context_at=run.asked_seq if reads_context else None,
+        context=context_of(state, run) if reads_context and is_first else None,
     )
 
 

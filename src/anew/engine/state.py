@@ -224,6 +224,7 @@ class StepRun(Struct, tag="step-run", gc=False):
     first_at: int = 0
     started_at: int = 0
     asked_at: int = 0  # when this attempt was first started, however many workers it takes
+    asked_seq: int = 0  # the event that says so
     resume_at: int | None = None
     skipped_at: int | None = None  # when someone ended the wait of this attempt, or before it
     previous_seconds: float | None = None

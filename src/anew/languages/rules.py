@@ -105,6 +105,7 @@ _ERRORS = {
     "save.data": "A save into a table has no columns, or one that is not a plain name.",
     "save.mode": "The `mode` word of a `save` block is unknown.",
     "save.key": "The `key` of a `save` block is missing, unknown or all it has.",
+    "code.template": "Python code contains a template, which is never rendered there.",
     "dialect.unsupported": "An older form that is not run; the suggestion shows today's.",
 }
 _WARNINGS = {
@@ -126,6 +127,7 @@ _WARNINGS = {
     "outcome.word": "`outcome.status` is compared with a word that it never is.",
     "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would continue.",
     "http.retry-unsafe": "A request that is not idempotent is retried without `idempotency_key`.",
+    "code.braces": "A text of Python code looks like a template, and stays as it is.",
     "sql.template": "SQL text contains a template; `params` are bound safely.",
     "shell.template": "A value becomes part of a shell command; use `env`, or `shquote`.",
     "shell.secret": "A secret is in the text of a command, where `ps` shows it; use `env`.",

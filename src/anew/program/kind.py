@@ -133,6 +133,7 @@ class Kind(Struct, frozen=True):
     shell: frozenset[str] = frozenset()  # inputs that a shell reads
     words: frozenset[str] = frozenset()  # of `shell`, inputs that as a list start no shell
     is_code: bool = False  # code of the author, which may use the idempotency key itself
+    has_names: bool = False  # code in which names of the run are variables
     method: str | None = None  # the input with the method of an HTTP request, GET unless given
 
     # What a call does, and to whom. The first of `effect` whose inputs are given says it in one

@@ -96,7 +96,7 @@ class Engine:
         self.worker = Worker(
             database.store,
             self.ledger,
-            ToolCaller(self._toolbox, self.keychain, clock),
+            ToolCaller(self._toolbox, self.keychain, clock, database.archive),
             clock,
             role=role,
             slots=self.slots,

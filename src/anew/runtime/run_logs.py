@@ -14,11 +14,12 @@ PAGE_EVENTS = 5_000
 LINE_RUNS_MAX = 1_000
 
 
-async def read_log(archive: Archive, run: RunId) -> list[Event]:
-    """The whole log, page by page."""
+async def read_log(archive: Archive, run: RunId, *, until: int | None = None) -> list[Event]:
+    """The log page by page: the whole, or its events up to `until`."""
     log: list[Event] = []
     while True:
-        page = await archive.events(run, after=len(log), limit=PAGE_EVENTS)
+        limit = PAGE_EVENTS if until is None else min(PAGE_EVENTS, until - len(log))
+        page = await archive.events(run, after=len(log), limit=limit) if limit else []
         log.extend(page)
         if len(page) < PAGE_EVENTS:
             return log

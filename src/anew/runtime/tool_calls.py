@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from anew.clock import Clock
 from anew.credentials import Keychain, MissingCredential
+from anew.engine.code_names import context_of
 from anew.engine.late_texts import late_text
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, outcome_of
@@ -30,8 +31,10 @@ from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError, EngineBug
 from anew.program.kinds import kind_named
 from anew.program.program import Program
+from anew.runtime.damage import folded
+from anew.runtime.run_logs import read_log
 from anew.runtime.toolbox import Toolbox
-from anew.store import StoreError
+from anew.store import Archive, RunId, StoreError
 from anew.tool import Answer, AttemptRef, Call, Parked, RefusedText, Timeout, Tool
 from anew.values import Object, json_text
 
@@ -77,6 +80,7 @@ class ToolCaller(Struct, frozen=True, eq=False):
     toolbox: Toolbox
     keychain: Keychain
     clock: Clock
+    archive: Archive
 
     async def answer(self, ask: Invoke, site: CallSite) -> Answer:
         """The tool's answer, cleaned of secrets."""
@@ -99,6 +103,7 @@ class ToolCaller(Struct, frozen=True, eq=False):
     async def _call(self, ask: Invoke, site: CallSite) -> Answer:
         tool = self.toolbox.get(ask.tool.kind)
         timeout = _timeout(ask)
+        names, context = await self._names(ask, site)
         call = Call(
             kind=ask.tool.kind,
             inputs=await self._inputs(ask, site),
@@ -116,6 +121,8 @@ class ToolCaller(Struct, frozen=True, eq=False):
             folder=site.folder,
             scratch=site.scratch,
             skipped_at=ask.skipped_at,
+            names=names,
+            context=context,
         )
         if "script" in call.inputs and site.state is not None:
             call = replace(call, render=partial(self._rendered, ask, site, site.state))
@@ -198,6 +205,26 @@ class ToolCaller(Struct, frozen=True, eq=False):
             else:
                 opened = await self.keychain.open(sealed, site.program, folder=site.folder)
                 return opened if isinstance(opened, str) else json_text(opened)
+
+    async def _names(self, ask: Invoke, site: CallSite) -> tuple[Object, Object | None]:
+        """What code is given beside its inputs, with the secrets that are in it."""
+        names, context = ask.names, ask.context
+        if ask.context_at is not None and context is None:
+            context = await self._context_at(ask.context_at, ask, site)
+        if site.secrets is not None and names:
+            names = await self.keychain.open(names, site.program, folder=site.folder)
+        if site.secrets is not None and context is not None:
+            context = await self.keychain.open(context, site.program, folder=site.folder)
+        return names, context
+
+    async def _context_at(self, seq: int, ask: Invoke, site: CallSite) -> Object:
+        """As the worker that was lost was given it: the run may have moved on since."""
+        run = RunId(int(site.run))
+        state = folded(run, await read_log(self.archive, run, until=seq))
+        step_run = state.step_run(ask.key)
+        if step_run is None:
+            raise EngineBug(f"{ask.key} was not live at event {seq}")
+        return context_of(state, step_run)
 
     def _end(self, ask: Invoke, timeout: Timeout) -> int | None:
         """When the call must have ended: by the attempt's own limit, or by the step's deadline."""

@@ -78,6 +78,13 @@ class ShellText(Struct, frozen=True):
     is_words: bool
 
 
+class CodeText(Struct, frozen=True):
+    """Code of a task that holds braces which may be meant as a template."""
+
+    node: ScalarNode
+    step: str
+
+
 class Compilation(Struct):
     """`step` is the step being compiled; reads are filed under it.
 
@@ -94,6 +101,7 @@ class Compilation(Struct):
     reads: list[NameRead] = field(default_factory=list)
     shell_texts: list[ShellText] = field(default_factory=list)
     scripts: list[tuple[str, Span]] = field(default_factory=list)
+    codes: list[CodeText] = field(default_factory=list)
     ctx_keys: set[str] = field(default_factory=set)
     guessed_targets: set[str] = field(default_factory=set)
     lost_loops: set[str] = field(default_factory=set)

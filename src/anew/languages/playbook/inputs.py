@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode, is_null, scalars
-from anew.languages.playbook.compilation import Compilation, ShellText, shown
+from anew.languages.playbook.compilation import CodeText, Compilation, ShellText, shown
 from anew.languages.playbook.durations import seconds_of
 from anew.program.kind import Kind, OutcomeSource, is_idempotent
 from anew.program.policy import Policy, Retry
@@ -30,6 +30,8 @@ def gather_inputs(
     _warn_sql(c, kind, inputs)
     _note_shell_texts(c, kind, inputs)
     _note_script(c, kind, inputs.get("script"))
+    if kind.has_names:
+        _note_code(c, inputs)
     _check_by_source(c, kind, inputs)
     return inputs
 
@@ -171,6 +173,21 @@ def _note_script(c: Compilation, kind: Kind, script: Entry | None) -> None:
         return
     if not _has_template(script.node):
         c.scripts.append((script.node.text, script.node.span))
+
+
+def _note_code(c: Compilation, inputs: dict[str, Entry]) -> None:
+    """Braces in code are judged once all names of the document are known."""
+    libs = inputs.get("libs")
+    if libs is not None:
+        # Few tasks have them.
+        from anew.languages.playbook.code_texts import check_libs  # noqa: PLC0415
+
+        check_libs(c, libs)
+        if isinstance(libs.node, ListNode):
+            del inputs["libs"]
+    code = inputs.get("code")
+    if code is not None and isinstance(code.node, ScalarNode) and _has_template(code.node):
+        c.codes.append(CodeText(code.node, c.step))
 
 
 def _has_template(node: ScalarNode) -> bool:

@@ -110,6 +110,16 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
                 _report_unknown(c, read, name, step=step, known=always, told=told)
 
 
+def names_by_step(
+    c: Compilation, steps: Mapping[str, Step], shared: frozenset[str]
+) -> dict[str, frozenset[str]]:
+    """What the tasks of each step can read; under "", what those of the workbook can."""
+    always = shared | c.ctx_keys | steps.keys() | RESERVED
+    of_loop = {name: {s.loop.iterator, *LOOP_NAMES} for name, s in steps.items() if s.loop}
+    own = {name: always | s.index_of.keys() | of_loop.get(name, set()) for name, s in steps.items()}
+    return {"": always | LOOP_NAMES, **own}
+
+
 def _is_local(name: str, read: NameRead, step: Step | None) -> bool:
     """Whether it is a label, a name of the loop, or a word of the retry block it stands in."""
     if read.place is Site.RETRY and name in RETRY_WORDS:

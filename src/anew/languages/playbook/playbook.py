@@ -17,7 +17,7 @@ from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
 from anew.languages.playbook.keys import EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, ROOT_KEYS
-from anew.languages.playbook.names import check_names, check_reserved
+from anew.languages.playbook.names import check_names, check_reserved, names_by_step
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.steps import StepRead, read_step
 from anew.languages.playbook.workbook import with_workbook
@@ -138,6 +138,11 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
     check_reserved(c, steps)
+    if c.codes:
+        # Python's own parser, which no other document needs.
+        from anew.languages.playbook.code_texts import check_code_texts  # noqa: PLC0415
+
+        check_code_texts(c, names_by_step(c, steps, frozenset(defaults)))
     if c.shell_texts:
         # With it comes the parser of templates, which most documents do without.
         from anew.languages.playbook.shell_values import check_shell_texts  # noqa: PLC0415

@@ -16,6 +16,24 @@ from anew.program.policy import TimeoutAction
 _ARGS = {"args": "Arguments, by name."}
 _LATER: list[Schema] = [{"type": "null"}, TEMPLATE]
 _SCALAR: Schema = {"type": ["string", "number", "boolean", "null"]}
+_MODULE: Schema = {"type": "string", "pattern": r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"}
+_LIBS: Schema = {
+    "type": ["object", "array", "null"],
+    "additionalProperties": {
+        "anyOf": [
+            _MODULE,
+            {
+                "type": "object",
+                "properties": {
+                    "from": said("The module.", _MODULE),
+                    "import": said("What of it is imported.", _MODULE),
+                },
+                "required": ["from", "import"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+}
 _SHAPES: Mapping[tuple[OutcomeSource, str], Schema] = {
     (OutcomeSource.CLOCK, "seconds"): {"anyOf": [*_LATER, SECONDS]},
     (OutcomeSource.SIGNAL, "signal"): {
@@ -65,6 +83,8 @@ def _shape(kind: Kind, name: str) -> Schema:
         return special
     if name == "script" and kind.script_for is not None:
         return _SCRIPT
+    if kind.has_names and name == "libs":
+        return _LIBS
     return _SCALAR if name in kind.texts else ANYTHING
 
 

@@ -20,6 +20,7 @@ from anew.environment import is_private
 from anew.kernel import become_subreaper, make_undumpable
 from anew.tools.python.failures import failure_of
 from anew.tools.python.frames import FRAME_BYTES_MAX, LOST_STATUS, Frames, framed
+from anew.tools.python.handed import context_of, parsed
 from anew.tools.python.json_forms import NotPlain, plain
 from anew.tools.python.process_state import ProcessState
 from anew.tools.python.records import Sender, attach
@@ -44,7 +45,7 @@ class Channel:
         while data := os.read(self._fd, _READ_BYTES):
             for number, body in self._frames.add(data):
                 self._number = number
-                call: dict[str, Any] = json.loads(body)
+                call: dict[str, Any] = parsed(body)
                 return call
         return None
 
@@ -136,7 +137,13 @@ def _ran(call: dict[str, Any], surroundings: ProcessState) -> dict[str, Any]:
     try:
         surroundings.enter(folder, script["name"] if script else "")
         program, filename = load(code, script, task=call["given"]["_task"])
-        result = run(program, filename=filename, args=call["args"], given=call["given"])
+        result = run(
+            program,
+            filename=filename,
+            args=call["args"],
+            given=_given(call),
+            libs=call.get("libs") or {},
+        )
         return {"result": plain(result)}
     except NotPlain as problem:
         unusable = TypeError(f"{problem}. Return dicts, lists, texts, numbers, booleans or None.")
@@ -144,6 +151,13 @@ def _ran(call: dict[str, Any], surroundings: ProcessState) -> dict[str, Any]:
     except BaseException as problem:
         failure = failure_of(problem, filename=filename, folder=folder)
         return {**failure, "is_broken": isinstance(problem, MemoryError)}
+
+
+def _given(call: dict[str, Any]) -> dict[str, Any]:
+    """What the code can read beside its inputs."""
+    context = call.get("context")
+    own = {} if context is None else {"context": context_of(context)}
+    return {**own, **call.get("names", {}), **call["given"]}
 
 
 def _encoded(message: dict[str, Any]) -> bytes:

@@ -25,7 +25,7 @@ class NotPlain(Exception):
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
-        self._what = what
+        self.what = what
         self._path: list[str] = []
 
     def inside(self, part: str) -> NotPlain:
@@ -35,7 +35,7 @@ class NotPlain(Exception):
     def __str__(self) -> str:
         path = "".join(reversed(self._path))
         shown = path if len(path) <= _PATH_CHARS else f"{path[:_PATH_CHARS]}…"
-        return f"the result{shown} {self._what}"
+        return f"the result{shown} {self.what}"
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -76,7 +76,10 @@ def _list(value: Iterable[Any], depth: int) -> list[Any]:
 
 
 def _name(key: Any) -> str:
-    form = None if isinstance(key, tuple | frozenset) else _other(key, 0)
+    try:
+        form = None if isinstance(key, tuple | frozenset) else _other(key, 0)
+    except NotPlain as problem:
+        raise NotPlain(f"has a key that {problem.what}") from None
     if isinstance(form, str):
         return form
     if (form is None and key is not None) or isinstance(form, list | dict):
@@ -104,27 +107,35 @@ def _text(value: str, _: int) -> str:
     return text
 
 
-def _number(value: float, _: int) -> float | None:
+def _number(value: float, _: int) -> float:
     number = float(value)
+    if isnan(number):
+        raise _absent("NaN")
     if isinf(number):
         raise NotPlain("is infinite, which no JSON number is")
-    # Not a number means no value, to pandas and to most of its users.
-    return None if isnan(number) else number
+    return number
 
 
-def _decimal(value: Any, _: int) -> int | float | str | None:
+def _absent(name: str) -> NotPlain:
+    """For libraries' words for no value: a null that nobody wrote would hide where it came from."""
+    return NotPlain(f"is {name}, which JSON does not have: return None in its place")
+
+
+def _decimal(value: Any, _: int) -> int | float | str:
     """A number when one holds every digit: money must not lose its cents."""
-    if not value.is_finite():
-        return None
+    if value.is_nan():
+        raise _absent("NaN")
+    if value.is_infinite():
+        raise NotPlain("is infinite, which no JSON number is")
     if value == value.to_integral_value():
         return int(value)
     number = float(value)
     return number if type(value)(repr(number)) == value else format(value, "f")
 
 
-def _moment(value: Any, _: int) -> str | None:
+def _moment(value: Any, _: int) -> str:
     if value != value:  # noqa: PLR0124 - pandas' NaT is a datetime that differs from itself
-        return None
+        raise _absent("NaT")
     if value.tzinfo is None:
         return str(value.isoformat())
     # Loaded already, or there would be no such value.

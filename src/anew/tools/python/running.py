@@ -5,20 +5,27 @@ Knows `main`, `result` and top-level `return`. Does not know processes, pipes or
 
 from __future__ import annotations
 
+import datetime
 import inspect
+import json
 import linecache
+import os
 import sys
+import uuid
 from collections.abc import Callable, Mapping
 from types import ModuleType, TracebackType
 from typing import Any, TypedDict
 
 from anew.tools.python.failures import InvalidCode
+from anew.tools.python.libraries import imported
 from anew.tools.python.source import BODY, CompiledCode, compiled
 
 # Code that defines `main` is not also run as a script: its guarded last lines would call it twice.
 _NAME_WITH_MAIN = "anew_task"
 MODULE_NAMES = ("__main__", _NAME_WITH_MAIN)
-_UNSET = object()
+_NOTHING: Mapping[str, Any] = {}
+# Code of other runtimes expects these without an import.
+_MODULES = {"os": os, "json": json, "datetime": datetime, "uuid": uuid}
 
 
 class CodeFile(TypedDict):
@@ -78,15 +85,22 @@ def _compiled(source: str | bytes, filename: str) -> CompiledCode:
 
 
 def run(
-    program: CompiledCode, *, filename: str, args: Mapping[str, Any], given: Mapping[str, Any]
+    program: CompiledCode,
+    *,
+    filename: str,
+    args: Mapping[str, Any],
+    given: Mapping[str, Any],
+    libs: Mapping[str, Any] = _NOTHING,
 ) -> Any:
     """What the code gives; what it raises is let through.
 
-    `args` are the author's inputs, `given` what every code can read besides.
+    `args` are the author's inputs, `given` what every code can read besides, `libs` what is
+    imported for it.
     """
-    known = {"args": dict(args), "input_data": dict(args), **given, **args}
+    known = {"args": dict(args), "input_data": dict(args), **given, **args, **imported(libs)}
     module = ModuleType(_NAME_WITH_MAIN if program.defines_main else "__main__")
     names = vars(module)
+    names |= _MODULES
     names |= {name: value for name, value in known.items() if not name.startswith("__")}
     if not filename.startswith("<"):
         names["__file__"] = filename
@@ -117,7 +131,7 @@ def _given(
     known: Mapping[str, Any],
     loop: _Loop,
 ) -> Any:
-    returned = _UNSET
+    returned = None
     try:
         loop.finished(eval(program.code, names))
         if program.has_body:
@@ -127,10 +141,7 @@ def _given(
     except SystemExit as end:
         if end.code not in (None, 0):
             raise
-    result = names.get("result", _UNSET)
-    if returned is not _UNSET and result is known.get("result", _UNSET):
-        return returned
-    return None if result is _UNSET else result
+    return names.get("result") if returned is None else returned
 
 
 def _called(main: Callable[..., Any], args: Mapping[str, Any], known: Mapping[str, Any]) -> Any:

@@ -8,7 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
+import msgspec
+
+from anew.engine.code_names import reads_context
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.tool import Call
 from anew.tools.captured import output_bytes_max
@@ -33,7 +37,13 @@ from anew.values import Object, Value
 PROCESS_CALLS_MAX = 1000
 # Code of another task of the same user can kill the server that processes are forked from.
 START_TRIES_MAX = 3
+# What code may read of its run at once; a message to its process holds twice as much.
+CODE_CONTEXT_BYTES_MAX = 1 << 26
 _NOT_STARTED = "no Python process could be started: something kills them, or memory has run out"
+
+
+class TooMuchContext(Exception):
+    """What a run holds is too much to be handed to code."""
 
 
 class PythonTool:
@@ -61,6 +71,8 @@ class PythonTool:
             return outcome_of(error=error_of("config", str(problem)))
         except ScriptFailure as failure:
             return failure.outcome
+        except TooMuchContext as problem:
+            return outcome_of(error=error_of("limit_exceeded", str(problem)))
 
     async def _called(self, call: Call, script: ScriptFile | str | None) -> Outcome:
         room = room_in(self._sandbox, call.folder, call.scratch)
@@ -112,6 +124,8 @@ def _check(call: Call) -> None:
         raise BadInput("code must be text")
     if args is not None and not isinstance(args, Mapping):
         raise BadInput("args must be a mapping of names to values")
+    if not isinstance(call.inputs.get("libs"), Mapping | list | None):
+        raise BadInput("libs must be a mapping of names to modules")
     if not call.folder.is_dir():
         raise BadInput(f"the folder {str(call.folder)!r} of the document does not exist")
 
@@ -124,13 +138,44 @@ def _request(call: Call, script: ScriptFile | str | None) -> Object:
         "run_id": call.place.run,
         "execution_id": call.place.run,
     }
-    return {
+    libs = call.inputs.get("libs")
+    request: Object = {
         "code": script if isinstance(script, str) else call.inputs.get("code"),
         "script": _file(script) if isinstance(script, ScriptFile) else None,
         "args": call.inputs.get("args") or {},
         "given": given,
         "folder": str(call.folder.resolve()),
     }
+    # A list of packages has no effect: what a worker has installed is its operator's business.
+    beside: Object = {"libs": libs if isinstance(libs, Mapping) else None, "names": call.names}
+    beside["context"] = _context(call, script)
+    return request | {key: value for key, value in beside.items() if value}
+
+
+def _context(call: Call, script: ScriptFile | str | None) -> msgspec.Raw | None:
+    if call.context is None or not _wants_context(script):
+        return None
+    text = msgspec.json.encode(call.context)
+    if len(text) > CODE_CONTEXT_BYTES_MAX:
+        raise TooMuchContext(
+            f"`context` has {len(text):,} bytes; at most {CODE_CONTEXT_BYTES_MAX:,}. "
+            "Pass what the code needs with `input`."
+        )
+    return msgspec.Raw(text)
+
+
+def _wants_context(script: ScriptFile | str | None) -> bool:
+    """Of a script it is not known before its text is at hand."""
+    if script is None or isinstance(script, str):
+        return script is None or reads_context(script)
+    found = next((place for place in map(Path, script.places) if place.is_file()), None)
+    if found is None:
+        return False
+    try:
+        with found.open("rb") as file:
+            return reads_context(file.read(SCRIPT_BYTES_MAX).decode(errors="replace"))
+    except OSError:
+        return False  # it cannot be run either, and whoever tries says why
 
 
 def _file(script: ScriptFile) -> CodeFile:
