@@ -29,8 +29,8 @@ SHAPE_RULES = frozenset(
     "loop.mode next.mode next.shape policy.misplaced policy.shape policy.unmatched-word "
     "rule.attempts rule.backoff rule.budget rule.delay rule.do rule.jitter rule.jump-to-missing "
     "rule.multiplier rule.on-exhausted rule.shape rule.then-missing rule.verdict save.mode "
-    "save.storage step.join step.name tool.input-missing tool.kind tool.kind-missing tool.shape "
-    "value.type workflow.empty workflow.missing".split()
+    "save.storage step.join step.name tool.input-missing tool.input-word tool.kind tool.kind-missing "
+    "tool.shape value.type workflow.empty workflow.missing".split()
 )
 # What else may stand in a document, and in a place where it means nothing.
 _WORDS = (

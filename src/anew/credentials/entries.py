@@ -6,7 +6,7 @@ Decides which credential is meant and how its fields are called. Asks nobody for
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -117,15 +117,16 @@ def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
 def auths_of_tasks(program: Program) -> Iterator[Value]:
     """Each `auth` that says outright which credential it means; templates are not known yet."""
     for task in program.tasks:
-        for auth in _auths_in(task.inputs.source):
+        for auth in _auths_in(task.inputs.source, kind_named(task.kind).sides):
             if isinstance(auth, (str, dict)) and auth:
                 yield from (each for each in _alone(auth) if "{{" not in str(each))
 
 
-def _auths_in(inputs: object) -> Iterator[Value]:
-    """Of a task, and of the source of its script."""
+def _auths_in(inputs: object, sides: Iterable[str]) -> Iterator[Value]:
+    """Of a task, of its sides, and of the source of its script."""
     if isinstance(inputs, Mapping):
-        yield inputs.get("auth")
+        for each in (inputs, *map(inputs.get, sides)):
+            yield each.get("auth") if isinstance(each, Mapping) else None
         script = inputs.get("script")
         source = script.get("source") if isinstance(script, Mapping) else None
         if isinstance(source, Mapping):

@@ -78,6 +78,7 @@ _ERRORS = {
     "tool.input-missing": "A required input of a tool is missing.",
     "tool.input-twice": "An input is given under two names, or two inputs exclude each other.",
     "script.source": "A `script` is neither a file nor one of a source that can be read.",
+    "tool.input-word": "An input is none of the words it can be.",
     "tool.timeout": "A timeout is neither seconds nor a mapping of them.",
     "task.duplicate": "Two tasks of a step have the same label.",
     "policy.shape": "A task's `policy` is not an object with `rules`.",

@@ -23,6 +23,8 @@ SHARED_INPUTS: Mapping[str, str] = {
     "template of one.",
 }
 _SHARED_ALIASES = {"credential": "auth", "with": "args", "input": "args"}
+# The words for the key that says what a side is (`Kind.sides`); the first is the canonical one.
+SIDE_WORDS = ("type", "tool", "kind")
 # What an outage puts in the place of this text: the time to wait that the other side asks for.
 RETRY_AFTER = "(retry-after)"
 
@@ -135,6 +137,11 @@ class Kind(Struct, frozen=True):
     is_code: bool = False  # code of the author, which may use the idempotency key itself
     has_names: bool = False  # code in which names of the run are variables
     method: str | None = None  # the input with the method of an HTTP request, GET unless given
+    # Inputs that are objects described by rows of their own, one for each `type`; each may have an
+    # `auth` of its own.
+    sides: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
+    # Inputs that are one of a few words: every word an author may use, and what it stands for.
+    word_inputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     # What a call does, and to whom. The first of `effect` whose inputs are given says it in one
     # line; () is for what changes nothing. `save` is the input that takes the data of a save block.

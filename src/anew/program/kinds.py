@@ -21,6 +21,7 @@ from anew.program.kind import (
     Target,
     TargetForm,
 )
+from anew.program.transfer import TRANSFER
 
 ENTRY_POINT_GROUP = "anew.tools"
 # The words of an agent's input `fidelity`: how much of the run so far it is given.
@@ -371,6 +372,7 @@ _TABLE = (
         helper=_HTTP,
         outage=Outage("rate_limit", "Too Many Requests", {"http": _TOO_MANY_REQUESTS}),
     ),
+    TRANSFER,
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}
 # The helpers that an outcome may have, beside status, result and error.

@@ -171,12 +171,21 @@ class ToolCaller(Struct, frozen=True, eq=False):
             return given
         if site.secrets is not None:
             given = await self.keychain.open(given, site.program, folder=site.folder)
-        auth = given.get("auth")
-        if auth is not None:
-            data = await self.keychain.auth_data(auth, site.program, folder=site.folder)
-            given = {**given, "auth": data}
+        for name in kind_named(ask.tool.kind).sides:
+            side = given.get(name)
+            if isinstance(side, dict):
+                given = {**given, name: await self._with_auth(side, site)}
+        given = await self._with_auth(given, site)
         script = given.get("script")
         return given if not isinstance(script, dict) else await self._with_source(given, site)
+
+    async def _with_auth(self, given: Object, site: CallSite) -> Object:
+        """Inputs with the data of the credential that they name."""
+        auth = given.get("auth")
+        if auth is None:
+            return given
+        data = await self.keychain.auth_data(auth, site.program, folder=site.folder)
+        return {**given, "auth": data}
 
     async def _with_source(self, given: Object, site: CallSite) -> Object:
         """The inputs with the credential that the source of their script names."""

@@ -54,7 +54,7 @@ class DuckdbTool(EmbeddedDatabaseTool):
 
 def _run(job: SqlJob, interruption: Interruption) -> Object:
     interruption.raise_if_stopped()
-    with _connected(job) as connection, interruption.reaching(connection.interrupt):
+    with connected(job) as connection, interruption.reaching(connection.interrupt):
         prepared = _prepared(connection, job.request)
         has_own = any(s.type is duckdb.StatementType.TRANSACTION for s, _ in prepared)
         is_wrapped = not has_own and job.request.needs_begin(is_alone=len(prepared) == 1)
@@ -63,14 +63,15 @@ def _run(job: SqlJob, interruption: Interruption) -> Object:
         # A connection that is closed inside a transaction rolls it back.
         results = _run_all(connection, prepared, interruption)
         if is_wrapped or has_own:
-            with _naming(len(prepared), len(prepared)):
+            with naming(len(prepared), len(prepared)):
                 _end(connection, job.request)
         return results.result()
 
 
 @contextmanager
-def _connected(job: SqlJob) -> Iterator[duckdb.DuckDBPyConnection]:
-    with _naming():
+def connected(job: SqlJob) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to the database of a job."""
+    with naming():
         connection = duckdb.connect(job.database, config=_CONFIG)
         if job.is_of_run:
             os.chmod(job.database, PRIVATE_FILE)
@@ -84,12 +85,12 @@ def _connected(job: SqlJob) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _prepared(connection: duckdb.DuckDBPyConnection, request: SqlRequest) -> list[_Prepared]:
     """Every statement with its values, before the first of them runs."""
-    with _naming():
+    with naming():
         statements = [s for text in request.texts for s in connection.extract_statements(text)]
     if not statements:
         raise wrong_input("command holds no statement")
     supply = Supply(request.params)
-    prepared = [(statement, _values_of(statement, supply)) for statement in statements]
+    prepared = [(statement, values_of(statement, supply)) for statement in statements]
     supply.finish()
     return prepared
 
@@ -102,7 +103,7 @@ def _run_all(
     results = StatementResults()
     for number, (statement, values) in enumerate(prepared, 1):
         interruption.raise_if_stopped()
-        with _naming(number, len(prepared)):
+        with naming(number, len(prepared)):
             connection.execute(statement, values)
             results.add(_rows_of(connection, statement, interruption))
     return results
@@ -120,7 +121,7 @@ def _end(connection: duckdb.DuckDBPyConnection, request: SqlRequest) -> None:
         raise wrong_input("the statements leave a transaction open, so it was rolled back")
 
 
-def _values_of(statement: duckdb.Statement, supply: Supply) -> _Values:
+def values_of(statement: duckdb.Statement, supply: Supply) -> _Values:
     """A `?` is a parameter named by its number, as `$1` is."""
     names = sorted(statement.named_parameters)
     if not names:
@@ -147,11 +148,11 @@ def _rows_of(
     json_places = [place for place, name in enumerate(types) if name == "JSON"]
     while batch := connection.fetchmany(SQL_BATCH_ROWS):
         interruption.raise_if_stopped()
-        rows.add(_with_json(row, json_places) for row in batch)
+        rows.add(with_json(row, json_places) for row in batch)
     return rows
 
 
-def _with_json(row: Sequence[object], places: Sequence[int]) -> Sequence[object]:
+def with_json(row: Sequence[object], places: Sequence[int]) -> Sequence[object]:
     """The row with the JSON columns, which DuckDB gives as text, read."""
     if not places:
         return row
@@ -163,7 +164,7 @@ def _with_json(row: Sequence[object], places: Sequence[int]) -> Sequence[object]
 
 
 @contextmanager
-def _naming(number: int = 1, total: int = 1) -> Iterator[None]:
+def naming(number: int = 1, total: int = 1) -> Iterator[None]:
     """What DuckDB raises inside becomes a failure with a kind."""
     try:
         yield

@@ -49,13 +49,14 @@ class SqliteTool(EmbeddedDatabaseTool):
 
 def _run(job: SqlJob, interruption: Interruption) -> Object:
     interruption.raise_if_stopped()
-    with _connected(job, interruption) as link, interruption.reaching(link.interrupt):
+    with connected(job, interruption) as link, interruption.reaching(link.interrupt):
         return _Session(link, job.request, interruption).run()
 
 
 @contextmanager
-def _connected(job: SqlJob, interruption: Interruption) -> Iterator[apsw.Connection]:
-    with _naming():
+def connected(job: SqlJob, interruption: Interruption) -> Iterator[apsw.Connection]:
+    """A connection to the database of a job, which waits for the locks of others."""
+    with naming():
         if job.is_of_run:
             make_private_file(Path(job.database))
         connection = apsw.Connection(job.database)
@@ -100,7 +101,7 @@ class _Session:
         rest: str | None = text
         while rest:
             self._interruption.raise_if_stopped()
-            with _naming(self._count + 1):
+            with naming(self._count + 1):
                 found = apsw.ext.query_info(self._connection, rest)
                 if found.has_vdbe:
                     self._begin(found)
@@ -118,7 +119,7 @@ class _Session:
 
     def _run_statement(self, found: apsw.ext.QueryDetails, *, is_last: bool) -> None:
         self._count += 1
-        bindings = _bindings_of(found, self._supply)
+        bindings = bindings_of(found, self._supply)
         if is_last:
             self._supply.finish()
         changes = self._connection.total_changes()
@@ -143,13 +144,14 @@ class _Session:
             return
         if not self._request.is_transaction:
             raise wrong_input("the statements leave a transaction open, so it was rolled back")
-        with _naming(self._count):
+        with naming(self._count):
             self._connection.execute("COMMIT")
 
 
-def _bindings_of(
+def bindings_of(
     found: apsw.ext.QueryDetails, supply: Supply
 ) -> dict[str, Value] | list[Value] | None:
+    """The values of a statement, by name or in order."""
     if not found.bindings_count:
         return None
     names = [name for name in found.bindings_names if name and not name.isdigit()]
@@ -170,7 +172,7 @@ def _bindable(value: Value) -> Value:
 
 
 @contextmanager
-def _naming(number: int = 1) -> Iterator[None]:
+def naming(number: int = 1) -> Iterator[None]:
     """What SQLite raises inside becomes a failure with a kind."""
     try:
         yield

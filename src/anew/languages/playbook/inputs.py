@@ -33,6 +33,11 @@ def gather_inputs(
     if kind.has_names:
         _note_code(c, inputs)
     _check_by_source(c, kind, inputs)
+    if kind.sides or kind.word_inputs:
+        # Few documents have a task of such a kind.
+        from anew.languages.playbook.sides import check_sides  # noqa: PLC0415
+
+        check_sides(c, kind, inputs)
     return inputs
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from anew.languages.playbook.keys import ARGS_KEYS
 from anew.languages.schema.forms import ANYTHING, Schema, nullable, said, word
 from anew.languages.schema.scalars import SECONDS, SECONDS_ABOVE_0, TEMPLATE
+from anew.languages.schema.sides import side_shape
 from anew.program.kind import SHARED_INPUTS, Kind, OutcomeSource
 from anew.program.policy import TimeoutAction
 
@@ -85,6 +86,10 @@ def _shape(kind: Kind, name: str) -> Schema:
         return _SCRIPT
     if kind.has_names and name == "libs":
         return _LIBS
+    if name in kind.sides:
+        return side_shape(kind.sides[name])
+    if name in kind.word_inputs:
+        return {"anyOf": [word(kind.word_inputs[name]), *_LATER]}
     return _SCALAR if name in kind.texts else ANYTHING
 
 

@@ -35,26 +35,37 @@ class SqlJob(Struct, frozen=True):
     is_of_run: bool
 
 
+def file_of_run(kind: str) -> str:
+    """The name of the file that a run has for itself, in each kind of database."""
+    return f"{kind}.db"
+
+
+def job_of(call: Call, own_file: str, request: SqlRequest) -> SqlJob:
+    """A call on the database that its inputs name, else on the run's own file of this name."""
+    return SqlJob(
+        request,
+        database_of(call, own_file),
+        call.folder,
+        call.timeout.seconds,
+        is_file_of_run(call),
+    )
+
+
 class EmbeddedDatabaseTool:
     """`run` executes a job on a thread and gives its result; it raises SqlFailure."""
 
     queues = True
 
     def __init__(self, name: str, run: Callable[[SqlJob, Interruption], Object]) -> None:
-        self._file_of_run = f"{name}.db"
+        self._file_of_run = file_of_run(name)
         self._run = run
         self._threads = Threads(f"anew-{name}")
         self._scripts = Scripts()
 
     async def call(self, call: Call) -> Outcome:
         try:
-            job = SqlJob(
-                request_of(await with_script(self._scripts, call)),
-                database_of(call, self._file_of_run),
-                call.folder,
-                call.timeout.seconds,
-                is_file_of_run(call),
-            )
+            request = request_of(await with_script(self._scripts, call))
+            job = job_of(call, self._file_of_run, request)
             result = await self._threads.run(
                 lambda interruption: self._run(job, interruption), begins=call.begins
             )

@@ -120,6 +120,11 @@ def _inputs(
         from anew.languages.playbook.desugar.scripts import canonical_script  # noqa: PLC0415
 
         canonical_script(c, inputs, kind)
+    if kind is not None and (kind.sides or kind.word_inputs):
+        # Few kinds have such inputs.
+        from anew.languages.playbook.desugar.sides import canonical_inputs  # noqa: PLC0415
+
+        canonical_inputs(c, kind, inputs)
     return inputs
 
 
