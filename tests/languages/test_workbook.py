@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from anew.lab.script import script_of
 from anew.lab.simulate import simulate
 from anew.languages.playbook import load_playbook
+from anew.languages.playbook.migrate import migrate
 from anew.program.policy import Jump, Retry
 from anew.program.program import Dialect, Program
+from tests.languages.schema_documents import validator, value_of
 
 RETRYING = """\
 workbook:
@@ -83,3 +87,30 @@ def test_an_unknown_name_is_an_error_with_the_one_that_was_meant() -> None:
     (found,) = load_playbook(RETRYING.replace("NAME", "fetch_citi"), "f.yaml").findings
     assert found.rule == "workbook.unknown"
     assert found.suggestion == "Did you mean 'fetch_city'?"
+
+
+@pytest.mark.parametrize(
+    "workbook",
+    [
+        "[{name: w, type: http, url: u, retry: 2}]",
+        "[{name: w, tool: http, url: u, retry: 2}]",
+        "{w: {type: http, url: u, retry: 2}}",
+        "{tasks: {w: {tool: http, url: u, retry: 2}}}",
+    ],
+)
+def test_a_kind_may_be_a_text_under_tool_or_type(workbook: str) -> None:
+    text = f"workbook: {workbook}\nworkflow:\n- {{step: a, tool: {{kind: workbook, name: w}}}}\n"
+    migrated = migrate(text, "f.yaml").text
+    assert migrated is not None
+    assert load_playbook(migrated, "f.yaml").strict == []
+    for program in (load(text), load(migrated)):
+        task = program.workbook["w"]
+        assert (task.kind, task.inputs.source) == ("http", {"url": "u"})
+        assert isinstance(task.policy.rules[0].then, Retry)
+    assert validator().is_valid(value_of(text))
+
+
+def test_a_text_for_the_kind_is_reported_where_it_is_unknown() -> None:
+    text = "workbook: [{name: w, type: htp}]\nworkflow: [{step: a}]\n"
+    assert {found.rule for found in load_playbook(text, "f.yaml").findings} == {"tool.kind"}
+    assert not validator().is_valid(value_of(text))

@@ -16,10 +16,12 @@ from anew.languages.schema.forms import (
     Schema,
     by_type,
     has,
+    holds,
     nullable,
     ref,
     said,
     table,
+    when,
     word,
 )
 from anew.languages.schema.routes import route_definitions
@@ -94,10 +96,22 @@ def _keychain() -> Schema:
 
 
 def _workbook() -> Schema:
-    tasks = {"type": "object", "additionalProperties": ref("labelled-task")}
+    tasks = {"type": "object", "additionalProperties": _or_older(ref("labelled-task"))}
     wrapped = {"type": "object", "properties": {"tasks": tasks}, **has("tasks"), "maxProperties": 1}
-    listed = {"items": ref("pipeline-task")}
+    listed = {"items": _or_older(ref("pipeline-task"))}
     return by_type("null", array=listed, object={"anyOf": [tasks, wrapped]})
+
+
+def _or_older(task: Schema) -> Schema:
+    """A task, or an older one whose kind is a text under `tool` or `type`: the compiler knows it."""
+    words = [{"properties": {key: TEXT}, **holds(key)} for key in ("tool", "type")]
+    is_older = {"anyOf": words, "not": {"anyOf": [has("kind"), _WRAPPED]}}
+    older = {"properties": {"tool": ref("kind"), "type": TEXT}}
+    by_type_only = {"properties": {"type": ref("kind")}}
+    return when(is_older, when(has("tool"), older, by_type_only), task)
+
+
+_WRAPPED: Schema = {"properties": {"tool": {"type": "object"}}, **has("tool")}
 
 
 def _executor() -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anew.languages import made
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, is_null
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.forms import TaskForm, read_task_form
 from anew.languages.playbook.desugar.tasks import task_node
@@ -32,7 +32,7 @@ def workbook_of(c: Compilation, entry: Entry) -> Entry:
 
 
 def _listed(c: Compilation, node: ListNode) -> Iterator[Item]:
-    for index, item in enumerate(node.items):
+    for index, item in enumerate(_with_kind(c, item) for item in node.items):
         # In a workbook `{name, tool}` is canonical and `{label: {…}}` is not.
         before = len(c.strict)
         form = read_task_form(c, item, f"task_{index}")
@@ -44,13 +44,32 @@ def _listed(c: Compilation, node: ListNode) -> Iterator[Item]:
             yield _named(c, form, item)
 
 
+def _with_kind(c: Compilation, item: Item) -> Item:
+    return made.with_node(item, _kind_said(c, item.node))
+
+
+def _kind_said(c: Compilation, node: Node) -> Node:
+    """A task with its kind under `kind`: older ones name it under `tool` or `type`, as a text."""
+    if not isinstance(node, MapNode) or "kind" in node:
+        return node
+    texts = [e for e in node if e.key in ("tool", "type") and isinstance(e.node, ScalarNode)]
+    said = [e for e in sorted(texts, key=lambda e: e.key) if not is_null(e.node)]
+    if not said or any(e.key == "tool" and e not in texts for e in node):
+        return node
+    for extra in said[1:]:
+        c.ignored(extra, f"next to `{said[0].key}`", "Remove it; `kind` names the tool.")
+    entries = (made.renamed(e, "kind") if e is said[0] else e for e in node if e not in said[1:])
+    return made.with_entries(node, entries)
+
+
 def _is_canonical(node: Node) -> bool:
     return isinstance(node, MapNode) and "name" in node and "tool" in node and "kind" not in node
 
 
 def _mapped(c: Compilation, node: Node) -> Iterator[Item]:
     for entry in node if isinstance(node, MapNode) else ():
-        item = Item(entry.place, made.mapping([entry], entry.place), entry.name.begin)
+        kinded = made.renamed(entry, entry.key, _kind_said(c, entry.node))
+        item = Item(entry.place, made.mapping([kinded], entry.place), entry.name.begin)
         form = read_task_form(c, item, entry.key)
         if form is not None:
             yield _named(c, form, item)
