@@ -40,8 +40,8 @@ def test_a_wait_that_makes_sense_is_silent(inputs):
         ("signal: paid, timeout: soon", "tool.timeout", "error"),
         ("signal: paid, timeout: -1", "tool.timeout", "error"),
         ("signal: paid, timeout: {read: 3}", "tool.timeout", "error"),
-        ("signal: paid, timeoot: 3", "key.unknown", "warning"),
-        ("signal: paid, timeout_action: fail", "key.unknown", "warning"),
+        ("signal: paid, timeoot: 3", "input.unknown", "warning"),
+        ("signal: paid, timeout_action: fail", "input.unknown", "warning"),
         ("signal: paid, spec: {timeout: 3}", "key.unused", "warning"),
     ],
 )

@@ -136,6 +136,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("save.key", WORKFLOW + SAVE + "mode: update, key: b}\n", 3, 76),
     ("dialect.unsupported", WORKFLOW + "  tool: iterator\n", 3, 9),
     ("key.unknown", WORKFLOW + "  tool: {kind: noop}\n  nxt: a\n", 4, 3),
+    ("input.unknown", WORKFLOW + "  tool: {kind: noop, reslt: a}\n", 3, 22),
     ("key.unused", RULE + "else: {then: {do: fail, attempts: 3}}\n", 9, 37),
     ("name.unknown", WORKFLOW + '  tool: {kind: noop, result: "{{ workloda.x }}"}\n', 3, 34),
     ("name.unprovided", WORKFLOW + '  tool: {kind: noop, result: "{{ api_url }}"}\n', 3, 34),

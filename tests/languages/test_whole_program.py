@@ -75,7 +75,7 @@ def test_a_key_beside_a_merge_key_is_no_duplicate() -> None:
 
 def test_root_keys_that_begin_with_x_are_free() -> None:
     assert found_in(f"x-anything: 1\n{STEP}") == []
-    assert found_in(f"xanything: 1\n{STEP}") == ["key.unknown"]
+    assert found_in(f"xanything: 1\n{STEP}") == ["input.unknown"]
 
 
 # --- rules that never match, wherever they stand -------------------------------------------------

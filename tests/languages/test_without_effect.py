@@ -29,6 +29,19 @@ IGNORED = [
     ("keychain: [{}]\n" + STEP, "keychain.name"),
     ("executor: {spec: {no_next_is_error: true}}\n" + STEP, "key.without-effect"),
     (STEP + "  loop: {in: [1], iterator: index}\n", "loop.iterator"),
+    ("tracing: {enabled: true}\n" + STEP, "key.without-effect"),
+    ("executor: {spec: {policy: {defaults: {timeout_s: 9}}}}\n" + STEP, "key.without-effect"),
+    ("executor: {spec: {policy: {results: {x: 1}}}}\n" + STEP, "key.without-effect"),
+    (STEP + "  spec: {policy: {admit: {mode: exclusive}}}\n", "key.without-effect"),
+    (STEP + "  tool: {kind: noop}\n  output: {store: {kind: kv}}\n", "key.without-effect"),
+    (STEP + "  tool: noop\n  output: {store: {kind: kv}}\n", "key.without-effect"),
+    (STEP + "  tool: {kind: noop, output_select: [a]}\n", "key.without-effect"),
+    (STEP + "  tool: {kind: python, code: x, assert: {returns: [a]}}\n", "key.without-effect"),
+    (STEP + "  tool: {kind: sqlite, command: SELECT 1, pool: {}}\n", "key.without-effect"),
+    (
+        STEP + "  loop: {in: [1], iterator: x, spec: {policy: {results: {}}}}\n",
+        "key.without-effect",
+    ),
 ]
 
 

@@ -310,13 +310,13 @@ def test_keys_of_other_formats_are_translated(text: str, remedy: str) -> None:
 
 
 def test_a_translated_key_that_is_there_already_is_not_offered_again() -> None:
-    (remedy,) = remedies(WORKFLOW + "  name: title\n", "key.unknown")
+    (remedy,) = remedies(WORKFLOW + "  name: title\n", "input.unknown")
     assert remedy is not None
     assert remedy.startswith("Known are 'step', 'tool', 'next', 'loop', 'spec', ")
 
 
 def test_the_common_keys_are_listed_first_and_refused_ones_never() -> None:
-    (remedy,) = remedies("zzz: 1\n" + WORKFLOW, "key.unknown")
+    (remedy,) = remedies("zzz: 1\n" + WORKFLOW, "input.unknown")
     assert remedy == (
         "Known are 'workflow', 'metadata', 'workload', 'executor', 'keychain', 'workbook', "
         "'apiVersion', 'kind'."
@@ -328,10 +328,10 @@ def test_a_label_whose_task_is_not_indented_is_recognised() -> None:
         WORKFLOW + "  tool:\n  - insert:\n    kind: postgres\n    auth: x\n    command: SELECT 1\n"
     )
     expected = ["If it is the task's label, indent the lines below it."]
-    assert remedies(text, "key.unknown") == expected
-    (after,) = remedies(text.replace("insert:\n    ", "") + "    insert:\n", "key.unknown")
+    assert remedies(text, "input.unknown") == expected
+    (after,) = remedies(text.replace("insert:\n    ", "") + "    insert:\n", "input.unknown")
     assert after != expected[0]
-    assert remedies(text.replace("insert:", "comand:"), "key.unknown") == [
+    assert remedies(text.replace("insert:", "comand:"), "input.unknown") == [
         "Did you mean 'command'?"
     ]
 

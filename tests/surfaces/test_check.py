@@ -164,7 +164,7 @@ def test_a_binary_file_is_answered_with_a_place(capsys: pytest.CaptureFixture[st
 
 
 def test_warnings_fail_the_check_where_that_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("typo.yaml").write_text("workflow: [{step: a, tools: {kind: noop}}]\n")
+    Path("typo.yaml").write_text("workflow: [{step: a, tool: {kind: noop, rslt: 1}}]\n")
     assert main(["check", "typo.yaml"]) == 0
     assert main(["check", "--fail-on", "warning", "typo.yaml"]) == 2
-    assert "key.unknown" in capsys.readouterr().out
+    assert "input.unknown" in capsys.readouterr().out

@@ -38,6 +38,7 @@ _SHOWN_CHARACTERS = 120
 DOCUMENT_TOKENS_MAX = 250_000
 _CODE = re.compile(r"\{[{%].*?[}%]\}", re.DOTALL)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_NONE: Mapping[str, str] = {}
 Word = TypeVar("Word", bound=StrEnum)
 Path: TypeAlias = tuple[str, ...]
 
@@ -126,25 +127,42 @@ class Compilation(Struct):
     def noncanonical(self, rule: str, place: Span, message: str, canonical: str) -> None:
         self.strict.append(finding(rule, place, message, f"Write {canonical}."))
 
-    def check_keys(self, node: MapNode, known: Collection[str], what: str) -> None:
+    def check_keys(
+        self, node: MapNode, known: Collection[str], what: str, *, idle: Mapping[str, str] = _NONE
+    ) -> None:
+        """Refuse keys that are not known; tell of the `idle` ones, each with its remedy."""
         for entry in node:
-            if entry.key not in known:
+            if entry.key in idle:
+                self.without_effect(entry, idle[entry.key])
+            elif entry.key not in known:
                 self.unknown_key(entry, known, what, beside=node.entries)
 
     def unknown_key(
-        self, entry: Entry, known: Collection[str], what: str, *, beside: Collection[str] = ()
+        self,
+        entry: Entry,
+        known: Collection[str],
+        what: str,
+        *,
+        beside: Collection[str] = (),
+        is_input: bool = False,
     ) -> None:
-        """Warn of a key without effect; `beside` are those that stand next to it."""
-        # Only a document with a mistake pays for the table.
-        from anew.languages.playbook.places import meant_key, offered, right_place  # noqa: PLC0415
+        """Refuse a key that is not known; `beside` are those that stand next to it.
 
-        key, message = entry.key, f"{what} has no key {entry.key!r}; it has no effect"
-        meant = meant_key(key, known, beside)
-        if meant is not None:
-            remedy = self.suggestions.sentence(meant, known)
-        else:
-            remedy = right_place(key) or self.suggestions.remedy(key, offered(known))
-        self.report("key.unknown", entry.place, message, remedy)
+        `is_input`: it stands where a key without meaning changes nothing of what is run.
+        """
+        # Only a document with a mistake pays for the table.
+        from anew.languages.playbook.places import judge_key  # noqa: PLC0415
+
+        judged = judge_key(entry.key, known, beside, self.suggestions, is_input=is_input)
+        effect = "; it has no effect" if judged.is_idle else ""
+        message = f"{what} has no key {entry.key!r}{effect}"
+        rule = "input.unknown" if judged.is_idle else "key.unknown"
+        self.report(rule, entry.place, message, judged.remedy)
+
+    def without_effect(self, entry: Entry, remedy: str) -> None:
+        """Tell of a key of another runtime, which is accepted."""
+        message = f"`{entry.key}` is accepted and has no effect"
+        self.report("key.without-effect", entry.place, message, remedy)
 
     def ignored(self, entry: Entry, why: str, remedy: str) -> None:
         """Warn of a key that another one makes pointless."""
@@ -339,9 +357,17 @@ class Compilation(Struct):
             if self._is_too_long:
                 return  # told once, where it became too long
             self._is_too_long = True
+        if self._is_refused(node, error):
+            return
         problem, remedy = _with_remedy(error)
         message = f"the expression cannot be parsed: {problem}"
         self.report("expression.syntax", place_in(node, error.offset), message, remedy)
+
+    def _is_refused(self, node: ScalarNode, error: ExpressionError) -> bool:
+        # Only a document with a mistake pays for the table.
+        from anew.languages.playbook.refusals import report_token  # noqa: PLC0415
+
+        return report_token(self, node, error)
 
 
 # What was wanted, and how it is written.

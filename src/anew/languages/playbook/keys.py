@@ -13,6 +13,39 @@ from typing import assert_never
 
 from anew.program.policy import DirectiveKind
 
+# --- words of no one place ------------------------------------------------------------------------
+
+# They write state or decide what is run, so that a key with such a name is never passed over.
+CONTROL_WORDS = frozenset(
+    "when then else do case if unless until while cond condition loop iterator for_each foreach "
+    "with_items next arcs goto rules policy eval retry set set_ctx set_iter set_vars vars ctx "
+    "on_failure on_error on_success on_exhausted on_unmatched attempts backoff catch finally pipe "
+    "sink save collect cursor depends_on needs admit lifecycle trigger entry_step executor "
+    "workflow workload workbook keychain".split()
+)
+# They say something to readers, wherever they stand.
+ABOUT_WORDS = frozenset(
+    "name title id label labels tags note notes comment comments metadata annotations owner author "
+    "summary doc docs".split()
+)
+_STORED = "Every result is kept whole; remove it."
+# Keys of another runtime that are accepted and do nothing, by where they stand, and what does it.
+ROOT_IDLE = {"tracing": "The server's settings say where traces go; remove it."}
+STEP_IDLE = {
+    "output": _STORED,
+    "output_select": _STORED,
+    "assert": "Compare in a rule: `{when: …, then: {do: fail}}`, or remove it.",
+    "tracing": ROOT_IDLE["tracing"],
+}
+TASK_IDLE = {key: STEP_IDLE[key] for key in ("output", "output_select", "assert")}
+SQL_IDLE = {"pool": "Connections are kept for each credential; remove it."}
+EXECUTOR_POLICY_IDLE = {
+    "defaults": "Write timeouts and retries on the tasks.",
+    "results": _STORED,
+}
+LOOP_POLICY_IDLE = {"results": "Results are always in the order of the items; remove it."}
+ADMIT_IDLE = {"mode": "The first rule that matches decides; remove it."}
+
 # --- the document --------------------------------------------------------------------------------
 
 ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
@@ -31,7 +64,8 @@ EXECUTOR_SPEC_KEYS = (
 
 # What belongs to the step itself when a tool's inputs stand beside it.
 STEP_KEYS = frozenset(
-    "step desc description spec loop tool type next set retry eval when case save sink vars".split()
+    "step desc description spec loop tool type next set retry eval when case save sink vars "
+    "pipe".split()
 )
 STEP_SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
 STEP_POLICY_KEYS = ("admit", "failure", "lifecycle")
@@ -79,6 +113,7 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
     "case": "`next: {arcs: [{step: …, when: …}]}` on the step, and rules on the task",
     "save": "a storage task after this one: `- save: {kind: postgres, …}`",
     "sink": "a storage task after this one: `- save: {kind: postgres, …}`",
+    "pipe": "its tasks as a list: `tool: [{label: {kind: …}}, …]`, each with its rules",
     "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
 }
 

@@ -6,7 +6,7 @@ from anew.expressions import Template
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.composing import constant
-from anew.languages.playbook.keys import LOOP_KEYS, LOOP_SPEC_KEYS
+from anew.languages.playbook.keys import LOOP_KEYS, LOOP_POLICY_IDLE, LOOP_SPEC_KEYS
 from anew.languages.playbook.other_policies import holds_directives, read_other_policy
 from anew.program.program import Loop, LoopMode
 
@@ -45,7 +45,7 @@ def read_loop(c: Compilation, entry: Entry | None) -> Loop | None:
 
 def _read_policy(c: Compilation, spec: MapNode) -> None:
     """`policy: {exec: local | distributed}`, which the runtime decides for itself."""
-    policy = read_other_policy(c, spec, ("exec",), "a loop")
+    policy = read_other_policy(c, spec, ("exec",), "a loop", idle=LOOP_POLICY_IDLE)
     where = policy.get("exec") if policy is not None else None
     if where is not None and not holds_directives(where):
         c.text(where, "exec")

@@ -16,6 +16,7 @@ from anew.languages.playbook.compilation import (
     Site,
     place_in,
 )
+from anew.languages.playbook.refusals import report_references
 from anew.languages.playbook.words import check_event_words
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
@@ -101,6 +102,8 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
         for path in sorted(read.paths):
             if len(path) > 1 and path[0] in _HOLDERS and path[0] not in absent:
                 _check_path(c, read, path, step=step, below=below)
+        if any("_ref" in path[1:] for path in read.paths):
+            report_references(c, read)
         if read.compares and read.place is Site.ARC:
             check_event_words(c, read, step)
         for name in sorted(read.names):

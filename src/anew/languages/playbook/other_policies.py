@@ -5,7 +5,7 @@ Only a task decides on outcomes; a directive that stands in another policy is re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -26,9 +26,17 @@ _RULES_PLACE = "Move it to the task: `- label: {kind: …, spec: {policy: {rules
 
 
 def read_other_policy(
-    c: Compilation, spec: MapNode, known: tuple[str, ...], what: str
+    c: Compilation,
+    spec: MapNode,
+    known: tuple[str, ...],
+    what: str,
+    *,
+    idle: Mapping[str, str] | None = None,
 ) -> MapNode | None:
-    """The policy of something that is not a task; task directives in it are reported."""
+    """The policy of something that is not a task; task directives in it are reported.
+
+    `idle` are keys of another runtime that do nothing, with their remedies.
+    """
     entry = spec.get("policy")
     if entry is None or is_null(entry.node):
         return None
@@ -40,12 +48,15 @@ def read_other_policy(
         return None
     node = c.mapping(entry, f"the policy of {what}")
     if node is not None:
-        check_policy_keys(c, node, known, f"the policy of {what}")
+        for entry in node:
+            if entry.key in (idle or ()):
+                c.without_effect(entry, (idle or {})[entry.key])
+        check_policy_keys(c, node, (*known, *(idle or ())), f"the policy of {what}")
     return node
 
 
 def check_policy_keys(c: Compilation, node: MapNode, known: tuple[str, ...], what: str) -> None:
-    """Warn of unknown keys, except where a misplaced directive was already reported."""
+    """Refuse unknown keys, except where a misplaced directive was already reported."""
     for entry in node:
         is_reported = entry.key in _DIRECTIVE_SIGNS or holds_directives(entry)
         if entry.key not in known and not is_reported:

@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from msgspec import Struct
+
+from anew.languages.playbook.keys import ABOUT_WORDS, CONTROL_WORDS
+from anew.program.findings import Suggestions
+
+# A word as alike as this to one that decides something was meant to be it.
+_SLIP_LIKENESS_MIN = 0.85
 _RULES = "`spec: {policy: {rules: […]}}`"
 _PLACES: Mapping[str, str] = {
     "policy": "`spec: {policy: …}`",
@@ -65,6 +72,11 @@ _SYNONYMS: Mapping[str, str] = {
     "delay": "initial_delay",
     "attempts": "max_attempts",
     "multiplier": "backoff_multiplier",
+    "cond": "when",
+    "condition": "when",
+    "if": "when",
+    "items": "in",
+    "item": "iterator",
 }
 # The keys that most mappings need, in the order they are usually written.
 _COMMON = (
@@ -75,19 +87,48 @@ _COMMON = (
 _REFUSED = frozenset({"case", "save", "sink", "vars"})
 
 
-def meant_key(key: str, known: Collection[str], beside: Collection[str]) -> str | None:
+class JudgedKey(Struct, frozen=True):
+    """What to write instead of an unknown key; `is_idle`: leaving it out changes nothing."""
+
+    remedy: str
+    is_idle: bool
+
+
+def judge_key(
+    key: str,
+    known: Collection[str],
+    beside: Collection[str],
+    suggestions: Suggestions,
+    *,
+    is_input: bool,
+) -> JudgedKey:
+    """Whether a key that is not known could have decided something, and what was meant by it."""
+    meant = _meant_key(key, known, beside)
+    if meant is not None:
+        remedy = suggestions.sentence(meant, known)
+    else:
+        remedy = _right_place(key) or suggestions.remedy(key, _offered(known))
+    if meant is not None:
+        return JudgedKey(remedy, is_idle=False)
+    if not is_input:
+        return JudgedKey(remedy, key in ABOUT_WORDS)
+    decides = key in CONTROL_WORDS or suggestions.near(key, CONTROL_WORDS, _SLIP_LIKENESS_MIN)
+    return JudgedKey(remedy, not decides)
+
+
+def _meant_key(key: str, known: Collection[str], beside: Collection[str]) -> str | None:
     """The key that other formats call by this word, if it is missing here."""
     meant = _SYNONYMS.get(key)
     return meant if meant in known and meant not in beside else None
 
 
-def offered(known: Collection[str]) -> list[str]:
+def _offered(known: Collection[str]) -> list[str]:
     """The known keys that are worth a try, the common ones first."""
     first = [key for key in _COMMON if key in known]
     return first + sorted(set(known) - _REFUSED.union(first))
 
 
-def right_place(key: str) -> str | None:
+def _right_place(key: str) -> str | None:
     """A sentence that says where the key belongs; None for words that belong nowhere."""
     place = _PLACES.get(key)
     return f"Move `{key}` to {place}." if place is not None else None

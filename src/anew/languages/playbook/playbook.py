@@ -16,9 +16,16 @@ from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
-from anew.languages.playbook.keys import EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, ROOT_KEYS
+from anew.languages.playbook.keys import (
+    EXECUTOR_KEYS,
+    EXECUTOR_POLICY_IDLE,
+    EXECUTOR_SPEC_KEYS,
+    ROOT_IDLE,
+    ROOT_KEYS,
+)
 from anew.languages.playbook.names import check_names, check_reserved, names_by_step
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
+from anew.languages.playbook.refusals import report_other_document
 from anew.languages.playbook.steps import StepRead, read_step
 from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
@@ -119,10 +126,14 @@ def _no_document(root: Node | None, file: str) -> Finding:
 
 
 def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
+    if "workflow" not in root and report_other_document(c, root):
+        return None
     for entry in root:
         # `x-…` holds what anchors share, as in other YAML formats.
-        if entry.key not in ROOT_KEYS and not entry.key.startswith("x-"):
-            c.unknown_key(entry, ROOT_KEYS, "a playbook")
+        if entry.key in ROOT_IDLE:
+            c.without_effect(entry, ROOT_IDLE[entry.key])
+        elif entry.key not in ROOT_KEYS and not entry.key.startswith("x-"):
+            c.unknown_key(entry, ROOT_KEYS, "a playbook", is_input=True)
     c.steps = _step_names(root)
     executor = _read_executor(c, root.get("executor"))
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
@@ -272,9 +283,8 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
     c.check_keys(spec, EXECUTOR_SPEC_KEYS, "executor.spec")
     for key, remedy in _WITHOUT_EFFECT.items():
         if key in spec:
-            message = f"`{key}` is accepted and has no effect"
-            c.report("key.without-effect", spec.entries[key].place, message, remedy)
-    policy = read_other_policy(c, spec, ("failure",), "the executor")
+            c.without_effect(spec.entries[key], remedy)
+    policy = read_other_policy(c, spec, ("failure",), "the executor", idle=EXECUTOR_POLICY_IDLE)
     failure = policy.get("failure") if policy is not None else None
     failing = read_failure(c, failure, way="fallback", what="the fallback is")
     ctx = c.word(spec.get("ctx"), CtxStart, rule="ctx.start", what="ctx")

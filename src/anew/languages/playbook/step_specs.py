@@ -13,6 +13,7 @@ from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.goals import read_gate
 from anew.languages.playbook.joining import read_join
 from anew.languages.playbook.keys import (
+    ADMIT_IDLE,
     ADMIT_KEYS,
     ADMIT_RULE_KEYS,
     LIFECYCLE_KEYS,
@@ -95,7 +96,7 @@ def _read_admit(c: Compilation, entry: Entry | None) -> tuple[AdmitRule, ...]:
     node = c.mapping(entry, "admit")
     if node is None:
         return ()
-    c.check_keys(node, ADMIT_KEYS, "admit")
+    c.check_keys(node, ADMIT_KEYS, "admit", idle=ADMIT_IDLE)
     rules = c.sequence(node.get("rules"), "rules")
     found = (_read_admit_rule(c, item) for item in (rules.items if rules else ()))
     return tuple(rule for rule in found if rule is not None)

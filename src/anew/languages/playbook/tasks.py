@@ -18,10 +18,6 @@ from anew.program.kinds import KINDS, installed_kinds
 from anew.program.policy import NO_POLICY, Policy
 from anew.program.program import Dialect, Task
 
-_LOOP_FORM = (
-    '`loop: {in: "{{ … }}", iterator: item, spec: {mode: parallel}}` with the task as `tool`'
-)
-
 
 class TaskRead(Struct, frozen=True):
     """A compiled task, and whether it showed the words of its dialect."""
@@ -77,9 +73,10 @@ def _read_kind(c: Compilation, entry: Entry | None) -> Kind | None:
     kind = kind_of(c, node)
     if kind is not None:
         return kind
-    if node.text == "iterator":
-        message = "`tool: iterator` is an older form that is not run"
-        c.report("dialect.unsupported", node.span, message, f"Write {_LOOP_FORM}.")
+    # Only a document with a mistake pays for the table.
+    from anew.languages.playbook.refusals import report_foreign_kind  # noqa: PLC0415
+
+    if report_foreign_kind(c, node):
         return None
     known = sorted(KINDS.keys() | installed_kinds() | c.kinds)
     message = f"tool kind {node.text!r} is unknown; known are {', '.join(known)}"

@@ -73,6 +73,11 @@ def table(keys: Collection[str], shapes: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": dict(shapes), "additionalProperties": False}
 
 
+def idle(keys: Iterable[str]) -> dict[str, Schema]:
+    """The shapes of keys of another runtime, which are accepted."""
+    return {key: said("Accepted; has no effect.", ANYTHING) for key in keys}
+
+
 def refused(keys: Iterable[str]) -> Schema:
     """A mapping without these keys."""
     return {"properties": dict.fromkeys(sorted(keys), False)}

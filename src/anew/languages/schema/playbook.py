@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from anew.languages.playbook.keys import EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, ROOT_KEYS
+from anew.languages.playbook.keys import (
+    EXECUTOR_KEYS,
+    EXECUTOR_POLICY_IDLE,
+    EXECUTOR_SPEC_KEYS,
+    ROOT_IDLE,
+    ROOT_KEYS,
+)
 from anew.languages.playbook.playbook import CtxStart
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -17,6 +23,7 @@ from anew.languages.schema.forms import (
     by_type,
     has,
     holds,
+    idle,
     nullable,
     ref,
     said,
@@ -46,7 +53,7 @@ _LIMITS = {
 
 def playbook_schema(kinds: Collection[str] = ()) -> Schema:
     """The schema of playbooks. `kinds` are installed tools beside those that are built in."""
-    root = table(ROOT_KEYS, _root())
+    root = table((*ROOT_KEYS, *ROOT_IDLE), _root())
     return {
         "$schema": DRAFT,
         "$id": "anew/playbook.schema.json",
@@ -77,6 +84,7 @@ def _root() -> dict[str, Schema]:
         "workflow": said("The steps.", steps),
         "workbook": said("Tasks that tasks of kind workbook call.", _workbook()),
         "vars": said("An older name for `workload`.", MAPPING),
+        **idle(ROOT_IDLE),
     }
 
 
@@ -103,7 +111,7 @@ def _workbook() -> Schema:
 
 
 def _or_older(task: Schema) -> Schema:
-    """A task, or an older one whose kind is a text under `tool` or `type`: the compiler knows it."""
+    """A task, or an older one whose kind is a text; of those, the compiler knows the inputs."""
     words = [{"properties": {key: TEXT}, **holds(key)} for key in ("tool", "type")]
     is_older = {"anyOf": words, "not": {"anyOf": [has("kind"), _WRAPPED]}}
     older = {"properties": {"tool": ref("kind"), "type": TEXT}}
@@ -127,14 +135,15 @@ def _executor() -> Schema:
 def _executor_spec() -> Schema:
     limits = {name: said(text, WHOLE) for name, text in _LIMITS.items()}
     policy = {
-        "failure": said("What a failure does that no arc handles.", failure_shape("fallback"))
+        "failure": said("What a failure does that no arc handles.", failure_shape("fallback")),
+        **idle(EXECUTOR_POLICY_IDLE),
     }
     shapes = {
         "entry_step": said("The first step; else `start`, else the first in the file.", STEP),
         "final_step": said(_NO_EFFECT, ANYTHING),
         "return_step": said("The step whose result is the run's.", STEP),
         "no_next_is_error": said(_NO_EFFECT, ANYTHING),
-        "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(("failure",), policy))),
+        "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(policy, policy))),
         "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
         "ctx": said("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anew.languages.playbook.goals import GateBudget
 from anew.languages.playbook.joining import JoinWord
 from anew.languages.playbook.keys import (
+    ADMIT_IDLE,
     ADMIT_KEYS,
     GATE_KEYS,
     JOIN_KEYS,
@@ -17,6 +18,7 @@ from anew.languages.schema.forms import (
     Schema,
     by_type,
     has,
+    idle,
     is_word,
     nullable,
     ref,
@@ -88,7 +90,8 @@ def _lifecycle() -> Schema:
 def _admit() -> Schema:
     rules = {"type": ["array", "null"], "items": ref("admission-rule")}
     text = "Tried in order; the first that matches decides. Without one, every token may enter."
-    return nullable(table(ADMIT_KEYS, {"rules": said(text, rules)}))
+    shapes = {"rules": said(text, rules), **idle(ADMIT_IDLE)}
+    return nullable(table((*ADMIT_KEYS, *ADMIT_IDLE), shapes))
 
 
 def _admission_rule() -> Schema:

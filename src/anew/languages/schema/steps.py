@@ -6,7 +6,9 @@ from anew.languages.playbook import loops
 from anew.languages.playbook.keys import (
     ARGS_KEYS,
     LOOP_KEYS,
+    LOOP_POLICY_IDLE,
     LOOP_SPEC_KEYS,
+    STEP_IDLE,
     STEP_KEYS,
     UNSUPPORTED_KEYS,
 )
@@ -17,6 +19,7 @@ from anew.languages.schema.forms import (
     by_type,
     has,
     holds,
+    idle,
     is_word,
     nullable,
     ref,
@@ -101,7 +104,7 @@ def _step_shapes() -> dict[str, Schema]:
         "sink": SAVE,
     }
     assert shapes.keys() | UNSUPPORTED_KEYS.keys() == STEP_KEYS
-    return {**shapes, **{key: said(arguments, ANYTHING) for key in ARGS_KEYS}}
+    return {**shapes, **idle(STEP_IDLE), **{key: said(arguments, ANYTHING) for key in ARGS_KEYS}}
 
 
 def _tools() -> Schema:
@@ -159,8 +162,8 @@ def _loop() -> Schema:
             "Iterations of a parallel loop at a time. Default 32.", WHOLE_OR_LATER
         ),
     }
-    execution = {"exec": said("Accepted; has no effect.", TEXT)}
-    policy = said("Has no effect here.", nullable(table(("exec",), execution)))
+    execution = {"exec": said("Accepted; has no effect.", TEXT), **idle(LOOP_POLICY_IDLE)}
+    policy = said("Has no effect here.", nullable(table(execution, execution)))
     spec = table(LOOP_SPEC_KEYS, {**settings, "policy": policy})
     source = {"anyOf": [EXPRESSION, {"type": ["array", "object"]}]}
     shapes = {

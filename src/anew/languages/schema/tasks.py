@@ -10,7 +10,13 @@ from collections.abc import Collection
 from typing import TypeAlias
 
 from anew.languages.playbook.desugar.tasks import TIMEOUT_NAMES
-from anew.languages.playbook.keys import ARGS_KEYS, TASK_KEYS, TASK_SPEC_KEYS
+from anew.languages.playbook.keys import (
+    ARGS_KEYS,
+    SQL_IDLE,
+    TASK_IDLE,
+    TASK_KEYS,
+    TASK_SPEC_KEYS,
+)
 from anew.languages.schema.forms import (
     ANYTHING,
     GIVEN,
@@ -18,6 +24,7 @@ from anew.languages.schema.forms import (
     at_most_one,
     has,
     holds,
+    idle,
     is_word,
     nullable,
     ref,
@@ -95,6 +102,9 @@ def input_keys(kind: Kind) -> list[str]:
 
 def _inputs(kind: Kind) -> Schema:
     shapes = input_shapes(kind)
+    shapes |= idle(
+        key for key in (*TASK_IDLE, *(SQL_IDLE if kind.sql else ())) if key not in shapes
+    )
     if "timeout" not in kind.inputs:
         shapes |= {name: timeout_shape(kind) for name in TIMEOUT_NAMES}
     title = f"A task of kind {kind.name}"

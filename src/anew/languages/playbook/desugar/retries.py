@@ -28,6 +28,10 @@ _SETTINGS: Mapping[str, tuple[str, int | float | bool | None]] = {
 }
 RETRY_KEYS = (*_SETTINGS, "retry_when", "stop_when")
 _UNSUPPORTED = ("on_error", "on_success")
+_PAGES = (
+    "rules that come back for the next page: `{when: …, then: {do: jump, to: …, set_iter: {page: "
+    "…}}}` and `{else: {then: {do: break}}}`"
+)
 _CANONICAL = "`spec: {policy: {rules: [{when: …, then: {do: retry, attempts: 3, …}}]}}`"
 
 
@@ -38,9 +42,7 @@ def policy_of_retry(c: Compilation, entry: Entry) -> Entry | None:
     if isinstance(node, ListNode) or (
         isinstance(node, MapNode) and any(k in node for k in _UNSUPPORTED)
     ):
-        message = "`retry` with when/then, on_error or on_success is an older form that is not run"
-        place = node.span if isinstance(node, ListNode) else _first_unsupported(node).place
-        c.report("dialect.unsupported", place, message, f"Write {_CANONICAL}.")
+        _refuse(c, node)
         return None
     if isinstance(node, MapNode):
         c.check_keys(node, RETRY_KEYS, "retry")
@@ -51,8 +53,14 @@ def policy_of_retry(c: Compilation, entry: Entry) -> Entry | None:
     return made_policy(entry, _rules(entry, fields))
 
 
-def _first_unsupported(node: MapNode) -> Entry:
-    return next(entry for entry in node if entry.key in _UNSUPPORTED)
+def _refuse(c: Compilation, node: ListNode | MapNode) -> None:
+    message = "`retry` with when/then, on_error or on_success is an older form that is not run"
+    if isinstance(node, ListNode):
+        c.report("dialect.unsupported", node.span, message, f"Write {_CANONICAL}.")
+        return
+    first = next(entry for entry in node if entry.key in _UNSUPPORTED)
+    canonical = _PAGES if first.key == "on_success" else _CANONICAL
+    c.report("dialect.unsupported", first.place, message, f"Write {canonical}.")
 
 
 def _rules(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:

@@ -17,7 +17,7 @@ from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm, read_for
 from anew.languages.playbook.desugar.routes import next_of
 from anew.languages.playbook.desugar.specs import loop_of, note_when, spec_of
 from anew.languages.playbook.desugar.tasks import labelled_item, report_unsupported, task_node
-from anew.languages.playbook.keys import ARGS_KEYS, STEP_KEYS, UNSUPPORTED_KEYS
+from anew.languages.playbook.keys import ARGS_KEYS, STEP_IDLE, STEP_KEYS, UNSUPPORTED_KEYS
 
 _OF_LONE_TASK = ("retry", "eval", "set")
 _SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"
@@ -154,7 +154,7 @@ def _forms(c: Compilation, node: MapNode, name: str, item: Item) -> list[TaskFor
             report_unsupported(c, node.entries[key], remedy)
     if _is_string_tool(node):
         return forms
-    c.check_keys(node, STEP_KEYS.union(ARGS_KEYS), "a step")
+    c.check_keys(node, STEP_KEYS.union(ARGS_KEYS), "a step", idle=STEP_IDLE)
     return _with_step_fields(c, node, forms)
 
 

@@ -15,7 +15,14 @@ from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.forms import TaskForm
 from anew.languages.playbook.desugar.policies import policy_of_eval, with_rules
 from anew.languages.playbook.desugar.retries import policy_of_retry
-from anew.languages.playbook.keys import ARGS_KEYS, TASK_KEYS, TASK_SPEC_KEYS, UNSUPPORTED_KEYS
+from anew.languages.playbook.keys import (
+    ARGS_KEYS,
+    SQL_IDLE,
+    TASK_IDLE,
+    TASK_KEYS,
+    TASK_SPEC_KEYS,
+    UNSUPPORTED_KEYS,
+)
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
 from anew.program.kind import Kind
 from anew.program.kinds import find_kind, kind_named
@@ -103,7 +110,7 @@ def _inputs(
     for key, entry in form.fields.items():
         if key in _KEPT or kind is None:
             inputs[key] = entry
-        elif key in TASK_KEYS or key in UNSUPPORTED_KEYS:
+        elif _is_idle(c, entry, kind) or key in TASK_KEYS or key in UNSUPPORTED_KEYS:
             continue
         elif not (key in TIMEOUT_NAMES and "timeout" not in kind.inputs and not kind.is_open):
             _take(c, inputs, entry, kind, may_label=_may_label(form, entry))
@@ -126,6 +133,16 @@ def _inputs(
 
         canonical_inputs(c, kind, inputs)
     return inputs
+
+
+def _is_idle(c: Compilation, entry: Entry, kind: Kind) -> bool:
+    """Whether a key is one of another runtime that does nothing here, which is said then."""
+    if kind.knows(entry.key):
+        return False
+    remedy = TASK_IDLE.get(entry.key) or (SQL_IDLE.get(entry.key) if kind.sql else None)
+    if remedy is not None:
+        c.without_effect(entry, remedy)
+    return remedy is not None
 
 
 def _take(
@@ -167,9 +184,9 @@ def _report_unknown(
     what = f"a task of kind {kind.name}"
     if may_label and c.suggestions.near(entry.key, known, TYPO_LIKENESS_MIN) is None:
         message = f"{what} has no key {entry.key!r}; it has no effect"
-        c.report("key.unknown", entry.place, message, _LABEL_FORM)
+        c.report("input.unknown", entry.place, message, _LABEL_FORM)
     else:
-        c.unknown_key(entry, known, what)
+        c.unknown_key(entry, known, what, is_input=True)
 
 
 # --- spec ----------------------------------------------------------------------------------------
