@@ -14,7 +14,7 @@ export function placeOf(path: string): [area: string, name: string] {
   return [area || "runs", plain(rest)];
 }
 
-/** As a tab and the history of a browser tell it. */
+/** As a tab and the history of a browser show it. */
 export function titleOf(path: string): string {
   const [area, name] = placeOf(path);
   const [, said] = AREAS.find(([word]) => word === area) ?? [area, "No such page"];

@@ -4,11 +4,11 @@ import { useSyncExternalStore, type MouseEvent, type ReactNode } from "react";
 
 const listeners = new Set<() => void>();
 
-function told(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
-window.addEventListener("popstate", told);
+window.addEventListener("popstate", notify);
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
@@ -18,7 +18,7 @@ function subscribe(listener: () => void): () => void {
 export function go(to: string, { replaces = false }: { replaces?: boolean } = {}): void {
   if (replaces) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
-  told();
+  notify();
 }
 
 export function usePath(): string {

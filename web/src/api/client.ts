@@ -1,4 +1,4 @@
-// Asks the HTTP API. What it refuses is an ApiProblem, with the problem it told; a server that
+// Asks the HTTP API. What it refuses is an ApiProblem, with the problem it sent; a server that
 // cannot be reached is an Unreachable.
 
 import { forgetToken, token } from "./token";

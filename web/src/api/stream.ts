@@ -1,7 +1,7 @@
 // Server-sent events, read with fetch: a browser's own EventSource sends no token.
 //
 // A stream that breaks is opened again after what was seen last (Last-Event-ID), so that no event is
-// lost or told twice, however often the server is restarted.
+// lost or sent twice, however often the server is restarted.
 
 import { headers, refusal } from "./client";
 
@@ -10,7 +10,7 @@ export interface Message {
   data: string;
 }
 
-/** `open`: events come as they happen. `broken`: it is being opened again. `over`: all was told. */
+/** `open`: events come as they happen. `broken`: it is being opened again. `over`: all was shown. */
 export type StreamState = "connecting" | "open" | "broken" | "over";
 
 export interface Listening {
@@ -48,16 +48,16 @@ function message(block: string): Message | null {
 }
 
 /** Listen until the answer is called. `seen` is the last event that is known already. */
-export function listen(path: string, seen: string, told: Listening): () => void {
+export function listen(path: string, seen: string, listener: Listening): () => void {
   const stop = new AbortController();
-  void follow(path, seen, told, stop.signal);
+  void follow(path, seen, listener, stop.signal);
   return () => stop.abort();
 }
 
 async function follow(
   path: string,
   seen: string,
-  told: Listening,
+  listener: Listening,
   stopped: AbortSignal,
 ): Promise<void> {
   let pause = FIRST_PAUSE_MS;
@@ -65,15 +65,15 @@ async function follow(
   const hear = (message: Message): void => {
     if (message.id) last = message.id;
     pause = FIRST_PAUSE_MS;
-    told.onMessage(message);
+    listener.onMessage(message);
   };
-  told.onState?.("connecting");
+  listener.onState?.("connecting");
   while (!stopped.aborted) {
-    const ended = await once(path, last, hear, told, stopped);
+    const ended = await once(path, last, hear, listener, stopped);
     if (stopped.aborted) return;
-    if (ended instanceof Error) return told.onRefused?.(ended);
-    if (ended === "over") return told.onState?.("over");
-    told.onState?.("broken");
+    if (ended instanceof Error) return listener.onRefused?.(ended);
+    if (ended === "over") return listener.onState?.("over");
+    listener.onState?.("broken");
     await slept(pause, stopped);
     pause = Math.min(2 * pause, PAUSE_MS_MAX);
   }
@@ -83,7 +83,7 @@ async function once(
   path: string,
   seen: string,
   hear: (message: Message) => void,
-  told: Listening,
+  listener: Listening,
   stopped: AbortSignal,
 ): Promise<"over" | "broken" | Error> {
   const silent = new AbortController();
@@ -96,7 +96,7 @@ async function once(
     if (answer.status === 204) return "over";
     if (answer.status >= 500 || answer.status === 429) return "broken";
     if (!answer.ok || answer.body === null) return await refusal(answer);
-    told.onState?.("open");
+    listener.onState?.("open");
     const blocks = new Blocks();
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {

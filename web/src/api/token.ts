@@ -10,7 +10,7 @@ const listeners = new Set<() => void>();
 let isRefused = false;
 let isWrong = false;
 
-function told(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
@@ -38,7 +38,7 @@ export function keepToken(text: string): void {
   sessionStorage.setItem(KEPT, text);
   isRefused = false;
   isWrong = false;
-  told();
+  notify();
 }
 
 export function forgetToken(): void {
@@ -46,7 +46,7 @@ export function forgetToken(): void {
   isWrong ||= token() !== null;
   sessionStorage.removeItem(KEPT);
   isRefused = true;
-  told();
+  notify();
 }
 
 function subscribe(listener: () => void): () => void {

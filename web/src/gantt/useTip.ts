@@ -1,4 +1,4 @@
-// Which bar is told about: the one under the pointer, or the one that has the focus.
+// Which bar is shown about: the one under the pointer, or the one that has the focus.
 
 import { useState, type RefObject } from "react";
 

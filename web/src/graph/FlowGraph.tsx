@@ -56,7 +56,7 @@ export function FlowGraph(props: FlowGraphProps): ReactNode {
   );
 }
 
-/** Once a step has begun it is a run, also at a moment before that. */
+/** Once a step has started it is a run, also at a moment before that. */
 function useIsRun(graph: GraphShown): boolean {
   const [known, setKnown] = useState(false);
   const isRun = known || graph.nodes.some((node) => node.status !== null);

@@ -3,7 +3,7 @@
 import { backward } from "./backward";
 import type { EdgeLine, Structure } from "./layout";
 
-/** One arc of a bundle. Steps are told by their numbers: any text may name one. */
+/** One arc of a bundle. Steps are identified by their numbers: any text may name one. */
 export interface Strand {
   upper: string;
   lower: string;

@@ -1,4 +1,4 @@
-// The outline that tells what a step is for: forks open, joins close, people are pills, exits are
+// The outline that shows what a step is for: forks open, joins close, people are pills, exits are
 // doubled, choices point to both sides.
 
 import type { Role } from "../api/types";

@@ -29,11 +29,11 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
     };
   }, []);
   // It may have been closed and opened again before the browser says so, or be gone.
-  const tell = (): void => {
+  const closed = (): void => {
     if (box.current?.open === false) onClose();
   };
   return (
-    <dialog ref={box} className="box" aria-labelledby={name} onClose={tell}>
+    <dialog ref={box} className="box" aria-labelledby={name} onClose={closed}>
       <div className="box-body">
         <h2 id={name} ref={heading} tabIndex={-1}>
           {title}

@@ -69,7 +69,7 @@ export function Grid<Row>(props: GridProps<Row>): ReactNode {
       if (one.range) props.onRange?.(one.range.startIndex, one.range.endIndex);
     },
   });
-  // A turned phone has rows of another height; where they stood is kept until it is told.
+  // A turned phone has rows of another height; where they stood is kept until that is known.
   useLayoutEffect(() => virtual.measure(), [virtual, rowHeight]);
   const { rowKey } = props;
   const keys = useMemo(() => {
@@ -78,7 +78,7 @@ export function Grid<Row>(props: GridProps<Row>): ReactNode {
       first: first === undefined ? undefined : rowKey(first, 0),
       indexOf: (key: string) => rows.findIndex((row, at) => rowKey(row, at) === key),
     };
-    // A key is the same whichever function tells it.
+    // A key is the same whichever function makes it.
   }, [rows]);
   const scrolled = useFollowing({
     scroll,

@@ -1,4 +1,4 @@
-// Time that moves: a countdown by the server's clock, and moments told by how long ago they are.
+// Time that moves: a countdown by the server's clock, and moments shown by how long ago they are.
 
 import { useSyncExternalStore, type ReactNode } from "react";
 

@@ -8,7 +8,7 @@ export interface DiffLine {
   newLine: number | null;
 }
 
-// The table of the search is this large at most (its sides multiplied). What is longer is told as
+// The table of the search is this large at most (its sides multiplied). What is longer is shown as
 // taken out and put in, once the lines that are the same at both ends are set aside.
 const CELLS_MAX = 4_000_000;
 
@@ -19,26 +19,26 @@ export function lineDiff(oldText: string, newText: string): DiffLine[] {
   const tail = sharedHead(before.slice(head).toReversed(), after.slice(head).toReversed());
   const oldEnd = before.length - tail;
   const newEnd = after.length - tail;
-  const told: DiffLine[] = [];
+  const diff: DiffLine[] = [];
   let [oldAt, newAt] = [0, 0];
-  const tell = (kind: DiffLine["kind"]): void => {
+  const add = (kind: DiffLine["kind"]): void => {
     const text = (kind === "new" ? after[newAt] : before[oldAt]) ?? "";
     const oldLine = kind === "new" ? null : ++oldAt;
     const newLine = kind === "old" ? null : ++newAt;
-    told.push({ kind, text, oldLine, newLine });
+    diff.push({ kind, text, oldLine, newLine });
   };
   const upTo = (oldStop: number, newStop: number): void => {
-    while (oldAt < oldStop) tell("old");
-    while (newAt < newStop) tell("new");
+    while (oldAt < oldStop) add("old");
+    while (newAt < newStop) add("new");
   };
-  while (oldAt < head) tell("same");
+  while (oldAt < head) add("same");
   for (const [oldSame, newSame] of shared(before, after, { head, oldEnd, newEnd })) {
     upTo(oldSame, newSame);
-    tell("same");
+    add("same");
   }
   upTo(oldEnd, newEnd);
-  while (oldAt < before.length) tell("same");
-  return told;
+  while (oldAt < before.length) add("same");
+  return diff;
 }
 
 function sharedHead(one: readonly string[], other: readonly string[]): number {

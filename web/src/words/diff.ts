@@ -1,5 +1,5 @@
 // How two values of JSON differ: which members were added, taken away or changed, each by its path.
-// Texts of many lines are told line by line, by parts/lineDiff.
+// Texts of many lines are shown line by line, by parts/lineDiff.
 
 import type { Json } from "../api/types";
 

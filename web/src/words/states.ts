@@ -1,4 +1,4 @@
-// How states are told: one word, one tone and one shape each.
+// How states are shown: one word, one tone and one shape each.
 
 import type { BarKind, Doing, State, StepStatus } from "../api/types";
 

@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { RunPage, RunPoints } from "../../src/api/types";
-import { told } from "../../src/pages/runs/Facets";
+import { countText } from "../../src/pages/runs/Facets";
 import RunsPage from "../../src/pages/runs/RunsPage";
 import {
   asking,
@@ -40,7 +40,9 @@ it.each([
   [0, "0"],
   [99_999, "99,999"],
   [128_430, "128K"],
-])("the count %o is shown in little room as %s", (count, text) => expect(told(count)).toBe(text));
+])("the count %o is shown in little room as %s", (count, text) =>
+  expect(countText(count)).toBe(text),
+);
 
 describe("the Runs page", () => {
   it("shows every state with its count, and each run with what it waits for", async () => {

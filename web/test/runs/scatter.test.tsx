@@ -11,7 +11,7 @@ import {
   valueAt,
 } from "../../src/pages/runs/scatter/scales";
 import { Scatter } from "../../src/pages/runs/scatter/Scatter";
-import { stepped } from "../../src/pages/runs/scatter/telling";
+import { stepped } from "../../src/pages/runs/scatter/descriptions";
 
 const FRAME = { width: 800, height: 190, left: 52, right: 12, top: 10, bottom: 24 };
 const POINTS: RunPoint[] = [
@@ -45,7 +45,7 @@ describe("where runs are in the scatter", () => {
     expect(plotted(many, FRAME).paths).toHaveLength(2);
   });
 
-  it("can be told of a single run, and of one that took no time", () => {
+  it("can be drawn for a single run, and of one that took no time", () => {
     for (const { x, y } of plotted([["1", "2026-03-01T11:00:00Z", 0, "done"]], FRAME).points) {
       expect(Number.isFinite(x) && Number.isFinite(y)).toBe(true);
     }

@@ -6,7 +6,7 @@ import { useState } from "react";
 import type { FailureGroup } from "../../api/types";
 
 interface Kept {
-  /** What was asked for when it was told. */
+  /** What was asked for when it was read. */
   scope: string;
   group: FailureGroup;
 }

@@ -29,7 +29,7 @@ export interface Answers {
   read: (key: string) => void;
 }
 
-// As many as the server tells questions at once.
+// As many as the server shows questions at once.
 const GIVEN_MAX = 200;
 
 export function useAnswers(): Answers {

@@ -1,9 +1,9 @@
-// A document as it is sent to the server: its text, the name it is told by, and the texts of the
+// A document as it is sent to the server: its text, the name it is shown by, and the texts of the
 // files it names.
 
 export interface Source {
   document: string;
-  /** Null: nobody gave it a name; the server tells its language by what is in it. */
+  /** Null: nobody gave it a name; the server detects its language by what is in it. */
   file: string | null;
   dialect: string | null;
   files: { [name: string]: string };

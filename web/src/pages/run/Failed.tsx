@@ -14,13 +14,13 @@ export function Failed({ picture, show }: { picture: RunPicture; show: Show }): 
   const { error, fingerprint, failed_step: step } = picture;
   if (error === null) return null;
   const message = said(error, "message") ?? "";
-  const isTold = picture.verdict.reason.includes(message);
+  const isShown = picture.verdict.reason.includes(message);
   return (
     <div className="run-failed">
       <dl className="facts small">
         <dt>error</dt>
         <dd>
-          <code>{said(error, "kind") ?? "unknown"}</code> {!isTold && message}
+          <code>{said(error, "kind") ?? "unknown"}</code> {!isShown && message}
         </dd>
         {step !== null && (
           <>

@@ -16,17 +16,17 @@ function RunLink({ run }: { run: string }): ReactNode {
 
 export function Kin({ picture }: { picture: RunPicture }): ReactNode {
   const { parent, parent_step, continues, continued_as, shared_with, children } = picture;
-  const told: [string, string, ReactNode][] = [];
+  const relations: [string, string, ReactNode][] = [];
   if (parent !== null) {
-    told.push(["parent", parent, parent_step !== null && ` (its step ${parent_step})`]);
+    relations.push(["parent", parent, parent_step !== null && ` (its step ${parent_step})`]);
   }
-  if (shared_with !== null) told.push(["forked from", shared_with, null]);
-  if (continues !== null) told.push(["continues", continues, null]);
-  if (continued_as !== null) told.push(["continued as", continued_as, null]);
-  if (told.length === 0 && children.length === 0) return null;
+  if (shared_with !== null) relations.push(["forked from", shared_with, null]);
+  if (continues !== null) relations.push(["continues", continues, null]);
+  if (continued_as !== null) relations.push(["continued as", continued_as, null]);
+  if (relations.length === 0 && children.length === 0) return null;
   return (
     <div className="run-facts small" aria-label="Related runs" role="group">
-      {told.map(([word, run, more]) => (
+      {relations.map(([word, run, more]) => (
         <span key={word}>
           <span className="soft">{word}</span> <RunLink run={run} />
           {more}

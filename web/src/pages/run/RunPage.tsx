@@ -15,7 +15,7 @@ import { Failed } from "./Failed";
 import { PastBanner } from "./PastBanner";
 import "./run.css";
 import { RunHeader } from "./RunHeader";
-import { Said, type Told } from "./Said";
+import { ActionResult, type ActionText } from "./ActionResult";
 import { TABS, tabNamed, useShown, type Show, type Shown } from "./shown";
 import { StreamNotice } from "./StreamNotice";
 import { TabContent } from "./tabs/TabContent";
@@ -55,7 +55,7 @@ interface RunShownProps {
 
 function RunShown({ run, known, live, shown, show }: RunShownProps): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [said, setSaid] = useState<Told | null>(null);
+  const [result, setResult] = useState<ActionText | null>(null);
   const verdict = useRef<HTMLElement>(null);
   const { at } = shown;
   const isPast = at !== null;
@@ -66,11 +66,11 @@ function RunShown({ run, known, live, shown, show }: RunShownProps): ReactNode {
   useRunKeys({ live, newest: known.newest, at: moment, move, show, ask: setAsked });
   const done = (words: ReactNode): void => {
     setAsked(null);
-    setSaid({ words });
+    setResult({ words });
     known.refresh();
   };
-  const closeSaid = (): void => {
-    setSaid(null);
+  const closeResult = (): void => {
+    setResult(null);
     verdict.current?.focus();
   };
   const skip = (wait: WaitShown): void => setAsked({ act: "skip", wait });
@@ -78,7 +78,7 @@ function RunShown({ run, known, live, shown, show }: RunShownProps): ReactNode {
     <>
       <RunHeader picture={picture} isPast={isPast} />
       <StreamNotice log={known.log} error={isPast ? null : known.error} />
-      {said !== null && <Said told={said} onClose={closeSaid} />}
+      {result !== null && <ActionResult result={result} onClose={closeResult} />}
       {moment !== null && (
         <PastBanner
           at={moment}

@@ -72,7 +72,7 @@ export function TimeSlider({ newest, at, onChange, event }: TimeSliderProps): Re
   );
 }
 
-/** Where the slider stands at once, and told where it comes to rest. */
+/** Where the slider stands at once, and reported where it comes to rest. */
 function useRested(
   at: number | null,
   newest: number,

@@ -31,7 +31,7 @@ export function Verdict({ ref, picture, isPast, show, children }: VerdictProps):
       className={`sheet run-verdict run-tone-${STATES[state].tone}`}
       aria-label="Verdict"
     >
-      {/* Told to whoever hears the page, without a word for each second. */}
+      {/* Read to whoever hears the page, without a word for each second. */}
       <p className="visually-hidden" role="status">
         {STATES[state].word}: {heard(verdict)}
       </p>

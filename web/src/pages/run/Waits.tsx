@@ -18,7 +18,7 @@ interface WaitsProps {
   onSkip: (wait: WaitShown) => void;
 }
 
-/** A list where there are several; one alone is what the verdict tells. */
+/** A list where there are several; one alone is what the verdict shows. */
 export function Waits({ picture, isPast, show, onSkip }: WaitsProps): ReactNode {
   const { waits, more_waits } = picture;
   const [isWhole, setWhole] = useState(false);

@@ -1,5 +1,5 @@
 // The log of one run as far as this page has it: without gaps or repeats, its end first. What
-// happens is told by one stream; the beginning is read page by page once someone looks for it.
+// happens is shown by one stream; the beginning is read page by page once someone looks for it.
 
 import { get } from "../../api/client";
 import { listen, type StreamState } from "../../api/stream";
@@ -25,7 +25,7 @@ const BURST_MS = 60;
 const AGAIN_MS = 2_000;
 
 export class EventLog {
-  private told: EventLogState = { rows: [], isWhole: false, state: "connecting", refused: null };
+  private current: EventLogState = { rows: [], isWhole: false, state: "connecting", refused: null };
   private readonly listeners = new Set<() => void>();
   private heard: EventRow[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +34,7 @@ export class EventLog {
 
   constructor(private readonly run: string) {}
 
-  readonly snapshot = (): EventLogState => this.told;
+  readonly snapshot = (): EventLogState => this.current;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -48,7 +48,7 @@ export class EventLog {
   /** Follow the run, from the end of the `newest` events that it has; ends with the answer. */
   follow(newest: number): () => void {
     this.before ??= Math.max(0, newest - TAIL_EVENTS);
-    const seen = this.told.rows.at(-1)?.seq ?? this.before;
+    const seen = this.current.rows.at(-1)?.seq ?? this.before;
     const stop = listen(`${this.path}/stream`, String(seen), {
       onMessage: (message) => this.hear(JSON.parse(message.data) as EventRow),
       onState: (state) => this.change({ state }),
@@ -68,7 +68,7 @@ export class EventLog {
   }
 
   private hear(row: EventRow): void {
-    const last = this.heard.at(-1) ?? this.told.rows.at(-1);
+    const last = this.heard.at(-1) ?? this.current.rows.at(-1);
     // A stream that was opened again may begin with what is known.
     if (last !== undefined && row.seq <= last.seq) return;
     this.heard.push(row);
@@ -79,7 +79,7 @@ export class EventLog {
     clearTimeout(this.timer);
     this.timer = undefined;
     if (this.heard.length === 0) return;
-    const rows = [...this.told.rows, ...this.heard].slice(-EVENTS_HELD_MAX);
+    const rows = [...this.current.rows, ...this.heard].slice(-EVENTS_HELD_MAX);
     this.heard = [];
     this.keep(rows);
   }
@@ -90,16 +90,16 @@ export class EventLog {
   }
 
   private change(part: Partial<EventLogState>): void {
-    this.told = { ...this.told, ...part, isWhole: this.before === 0 };
+    this.current = { ...this.current, ...part, isWhole: this.before === 0 };
     for (const listener of this.listeners) listener();
   }
 
   private async readOlder(stopped: AbortSignal): Promise<void> {
-    while (!stopped.aborted && this.before && this.told.rows.length < EVENTS_HELD_MAX) {
+    while (!stopped.aborted && this.before && this.current.rows.length < EVENTS_HELD_MAX) {
       const older = await this.olderPage(this.before, stopped).catch(() => null);
       if (stopped.aborted) return;
       if (older === null) await new Promise((done) => setTimeout(done, AGAIN_MS));
-      else if (older.at(-1)?.seq === this.before) this.keep([...older, ...this.told.rows]);
+      else if (older.at(-1)?.seq === this.before) this.keep([...older, ...this.current.rows]);
     }
   }
 

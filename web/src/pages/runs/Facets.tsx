@@ -34,7 +34,7 @@ export function Facets({ facets, chosen, onChange }: FacetsProps): ReactNode {
         aria-pressed={chosen.length === 0}
         onClick={() => onChange([])}
       >
-        <strong>{told(facets?.total)}</strong> <span>all</span>
+        <strong>{countText(facets?.total)}</strong> <span>all</span>
       </button>
       {STATE_ORDER.map((state) => (
         <Facet
@@ -71,7 +71,7 @@ function Facet({ state, count, isChosen, onToggle }: FacetProps): ReactNode {
         <span className={`runs-facet-shape tone-${look.tone}`}>
           <ShapeIcon shape={look.shape} />
         </span>
-        {told(count)}
+        {countText(count)}
       </strong>{" "}
       <span>{short ?? look.word}</span>
       {short !== undefined && <span className="visually-hidden">, {look.word}</span>}
@@ -83,7 +83,7 @@ const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignif
 const WHOLE_MAX = 99_999;
 
 /** `12,015`, and where there is no room for that, `128K`. */
-export function told(count: number | undefined): string {
+export function countText(count: number | undefined): string {
   if (count === undefined) return "–";
   return count > WHOLE_MAX ? COMPACT.format(count) : count.toLocaleString("en");
 }

@@ -1,4 +1,4 @@
-// What changes on the server, told as it happens, and at most once a second.
+// What changes on the server, shown as it happens, and at most once a second.
 
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -7,8 +7,8 @@ import { listen, type StreamState } from "../../api/stream";
 import type { RunChanges, RunText } from "../../api/types";
 
 const PATH = "/api/v1/runs/changes";
-const TELL_MS_MIN = 1_000;
-const TELL_SLOWLY_MS_MIN = 5_000;
+const CHANGES_MS_MIN = 1_000;
+const SLOW_CHANGES_MS_MIN = 5_000;
 // More are as good as all of them.
 const NAMED_MAX = 2_000;
 
@@ -19,10 +19,10 @@ export class Gathering {
   private runs = new Set<RunText>();
   private isAll = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private toldAt = -Infinity;
+  private passedAt = -Infinity;
 
   constructor(
-    private readonly tell: (changes: RunChanges) => void,
+    private readonly onChanges: (changes: RunChanges) => void,
     private readonly milliseconds: number,
   ) {}
 
@@ -31,7 +31,7 @@ export class Gathering {
     this.isAll ||= changes.is_all || this.runs.size > NAMED_MAX;
     if (this.isAll) this.runs.clear();
     if (this.timer !== undefined) return;
-    const wait = Math.max(0, this.toldAt + this.milliseconds - Date.now());
+    const wait = Math.max(0, this.passedAt + this.milliseconds - Date.now());
     this.timer = setTimeout(() => this.pass(), wait);
   }
 
@@ -44,26 +44,26 @@ export class Gathering {
     this.runs.clear();
     this.isAll = false;
     this.timer = undefined;
-    this.toldAt = Date.now();
-    this.tell(changes);
+    this.passedAt = Date.now();
+    this.onChanges(changes);
   }
 }
 
-interface Telling {
+interface ChangeListener {
   onChanges: (changes: RunChanges) => void;
   /** Less often: for what costs more to ask for. */
   onSlowly?: () => void;
 }
 
 /** Calls back after changes; after a break, when any may have been missed, with all of them. */
-export function useChanges(telling: Telling): Liveness {
+export function useChanges(listener: ChangeListener): Liveness {
   const [liveness, setLiveness] = useState<Liveness>("connecting");
-  const tell = useEffectEvent((changes: RunChanges) => telling.onChanges(changes));
-  const tellSlowly = useEffectEvent(() => telling.onSlowly?.());
+  const pass = useEffectEvent((changes: RunChanges) => listener.onChanges(changes));
+  const passSlowly = useEffectEvent(() => listener.onSlowly?.());
   useEffect(() => {
     const gatherings = [
-      new Gathering((changes) => tell(changes), TELL_MS_MIN),
-      new Gathering(() => tellSlowly(), TELL_SLOWLY_MS_MIN),
+      new Gathering((changes) => pass(changes), CHANGES_MS_MIN),
+      new Gathering(() => passSlowly(), SLOW_CHANGES_MS_MIN),
     ];
     const add = (changes: RunChanges): void => gatherings.forEach((one) => one.add(changes));
     let wasBroken = false;

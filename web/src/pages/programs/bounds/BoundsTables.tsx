@@ -71,6 +71,6 @@ export function BoundsTables({ program, report }: BoundsTablesProps): ReactNode 
 
 function timeoutText(task: BoundsReport["tasks"][number]): string {
   if (task.timeout_seconds === null) return "none";
-  const told = timeText({ bounded: true, at_most: task.timeout_seconds });
-  return task.timeout_is_default ? `${told} *` : told;
+  const time = timeText({ bounded: true, at_most: task.timeout_seconds });
+  return task.timeout_is_default ? `${time} *` : time;
 }

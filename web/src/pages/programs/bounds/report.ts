@@ -1,4 +1,4 @@
-// The report of `anew bounds --json`, as far as the page tells it.
+// The report of `anew bounds --json`, as far as the page shows it.
 
 import type { DocumentFinding, JsonObject } from "../../../api/types";
 import { duration } from "../../../words/time";
@@ -76,9 +76,9 @@ export function boundsReport(found: JsonObject): BoundsReport {
 }
 
 /** `8`, `∞`, `∞ (≤ 300)`. */
-export function amountText(bound: Bound, told: (number: number) => string = plain): string {
+export function amountText(bound: Bound, format: (number: number) => string = plain): string {
   if (bound.at_most === null) return "∞";
-  return bound.bounded ? told(bound.at_most) : `∞ (≤ ${told(bound.at_most)})`;
+  return bound.bounded ? format(bound.at_most) : `∞ (≤ ${format(bound.at_most)})`;
 }
 
 export function timeText(bound: Bound): string {

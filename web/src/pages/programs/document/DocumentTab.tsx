@@ -43,7 +43,7 @@ export function DocumentTab({ program, shown, show }: DocumentTabProps): ReactNo
             onChange={(name) => show({ file: name })}
           />
           <CopyButton text={text} label="Copy the document" />
-          <Told findings={findings} isKnown={found.data !== undefined} />
+          <FindingsNotice findings={findings} isKnown={found.data !== undefined} />
         </div>
         {found.error !== null && <Failure error={found.error} />}
         <SourceView
@@ -71,7 +71,13 @@ export function DocumentTab({ program, shown, show }: DocumentTabProps): ReactNo
   );
 }
 
-function Told({ findings, isKnown }: { findings: DocumentFinding[]; isKnown: boolean }): ReactNode {
+function FindingsNotice({
+  findings,
+  isKnown,
+}: {
+  findings: DocumentFinding[];
+  isKnown: boolean;
+}): ReactNode {
   if (!isKnown) return null;
   const count = findings.length;
   if (count === 0) return <span className="small soft">Nothing is wrong with it.</span>;

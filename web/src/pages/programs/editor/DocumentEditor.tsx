@@ -96,7 +96,7 @@ function Number({
 }
 
 function indent(area: HTMLTextAreaElement, onChange: (text: string) => void): void {
-  // This way the browser can undo it; what cannot do that is told the text.
+  // This way the browser can undo it; what cannot do that gets the text.
   if (document.execCommand?.("insertText", false, INDENT)) return;
   area.setRangeText(INDENT, area.selectionStart, area.selectionEnd, "end");
   onChange(area.value);

@@ -51,11 +51,11 @@ export function FindingList(props: FindingListProps): ReactNode {
 function summary(findings: readonly DocumentFinding[]): string {
   const count = (severity: DocumentFinding["severity"]): number =>
     findings.filter((found) => found.severity === severity).length;
-  const told = [
+  const counts = [
     [count("error"), "error"] as const,
     [count("warning"), "warning"] as const,
     [count("info"), "note"] as const,
   ].filter(([many]) => many > 0);
-  if (told.length === 0) return "Nothing is wrong with it.";
-  return told.map(([many, word]) => counted(many, word)).join(", ");
+  if (counts.length === 0) return "Nothing is wrong with it.";
+  return counts.map(([many, word]) => counted(many, word)).join(", ");
 }

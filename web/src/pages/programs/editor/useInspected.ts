@@ -9,7 +9,7 @@ import { sourceBody, type Source } from "../source";
 
 const STILL_MS = 350;
 
-/** `isSettled`: what is told is told of this very text. */
+/** `isSettled`: what is shown is shown of this very text. */
 export function useInspected(source: Source): UseQueryResult<Inspected> & { isSettled: boolean } {
   const text = JSON.stringify(sourceBody(source));
   const still = useStill(text);

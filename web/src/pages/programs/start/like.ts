@@ -7,7 +7,7 @@ export interface Filled {
   typed: Typed;
   /** A JSON object of what has no field, or another type than its field; empty for none. */
   more: string;
-  /** Names of values that the server does not tell whole: they are large, or secret. */
+  /** Names of values that the server does not send whole: they are large, or secret. */
   withheld: readonly string[];
 }
 

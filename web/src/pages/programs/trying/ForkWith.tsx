@@ -1,4 +1,4 @@
-// Fork a run under the document that was tried: told first what is kept and done again.
+// Fork a run under the document that was tried: with first a look at what is kept and done again.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";

@@ -1,4 +1,4 @@
-// The report of `anew whatif --json`, as far as the page tells it, and its figures in words.
+// The report of `anew whatif --json`, as far as the page shows it, and its figures in words.
 
 import type { JsonObject, RunText } from "../../../api/types";
 import { counted, duration } from "../../../words/time";
@@ -79,8 +79,8 @@ export function percent(share: number): string {
   return share > 0 && share < 0.005 ? "<1 %" : `${Math.round(share * 100)} %`;
 }
 
-function signed(value: number, told: (size: number) => string): string {
-  return `${value < 0 ? "−" : "+"}${told(Math.abs(value))}`;
+function signed(value: number, format: (size: number) => string): string {
+  return `${value < 0 ? "−" : "+"}${format(Math.abs(value))}`;
 }
 
 function tenth(value: number): string {
@@ -89,11 +89,11 @@ function tenth(value: number): string {
 }
 
 /** `as before`, `+4`, `+1.2 s (95 %: +0.7 s to +1.7 s)`. */
-export function extraText(extra: Estimate, told: (size: number) => string = tenth): string {
+export function extraText(extra: Estimate, format: (size: number) => string = tenth): string {
   const { mean, low, high } = extra;
   if (low === 0 && high === 0) return "as before";
-  const most = signed(mean, told);
-  return low === high ? most : `${most} (95 %: ${signed(low, told)} to ${signed(high, told)})`;
+  const most = signed(mean, format);
+  return low === high ? most : `${most} (95 %: ${signed(low, format)} to ${signed(high, format)})`;
 }
 
 export function extraTime(extra: Estimate): string {

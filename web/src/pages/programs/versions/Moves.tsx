@@ -46,7 +46,7 @@ export function Moves({ name, version, moves }: MovesProps): ReactNode {
         ))}
         {moves.stuck.map(({ run, reasons }) => (
           <li key={run}>
-            <Link to={`/runs/${run}`}>{run}</Link> cannot move: {reasons.map(told).join("; ")}
+            <Link to={`/runs/${run}`}>{run}</Link> cannot move: {reasons.map(misfitText).join("; ")}
           </li>
         ))}
       </ul>
@@ -54,8 +54,8 @@ export function Moves({ name, version, moves }: MovesProps): ReactNode {
         <MoveDialog
           {...{ name, version }}
           run={asked}
-          onDone={(begun) => {
-            setMoved({ ...moved, [asked]: begun });
+          onDone={(started) => {
+            setMoved({ ...moved, [asked]: started });
             setAsked(null);
           }}
           onClose={() => setAsked(null)}
@@ -65,7 +65,7 @@ export function Moves({ name, version, moves }: MovesProps): ReactNode {
   );
 }
 
-export function told(reason: MisfitRow): string {
+export function misfitText(reason: MisfitRow): string {
   return reason.line === null ? reason.message : `line ${reason.line}: ${reason.message}`;
 }
 
@@ -73,7 +73,7 @@ interface MoveDialogProps {
   name: string;
   version: number;
   run: RunText;
-  onDone: (begun: RunText) => void;
+  onDone: (started: RunText) => void;
   onClose: () => void;
 }
 
@@ -92,7 +92,7 @@ function MoveDialog({ name, version, run, onDone, onClose }: MoveDialogProps): R
       }}
       confirm="Move it"
       isBlocked={!isFit}
-      onDone={(begun) => onDone(begun.run)}
+      onDone={(started) => onDone(started.run)}
       onClose={onClose}
     >
       <p>

@@ -1,5 +1,5 @@
 // Which open runs of older versions could go on under the newest: each is asked for a preview of
-// its fork, when somebody wants to know. Nothing is begun.
+// its fork, when somebody wants to know. Nothing is started.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";

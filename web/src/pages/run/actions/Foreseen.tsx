@@ -1,4 +1,4 @@
-// The preview of an action while it is being put together: on its way, refused, or told.
+// The preview of an action while it is being put together: on its way, refused, or shown.
 
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";

@@ -10,7 +10,7 @@ import { CutChoice, type Cut } from "./CutChoice";
 import { bodyOf, cliOf, firstCut, objectOf, OWN, type DocumentChosen } from "./forkWords";
 import { Foreseen } from "./Foreseen";
 import { OtherDocument } from "./OtherDocument";
-import { Begun } from "./RetryDialog";
+import { RunStarted } from "./RetryDialog";
 import { usePreview } from "./usePreview";
 
 interface ForkDialogProps {
@@ -47,7 +47,7 @@ export function ForkDialog({ picture, at: first, onDone, onClose }: ForkDialogPr
       confirm="Start the new run"
       isBlocked={!isFit || !found.isSettled || found.isError || hasMisfits}
       onClose={onClose}
-      onDone={(begun) => onDone(<Begun run={begun.run} />)}
+      onDone={(started) => onDone(<RunStarted run={started.run} />)}
     >
       <CutChoice picture={picture} cut={cut} onChange={setCut} />
       <label className="field">

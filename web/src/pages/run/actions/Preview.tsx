@@ -1,4 +1,4 @@
-// What a fork or a retry keeps, does again, and does to the world: told before it is begun.
+// What a fork or a retry keeps, does again, and does to the world: shown before it is started.
 
 import type { ReactNode } from "react";
 

@@ -30,7 +30,7 @@ export function RetryDialog({ picture, step, onDone, onClose }: RetryDialogProps
       confirm="Start the new run"
       isBlocked={!found.isSettled || found.isError || hasMisfits}
       onClose={onClose}
-      onDone={(begun) => onDone(<Begun run={begun.run} />)}
+      onDone={(started) => onDone(<RunStarted run={started.run} />)}
     >
       <p>
         A new run begins at the latest visit of a step. What was done before it is not done again;
@@ -58,7 +58,7 @@ export function stepsOf(picture: RunPicture): string[] {
   return drawn ?? picture.lanes.lanes.map((lane) => lane.step);
 }
 
-export function Begun({ run }: { run: string }): ReactNode {
+export function RunStarted({ run }: { run: string }): ReactNode {
   return (
     <>
       Run <Link to={`/runs/${run}`}>{run}</Link> was started.

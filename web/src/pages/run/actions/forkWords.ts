@@ -26,11 +26,11 @@ export function firstCut(picture: RunPicture): Pick<ForkWanted, "at" | "step"> {
   const { status, events, failed_step: failed } = picture;
   // Its last event is that it was cancelled.
   if (status === "cancelled") return { at: Math.max(1, events - 1), step: null };
-  if (status === "failed") return { at: null, step: failed ?? lastBegun(picture) };
-  return { at: null, step: status === "done" ? lastBegun(picture) : null };
+  if (status === "failed") return { at: null, step: failed ?? lastStarted(picture) };
+  return { at: null, step: status === "done" ? lastStarted(picture) : null };
 }
 
-function lastBegun({ lanes }: RunPicture): string | null {
+function lastStarted({ lanes }: RunPicture): string | null {
   let [last, latest] = [lanes.lanes.at(-1)?.step ?? null, -1];
   for (const { step, bars } of lanes.lanes) {
     for (const { begin } of bars) if (begin >= latest) [last, latest] = [step, begin];

@@ -84,7 +84,7 @@ function PartDiff({ name, isText, ...of }: PartDiffProps): ReactNode {
   );
 }
 
-/** In the place of nothing: every member of the other is then told by itself. */
+/** In the place of nothing: every member of the other is then shown by itself. */
 function emptied(other: Json): Json {
   const hasNames = other !== null && typeof other === "object" && !Array.isArray(other);
   return hasNames ? {} : null;

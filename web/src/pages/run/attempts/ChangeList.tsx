@@ -52,14 +52,14 @@ function ChangeRow({ change }: { change: Change }): ReactNode {
 function Values({ change: { before, after } }: { change: Change }): ReactNode {
   return (
     <>
-      {before !== undefined && <del>{told(before)}</del>}
+      {before !== undefined && <del>{valueShown(before)}</del>}
       {before !== undefined && after !== undefined && <span aria-hidden="true"> → </span>}
-      {after !== undefined && <ins>{told(after)}</ins>}
+      {after !== undefined && <ins>{valueShown(after)}</ins>}
     </>
   );
 }
 
-function told(value: Json): ReactNode {
+function valueShown(value: Json): ReactNode {
   const text = JSON.stringify(value);
   const isLong = text.length > TEXT_SHOWN;
   return <code>{isLong ? `${text.slice(0, TEXT_SHOWN)}…` : text}</code>;

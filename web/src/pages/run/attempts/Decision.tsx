@@ -10,7 +10,7 @@ import { exactSeconds, exhaustedWords, skippedWords } from "./delayWords";
 // The server's clock may be as far from ours.
 const CLOCK_SKEW_MS = 86_400_000;
 
-/** Whether there is anything to tell of an attempt here. */
+/** Whether there is anything to show of an attempt here. */
 export function hasDecision({ delay, skipped, exhausted }: AttemptShown): boolean {
   return delay !== null || skipped !== null || exhausted !== null;
 }

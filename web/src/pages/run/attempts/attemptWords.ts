@@ -49,7 +49,7 @@ export function attemptName(attempt: AttemptShown): string {
   return `${taskWords(attempt)}${place && ` ${place}`}, attempt ${numberWords(attempt)}`;
 }
 
-/** `fetch.page`; a task that has the name of its step is told once. */
+/** `fetch.page`; a task that has the name of its step is shown once. */
 export function taskWords({ step, task }: AttemptShown): string {
   return task === step || task === "" ? step : `${step}.${task}`;
 }

@@ -1,4 +1,4 @@
-// What became of a delay, beside the sum that the server tells.
+// What became of a delay, beside the sum that the server shows.
 
 import type { AttemptShown } from "../../../api/types";
 import { duration } from "../../../words/time";

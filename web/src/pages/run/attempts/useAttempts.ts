@@ -63,7 +63,7 @@ export function useAttempts(run: string, filter: AttemptFilter, events: number):
   return {
     attempts: useMemo(() => pages?.flatMap((page) => page.attempts) ?? [], [pages]),
     isLoading: pages === undefined && query.error === null,
-    // What was told last is still worth looking at.
+    // What was shown last is still worth looking at.
     error: pages === undefined ? query.error : null,
     more,
   };

@@ -57,7 +57,7 @@ export function EventFilters({ run, log, rows, words, change }: EventFiltersProp
         ))}
       </span>
       <span className="soft" role="status">
-        {told(log, rows)}
+        {countText(log, rows)}
       </span>
       <button
         type="button"
@@ -77,7 +77,7 @@ function present(rows: readonly EventRow[]) {
   return FAMILIES.filter((family) => found.has(family));
 }
 
-function told(log: EventLogState, rows: readonly EventRow[]): string {
+function countText(log: EventLogState, rows: readonly EventRow[]): string {
   const all = counted(log.rows.length, "event");
   const some =
     rows.length === log.rows.length ? all : `${rows.length.toLocaleString("en")} of ${all}`;

@@ -126,7 +126,7 @@ function Seq({ row, at, onAt }: OfRow): ReactNode {
   );
 }
 
-/** What has not happened yet, as of the moment that is looked at, is told faintly. */
+/** What has not happened yet, as of the moment that is looked at, is shown faintly. */
 function Dim({ row, at, of }: OfRow & { of: ReactNode }): ReactNode {
   return <span className={at !== null && row.seq > at ? "soft" : undefined}>{of}</span>;
 }

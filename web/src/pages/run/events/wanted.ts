@@ -28,8 +28,8 @@ function textOf(row: EventRow): string {
   const known = texts.get(row);
   if (known !== undefined) return known;
   const { seq, name, step, task, data } = row;
-  const told = `${seq} ${name} ${step ?? ""} ${task ?? ""} ${row.text} ${JSON.stringify(data)}`;
-  const text = told.toLowerCase();
+  const searched = `${seq} ${name} ${step ?? ""} ${task ?? ""} ${row.text} ${JSON.stringify(data)}`;
+  const text = searched.toLowerCase();
   texts.set(row, text);
   return text;
 }

@@ -23,7 +23,7 @@ export function Changes({ title, changes, none }: ChangesProps): ReactNode {
         <ul className="run-lines">
           {changes.map((change) => (
             <li key={change.path}>
-              <code>{change.path || "all of it"}</code> {told(change)}
+              <code>{change.path || "all of it"}</code> {changeShown(change)}
             </li>
           ))}
         </ul>
@@ -33,7 +33,7 @@ export function Changes({ title, changes, none }: ChangesProps): ReactNode {
   );
 }
 
-function told({ before, after }: Change): ReactNode {
+function changeShown({ before, after }: Change): ReactNode {
   if (before === undefined) return <>set to {text(after)}</>;
   if (after === undefined) return <>taken away, was {text(before)}</>;
   return (

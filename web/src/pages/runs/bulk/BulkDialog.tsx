@@ -1,4 +1,4 @@
-// Asks before one action on many runs, with their number; then does it, tells how far it is, and
+// Asks before one action on many runs, with their number; then does it, shows how far it is, and
 // can be stopped.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";

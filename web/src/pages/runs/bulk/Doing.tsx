@@ -26,17 +26,18 @@ export function Doing({ action, work, progress, count, onClose }: DoingProps): R
   const isOver = progress.left.length === 0;
   const { refusals, repeats } = sorted(progress.refused);
   const tone = refusals.length > 0 || !isOver ? "late" : repeats.length > 0 ? "calm" : "good";
-  const told = doneSay(action, progress.changed, repeats.length, refusals.length);
+  const summary = doneSay(action, progress.changed, repeats.length, refusals.length);
   return (
     <>
       {work.isWorking ? (
         <label className="field">
-          {progress.looked.toLocaleString("en")} of {count.toLocaleString("en")} looked at: {told}
+          {progress.looked.toLocaleString("en")} of {count.toLocaleString("en")} looked at:{" "}
+          {summary}
           <progress value={progress.looked} max={Math.max(count, progress.looked, 1)} />
         </label>
       ) : (
         <Notice tone={tone}>
-          {isOver ? "Finished" : "Stopped before the end"}: {told}.
+          {isOver ? "Finished" : "Stopped before the end"}: {summary}.
         </Notice>
       )}
       {work.error !== null && <Failure error={work.error} />}

@@ -31,9 +31,9 @@ export interface Preview {
 export async function previewed(action: BulkAction, meant: Meant): Promise<Preview> {
   const sum = { count: 0, able: 0 };
   for (const asked of requests(action, meant)) {
-    const told = await inquire<BulkDone>(PATH, { ...asked, dry_run: true });
-    sum.count += told.count;
-    sum.able += told.able;
+    const found = await inquire<BulkDone>(PATH, { ...asked, dry_run: true });
+    sum.count += found.count;
+    sum.able += found.able;
   }
   return sum;
 }
@@ -46,7 +46,7 @@ export interface Progress {
   left: readonly BulkRequest[];
 }
 
-export function begun(action: BulkAction, meant: Meant, reason: string): Progress {
+export function started(action: BulkAction, meant: Meant, reason: string): Progress {
   const why = reason.trim() === "" ? {} : { reason: reason.trim() };
   const left = requests(action, meant).map((asked) => ({ ...asked, ...why }));
   return { looked: 0, changed: 0, refused: [], left };

@@ -5,7 +5,7 @@ import type { BulkRefused, RunText } from "../../../api/types";
 
 export interface Repeat {
   run: RunText;
-  /** The run that was begun when it was retried. */
+  /** The run that was started when it was retried. */
   retriedAs: RunText;
 }
 

@@ -3,10 +3,10 @@
 import { useEffect, useRef, useState } from "react";
 
 import type { BulkAction } from "../../../api/types";
-import { advanced, begun, type Meant, type Progress } from "./bulk";
+import { advanced, started, type Meant, type Progress } from "./bulk";
 
 export interface Work {
-  /** Null: not begun. */
+  /** Null: not started. */
   progress: Progress | null;
   isWorking: boolean;
   error: unknown;
@@ -42,7 +42,7 @@ export function useWork(): Work {
     progress,
     isWorking,
     error,
-    start: (action, meant, reason) => void work(begun(action, meant, reason)),
+    start: (action, meant, reason) => void work(started(action, meant, reason)),
     stop: () => void (isWanted.current = false),
     goOn: () => progress !== null && void work(progress),
   };

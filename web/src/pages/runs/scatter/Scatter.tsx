@@ -18,7 +18,7 @@ import { FILLED } from "./glyphs";
 import { Legend } from "./Legend";
 import { nearest, plotted, type Frame } from "./placing";
 import { valueAt } from "./scales";
-import { stepped, summary, told } from "./telling";
+import { stepped, summary, pointText } from "./descriptions";
 import { Tip } from "./Tip";
 import { useWidth } from "./useWidth";
 import "./scatter.css";
@@ -93,7 +93,7 @@ export function Scatter({ data, onRange }: ScatterProps): ReactNode {
           aria-valuemin={1}
           aria-valuemax={last + 1}
           aria-valuenow={Math.max(pointed, 0) + 1}
-          aria-valuetext={found ? told(found.point) : "no run chosen"}
+          aria-valuetext={found ? pointText(found.point) : "no run chosen"}
           onPointerMove={move}
           onPointerDown={press}
           onPointerUp={release}

@@ -1,4 +1,4 @@
-// How a run is told in a row: in columns, or on a narrow screen as a card.
+// How a run is shown in a row: in columns, or on a narrow screen as a card.
 
 import type { ReactNode } from "react";
 

@@ -5,17 +5,23 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { Notice } from "../../parts/Notice";
 
 /** Another one each time, even where the words are the same. */
-export interface Told {
+export interface ActionText {
   words: ReactNode;
 }
 
-export function Said({ told, onClose }: { told: Told; onClose: () => void }): ReactNode {
+export function ActionResult({
+  result,
+  onClose,
+}: {
+  result: ActionText;
+  onClose: () => void;
+}): ReactNode {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), [told]);
+  useEffect(() => box.current?.focus(), [result]);
   return (
     <div ref={box} tabIndex={-1} role="group" aria-label="What was done" className="run-said">
       <Notice tone="good">
-        {told.words}{" "}
+        {result.words}{" "}
         <button type="button" className="plain" onClick={onClose}>
           Close
         </button>

@@ -24,7 +24,7 @@ export function stepped(key: string, from: number, last: number): number | null 
 }
 
 /** Which run a point is. */
-export function told([run, at, seconds, state]: RunPoint): string {
+export function pointText([run, at, seconds, state]: RunPoint): string {
   return `run ${run}, ${STATES[state].word}, started ${moment(at)}, ${duration(seconds)}`;
 }
 
