@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "conformance"
 # The given scenarios, and ours for what they leave out.
 CASES = [
     case
-    for name in ("playbook", "own", "dot", "own_dot")
+    for name in ("playbook", "files", "own", "dot", "own_dot")
     for case in json.loads((FOLDER / f"{name}.json").read_text())
 ]
 

@@ -202,7 +202,7 @@ def test_the_words_of_a_retry_block_exist_in_its_conditions_only():
 workload: {data: mine}
 workflow:
 - step: a
-  tool: {kind: noop, retry: {max_attempts: 2, jitter: false, retry_when: "{{ data == 1 }}"}, set: {seen: "{{ data }}"}}
+  tool: {kind: noop, retry: {max_attempts: 2, jitter: false, retry_when: "{{ data == 1 }}"}, set: {ctx.seen: "{{ data }}"}}
 """
     report = play(document, outcomes={"a": [{"result": 1}]})
     assert (report["attempts"]["a"], report["ctx"]) == (2, {"seen": "mine"})

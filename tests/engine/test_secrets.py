@@ -293,6 +293,30 @@ def test_no_event_of_a_run_holds_a_secret():
         assert form not in world.text()
 
 
+SET = """
+keychain: [{name: gh, auth: github}]
+workflow:
+- step: start
+  tool: {kind: noop, set: {own: "{{ keychain.gh.token }}"}}
+  set: {ctx.whole: "{{ keychain.gh.token }}"}
+  next: {arcs: [{step: use, set: {ctx.header: "Bearer {{ ctx.whole }}"}}]}
+- step: use
+  tool: {kind: noop, result: "{{ [ctx.whole, ctx.header] }}"}
+"""
+
+
+def test_what_tasks_steps_and_arcs_write_holds_references_to_secrets():
+    world = World(SET, {"github": {"token": TOKEN}}).start().report()
+    assert world.inputs() == {"result": [TOKEN, f"Bearer {TOKEN}"]}
+    assert TOKEN not in world.text()
+    processed, routed = (
+        next(to_row(one)["data"] for one in world.log if one.name == name)
+        for name in ("task.processed", "next.evaluated")
+    )
+    assert processed["patches"] == {"local": {"own": {"$secret": "github.token"}}}
+    assert routed["patches"]["ctx"]["whole"] == {"$secret": "github.token"}
+
+
 TOOL = """
 workflow:
 - step: start

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What the checker says of the shape of a document, which the schema must see too. Whatever it says
 # besides is about names, expressions, or what one part means for another.
 SHAPE_RULES = frozenset(
-    "admit.rule arc.set arc.step-missing arc.weight condition.empty ctx.start failure.mode "
+    "admit.rule set.iter set.name arc.step-missing arc.weight condition.empty ctx.start failure.mode "
     "gate.accepts gate.budget gate.most human.choices human.timeout-action input.unknown join.k key.unknown "
     "keychain.name limit.value loop.in loop.in-missing loop.iterator-missing loop.max-in-flight "
     "loop.mode next.mode next.shape policy.misplaced policy.shape policy.unmatched-word "

@@ -393,9 +393,9 @@ def test_a_remark_stays_on_its_line() -> None:
         "workflow:\n- step: a\n  tool:\n    kind: noop\n    eval:\n"
         "    - {expr: \"outcome.status == 'success'\", set: {ctx.a.b: 1}, do: break}\n"
         "    - else: {do: retry, attempts: 2}\n",
-        "workflow: [{step: a, tool: {kind: noop, set: {a.b: '{{ outcome.result }}'}}}]",
+        "workflow: [{step: a, tool: {kind: noop, set: {ctx.a.b: '{{ outcome.result }}'}}}]",
         "workload: {w: 5}\nworkflow: [{step: a, tool: {kind: noop, set: {ctx.a.b: '{{ ctx.w }}'}}}]",
-        "workflow: [{step: a, tool: noop, set: {a.b: 3}, retry: true}]",
+        "workflow: [{step: a, tool: noop, set: {ctx.a.b: 3, c.d: 4}, retry: true}]",
     ],
 )
 @pytest.mark.parametrize(

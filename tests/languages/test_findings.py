@@ -50,7 +50,9 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("failure.mode", "executor: {spec: {policy: {failure: {mode: x}}}}\n" + WORKFLOW, 1, 44),
     ("arc.unknown-step", WORKFLOW + "  next:\n    arcs:\n    - step: b\n", 5, 13),
     ("arc.step-missing", WORKFLOW + "  next:\n    arcs:\n    - when: ctx.x\n", 5, 5),
-    ("arc.set", WORKFLOW + "  next:\n  - step: a\n    set: {ctx.x: 1}\n", 5, 11),
+    ("set.iter", WORKFLOW + "  next:\n  - step: a\n    set: {iter.x: 1}\n", 5, 11),
+    ("set.name", TASK + "      set: {output: 1}\n", 6, 13),
+    ("set.twice", WORKFLOW + "  set: {ctx.x: 1}\n  vars: {x: 2}\n", 4, 10),
     ("next.shape", WORKFLOW + "  next:\n    200: a\n", 3, 3),
     ("next.mode", WORKFLOW + "  next:\n    spec: {mode: all}\n    arcs: []\n", 4, 18),
     ("next.fork-join", FORK % ("", "c") + "- step: b\n- step: c\n", 3, 3),
@@ -350,10 +352,11 @@ def test_the_canonical_seed_step_has_no_strict_findings() -> None:
     assert (loaded.findings, loaded.strict) == ([], [])
 
 
-@pytest.mark.parametrize("tool", ["tool: {kind: noop}", "tool: noop", "type: noop"])
+@pytest.mark.parametrize("tool", ["tool: {%s}", "tool: [{a: {%s}}]", "tool: [{name: a, %s}]"])
 def test_older_forms_show_todays(tool: str) -> None:
-    (found,) = load_playbook(f"{WORKFLOW}  {tool}\n  vars: {{}}\n", "f.yaml").findings
-    assert (found.rule, found.place.line) == ("dialect.unsupported", 4)
+    text = f"{WORKFLOW}  {tool % 'kind: noop, vars: {}'}\n"
+    (found,) = load_playbook(text, "f.yaml").findings
+    assert (found.rule, found.place.line) == ("dialect.unsupported", 3)
     assert found.suggestion is not None
 
 

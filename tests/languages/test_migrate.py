@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from anew.languages.playbook import load_playbook
 from anew.languages.playbook.migrate import migrate
 from anew.program.policy import Retry, Rule
-from anew.program.program import Program, Task
+from anew.program.program import Dialect, Program, Task
 from anew.program.span import NOWHERE
+from anew.values import Object
 from tests.languages.documents import EVERYTHING, PIPELINE, SEEDS, in_workflow
 from tests.languages.spanless import spanless
 
@@ -366,12 +367,53 @@ workflow:
     )
 
 
-def test_a_comment_beside_a_patch_that_several_rules_need_is_written_once() -> None:
-    text = "workflow:\n- step: a\n  tool: noop\n  set:\n    ctx.v: 1  # once\n"
+def test_what_a_task_writes_keeps_its_comment() -> None:
+    text = "workflow:\n- step: a\n  tool: noop\n  set:\n    ctx.v: 1  # once\n    w: 2\n"
     result = migrate(text, "f.yaml").text
     assert result is not None
-    assert result.count("v: 1") == 2
-    assert result.count("# once") == 1
+    assert "    set:\n      w: 2\n    set_ctx:\n      v: 1  # once\n" in result
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("set: {ctx.v: '{{ output.x }}', w: 1}", {"ctx.v": "{{ output.x }}", "ctx.w": 1}),
+        ("set_ctx: {v: 1}", {"ctx.v": 1}),
+        ("vars: {v: 1}\n  set: {step.w: 2}", {"ctx.v": 1, "ctx.w": 2}),
+        ("next: [{step: a, set: {v.w: 1}}]", {"ctx.v.w": 1}),
+    ],
+)
+def test_what_a_step_or_an_arc_writes_names_its_target(before: str, after: Object) -> None:
+    text = f"workflow:\n- step: a\n  tool: {{kind: noop}}\n  {before}\n"
+    migrated = migrate(text, "f.yaml")
+    assert migrated.findings == []
+    assert load_playbook(str(migrated.text), "f.yaml").strict == []
+    (step,) = load(str(migrated.text)).steps.values()
+    patches = step.patches or step.router.arcs[0].patches
+    assert {f"{p.target}.{'.'.join(p.path)}": p.value.source for p in patches} == after
+    assert all(key in str(migrated.text) for key in after)
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("output", "(outcome.result | default(none))"),
+        ("output.x.y", "outcome.result.x.y"),
+        ("output.get('x')", "(outcome.result | default(none)).get('x')"),
+        ("output is defined", "outcome.result is defined"),
+        ("output.data.x", "(outcome.result.data | default(outcome.result)).x"),
+        (
+            "output['status']",
+            "(outcome.result['status'] if outcome.result is mapping and 'status' in "
+            "outcome.result else outcome['status'])",
+        ),
+    ],
+)
+def test_the_result_that_a_set_reads_is_that_of_the_outcome(output: str, outcome: str) -> None:
+    text = f'workflow:\n- step: a\n  tool: {{kind: noop, set: {{v: "{{{{ {output} }}}}"}}}}\n'
+    (task,) = tasks_of(load(str(migrate(text, "f.yaml").text)))
+    assert task.dialect is Dialect.POLICY
+    assert [p.value.source for p in task.policy.patches] == [f"{{{{ {outcome} }}}}"]
 
 
 def test_a_comment_above_a_step_that_is_kept_is_written_once() -> None:
@@ -395,16 +437,14 @@ def test_a_comment_beside_the_sign_of_a_folded_text_is_kept() -> None:
 def test_a_text_of_several_lines_keeps_them() -> None:
     text = (
         "workflow:\n- step: a\n  tool:\n    kind: noop\n    set:\n"
-        "      ctx.v: |\n        was {{ output.status }}\n        {{ output.data }}\n"
+        "      ctx.v: |\n        was {{ output.x }}\n        {{ output.y }}\n"
     )
     result = migrate(text, "f.yaml").text
     assert result is not None
     assert "v: |\n" in result
-    assert "was {{ outcome.status }}\n" in result
-    values = {
-        p.value.source for t in tasks_of(load(result)) for r in t.policy.rules for p in r.patches
-    }
-    assert values == {"was {{ outcome.status }}\n{{ outcome.result }}\n"}
+    assert "was {{ outcome.result.x }}\n" in result
+    values = {p.value.source for t in tasks_of(load(result)) for p in t.policy.patches}
+    assert values == {"was {{ outcome.result.x }}\n{{ outcome.result.y }}\n"}
 
 
 def test_what_a_rule_says_of_itself_is_kept() -> None:
@@ -420,10 +460,7 @@ def test_what_a_rule_says_of_itself_is_kept() -> None:
         "- {step: a, tool: noop, retry: {initial_delay: '{{ attempt }}'}}",
         "- {step: a, tool: noop, set: {ctx.a: '{{ data }}'}}",
         "- {step: a, tool: {kind: noop, set: {ctx.a.b: 1}}}",
-        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output }}'}}}",
-        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output | tojson }}'}}}",
-        "- {step: a, tool: {kind: noop, set: {ctx.v: \"{{ output.get('data') }}\"}}}",
-        "- {step: a, tool: {kind: noop, set: {ctx.v: '{{ output.result }}'}}}",
+        "- {step: a, tool: {kind: noop, eval: [{else: {set_ctx: {v: '{{ output }}'}}}]}}",
         "- {step: a, tool: {kind: noop, set: {ctx.v: '{% set output = 1 %}{{ output.data }}'}}}",
         "- {step: a, tool: {kind: noop, eval: [{else: {set_ctx: {s: '{{ outcome }}'}}}]}}",
         "- {step: a, tool: {kind: noop, eval: [{expr: output.status, do: fail}]}}",

@@ -80,11 +80,13 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "step.failure": "a graph cannot say it",
         "step.deadline_seconds": "a graph cannot say it",
         "step.pool": "a graph cannot say it",
+        "step.patches": "a graph cannot say it",
         "loop.source": _NO_LOOP,
         "loop.iterator": _NO_LOOP,
         "loop.mode": _NO_LOOP,
         "loop.max_in_flight": _NO_LOOP,
         "arc.weight": "the arcs are written in the order of `router.ranked`",
+        "arc.patches": "a graph cannot say it",
         "rule.allow": "a graph has no admission rules",
     },
     "program to graph": {

@@ -129,7 +129,7 @@ def test_next_in_every_form(next_: str, mode: RouteMode, targets: list[str]) -> 
     assert [arc.to for arc in router.arcs] == targets
 
 
-@pytest.mark.parametrize("key", ["args", "input", "with", "set"])
+@pytest.mark.parametrize("key", ["args", "input", "with"])
 def test_an_arc_passes_arguments_under_every_word(key: str) -> None:
     (arc,) = load(step_of(f"next: [{{step: b, {key}: {{x: 1}}}}]")).steps["a"].router.arcs
     assert arc.args is not None
@@ -204,7 +204,7 @@ def test_set_writes_where_its_dotted_keys_say() -> None:
 def test_a_task_sets_with_every_outcome() -> None:
     (task,) = tasks_of('tool: [{name: t, kind: noop, set: {x: "{{ output }}"}}]')
     assert task.dialect is Dialect.OUTPUT
-    assert [(p.target, p.path) for p in task.policy.patches] == [(PatchTarget.CTX, ("x",))]
+    assert [(p.target, p.path) for p in task.policy.patches] == [(PatchTarget.LOCAL, ("x",))]
 
 
 def test_a_jump_may_wait() -> None:

@@ -49,6 +49,7 @@ from anew.engine.tokens import (
     end_if_stranded,
     join_branches,
     open_branches,
+    write_ctx,
 )
 from anew.errors import EngineBug
 
@@ -171,6 +172,9 @@ def _run_started(state: RunState, event: e.RunStarted) -> None:
 
 
 def _next_evaluated(state: RunState, event: e.NextEvaluated) -> None:
+    if event.patches:
+        write_ctx(state, event.branch, event.patches["ctx"])
+        state.epoch += 1
     for token in event.tokens:
         origin = Origin(event.step, token.get("via"), token.get("outcome"))
         branch = token.get("branch")

@@ -74,7 +74,7 @@ def task_started(run: StepRun, event: e.TaskStarted) -> None:
 def task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> None:
     assert event.task is not None
     outcome = event.outcome
-    run.last, run.inputs = outcome.result, None
+    run.last, run.helpers, run.inputs = outcome.result, outcome.helpers, None
     run.deliveries = 1  # it got somewhere, so it is not what kills its workers
     if outcome.result is not None or not outcome.is_error:
         run.labels = {**run.labels, event.task: outcome.result}
@@ -175,6 +175,9 @@ def _patch(state: RunState, run: StepRun, patches: Object) -> None:
     scratch = patches.get("iter")
     if scratch:
         run.scratch = patched(run.scratch, scratch)
+    local = patches.get("local")
+    if local:
+        run.local = patched(run.local or {}, local)
     ctx = patches.get("ctx")
     if not ctx:
         return

@@ -22,7 +22,7 @@ from anew.engine.retry import (
     is_too_late,
     jitter_word,
 )
-from anew.engine.scope import RunScope, outcome_names, retry_words
+from anew.engine.scope import RunScope, outcome_names, retry_words, set_names
 from anew.engine.state import StepRun, place_of
 from anew.program.policy import (
     Break,
@@ -42,6 +42,7 @@ from anew.program.program import Dialect, Task
 from anew.values import Object, path_text
 
 _CONTINUE, _FAIL = Continue(), Fail()
+_NOTHING: Object = {}
 
 
 class Settled(Struct, frozen=True):
@@ -72,16 +73,25 @@ class _Judgement(Struct):
             self._processed(None, self._settle(self._unmatched(), None, None), self._updates())
             return
         names = outcome_names(self.recorder, self.run, self.outcome, self.task.dialect)
-        scope = RunScope(self.recorder, self.task.dialect, run=self.run, extra=names)
-        number = None
+        scope = self._scope(names, {"response": self.outcome.result})
+        number, own = None, _NOTHING
         try:
-            number, rule = self._match(self._asking(scope, names))
-            written = (*policy.patches, *(rule.patches if rule else ()))
-            patches = patches_of(written, scope, self._updates())
+            if policy.patches:
+                own = patches_of(policy.patches, self._setting(names))
+                scope = scope.patched(own)
+            number, rule = self._match(self._asking(scope, names, own))
+            patches = patches_of(rule.patches if rule else (), scope, self._updates(), own)
         except Rejected as rejected:
-            self._processed(number, Settled(DirectiveKind.FAIL, error=rejected.error), {})
+            self._processed(number, Settled(DirectiveKind.FAIL, error=rejected.error), own)
             return
         self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
+
+    def _scope(self, names: Object, beside: Object) -> RunScope:
+        return RunScope(self.recorder, self.task.dialect, run=self.run, extra=names, beside=beside)
+
+    def _setting(self, names: Object) -> RunScope:
+        """The scope of the task's own `set`."""
+        return self._scope(*set_names(self.recorder, self.run, self.outcome, names))
 
     def _updates(self) -> Object:
         """What the tool itself writes to ctx, before anything the author wrote."""
@@ -90,12 +100,12 @@ class _Judgement(Struct):
             {"ctx": {path_text((key,)): value for key, value in updates.items()}} if updates else {}
         )
 
-    def _asking(self, scope: RunScope, names: Object) -> RunScope:
+    def _asking(self, scope: RunScope, names: Object, own: Object) -> RunScope:
         """The scope of conditions: those of a retry block have words of their own."""
         if self.task.dialect is not Dialect.RETRY:
             return scope
-        words = {**names, **retry_words(self.run, self.outcome)}
-        return RunScope(self.recorder, self.task.dialect, run=self.run, extra=words)
+        asking = self._scope({**names, **retry_words(self.run, self.outcome)}, _NOTHING)
+        return asking.patched(own) if own else asking
 
     def _match(self, scope: RunScope) -> tuple[int | None, Rule | None]:
         for number, rule in enumerate(self.task.policy.rules, 1):

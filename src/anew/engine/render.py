@@ -147,17 +147,24 @@ def _whole(value: Value) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def patches_of(patches: Iterable[Patch], scope: RunScope, first: Object | None = None) -> Object:
-    """What a rule writes, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts.
+def patches_of(patches: Iterable[Patch], scope: RunScope, *before: Object) -> Object:
+    """What is written, rendered: `{"ctx": {path: value}, "iter": {…}}`, no empty parts.
 
-    `first` has that form already, and is written before.
+    `before` have that form already, and are written first.
     """
-    written: Object = {place: dict(writes) for place, writes in (first or {}).items()}
+    written: Object = {}
+    for done in before:
+        for place, writes in done.items():
+            for path, value in writes.items():
+                _write(written, place, path, value)
     for patch in patches:
         place, path = patch.target.value, path_text(patch.path)
-        value = value_of(patch.value, scope, f"set {place}.{path}")
-        writes = written.setdefault(place, {})
-        # Written again means written last, so that a whole and its parts stay in order.
-        writes.pop(path, None)
-        writes[path] = value
+        _write(written, place, path, value_of(patch.value, scope, f"set {place}.{path}"))
     return written
+
+
+def _write(written: Object, place: str, path: str, value: Value) -> None:
+    """Written again means written last, so that a whole and its parts stay in order."""
+    writes = written.setdefault(place, {})
+    writes.pop(path, None)
+    writes[path] = value

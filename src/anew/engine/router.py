@@ -1,4 +1,4 @@
-"""Decide which arcs fire when a visit ends.
+"""Decide which arcs fire when a visit ends, and what the step and those arcs write.
 
 Knows the program and the run's state. Does not know time, stores or tools.
 """
@@ -13,11 +13,11 @@ from anew.engine.events import BranchForked, NextEvaluated
 from anew.engine.events.words import RouteReason
 from anew.engine.questions import same_label
 from anew.engine.record import Recorder
-from anew.engine.render import Rejected, excerpt, holds, value_of
+from anew.engine.render import Rejected, excerpt, holds, patches_of, value_of
 from anew.engine.scope import RunScope
 from anew.engine.state import SUCCESS, LoopVisit, OutcomeSummary, StepResult, StepRun, StepRunKey
 from anew.expressions import Condition, WordAliases
-from anew.program.policy import Verdict
+from anew.program.policy import OutcomeStatus, Verdict
 from anew.program.program import Arc, RouteMode, Router, Step
 from anew.values import Object, Value
 
@@ -28,6 +28,7 @@ EVENT_WORDS = {
     "loop.done": WordAliases("loop.done", "step.exit"),
 }
 _FAILED = "step.failed"
+_NOTHING: Object = {}
 _NO_COUNTER = "the loop has failures, and no chosen arc reads event.failed"
 _SUCCESS_ONLY = "an arc without when answers success only"
 
@@ -43,6 +44,7 @@ class Routing(Struct):
     reason: RouteReason | None = None
     error: Object | None = None
     fails_run: bool = False
+    patches: Object = field(default_factory=dict)
 
     def note(self, number: int, arc: Arc, reason: str, *, is_chosen: bool) -> None:
         """Record the verdict on one arc."""
@@ -67,25 +69,55 @@ def route(
     fresh: Mapping[str, StepResult],
     must_count_failures: bool = False,
 ) -> Routing:
-    """Evaluate the step's arcs on a boundary event. Writes nothing.
+    """Evaluate the step's `set` and arcs on a boundary event. Writes nothing.
 
     With `must_count_failures` the choice is dropped unless an arc in it reads `event.failed`.
     """
     step = recorder.program.steps[key.step]
     visit = recorder.state.active[key.step, key.visit]
     routing = Routing(event, visit.branch)
-    if not step.router.arcs:
+    if not step.router.arcs and not step.patches:
         return routing
     ending = _Ending(recorder, step, visit, event, about, args, fresh)
     try:
+        if step.patches and not ending.has_failed:
+            ending.written = _of_step(ending, must_count_failures=must_count_failures)
         _choose(ending, routing)
         if must_count_failures and not any(arc.counts_failures for _, arc in routing.chosen):
             _drop(routing)
-        routing.tokens = [ending.token(number, arc) for number, arc in routing.chosen]
+        else:
+            routing.patches = _with_arcs(ending, routing)
+        written = routing.patches
+        routing.tokens = [ending.token(number, arc, written) for number, arc in routing.chosen]
     except Rejected as rejected:
         routing.error = {**rejected.error, "during": event}
         routing.chosen, routing.tokens, routing.reason = [], [], None
+        routing.patches = {}
     return routing
+
+
+def _of_step(ending: _Ending, *, must_count_failures: bool) -> Object:
+    """What the step's `set` writes, if the visit turns out to be done."""
+    step = ending.step
+    try:
+        return patches_of(step.patches, ending.scope(ending.event))
+    except Rejected:
+        # A loop whose failures no arc counts fails with them, whatever its `set` says.
+        if must_count_failures and not any(arc.counts_failures for arc in step.router.arcs):
+            return {}
+        raise
+
+
+def _with_arcs(ending: _Ending, routing: Routing) -> Object:
+    """What the step writes, then each chosen arc; no arc sees what another one writes."""
+    written = ending.written
+    chosen = [arc for _, arc in routing.chosen if arc.patches]
+    if not chosen:
+        return written
+    scope = ending.scope(ending.event, written)
+    for arc in chosen:
+        written = patches_of((), scope, written, patches_of(arc.patches, scope))
+    return written
 
 
 class _Ending(Struct):
@@ -98,6 +130,7 @@ class _Ending(Struct):
     about: Mapping[str, Value]
     args: Object
     fresh: Mapping[str, StepResult]
+    written: Object = field(default_factory=dict)  # by the step's `set`
 
     @property
     def has_failed(self) -> bool:
@@ -109,7 +142,7 @@ class _Ending(Struct):
 
     def holds(self, condition: Condition, arc: Arc) -> bool:
         what = f"when of the arc {self.step.name} -> {arc.to}"
-        return holds(condition, self._scope(EVENT_WORDS[self.event]), what)
+        return holds(condition, self.scope(EVENT_WORDS[self.event], self.written), what)
 
     def is_spent(self, number: int, arc: Arc) -> bool:
         """Whether the run has taken the arc as often as it may."""
@@ -117,10 +150,11 @@ class _Ending(Struct):
             return False
         return self.recorder.state.arcs_taken.get(f"{self.step.name}:{number}", 0) >= arc.most
 
-    def token(self, number: int, arc: Arc) -> Object:
+    def token(self, number: int, arc: Arc, written: Object) -> Object:
         token: Object = {"to": arc.to, "args": {}}
         if arc.args is not None:
-            token["args"] = value_of(arc.args, self._scope(self.event), f"args of {arc.to}")
+            scope = self.scope(self.event, written)
+            token["args"] = value_of(arc.args, scope, f"args of {arc.to}")
         if self.visit.branch is not None:
             token["branch"] = self.visit.branch
         if arc.most is not None:
@@ -133,18 +167,32 @@ class _Ending(Struct):
         """A relay passes on what it is told; others take a plain success for granted."""
         return self.recorder.program.steps[arc.to].is_relay
 
-    def _scope(self, name: str | WordAliases) -> RunScope:
-        """`event.name` answers to all its words in conditions, and is the first elsewhere."""
-        key = self.visit.key
+    def scope(self, name: str | WordAliases, written: Object = _NOTHING) -> RunScope:
+        """What may be read here once this is written.
+
+        `event.name` answers to all its words in conditions, and is the first elsewhere.
+        """
+        key, visit = self.visit.key, self.visit
         seen = {"name": name, "step": key.step, "visit": key.visit, "outcome": self._outcome()}
-        return RunScope(
+        result = visit.last if isinstance(visit, StepRun) else visit.result
+        error = self.about.get("error")
+        scope = RunScope(
             self.recorder,
             self.step.dialect,
-            visit=self.visit,
+            visit=visit,
             args=self.args,
-            extra={"event": {**seen, **self.about}},
+            extra={"event": {**seen, **self.about}, "output": result},
             fresh=self.fresh,
+            beside=self._beside(result, error),
+            lowest={"result": result, "response": result, "error": error},
         )
+        return scope.patched(written) if written else scope
+
+    def _beside(self, result: Value, error: Value) -> Object:
+        """What `output` has beside the keys of the result."""
+        helpers = (self.visit.helpers or _NOTHING) if isinstance(self.visit, StepRun) else _NOTHING
+        status = OutcomeStatus.ERROR if self.has_failed else OutcomeStatus.OK
+        return {**helpers, "status": status.value, "error": error, "data": result}
 
     def _outcome(self) -> Object:
         said, error = self.summary, self.about.get("error")
@@ -210,6 +258,7 @@ def write(recorder: Recorder, key: StepRunKey, routing: Routing, *, handled: boo
             fails_run=routing.fails_run,
             branch=routing.branch,
             error=routing.error,
+            patches=routing.patches,
             draws=recorder.taken_draws(),
         )
     )

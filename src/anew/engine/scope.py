@@ -1,7 +1,7 @@
 """What a template may read, and where each name leads (playbook.md#names-a-template-reads).
 
-Order: reserved words, labels of this pipeline, the loop's names, steps, ctx, workload. Everything
-read is data.
+Order: reserved words, labels of this pipeline, what its tasks set, the loop's names, steps, ctx,
+workload. Everything read is data.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class RunScope:
     """
 
     __slots__ = (
-        "_args", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_recorder", "_run",
-        "secrets",
+        "_args", "_beside", "_ctx", "_dialect", "_extra", "_fresh", "_iter", "_labels", "_local",
+        "_lowest", "_recorder", "_run", "secrets",
     )  # fmt: skip
 
     def __init__(
@@ -46,8 +46,13 @@ class RunScope:
         args: Object = _NOTHING,
         extra: Mapping[str, Value] = _NOTHING,
         fresh: Mapping[str, StepResult] = _NOTHING,
+        beside: Mapping[str, Value] = _NOTHING,
+        lowest: Mapping[str, Value] = _NOTHING,
     ) -> None:
         """`fresh` holds the result of a step that is just ending, before the log says so.
+
+        `beside` is what `output.key` reads where `output` has no such key; `lowest` are names that
+        any other of the same spelling hides.
 
         `run` is the step-run whose tasks and scratch are read; `visit` the one that is ending;
         `branch` is where it is, when there is no visit yet.
@@ -58,6 +63,9 @@ class RunScope:
         self._dialect = dialect
         self._extra = extra
         self._fresh = fresh
+        self._beside = beside
+        self._lowest = lowest
+        self._local = (run.local or _NOTHING) if run else _NOTHING
         self._labels = run.labels if run else _NOTHING
         self._iter = run.scratch if run else _NOTHING
         self._args = run.args if run else args
@@ -82,6 +90,8 @@ class RunScope:
             return UNDEFINED  # exists elsewhere: an outcome in rules, an event in arcs
         if name in self._labels:
             return self._labels[name]
+        if name in self._local:
+            return self._local[name]
         if self._run is not None and self._run.key.iteration is not None:
             of_loop = self._loop_names()
             if name in of_loop:
@@ -91,28 +101,32 @@ class RunScope:
             return step.result
         if name in self._ctx:
             return self._ctx[name]
-        return self._recorder.state.workload.get(name, UNDEFINED)
+        found = self._recorder.state.workload.get(name, UNDEFINED)
+        return self._lowest.get(name, UNDEFINED) if found is UNDEFINED else found
 
     def alias(self, name: str, key: str) -> Value:
         """What `name.key` reads when the value of `name` has no such key."""
         if name == "ctx" and self._dialect is Dialect.OUTPUT:
             return self._recorder.state.workload.get(key, UNDEFINED)
+        if name == "output":
+            return self._beside.get(key, UNDEFINED)
         if name in RESERVED:
             return UNDEFINED
         if name in self._labels or name == self._extra.get("_task"):
             return self.get(name) if key == "data" else UNDEFINED
         step = self._step(name)
-        if step is None or name in self._extra or name in self._loop_names():
+        if step is None or name in self._extra or name in self._local or name in self._loop_names():
             return UNDEFINED
         return _of_step(step, key)
 
     def patched(self, patches: Mapping[str, Object]) -> RunScope:
-        """The same names after a rule's patches."""
+        """The same names after these patches."""
         scope = RunScope.__new__(RunScope)
         for name in RunScope.__slots__:
             setattr(scope, name, getattr(self, name))
         scope._ctx = patched(self._ctx, patches.get("ctx", _NOTHING))
         scope._iter = patched(self._iter, patches.get("iter", _NOTHING))
+        scope._local = patched(self._local, patches.get("local", _NOTHING))
         return scope
 
     def _loop_names(self) -> Object:
@@ -265,6 +279,14 @@ def outcome_names(
     if has_result and run.task not in RESERVED:
         names.setdefault(run.task, outcome.result)
     return names
+
+
+def set_names(
+    recorder: Recorder, run: StepRun, outcome: Outcome, names: Object
+) -> tuple[Object, Object]:
+    """The names a task's `set` reads: `output` is the result; and what that has beside its keys."""
+    beside = {**_envelope(recorder, run, outcome), "data": outcome.result}
+    return {**names, "output": outcome.result}, beside
 
 
 def _envelope(recorder: Recorder, run: StepRun, outcome: Outcome) -> Object:

@@ -234,6 +234,8 @@ class StepRun(Struct, tag="step-run", gc=False):
     last: Value = None
     prev: Value = None
     labels: Object = field(default_factory=dict)
+    local: Object | None = None  # what its tasks set under bare names
+    helpers: Object | None = None  # of the last outcome: `http`, `pg`, …
     deliveries: int = 1
     is_lost: bool = False  # its worker died in the middle of a task, which will be executed again
     origin: Origin = NO_ORIGIN

@@ -54,7 +54,7 @@ _FIELDS: dict[type[e.Fact], tuple[str, ...]] = {
     e.LoopDone: ("total", "done", "failed"),
     e.NextEvaluated: (
         *("event", "mode", "arcs", "tokens.to", "tokens.args", "handled", "reason", "fails_run"),
-        *("error.kind", "draws"),
+        *("error.kind", "patches", "draws"),
     ),
     e.GateChecked: (
         *("allow", "rule", "goals", "unsatisfied", "gate", "to", "redirects", "count"),

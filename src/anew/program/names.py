@@ -16,6 +16,9 @@ LOOP_NAMES = frozenset({"_index", "loop_index", "_total"})
 # Readable in the conditions of a retry block only.
 RETRY_WORDS = frozenset("success status_code error data result attempt node_id".split())
 
+# Readable where a visit ends, below all other names.
+RESULT_WORDS = frozenset({"result", "response", "error"})
+
 # Fields of credentials that may be shown: said in error messages and looked at in logs, and of no
 # use to a thief without the rest. All others are secret, those of types nobody has heard of too.
 PUBLIC_CREDENTIAL_FIELDS = frozenset(

@@ -67,12 +67,15 @@ class TimeoutAction(StrEnum):
 
 
 class PatchTarget(StrEnum):
+    """What a patch writes to. `LOCAL` ends with the step-run, which reads it by bare names."""
+
     CTX = "ctx"
     ITER = "iter"
+    LOCAL = "local"
 
 
 class Patch(Struct, frozen=True):
-    """`value` is rendered in the rule's scope and written to `path` below ctx or iter."""
+    """`value` is rendered where the patch is written, and written to `path` below its target."""
 
     target: PatchTarget
     path: tuple[str, ...]
@@ -161,7 +164,8 @@ class Rule(Struct, frozen=True):
 class Policy(Struct, frozen=True):
     """Rules are tried in order. Unmatched ok outcomes continue; unmatched errors fail if asked.
 
-    `patches` (the task's own `set`) are applied with every outcome, before those of the rule.
+    `patches` (the task's own `set`) are applied with every outcome: rules, and what they write, see
+    them.
     """
 
     rules: tuple[Rule, ...] = ()

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from anew.expressions import Condition, Template
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
-from anew.program.policy import NO_POLICY, Policy, Retry, Verdict
+from anew.program.policy import NO_POLICY, Patch, Policy, Retry, Verdict
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
 
@@ -88,7 +88,7 @@ class Arc(Struct, frozen=True):
 
     A preferred router asks arcs by `rank`, lowest first, and compares `label` with the outcome's.
     `answers_failure`: without a `when` it still takes a visit that failed. `most` is how often one
-    run may take it.
+    run may take it. `patches` (its `set`) are written when it is chosen.
     """
 
     to: str
@@ -100,6 +100,7 @@ class Arc(Struct, frozen=True):
     rank: int = 0
     answers_failure: bool = False
     most: int | None = None
+    patches: tuple[Patch, ...] = ()
     span: Span = NOWHERE
 
 
@@ -164,6 +165,8 @@ class AdmitRule(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True, dict=True):
+    """`patches` (its `set`) are written when a visit ends done, before arcs are asked."""
+
     name: str
     tasks: tuple[Task, ...]
     router: Router = Router()
@@ -179,6 +182,7 @@ class Step(Struct, frozen=True, dict=True):
     is_exit: bool = False  # the gates are asked when it is done, and may send the run back
     rescue: str | None = None  # where a failure goes that no arc handles
     visits_max: int | None = None  # how often a run may visit it; the program's limit when None
+    patches: tuple[Patch, ...] = ()
     rescue_span: Span = NOWHERE
     span: Span = NOWHERE
 

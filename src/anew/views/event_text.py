@@ -199,7 +199,7 @@ def _advice(outcome: Outcome) -> str:
     )
 
 
-def _written(event: e.TaskProcessed | e.TaskRetryExhausted) -> str:
+def _written(event: e.TaskProcessed | e.TaskRetryExhausted | e.NextEvaluated) -> str:
     return ", ".join(writes_of(event.patches))
 
 
@@ -253,7 +253,8 @@ def _routed(event: e.NextEvaluated, program: Program | None) -> tuple[str, str]:
     targets = ", ".join(token["to"] for token in event.tokens) or "nothing"
     dropped = [arc["to"] for arc in event.arcs if arc.get("dropped")]
     why = f"{', '.join(dropped)} dropped: no `when` reads event.failed" if dropped else ""
-    return f"next on {event.event}", joined(f"-> {targets}", reason_text(event, program), why)
+    went = joined(f"-> {targets}", reason_text(event, program), why, _written(event))
+    return f"next on {event.event}", went
 
 
 def _gate(event: e.GateChecked) -> tuple[str, str]:

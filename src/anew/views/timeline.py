@@ -55,7 +55,7 @@ def _is_news(event: e.Event) -> bool:
             return event.continues is not None
         case e.NextEvaluated():
             is_odd = event.fails_run or event.error or event.reason == RouteReason.REPEATED
-            return bool(event.tokens or event.arcs or is_odd)
+            return bool(event.tokens or event.arcs or event.patches or is_odd)
         case e.BranchForked():
             return event.fork is not None
         case e.GateChecked():

@@ -87,7 +87,8 @@ class NextEvaluated(Fact):
     `{id, to, args}`, and where it has them `via` (how it came about, when not by an arc), `branch`,
     `arc` (its number, when the run may take it only so often) and `outcome` (of the step it
     leaves, when the next one reads that). `fails_run`: there is no way on, and `error` is why.
-    `branch` is the one of a fork that the visit belonged to.
+    `branch` is the one of a fork that the visit belonged to. `patches` is what the step's `set` and
+    those of the chosen arcs write, before there are tokens.
     """
 
     name: ClassVar[str] = "next.evaluated"
@@ -100,6 +101,7 @@ class NextEvaluated(Fact):
     fails_run: bool = False
     branch: int | None = None
     error: Object | None = None
+    patches: Object = {}
     draws: list[float] = []
 
 

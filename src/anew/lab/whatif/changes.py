@@ -20,6 +20,7 @@ from anew.program.span import Span
 # What of a step is a matter of its own, in the words of documents.
 _STEP_PARTS: Mapping[str, Callable[[Step], object]] = {
     "its arcs": lambda step: step.router,
+    "what it sets": lambda step: step.patches,
     "its loop": lambda step: step.loop,
     "its admission rules": lambda step: step.admit,
     "its join": lambda step: (step.join, step.gather),

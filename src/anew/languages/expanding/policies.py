@@ -139,8 +139,15 @@ class PolicyWriter(Struct, frozen=True):
         return found
 
     def task_patches(self, patches: Sequence[Patch]) -> Object:
-        """What a task writes with every outcome, as its own `set`."""
-        return {"set": {self._dotted(p): p.value.source for p in patches}} if patches else {}
+        """What a task writes with every outcome."""
+        found: Object = {}
+        for patch in patches:
+            name = ".".join(patch.path)
+            key = SET_NAMES[patch.target]
+            if key != "set" and (len(patch.path) > 1 or self.dialect is Dialect.OUTPUT):
+                key, name = "set", f"{patch.target.value}.{name}"
+            found.setdefault(key, {})[name] = patch.value.source
+        return found
 
     def _dotted(self, patch: Patch) -> str:
         """The target in the key makes a task one of the `output` dialect, and nothing else may."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from anew.expressions import Template
@@ -10,9 +12,11 @@ from anew.languages.expanding.older_policies import OLDER, write_older
 from anew.languages.expanding.origins import Origins
 from anew.languages.expanding.policies import PolicyWriter
 from anew.languages.playbook.loops import MAX_IN_FLIGHT_DEFAULT
+from anew.languages.playbook.patches import key_of
 from anew.languages.yaml_writer import Path
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
+from anew.program.policy import Patch
 from anew.program.program import (
     AdmitRule,
     Arc,
@@ -49,6 +53,9 @@ class StepWriter(Struct, frozen=True):
             found["loop"] = self._loop(step, step.loop, (*path, "loop"))
         found["tool"] = self._tool(step, (*path, "tool"))
         found["spec"] = self._spec(step, (*path, "spec"))
+        if step.patches:
+            found["set"] = _set(step.patches)
+            self.notes.remark((*path, "set"), "written when a visit ends done")
         found["next"] = self._next(step, (*path, "next"))
         return found
 
@@ -242,7 +249,14 @@ def _arc(router: Router, arc: Arc) -> Object:
         found["most"] = arc.most
     if arc.args is not None:
         found["args"] = arc.args.source
+    if arc.patches:
+        found["set"] = _set(arc.patches)
     return found
+
+
+def _set(patches: Iterable[Patch]) -> Object:
+    """What a step or an arc writes, all of it below `ctx`."""
+    return {key_of(p.target, p.path): p.value.source for p in patches}
 
 
 def _mode_words(router: Router) -> str:

@@ -1,4 +1,4 @@
-"""Read one arc: where it leads, when, with which arguments, and what it is preferred by."""
+"""Read one arc: where it leads, when, what it passes on and writes, and what it is preferred by."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.routes import report_shape
 from anew.languages.playbook.keys import ARC_KEYS, PREFERRED_ARC_KEYS
 from anew.languages.playbook.other_policies import read_other_policy
+from anew.languages.playbook.patches import read_visit_patches
 from anew.program.program import Arc, RouteMode
 from anew.program.span import Span
 
@@ -55,6 +56,7 @@ def _read_arc_mapping(c: Compilation, node: MapNode, holder: Span, mode: RouteMo
         weight=_read_weight(c, node.get("weight")),
         answers_failure=bool(c.flag(node.get("on_failure"), "on_failure")),
         most=c.whole_number(node.get("most"), "most", rule="arc.most"),
+        patches=read_visit_patches(c, node.get("set")),
     )
     target = node.get("step")
     if target is None:
@@ -109,20 +111,5 @@ def _is_step(c: Compilation, node: Node, name: str) -> bool:
 
 def _read_args(c: Compilation, node: MapNode) -> Template | None:
     entry = node.get("args")
-    word = entry.name.text if entry is not None else ""
-    values = c.mapping(entry, word)
-    if values is None or (word == "set" and not _sets_arguments(c, values)):
-        return None
-    return c.template(values, Site.ARC)
-
-
-def _sets_arguments(c: Compilation, values: MapNode) -> bool:
-    for entry in values:
-        if "." in entry.key:
-            message = (
-                f"an arc cannot set {entry.key!r}: it passes arguments to the step it leads to"
-            )
-            remedy = "Use `args: {name: …}`, or set it in a rule of a task with `set_ctx`."
-            c.report("arc.set", entry.place, message, remedy)
-            return False
-    return True
+    values = c.mapping(entry, entry.name.text if entry is not None else "")
+    return None if values is None else c.template(values, Site.ARC)

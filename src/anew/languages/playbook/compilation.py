@@ -46,11 +46,14 @@ Path: TypeAlias = tuple[str, ...]
 class Site(StrEnum):
     """Where an expression stands, which decides the names it may read.
 
-    `ARC` is what an arc asks and passes on; `ROUTING` is what a gate asks.
+    `ARC` is what an arc asks and passes on, `VISIT_SET` what it or its step writes; `ROUTING` is
+    what a gate asks. `TASK_SET` is what a task itself writes, `POLICY` what its rules say.
     """
 
     INPUTS = auto()
     POLICY = auto()
+    TASK_SET = auto()
+    VISIT_SET = auto()
     RETRY = auto()
     ROUTING = auto()
     ARC = auto()

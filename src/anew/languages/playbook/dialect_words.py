@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from anew.expressions.tokens import TemplateToken
+from anew.languages.playbook.names import ADVICE
 from anew.languages.playbook.translate import STRING, Change, Translator, Untranslatable
+from anew.program.kinds import HELPERS
 
 _RETRY_WORDS = {
     "status_code": "outcome.http.status",
@@ -34,6 +36,8 @@ _SAVE_WORDS = {
 }
 # What an error of an HTTP request calls its status.
 _STATUS_NAMES = ("status", "status_code", "http_status")
+# What `output` answers in a `set` where the result has no such key.
+_BESIDE_RESULT = frozenset({"data", "status", "error", "meta", *ADVICE, *HELPERS})
 _EVAL_STATUS = "('success' if outcome.status == 'ok' else outcome.status)"
 # What may stand around a comparison without taking part of it for itself.
 _OPENING = frozenset({"(", "[", "{", ",", ":", "=", "and", "or", "not", "if", "elif", "else"})
@@ -105,21 +109,75 @@ def eval_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
             yield from _status(tokens, index, text)
 
 
-def output_words(ctx_keys: frozenset[str]) -> Translator:
-    """`output` and its `data`, and a `ctx` that reads the workload where nothing was set."""
+def output_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
+    """`output` and its `data`."""
+    _refuse_rebinding(tokens, "output")
+    for index, token in enumerate(tokens):
+        if _is_read(tokens, index) and token.value == "output":
+            yield _renamed(token, "outcome")
+            yield from _data_key(tokens, index, text)
+
+
+def ctx_words(ctx_keys: frozenset[str]) -> Translator:
+    """A `ctx` that reads the workload where nothing was set."""
 
     def changes(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
-        _refuse_rebinding(tokens, "output", "ctx")
+        _refuse_rebinding(tokens, "ctx")
         for index, token in enumerate(tokens):
-            if not _is_read(tokens, index):
-                continue
-            if token.value == "output":
-                yield _renamed(token, "outcome")
-                yield from _data_key(tokens, index, text)
-            elif token.value == "ctx" and _key_end(tokens, index):
+            is_key = token.value == "ctx" and _is_read(tokens, index) and _key_end(tokens, index)
+            if is_key:
                 yield _ctx_key(tokens, index, text, ctx_keys)
 
     return changes
+
+
+def both_words(*translators: Translator) -> Translator:
+    """What each of them changes; they change different words."""
+
+    def changes(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
+        for translator in translators:
+            yield from translator(tokens, text)
+
+    return changes
+
+
+def set_words(others: Translator | None) -> Translator:
+    """`output` of a task's `set`, which is the result; `others` are the dialect's own words."""
+
+    def changes(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
+        _refuse_rebinding(tokens, "output")
+        found = {
+            index
+            for index, token in enumerate(tokens)
+            if token.value == "output" and _is_read(tokens, index)
+        }
+        for index in found:
+            yield _result_key(tokens, index, text)
+        if others is not None:
+            # To the other words it is as strange as any name of the author's.
+            kept = [t._replace(value="_") if n in found else t for n, t in enumerate(tokens)]
+            yield from others(kept, text)
+
+    return changes
+
+
+def _result_key(tokens: list[TemplateToken], index: int, text: str) -> Change:
+    """A key of the result; where it has none, one of the outcome's may answer."""
+    start, end = tokens[index].at, _key_end(tokens, index)
+    if not end:
+        is_asked = _word(tokens[index + 1]) == "is"
+        whole = "outcome.result" if is_asked else "(outcome.result | default(none))"
+        return Change(start, _end_of(tokens[index], text), whole)
+    key = str(tokens[index + 2].value)
+    tail = text[tokens[index + 1].at : _end_of(tokens[end], text)]
+    if key not in _BESIDE_RESULT:
+        return _renamed(tokens[index], "outcome.result")
+    answer = f"outcome.result{tail} | default(outcome.result)"
+    if key != "data":
+        # What an HTTP body holds under such a name is not a key of the result.
+        has_key = f"outcome.result is mapping and '{key}' in outcome.result"
+        answer = f"outcome.result{tail} if {has_key} else outcome{tail}"
+    return Change(start, _end_of(tokens[end], text), f"({answer})")
 
 
 def _other_words() -> Untranslatable:
@@ -198,7 +256,7 @@ def _data_key(tokens: list[TemplateToken], index: int, text: str) -> Iterator[Ch
     key = _outcome_key(tokens, index)
     if key == "result":
         raise Untranslatable("reads `output.result`, which is never set", "Read `output.data`.")
-    if key == "data":
+    if key in ("data", "response"):
         token = tokens[index + 2]
         yield _renamed(token, "result") if token.kind == "name" else _literal(token, text, "result")
 

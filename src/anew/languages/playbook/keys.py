@@ -64,9 +64,11 @@ EXECUTOR_SPEC_KEYS = (
 
 # What belongs to the step itself when a tool's inputs stand beside it.
 STEP_KEYS = frozenset(
-    "step desc description spec loop tool type next set retry eval when case save sink vars "
-    "pipe".split()
+    "step desc description spec loop tool type next set set_ctx vars retry eval when case save "
+    "sink pipe".split()
 )
+# What a step writes when a visit ends done; the last two are older forms of the first.
+STEP_SET_KEYS = ("set", "set_ctx", "vars")
 STEP_SPEC_KEYS = ("policy", "join", "pool", "runs_on", "gate", "exit", "visits_max")
 STEP_POLICY_KEYS = ("admit", "failure", "lifecycle")
 LIFECYCLE_KEYS = ("timeout_s",)
@@ -93,7 +95,7 @@ ARC_KEYS = frozenset(
     "step when args set input with desc description spec on_failure most label weight".split()
 )
 # Of those, what holds the arguments; and what only an arc of a preferred router has.
-ARC_ARGS_KEYS = ("args", "input", "with", "set")
+ARC_ARGS_KEYS = ("args", "input", "with")
 PREFERRED_ARC_KEYS = ("label", "weight")
 # A list in `next` may hold older branches; so does the older `case`, and what one of them may do.
 BRANCH_KEYS = ("when", "then", "else", "desc", "description")
@@ -103,7 +105,9 @@ CASE_ACTIONS = ("next", "set", "retry", "result")
 # --- a task --------------------------------------------------------------------------------------
 
 # What a task says besides its inputs.
-TASK_KEYS = frozenset("spec eval retry set desc description".split())
+TASK_KEYS = frozenset("spec eval retry set set_ctx set_iter desc description".split())
+# Of those, what it writes with every outcome.
+TASK_SET_KEYS = ("set", "set_ctx", "set_iter")
 TASK_SPEC_KEYS = frozenset({"policy", "timeout", "pool", "runs_on"})
 TASK_POLICY_KEYS = ("rules", "on_unmatched")
 ARGS_KEYS = ("args", "with", "input")

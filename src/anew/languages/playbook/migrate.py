@@ -232,6 +232,8 @@ def _merged_entry(entry: Entry, other: Entry | None) -> Entry:
 
 
 def _ctx_keys(program: Program) -> frozenset[str]:
-    """Every key of `ctx` that some rule or task sets."""
-    patches = (patch for task in program.tasks for patch in task.policy.all_patches)
+    """Every key of `ctx` that some rule, task, step or arc sets."""
+    patches = [patch for task in program.tasks for patch in task.policy.all_patches]
+    for step in program.steps.values():
+        patches += (*step.patches, *(patch for arc in step.router.arcs for patch in arc.patches))
     return frozenset(patch.path[0] for patch in patches if patch.target is PatchTarget.CTX)

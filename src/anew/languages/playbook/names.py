@@ -20,7 +20,7 @@ from anew.languages.playbook.refusals import report_references
 from anew.languages.playbook.words import check_event_words
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
-from anew.program.names import LOOP_NAMES, RESERVED, RETRY_WORDS
+from anew.program.names import LOOP_NAMES, RESERVED, RESULT_WORDS, RETRY_WORDS
 from anew.program.policy import PatchTarget
 from anew.program.program import Dialect, Step
 from anew.program.span import Span
@@ -34,7 +34,9 @@ _ABSENT: Mapping[Site, frozenset[str]] = {
     Site.POLICY: frozenset({"event"}),
     Site.RETRY: frozenset({"event"}),
     Site.ROUTING: _OUTCOME,
-    Site.ARC: _OUTCOME,
+    Site.ARC: frozenset({"outcome"}),
+    Site.TASK_SET: frozenset({"event"}),
+    Site.VISIT_SET: frozenset({"outcome"}),
     Site.LOOP: _OUTCOME | {"event"},
 }
 _WHERE: Mapping[Site, str] = {
@@ -43,6 +45,8 @@ _WHERE: Mapping[Site, str] = {
     Site.RETRY: "a retry condition",
     Site.ROUTING: "an arc or gate",
     Site.ARC: "an arc or gate",
+    Site.TASK_SET: "a task's `set`",
+    Site.VISIT_SET: "the `set` of a step or arc",
     Site.LOOP: "a loop's source",
 }
 _SCOPES: Mapping[str, str] = {
@@ -51,7 +55,11 @@ _SCOPES: Mapping[str, str] = {
     "event": "Read it in an arc's `when`; in a task's rules use `outcome`.",
 }
 # Where the tasks of a loop are read; its source and its arcs are not in it.
-_IN_TASKS = frozenset({Site.INPUTS, Site.POLICY, Site.RETRY})
+_IN_TASKS = frozenset({Site.INPUTS, Site.POLICY, Site.RETRY, Site.TASK_SET})
+# Where `output` is the result itself, where a visit has ended, and where no step-run is left.
+_RESULT_SITES = frozenset({Site.TASK_SET, Site.VISIT_SET, Site.ARC})
+_AT_THE_END = frozenset({Site.VISIT_SET, Site.ARC})
+_ENDED = _AT_THE_END | {Site.ROUTING, Site.LOOP}
 # How other languages call `none`.
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
@@ -59,10 +67,10 @@ TYPO_LIKENESS_MIN = 0.75
 
 # The keys that outcomes and events have (playbook.md#an-arc, events.md#the-outcome).
 _META = ("attempt", "duration_ms", "started_at", "ended_at", "trace_id")
-_ADVICE = ("verdict", "word", "label", "suggested")
+ADVICE = ("verdict", "word", "label", "suggested")
 _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
-    ("outcome",): ("status", "result", "error", "meta", *_ADVICE, *HELPERS),
-    ("output",): ("status", "data", "error", "meta", *_ADVICE, *HELPERS),
+    ("outcome",): ("status", "result", "error", "meta", *ADVICE, *HELPERS),
+    ("output",): ("status", "data", "response", "error", "meta", *ADVICE, *HELPERS),
     **{
         (outcome, helper.name): helper.keys
         for outcome in ("outcome", "output")
@@ -72,7 +80,7 @@ _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
     ("outcome", "meta"): _META,
     ("output", "meta"): _META,
     ("event",): ("name", "step", "visit", "result", "error", "outcome", "total", "done", "failed"),
-    ("event", "outcome"): (*_ADVICE, "error"),
+    ("event", "outcome"): (*ADVICE, "error"),
 }
 # The names whose keys are checked.
 _HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter"})
@@ -101,6 +109,8 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
         absent = _ABSENT[read.place]
         for path in sorted(read.paths):
             if len(path) > 1 and path[0] in _HOLDERS and path[0] not in absent:
+                if path[0] == "output" and read.place in _RESULT_SITES:
+                    continue  # it has the keys of the result
                 _check_path(c, read, path, step=step, below=below)
         if any("_ref" in path[1:] for path in read.paths):
             report_references(c, read)
@@ -109,7 +119,11 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
         for name in sorted(read.names):
             if name in absent:
                 _report_scope(c, read, name)
-            elif name not in always and not _is_local(name, read, step):
+            elif name in always or _is_local(name, read, step):
+                continue
+            elif read.place in _ENDED and step is not None and name in _local_names(step):
+                _report_ended(c, read, name)
+            else:
                 _report_unknown(c, read, name, step=step, known=always, told=told)
 
 
@@ -127,15 +141,31 @@ def _is_local(name: str, read: NameRead, step: Step | None) -> bool:
     """Whether it is a label, a name of the loop, or a word of the retry block it stands in."""
     if read.place is Site.RETRY and name in RETRY_WORDS:
         return True
+    if read.place in _AT_THE_END and name in RESULT_WORDS:
+        return True
     if step is None:
         return read.place in _IN_TASKS and name in LOOP_NAMES  # a task that loops may call
     if name in step.index_of:
         return True
-    return read.place in _IN_TASKS and step.loop is not None and _is_of_loop(name, step)
+    if read.place not in _IN_TASKS:
+        return False
+    return name in _local_names(step) or (step.loop is not None and _is_of_loop(name, step))
 
 
 def _is_of_loop(name: str, step: Step) -> bool:
     return name in LOOP_NAMES or (step.loop is not None and step.loop.iterator == name)
+
+
+def _local_names(step: Step) -> frozenset[str]:
+    """What the step's tasks set under bare names."""
+    patches = (patch for task in step.tasks for patch in task.policy.patches)
+    return frozenset(patch.path[0] for patch in patches if patch.target is PatchTarget.LOCAL)
+
+
+def _report_ended(c: Compilation, read: NameRead, name: str) -> None:
+    message = f"{name!r} was set by a task, and such names end with the step-run"
+    remedy = f"Write `set: {{ctx.{name}: …}}` on the task, or read the step's result."
+    c.report("name.scope", _place(c, read.node, name), message, remedy)
 
 
 def _report_scope(c: Compilation, read: NameRead, name: str) -> None:

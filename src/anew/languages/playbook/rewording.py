@@ -1,7 +1,7 @@
 """Say what canonical nodes of an older dialect mean in the words of `policy`.
 
-Nodes in which no expression changes stay the same objects. What a task writes with every outcome
-(`set`) is written in each of its rules, and a rule of a retry block asks for its status itself.
+Nodes in which no expression changes stay the same objects. A rule of a retry block asks for its
+status itself.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.desugar.canonical import LabelNode, RuleNode
 from anew.languages.playbook.dialect_words import (
+    both_words,
+    ctx_words,
     eval_words,
     no_retry_words,
     output_words,
     retry_words,
+    set_words,
     unchanged_words,
 )
-from anew.languages.playbook.keys import PATCH_KEYS
-from anew.languages.playbook.patches import SET_NAMES, patch_target
+from anew.languages.playbook.keys import PATCH_KEYS, TASK_SET_KEYS
+from anew.languages.playbook.patches import SET_NAMES, has_dotted_keys, patch_target
 from anew.languages.playbook.translate import (
     Translator,
     Untranslatable,
@@ -39,8 +42,7 @@ from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
 _NEVER_RENDERED = frozenset({"kind", "desc", "description"})
-_PLAIN_PATCHES = frozenset(SET_NAMES.values())
-_FAIL_ON_ERROR = "{{ outcome.status == 'error' }}"
+_PLAIN_PATCHES = ("set_ctx", "set_iter")
 _NODE_ID = re.compile(r"\bnode_id\b")
 _NAME = re.compile(r"[^\W\d]\w*")
 _Patches = dict[PatchTarget, dict[str, Entry]]
@@ -67,7 +69,7 @@ class Rewording(Struct, frozen=True):
             case Dialect.EVAL:
                 return replace(self, translator=eval_words)
             case Dialect.OUTPUT:
-                return replace(self, translator=output_words(self.ctx_keys))
+                return replace(self, translator=both_words(output_words, self._ctx_words))
             case Dialect.RETRY:
                 return replace(self, translator=no_retry_words)
             case Dialect.POLICY:
@@ -78,6 +80,20 @@ class Rewording(Struct, frozen=True):
         if dialect in (Dialect.EVAL, Dialect.RETRY):
             return replace(self, translator=unchanged_words)
         return self.for_rules(dialect)
+
+    def for_set(self, dialect: Dialect) -> Rewording:
+        """For what a task of this dialect writes with every outcome."""
+        own = self._ctx_words if dialect is Dialect.OUTPUT else self.for_rules(dialect).translator
+        return replace(self, translator=set_words(own))
+
+    def for_visits(self, dialect: Dialect) -> Rewording:
+        """For what a step of this dialect says of its visits: arcs, its `set`, gate and loop."""
+        is_output = dialect is Dialect.OUTPUT
+        return replace(self, translator=self._ctx_words if is_output else None)
+
+    @property
+    def _ctx_words(self) -> Translator:
+        return ctx_words(self.ctx_keys)
 
     def value(self, entry: Entry, verbatim: frozenset[str] = frozenset()) -> Entry:
         """An entry with the expressions in its value translated."""
@@ -116,7 +132,7 @@ def _text(node: ScalarNode, translator: Translator, *, is_condition: bool = Fals
 
 def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
     """A canonical step in the words of `policy`."""
-    node, own = item.node, words.for_rules(step.dialect)
+    node, own = item.node, words.for_visits(step.dialect)
     assert isinstance(node, MapNode)
 
     def reword(entry: Entry) -> Entry:
@@ -131,6 +147,8 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
                 return _below(entry, "arcs", lambda arc: _each_of(arc, _arc_words(own)))
             case "spec":
                 return _admission(own, entry)
+            case "set":
+                return own.value(entry)
             case _:
                 return entry
 
@@ -206,18 +224,25 @@ def reworded_task(words: Rewording, node: Node, dialect: Dialect) -> Node:
     rules, inputs = words.for_rules(dialect), words.for_inputs(dialect)
     kind = KINDS.get(str(plain(node.entries["kind"].node)))
     verbatim = kind.verbatim if kind is not None else frozenset()
-    patches = _patches(rules, [node.entries["set"]] if "set" in node else [])
     entries = []
     for entry in node:
         if isinstance(entry.node, LabelNode):
             _check_label(entry, entry.node)
-        if entry.key not in ("set", "spec"):
+        if entry.key == "spec":
+            entries.append(_spec(rules, entry))
+        elif entry.key not in TASK_SET_KEYS:
             entries.append(inputs.value(entry, verbatim))
-    spec = _spec(rules, node, patches)
-    if spec is not None:
-        entries.append(spec)
+    entries += _sets(words.for_set(dialect), node)
     is_same = len(entries) == len(node.entries) and all(node.get(e.key) is e for e in entries)
     return node if is_same else made.mapping(_kind_first(entries), node.span)
+
+
+def _sets(words: Rewording, task: MapNode) -> list[Entry]:
+    """What the task writes with every outcome."""
+    given = [entry for entry in task if entry.key in TASK_SET_KEYS]
+    if not any(entry.key == "set" and has_dotted_keys(entry.node) for entry in given):
+        return [words.value(entry) for entry in given]
+    return list(_written(_patches(words, given, PatchTarget.LOCAL), given[0].place, *given))
 
 
 def _kind_first(entries: list[Entry]) -> list[Entry]:
@@ -231,41 +256,28 @@ def _check_label(entry: Entry, node: LabelNode) -> None:
         raise CannotTranslate(entry.origins[0], why, remedy)
 
 
-def _spec(words: Rewording, task: MapNode, patches: _Patches) -> Entry | None:
-    spec = task.get("spec")
-    inner = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
+def _spec(words: Rewording, spec: Entry) -> Entry:
+    inner = spec.node if isinstance(spec.node, MapNode) else None
     policy = inner.get("policy") if inner is not None else None
-    if policy is not None:
-        reworded = _policy(words, policy, patches)
-        assert spec is not None
-        assert inner is not None
-        if reworded is policy:
-            return spec
-        others = (entry for entry in inner if entry is not policy)
-        return made.renamed(spec, "spec", made.mapping([*others, reworded], inner.span))
-    if not patches:
+    if inner is None or policy is None:
         return spec
-    place = task.entries["set"].place
-    rules = made.entry("rules", made.sequence(_defaults(patches, place, fails=True), place), place)
-    reworded = made.entry("policy", made.mapping([rules], place), place, task.entries["set"])
-    if spec is None:
-        return made.entry("spec", made.mapping([reworded], place), place)
-    return made.renamed(spec, "spec", made.mapping([*(inner or ()), reworded], place))
+    reworded = _policy(words, policy)
+    if reworded is policy:
+        return spec
+    others = (entry for entry in inner if entry is not policy)
+    return made.renamed(spec, "spec", made.mapping([*others, reworded], inner.span))
 
 
-def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
+def _policy(words: Rewording, policy: Entry) -> Entry:
     rules = policy.node.get("rules") if isinstance(policy.node, MapNode) else None
     if not isinstance(policy.node, MapNode) or rules is None:
         return policy
     assert isinstance(rules.node, ListNode)
-    built = [_rule(words, item, patches) for item in rules.node.items]
+    built = [_rule(words, item) for item in rules.node.items]
     unmatched = policy.node.get("on_unmatched")
     has_else = any(isinstance(item.node, MapNode) and "else" in item.node for item in built)
-    if patches and not has_else:
-        fails = unmatched is not None and plain(unmatched.node) == "fail"
-        built += _defaults(patches, policy.place, fails=fails)
     # Nobody wrote it, and where every outcome meets a rule it says nothing.
-    is_idle = unmatched is not None and unmatched.name.is_made and (has_else or bool(patches))
+    is_idle = unmatched is not None and unmatched.name.is_made and has_else
     kept = [e for e in policy.node if e is not rules and not (is_idle and e is unmatched)]
     reworded = made.renamed(rules, "rules", made.with_items(rules.node, built))
     if reworded is rules and not is_idle:
@@ -273,28 +285,14 @@ def _policy(words: Rewording, policy: Entry, patches: _Patches) -> Entry:
     return made.renamed(policy, "policy", made.mapping([*kept, reworded], policy.node.span))
 
 
-def _defaults(patches: _Patches, place: Span, *, fails: bool) -> Iterator[Item]:
-    """What happens to outcomes no rule matches, with the task's own patches."""
-    if fails:
-        asks = made.entry("when", made.scalar(_FAIL_ON_ERROR, place), place)
-        yield Item(place, made.mapping([asks, _then("fail", patches, place)], place))
-    inner = made.mapping([_then("continue", patches, place)], place)
-    yield Item(place, made.mapping([made.entry("else", inner, place)], place))
-
-
-def _then(do: str, patches: _Patches, place: Span) -> Entry:
-    word = made.entry("do", made.scalar(do, place), place)
-    return made.entry("then", made.mapping([word, *_written(patches, place)], place), place)
-
-
 # --- rules ---------------------------------------------------------------------------------------
 
 
-def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
+def _rule(words: Rewording, item: Item) -> Item:
     node = item.node
     assert isinstance(node, MapNode)
     if isinstance(node, RuleNode) and node.on is not None:
-        then = _does(words, node.entries["then"], patches)
+        then = _does(words, node.entries["then"])
         return Item(item.place, made.mapping([_status(node, item.place), then], item.place))
 
     def reword(entry: Entry) -> Entry:
@@ -302,7 +300,7 @@ def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
             case "when":
                 return words.condition(entry)
             case "then":
-                return _does(words, entry, patches)
+                return _does(words, entry)
             case "else":
                 return _each(entry, reword)
             case _:
@@ -311,40 +309,43 @@ def _rule(words: Rewording, item: Item, patches: _Patches) -> Item:
     return made.with_node(item, made.with_entries(node, map(reword, node)))
 
 
-def _does(words: Rewording, holder: Entry, patches: _Patches) -> Entry:
+def _does(words: Rewording, holder: Entry) -> Entry:
     """A directive with its settings, and what is written before it."""
     node = holder.node
     if not isinstance(node, MapNode):
         return holder
-    is_plain = not patches and all(k in _PLAIN_PATCHES for k in node.entries if k in PATCH_KEYS)
+    is_plain = all(k in _PLAIN_PATCHES for k in node.entries if k in PATCH_KEYS)
     entries = []
     for key, entry in node.entries.items():
         if key == "on_exhausted":
-            entries.append(_does(words, entry, {}))
+            entries.append(_does(words, entry))
         elif key not in PATCH_KEYS or is_plain:
             entries.append(words.value(entry))
     if is_plain:
         return made.renamed(holder, holder.key, made.with_entries(node, entries))
     own = _patches(words, [entry for key, entry in node.entries.items() if key in PATCH_KEYS])
-    both = {target: patches.get(target, {}) | own.get(target, {}) for target in PatchTarget}
-    inner = made.mapping([*entries, *_written(both, node.span)], node.span)
+    inner = made.mapping([*entries, *_written(own, node.span)], node.span)
     return made.renamed(holder, holder.key, inner)
 
 
-def _written(patches: _Patches, place: Span) -> Iterator[Entry]:
-    for target, values in patches.items():
-        if values:
-            yield made.entry(SET_NAMES[target], made.mapping(values.values(), place), place)
+def _written(patches: _Patches, place: Span, *origins: Entry) -> Iterator[Entry]:
+    for target, name in SET_NAMES.items():
+        if target in patches:
+            values = made.mapping(patches[target].values(), place)
+            yield made.entry(name, values, place, *origins)
 
 
-def _patches(words: Rewording, entries: list[Entry]) -> _Patches:
+def _patches(
+    words: Rewording, entries: list[Entry], bare: PatchTarget = PatchTarget.CTX
+) -> _Patches:
     found: _Patches = {}
     for entry in entries:
         for item in entry.node if isinstance(entry.node, MapNode) else ():
-            target, path = patch_target(entry.key, item.key)
-            if len(path) > 1:
+            target, path = patch_target(entry.key, item.key, bare)
+            if len(path) > 1 and target is not PatchTarget.LOCAL:
                 raise CannotTranslate(item, "writes inside a value", "Set the whole value.")
-            found.setdefault(target, {})[path[0]] = made.renamed(words.value(item), path[0])
+            name = ".".join(path)
+            found.setdefault(target, {})[name] = made.renamed(words.value(item), name)
     return found
 
 

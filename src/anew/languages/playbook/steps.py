@@ -1,4 +1,4 @@
-"""Compile one canonical step: its tasks, gate, loop and router."""
+"""Compile one canonical step: its tasks, gate, loop and router, and what it writes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.loops import read_loop
+from anew.languages.playbook.patches import read_visit_patches
 from anew.languages.playbook.routes import read_router
 from anew.languages.playbook.step_specs import read_pool, with_spec
 from anew.languages.playbook.tasks import TaskRead, read_task
@@ -44,6 +45,7 @@ def read_step(c: Compilation, item: Item) -> StepRead | None:
         name=label,
         tasks=tuple(read.task for read in reads),
         dialect=_step_dialect(reads),
+        patches=read_visit_patches(c, node.get("set")),
         span=name.span if name is not None else item.place,
     )
     step = with_spec(c, step, node.get("spec"))

@@ -11,7 +11,7 @@ from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.tasks import kind_of
 from anew.languages.playbook.durations import seconds_of
 from anew.languages.playbook.inputs import gather_inputs, warn_unsafe_retry
-from anew.languages.playbook.patches import has_dotted_keys, read_patches
+from anew.languages.playbook.patches import has_dotted_keys, read_task_patches
 from anew.languages.playbook.policies import read_policy
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS, installed_kinds
@@ -42,8 +42,9 @@ def read_task(
     policy = _read_policy(c, spec, labels, shown_dialect or Dialect.POLICY)
     if kind is not None:
         warn_unsafe_retry(c, entry, kind, inputs=given, policy=policy)
-    if "set" in fields:
-        policy = replace(policy, patches=read_patches(c, {"set": fields["set"]}))
+    written = read_task_patches(c, fields)
+    if written:
+        policy = replace(policy, patches=written)
     dialect = shown_dialect or _dialect_of_expressions(c, node, start)
     if dialect is Dialect.OUTPUT:
         c.noncanonical(

@@ -25,6 +25,7 @@ from anew.languages.schema.forms import (
     when,
     word,
 )
+from anew.languages.schema.rules import visit_set_shape
 from anew.languages.schema.scalars import CONDITION, FLAG, MAPPING, STEP, TEXT, WHOLE
 from anew.program.program import RouteMode
 
@@ -133,7 +134,6 @@ def _action(shapes: dict[str, Schema]) -> Schema:
 
 
 def _arc_mapping() -> Schema:
-    undotted = {"type": ["object", "null"], "propertyNames": {"pattern": r"^[^.]*$"}}
     shapes = {
         "step": said("The step it leads to.", TEXT),
         "when": said(
@@ -147,7 +147,9 @@ def _arc_mapping() -> Schema:
         "weight": said("For mode preferred: the larger one is asked first.", {"type": "integer"}),
         "input": said("Another name for `args`.", MAPPING),
         "with": said("Another name for `args`.", MAPPING),
-        "set": said("Another name for `args`.", undotted),
+        "set": visit_set_shape(
+            "Written to the run's `ctx` when the arc is chosen, before its token: `{ctx.page: …}`."
+        ),
         "desc": said("What the arc is for.", ANYTHING),
         "description": said("What the arc is for.", ANYTHING),
         "spec": said("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),

@@ -15,6 +15,7 @@ from anew.languages.playbook.keys import (
     SPENT_DIRECTIVES,
     TASK_POLICY_KEYS,
 )
+from anew.languages.playbook.patches import SET_TARGETS
 from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -42,6 +43,7 @@ from anew.languages.schema.scalars import (
     TEXT,
     WHOLE_OR_LATER,
 )
+from anew.program.names import RESERVED
 from anew.program.policy import Budget, DirectiveKind
 from anew.program.retry import BackoffKind
 
@@ -214,9 +216,25 @@ def eval_shape() -> Schema:
     return said(text, _rules(["array", "null"]))
 
 
-def set_shape() -> Schema:
-    """`set` of a task or step."""
-    return said("Written with every outcome: `{ctx.page: …, iter.tries: …}`.", MAPPING)
+def task_set_shapes() -> dict[str, Schema]:
+    """What a task writes with every outcome."""
+    texts = {
+        "set": "Written with every outcome; `output` is the result. A bare name is for the later "
+        "tasks, rules and attempts of this step-run; `ctx.page` and `iter.tries` write there.",
+        "set_ctx": "Written to the run's `ctx` with every outcome.",
+        "set_iter": "Written to `iter` with every outcome.",
+    }
+    taken = "|".join(sorted(RESERVED - SET_TARGETS.keys()))
+    pattern = rf"^({'|'.join(SET_TARGETS)}|({taken})(\.[^.]+)*)$"
+    named = {"type": "object", "propertyNames": {"not": {"pattern": pattern}}}
+    shapes = {"set": nullable(named), "set_ctx": MAPPING, "set_iter": MAPPING}
+    return {key: said(text, shapes[key]) for key, text in texts.items()}
+
+
+def visit_set_shape(text: str) -> Schema:
+    """`set` of a step or arc, which writes to `ctx`."""
+    names = {"not": {"pattern": rf"^(iter\.[^.]+(\.[^.]+)*|{'|'.join(SET_TARGETS)})$"}}
+    return said(text, nullable({"type": "object", "propertyNames": names}))
 
 
 def rule_definitions() -> dict[str, Schema]:

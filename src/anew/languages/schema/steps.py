@@ -29,7 +29,7 @@ from anew.languages.schema.forms import (
     when,
     word,
 )
-from anew.languages.schema.rules import set_shape
+from anew.languages.schema.rules import visit_set_shape
 from anew.languages.schema.saves import SAVE
 from anew.languages.schema.scalars import (
     CONDITION,
@@ -72,7 +72,7 @@ def _step() -> Schema:
         **has("step"),
         "allOf": [
             when(is_string, ref("string-tool"), _with_tasks()),
-            when(several, refused(("retry", "eval", "set"))),
+            when(several, refused(("retry", "eval"))),
             *at_most_one(("eval", "retry")),
             *at_most_one(("save", "sink")),
         ],
@@ -81,7 +81,6 @@ def _step() -> Schema:
 
 def _step_shapes() -> dict[str, Schema]:
     arguments = "Arguments for every task of the step that takes them; the task's own win."
-    older = "Belongs to the task; accepted on a step that has only one. "
     shapes = {
         "step": said("The step's name.", NAME),
         "desc": said("What the step is for.", ANYTHING),
@@ -95,7 +94,13 @@ def _step_shapes() -> dict[str, Schema]:
         ),
         "type": said("An older name for `tool`.", _tools()),
         "next": ref("next"),
-        "set": said(older + set_shape()["description"], set_shape()),
+        "set": visit_set_shape(
+            "Written to the run's `ctx` when a visit ends done, before arcs are asked: "
+            "`{ctx.page: …}`. `output` is the step's result. Next to a tool that is a word, it is "
+            "the task's."
+        ),
+        "set_ctx": visit_set_shape("An older form of `set`."),
+        "vars": visit_set_shape("An older form of `set`."),
         "retry": ref("retry"),
         "eval": ref("eval"),
         "when": said("An older form of `spec.policy.admit`: who may enter.", CONDITION),

@@ -34,7 +34,7 @@ from anew.languages.schema.forms import (
     word,
 )
 from anew.languages.schema.inputs import input_shapes, timeout_shape
-from anew.languages.schema.rules import one_policy, set_shape
+from anew.languages.schema.rules import one_policy, task_set_shapes
 from anew.languages.schema.scalars import POOL, TEXT
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS
@@ -118,7 +118,7 @@ def _task_words() -> Schema:
         "spec": said("The task's policy, its timeout and its pool.", nullable(_any_spec())),
         "eval": ref("eval"),
         "retry": ref("retry"),
-        "set": set_shape(),
+        **task_set_shapes(),
         "desc": said("What the task is for.", ANYTHING),
         "description": said("What the task is for.", ANYTHING),
     }

@@ -12,12 +12,11 @@ from anew.program.policy import Budget, DirectiveKind, OutcomeStatus, Retry, Rul
 from anew.values import Object
 from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
-from anew.views.explain.values import outcome_values, values_text
+from anew.views.explain.values import outcome_values, values_text, writes_sentence
 from anew.views.wording import counted, exact_seconds, failure_text, one_line, writes_of
 
 RetryEvent: TypeAlias = e.TaskRetryScheduled | e.TaskRetryExhausted
 
-WRITES_SHOWN = 3
 # The name of a rule for what went well.
 _PLAIN_RULE = "done"
 
@@ -147,8 +146,7 @@ class RuleWords(Struct, frozen=True):
         is_automatic = self.sources.is_graph and event is not None
         own = event.outcome.updates or {} if event is not None else {}
         told = writes_of(patches, only=own if is_automatic else None)
-        more = ", …" if len(told) > WRITES_SHOWN else ""
-        return f"It writes {', '.join(told[:WRITES_SHOWN])}{more}." if told else ""
+        return writes_sentence("It", told)
 
 
 def _made(many: int) -> str:

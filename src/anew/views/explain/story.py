@@ -14,7 +14,7 @@ from anew.engine.fold import ENTRY_TOKEN, evolve
 from anew.engine.state import RunState
 from anew.program.program import LoopMode
 from anew.program.span import Span
-from anew.values import Object
+from anew.values import Object, patched, path_text
 from anew.views.explain.attempts import AttemptStory
 from anew.views.explain.errors import whole_error
 from anew.views.explain.gates import GateWords
@@ -295,12 +295,22 @@ class Story:
         """What a condition could read at this event, as far as the log tells."""
         found: Object = {"workload": self.state.workload, "ctx": self.state.ctx}
         if isinstance(event, e.NextEvaluated):
+            found["ctx"] = patched(self.state.ctx, self._set_before(event))
             visit: Visit = (event.step, event.visit)
             found["event"] = {"name": event.event, "step": event.step, "visit": event.visit}
             found["event"] |= self._counts.get(visit, {})
             if event.event == "step.failed" and visit in self._errors:
                 found["event"]["error"] = self._errors[visit]
         return found
+
+    def _set_before(self, event: e.NextEvaluated) -> Object:
+        """What the step's own `set` wrote; what a chosen arc writes, no condition has read."""
+        step = self.sources.step(event.step) if event.patches else None
+        if step is None:
+            return {}
+        by_arcs = {patch.path for arc in step.router.arcs for patch in arc.patches}
+        own = {path_text(p.path) for p in step.patches if p.path not in by_arcs}
+        return {path: value for path, value in event.patches["ctx"].items() if path in own}
 
     def shared_executions(self, event: e.Event) -> int | None:
         """The step's retries and this execution, as the engine counts them; None with no retry."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from anew.engine.outcome import Outcome
 from anew.expressions import Condition
@@ -10,6 +10,7 @@ from anew.values import Object, Value, json_text
 from anew.views.wording import one_line
 
 VALUES_SHOWN = 3
+WRITES_SHOWN = 3
 VALUE_CHARACTERS_MAX = 60
 _MISSING = object()
 
@@ -62,3 +63,9 @@ def _read(known: Mapping[str, Value], path: tuple[str, ...]) -> Value:
             return _MISSING
         found = found[key]
     return found
+
+
+def writes_sentence(who: str, told: Sequence[str]) -> str:
+    """`It writes ctx.page = 2.`; of many writes the first few."""
+    more = ", …" if len(told) > WRITES_SHOWN else ""
+    return f"{who} writes {', '.join(told[:WRITES_SHOWN])}{more}." if told else ""

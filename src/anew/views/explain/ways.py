@@ -12,8 +12,9 @@ from anew.program.program import Arc, RouteMode
 from anew.values import Object
 from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
-from anew.views.explain.values import values_text
+from anew.views.explain.values import values_text, writes_sentence
 from anew.views.routing_words import listed
+from anew.views.wording import writes_of
 
 ARCS_SHOWN = 12
 _SUCCESS_ONLY = "an arc without when answers success only"
@@ -39,6 +40,7 @@ class WayWords(Struct, frozen=True):
         if event.error is not None:
             yield self._raised(event)
             return
+        yield writes_sentence("`set`", writes_of(event.patches))
         if event.reason == RouteReason.FORK:
             yield self._forked(event)
             return

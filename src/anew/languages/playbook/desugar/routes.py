@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
+from anew.languages.playbook.desugar.sets import with_targets
 from anew.languages.playbook.keys import ARC_ARGS_KEYS
 from anew.program.program import RouteMode
 from anew.program.span import Span
@@ -95,7 +96,7 @@ def arc_of(c: Compilation, item: Item, *, in_router: bool) -> Item | None:
         c.report("dialect.unsupported", node.entries["then"].place, message, ROUTER_FORM)
         c.lose_route()
         return None
-    return made.with_node(item, _with_args(c, node))
+    return made.with_node(item, _with_set(c, _with_args(c, node)))
 
 
 def _bare_arc(item: Item) -> Item:
@@ -104,6 +105,13 @@ def _bare_arc(item: Item) -> Item:
     step = made.entry("step", made.scalar(node.text, node.span), node.span)
     arc = made.with_node(item, made.mapping([step], node.span))
     return replace(arc, place=node.span)
+
+
+def _with_set(c: Compilation, node: MapNode) -> MapNode:
+    if "set" not in node:
+        return node
+    written = with_targets(c, node.entries["set"])
+    return made.with_entries(node, (written if e.key == "set" else e for e in node))
 
 
 def _with_args(c: Compilation, node: MapNode) -> MapNode:

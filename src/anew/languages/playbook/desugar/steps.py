@@ -15,12 +15,18 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNod
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm, read_forms, uses_policy
 from anew.languages.playbook.desugar.routes import next_of
+from anew.languages.playbook.desugar.sets import set_of_step
 from anew.languages.playbook.desugar.specs import loop_of, note_when, spec_of
 from anew.languages.playbook.desugar.tasks import labelled_item, report_unsupported, task_node
-from anew.languages.playbook.keys import ARGS_KEYS, STEP_IDLE, STEP_KEYS, UNSUPPORTED_KEYS
+from anew.languages.playbook.keys import (
+    ARGS_KEYS,
+    STEP_IDLE,
+    STEP_KEYS,
+    STEP_SET_KEYS,
+    UNSUPPORTED_KEYS,
+)
 
-_OF_LONE_TASK = ("retry", "eval", "set")
-_SET_REMEDY = "`set_ctx` in a rule of the task that gives the value"
+_OF_LONE_TASK = ("retry", "eval")
 
 
 def step_name(item: Item) -> ScalarNode | None:
@@ -57,11 +63,17 @@ def canonical_step(c: Compilation, item: Item) -> Item:
 
         node = without_case(c, node)
     forms = _forms(c, node, name.text if name is not None else "", item)
-    moved = frozenset(key for form in forms for key in form.fields if key in node.entries)
+    moved = frozenset(key for form in forms for key in form.fields if _has_moved(node, form, key))
     step = _Step(c, node, forms, _saved(c, node, forms), _shared_args(c, node, forms), moved)
     if "when" in node:
         note_when(c, node.entries["when"], has_policy=any(map(uses_policy, forms)))
     return made.with_node(item, made.with_entries(node, _with_tool(step, list(_keys(step)), item)))
+
+
+def _has_moved(step: MapNode, form: TaskForm, key: str) -> bool:
+    """Whether a key of the step belongs to the task; both may have a `set` of their own."""
+    own = step.get(key)
+    return own is not None and (key not in STEP_SET_KEYS or own is form.fields[key])
 
 
 def _keys(step: _Step) -> Iterator[Entry]:
@@ -125,6 +137,12 @@ def _args(step: _Step, entry: Entry) -> Entry | None:
     return made.renamed(entry, "args") if entry is step.args else None
 
 
+def _set(step: _Step, entry: Entry) -> Entry | None:
+    """All that the step writes, where the first of it stands."""
+    given = [e for e in step.node if e.key in STEP_SET_KEYS and e.key not in step.moved]
+    return set_of_step(step.c, given) if given and entry is given[0] else None
+
+
 def _gone(step: _Step, entry: Entry) -> None:
     """What stands elsewhere in the canonical step."""
 
@@ -137,6 +155,7 @@ _BECOMES: Mapping[str, Callable[[_Step, Entry], Entry | None]] = {
     "loop": lambda step, entry: loop_of(step.c, entry),
     "next": lambda step, entry: next_of(step.c, entry),
     **dict.fromkeys(ARGS_KEYS, _args),
+    **dict.fromkeys(STEP_SET_KEYS, _set),
     **dict.fromkeys(SAVE_NAMES, _gone),
 }
 
@@ -150,7 +169,7 @@ def _forms(c: Compilation, node: MapNode, name: str, item: Item) -> list[TaskFor
     _report_duplicates(c, forms)
     _report_outside(c, node.get("tool"))
     for key, remedy in UNSUPPORTED_KEYS.items():
-        if key in node and key not in SAVE_NAMES:
+        if key in node and key not in SAVE_NAMES and key not in STEP_SET_KEYS:
             report_unsupported(c, node.entries[key], remedy)
     if _is_string_tool(node):
         return forms
@@ -164,20 +183,15 @@ def _is_string_tool(node: MapNode) -> bool:
 
 
 def _with_step_fields(c: Compilation, node: MapNode, forms: list[TaskForm]) -> list[TaskForm]:
-    """Give a lone task the `retry`, `eval` and `set` that stand on its step."""
+    """Give a lone task the `retry` and `eval` that stand on its step."""
     given = {key: node.entries[key] for key in _OF_LONE_TASK if key in node}
     if not given:
         return forms
     if len(forms) == 1:
         return [replace(forms[0], fields={**given, **forms[0].fields}, source=None)]
     for key, entry in given.items():
-        if key == "set":
-            report_unsupported(c, entry, _SET_REMEDY)
-        else:
-            message = f"`{key}` is on a step with {len(forms)} tasks; it belongs to one of them"
-            c.report(
-                "policy.misplaced", entry.place, message, "Move it to the task it is meant for."
-            )
+        message = f"`{key}` is on a step with {len(forms)} tasks; it belongs to one of them"
+        c.report("policy.misplaced", entry.place, message, "Move it to the task it is meant for.")
     return forms
 
 

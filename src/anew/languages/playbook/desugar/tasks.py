@@ -20,6 +20,7 @@ from anew.languages.playbook.keys import (
     SQL_IDLE,
     TASK_IDLE,
     TASK_KEYS,
+    TASK_SET_KEYS,
     TASK_SPEC_KEYS,
     UNSUPPORTED_KEYS,
 )
@@ -32,7 +33,7 @@ TIMEOUT_NAMES = ("timeout", "timeout_seconds")
 _TIMEOUT_FORM = "`spec: {timeout: …}`"
 _LABEL_FORM = "If it is the task's label, indent the lines below it."
 # What says something of the task beside its inputs, and stays where it is.
-_KEPT = ("set", "desc", "description")
+_KEPT = (*TASK_SET_KEYS, "desc", "description")
 
 
 def report_unsupported(c: Compilation, entry: Entry, remedy: str) -> None:
