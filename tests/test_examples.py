@@ -44,6 +44,7 @@ DOCUMENTS = [
 WARNED = {
     "examples/graphs/agents/variables.dot",
     "examples/seeds/s2_rules.yaml",
+    "examples/seeds/s3_best_practices.yaml",
     "examples/seeds/s3_duckdb.yaml",
     "examples/seeds/s3_postgres.yaml",
 }

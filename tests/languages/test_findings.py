@@ -159,6 +159,19 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
         11,
     ),
     ("http.retry-unsafe", HTTP_RETRY, 4, 5),
+    ("retry.always", WORKFLOW + '  tool: {kind: noop, retry: {retry_when: "{{ true }}"}}\n', 3, 42),
+    (
+        "outcome.message-text",
+        RULE + "when: \"'no' in outcome.error.message\"\n            then: {do: fail}\n",
+        9,
+        20,
+    ),
+    (
+        "rule.delay-long",
+        RULE + "else: {then: {do: retry, attempts: 20, backoff: exponential}}\n",
+        9,
+        31,
+    ),
     ("sql.template", WORKFLOW + '  tool: {kind: sqlite, command: "{{ ctx.q }}"}\n', 3, 33),
     ("shell.template", WORKFLOW + '  tool: {kind: shell, command: "ls {{ ctx.q }}"}\n', 3, 39),
     (

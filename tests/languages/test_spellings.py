@@ -287,7 +287,7 @@ def test_a_plain_retry_block_retries_errors(body: str, written: str, attempts: i
     (rule,) = task.policy.rules
     assert task.dialect is Dialect.RETRY
     assert task.policy.fail_unmatched_errors
-    assert (rule.on, rule.when, rule.name) == (OutcomeStatus.ERROR, None, "retry_when")
+    assert (rule.on, rule.when, rule.name) == (OutcomeStatus.ERROR, None, "retry")
     backoff = Backoff(
         BackoffKind.EXPONENTIAL, 1.0, 2.0, 60.0, jitter=Jitter(JitterKind.PLUS_MINUS_HALF)
     )

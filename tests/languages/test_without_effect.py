@@ -82,6 +82,12 @@ def test_no_idempotency_key_makes_no_retry_safe(key: str) -> None:
     assert found_in(POST % f"idempotency_key: {key}, retry: true") == ["http.retry-unsafe"]
 
 
+@pytest.mark.parametrize("header", ["Idempotency-Key", "idempotency-key", "X-Idempotency-Key"])
+def test_a_key_among_the_headers_makes_a_retry_safe(header: str) -> None:
+    assert found_in(POST % f"headers: {{{header}: k}}, retry: true") == []
+    assert found_in(POST % f"headers: {{{header}: ''}}, retry: true") == ["http.retry-unsafe"]
+
+
 @pytest.mark.parametrize("retry", ["retry: 1", "retry: {max_attempts: 1}"])
 def test_a_single_attempt_is_no_retry(retry: str) -> None:
     assert found_in(POST % retry) == []

@@ -9,6 +9,7 @@ import pytest
 
 from anew.languages.playbook import load_playbook
 from anew.program.findings import Finding
+from anew.program.names import RETRY_WORDS
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = "workflow:\n- step: a\n"
@@ -33,6 +34,10 @@ def rule(condition: str, *, kind: str = "noop") -> str:
         f"{WORKFLOW}  tool:\n  - t:\n      kind: {kind}\n      spec: {{policy: {{rules: [\n"
         f'        {{when: "{condition}", then: {{do: fail}}}}, {{else: {{then: {{do: break}}}}}}]}}}}\n'
     )
+
+
+def retried(condition: str) -> str:
+    return f'{WORKFLOW}  tool: http\n  url: u\n  retry: {{retry_when: "{condition}"}}\n'
 
 
 def evaluation(condition: str) -> str:
@@ -269,6 +274,7 @@ DELIBERATE = {
     "own-words-198": "a step without a loop does not answer to loop.done",
     "own-words-199": "a step without a loop does not answer to loop.done",
     "own-words-loop": "a loop does not answer to step.done or call.done",
+    "own-s3-truth-154": "a name that nothing provides is false",
     "own-loop-arc-raise": "an arc that raises reads a key that is not there",
 }
 
@@ -367,3 +373,22 @@ def test_an_unknown_test_is_told_with_those_there_are_and_nothing_else() -> None
     assert found.suggestion is not None
     assert found.suggestion.startswith("Known: ")
     assert "Write an expression" not in found.suggestion
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (retried("statuscode == 503"), "Did you mean 'status_code'?"),
+        (rule("status_code == 503"), "Did you mean 'outcome.http.status'?"),
+        (evaluation("atempt == 1 and attempt == 2"), "Did you mean '_attempt'?"),
+        (arc("flag"), "Give it a default: `workload: {flag: …}`."),
+        (retried("flag"), "Give it a default: `workload: {flag: …}`."),
+    ],
+)
+def test_a_name_in_a_condition_that_nothing_provides_is_a_warning(text: str, remedy: str) -> None:
+    assert remedy in remedies(text, "name.unknown")
+
+
+@pytest.mark.parametrize("word", sorted(RETRY_WORDS))
+def test_the_words_of_a_retry_condition_are_provided(word: str) -> None:
+    assert remedies(retried(f"{word} == 1"), "name.unknown") == []

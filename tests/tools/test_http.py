@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from anew import __version__
+from anew.engine.http_statuses import http_status_text
 from anew.lab.server import LabServer
 from anew.tool import Timeout
 from tests.tools.http_world import (
@@ -57,7 +58,7 @@ def test_a_status_outside_2xx_is_an_error_that_keeps_the_result(
     assert outcome.error is not None
     assert (outcome.error["kind"], outcome.error["code"]) == (kind, status)
     assert outcome.error["retryable"] is is_retryable
-    assert f"HTTP {status} from GET http://" in outcome.error["message"]
+    assert outcome.error["message"].startswith(f"{http_status_text(status)} from GET http://")
     assert "hidden" not in outcome.error["message"]
     assert outcome.result["status_code"] == outcome.helpers["http"]["status"] == status
 

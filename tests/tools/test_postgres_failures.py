@@ -84,6 +84,7 @@ def test_of_two_calls_in_deadlock_one_fails_and_can_be_retried(
     (failed,) = [outcome for outcome in both if outcome.is_error]
     assert (error_of(failed)["kind"], error_of(failed)["code"]) == ("db_deadlock", "40P01")
     assert error_of(failed)["retryable"] is True
+    assert "deadlock" in error_of(failed)["message"]
     assert again.error is None
     assert database.execute("SELECT n FROM t") == [(2,), (2,)]
 

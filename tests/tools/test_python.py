@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from anew.engine.outcome import Outcome
+from anew.engine.outcome import Outcome, with_word
 from anew.tools.python.tool import PythonTool
 from anew.values import Value
 from tests.tools.code_calls import call_of, error_of, python, pythons, with_python
@@ -294,8 +294,9 @@ def test_an_exception_is_an_error_of_its_kind(
     outcome = python(tmp_path, code)
     error = error_of(outcome)
     assert (error["kind"], error["code"]) == (kind, name)
-    assert outcome.helpers == {"py": {"exception": error["message"], "exception_type": name}}
-    assert error["message"]
+    told = outcome.helpers["py"]["exception"]
+    assert outcome.helpers == {"py": {"exception": told, "exception_type": name}}
+    assert error["message"] == with_word(kind, told) != ""
 
 
 def test_a_result_without_a_json_form_is_named(tmp_path: Path) -> None:

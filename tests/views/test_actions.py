@@ -9,24 +9,26 @@ from typing import Any
 import pytest
 
 from anew.surfaces.cli.main import main
+from anew.views.actions import actions
+from tests.play import simulated
 
 SEEDS = Path(__file__).resolve().parents[2] / "examples" / "seeds"
 DOWN = "503 Service Unavailable"
 
 BOTH_BEGIN = [
-    ("action_started", {"attempt": 1, "is_retry": False}),
+    ("action_started", {"attempt": 1, "max_attempts": 3, "is_retry": False}),
     ("action_error", {"attempt": 1, "error": DOWN}),
     (
         "step_retry",
         {"attempt": 1, "max_attempts": 3, "delay_seconds": 1.0, "last_error": DOWN},
     ),
-    ("action_started", {"attempt": 2, "is_retry": True}),
+    ("action_started", {"attempt": 2, "max_attempts": 3, "is_retry": True}),
     ("action_error", {"attempt": 2, "error": DOWN}),
     (
         "step_retry",
         {"attempt": 2, "max_attempts": 3, "delay_seconds": 2.0, "last_error": DOWN},
     ),
-    ("action_started", {"attempt": 3, "is_retry": True}),
+    ("action_started", {"attempt": 3, "max_attempts": 3, "is_retry": True}),
 ]
 SUCCESS = [
     *BOTH_BEGIN,
@@ -61,6 +63,27 @@ def test_the_timeline_of_the_seed_in_its_order(
     script: str, timeline: list[tuple[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert [(row["name"], row["data"]) for row in rows(script, capsys)] == timeline
+
+
+NO_RULE = "workflow: [{step: a, tool: {kind: noop}}]"
+COUNTED = """
+workflow:
+- step: a
+  tool:
+    kind: noop
+    spec: {policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: "{{ 1 + 1 }}"}}]}}
+"""
+
+
+@pytest.mark.parametrize(("document", "expected"), [(NO_RULE, [1]), (COUNTED, [None, 2])])
+def test_a_start_says_how_often_the_task_may_be_executed(
+    document: str, expected: list[int | None]
+) -> None:
+    played = simulated(document, outcomes={"a": [{"error": {"kind": "timeout"}}]})
+    told = actions(played.log, played.program)
+    started = [row["data"]["max_attempts"] for row in told if row["name"] == "action_started"]
+    assert started == expected
+    assert actions(played.log)[0]["data"]["max_attempts"] is None  # nobody knows the program
 
 
 def test_the_waits_pass_between_a_retry_and_the_next_start(

@@ -1,7 +1,7 @@
 """What one execution of a task gave, and how errors are classified.
 
-The table of kinds is the contract between tools and rules: a tool names the kind, the table says
-whether trying again can help.
+The tables of kinds are the contract between tools and rules: a tool names the kind, the tables say
+whether trying again can help, and which word every message of that kind has.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from math import isfinite
 
 from msgspec import Struct
 
+from anew.engine.http_statuses import http_error_kind, http_status_text
 from anew.engine.verdicts import RETRYABLE_TYPES, type_of
 from anew.program.policy import OutcomeStatus, Verdict
 from anew.values import Object, Value, json_text, parse_seconds
@@ -45,12 +46,22 @@ RETRYABLE: dict[str, bool | None] = {
     "cancelled": False,
     "worker_lost": False,
 }
+# What conditions look for in a message (`'timeout' in error`); a library's own text may lack it.
+MESSAGE_WORDS: dict[str, str] = {
+    "timeout": "timeout",
+    "db_timeout": "timeout",
+    "connection": "connection",
+    "db_connection": "connection",
+    "rate_limit": "rate limit",
+    "db_deadlock": "deadlock",
+}
+# An HTTP error's message starts with the status.
+_STATUS_LINE = "HTTP "
 
 # The preferred form of RFC 9110 and the two that servers of old still send.
 _HTTP_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 # Asked for with every outcome, and Python 3.11 is slow to find a member in its enum.
 _ERROR = OutcomeStatus.ERROR
-_KIND_OF_HTTP_STATUS = {401: "auth", 403: "auth", 404: "not_found", 429: "rate_limit"}
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -106,15 +117,20 @@ NO_ADVICE = Advice()
 
 
 def error_of(kind: str, message: str, **more: Value) -> Object:
-    """An error object as rules see it: kind, retryable, message, and what else is known."""
-    return {"kind": kind, "retryable": RETRYABLE.get(kind), "message": message, **more}
+    """An error object as rules see it: kind, retryable, message, and what else is known.
+
+    The message has the word of its kind, whoever wrote it.
+    """
+    told = with_word(kind, message)
+    return {"kind": kind, "retryable": RETRYABLE.get(kind), "message": told, **more}
 
 
-def http_error_kind(status: int) -> str:
-    """The kind of error an HTTP status outside 200–299 is."""
-    if status >= 500:
-        return "server_error"
-    return _KIND_OF_HTTP_STATUS.get(status, "client_error")
+def with_word(kind: str, message: str) -> str:
+    """A message with the word that every one of its kind has."""
+    word = MESSAGE_WORDS.get(kind)
+    if word is None or word in message:
+        return message
+    return f"{message} ({word})" if message.startswith(_STATUS_LINE) else f"{word}: {message}"
 
 
 def outcome_of(
@@ -125,12 +141,14 @@ def outcome_of(
     logs: Mapping[str, Value] | None = None,
     now: int = 0,
     is_sealed: bool = False,
+    is_verbatim: bool = False,
     advice: Advice = NO_ADVICE,
 ) -> Outcome:
     """The outcome a tool's answer amounts to.
 
     An error is completed from the table of kinds; a result that says `status: error` is one.
-    `is_sealed`: references to secrets in it are ours, because it comes out of a log.
+    `is_sealed`: it comes out of a log, so references to secrets in it are ours, and an error has
+    the words it had. `is_verbatim`: its message is what a script's author wrote.
     """
     seen = _with_lower_case_headers(helpers) if helpers else {}
     printed = dict(logs) if logs else {}
@@ -144,6 +162,8 @@ def outcome_of(
             return Outcome(OutcomeStatus.OK, result, None, seen, printed)
         return Outcome(OutcomeStatus.OK, result, None, seen, printed, *advice.parts)
     found = _completed(error, result, seen)
+    if not (is_sealed or is_verbatim):
+        found["message"] = with_word(found["kind"], found["message"])
     retry_after = retry_after_seconds(found, seen, now)
     if retry_after is not None and "retry_after" not in found:
         found["retry_after"] = retry_after
@@ -201,25 +221,36 @@ def _says_error(result: Value) -> bool:
 def _completed(
     error: Mapping[str, Value] | str | None, result: Value, helpers: Mapping[str, Value]
 ) -> Object:
+    """The error with what the tables know of it, in its own words."""
     if error is None:
         said = result.get("message") or result.get("error") or "the tool reported an error"
         return error_of("tool_error", said if isinstance(said, str) else json_text(said))
     found: Object = {"message": error} if isinstance(error, str) else dict(error)
-    kind = str(found.get("kind") or _kind_by_status(helpers))
-    message = found.get("message") or kind
-    complete = error_of(kind, message if isinstance(message, str) else json_text(message))
+    status = _http_status(helpers)
+    kind = str(found.get("kind") or (http_error_kind(status) if status else "tool_error"))
+    message = found.get("message") or _silent(kind, status)
     if found.get("retryable") is None:
-        found.pop("retryable", None)
+        found["retryable"] = RETRYABLE.get(kind)
         if "type" in found:
             # The error says of which type it is; what that leaves open, a rule has to know.
             found["retryable"] = RETRYABLE_TYPES.get(type_of(found))
-    return {**complete, **found, "kind": kind, "message": complete["message"]}
+    told = message if isinstance(message, str) else json_text(message)
+    order = {"kind": kind, "retryable": None, "message": told}
+    return {**order, **found, "kind": kind, "message": told}
 
 
-def _kind_by_status(helpers: Mapping[str, Value]) -> str:
+def _silent(kind: str, http_status: int | None) -> str:
+    """The message of an error that has none."""
+    if http_status is not None:
+        return with_word(kind, http_status_text(http_status))
+    return MESSAGE_WORDS.get(kind, kind)
+
+
+def _http_status(helpers: Mapping[str, Value]) -> int | None:
+    """The status of a response that says it failed."""
     http = helpers.get("http")
     status = http.get("status") if isinstance(http, Mapping) else None
-    return http_error_kind(status) if isinstance(status, int) and status >= 400 else "tool_error"
+    return status if isinstance(status, int) and status >= 400 else None
 
 
 def _with_lower_case_headers(helpers: Mapping[str, Value]) -> Object:

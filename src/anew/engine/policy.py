@@ -111,7 +111,8 @@ class _Judgement(Struct):
         for number, rule in enumerate(self.task.policy.rules, 1):
             if rule.on is not None and rule.on is not self.outcome.status:
                 continue
-            if holds(rule.when, scope, f"rule {number} of {self.task.label}"):
+            asked = rule.name or f"rule {number}"
+            if holds(rule.when, scope, f"{asked} of {self.task.label}"):
                 return number, rule
         return None, None
 
@@ -176,7 +177,7 @@ class _Judgement(Struct):
                 outcome=self.outcome,
                 directive=settled.directive,
                 rule=number,
-                rule_name=(self.task.policy.rules[number - 1].name or None) if number else None,
+                rule_name=self._rule_name(number, settled),
                 to=settled.to,
                 error=settled.error,
                 verdict=settled.verdict,
@@ -186,6 +187,14 @@ class _Judgement(Struct):
                 draws=self.recorder.taken_draws(),
             )
         )
+
+    def _rule_name(self, number: int | None, settled: Settled) -> str | None:
+        """The author's word for what decided; for a failure, which words did not hold."""
+        policy = self.task.policy
+        if number is not None:
+            return policy.rules[number - 1].name or None
+        is_plain = settled.directive is DirectiveKind.FAIL and settled.error is None
+        return policy.unmatched or None if is_plain else None
 
     def _retry(self, number: int, retry: Retry, patches: Object, scope: RunScope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")

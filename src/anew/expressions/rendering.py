@@ -16,6 +16,8 @@ from anew.values import Value, json_text
 
 _FALSE_WORDS = frozenset({"", "false", "0", "no", "none", "null", "off"})
 _TRUE_WORDS = frozenset({"true", "1", "yes"})
+# What is a word of its own in a retry condition, though an expression would read a name.
+_BARE_WORDS = _TRUE_WORDS | {"false", "0", "no"}
 _WORD_CHARS_MAX = 16
 _KINDS = {
     type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text",
@@ -42,6 +44,11 @@ def is_true_word(value: Value, limits: TemplateLimits) -> bool:
     if value is True or value is False:
         return bool(value)
     return _as_word(to_text(value, limits)) in _TRUE_WORDS
+
+
+def is_bare_word(text: str) -> bool:
+    """Whether a condition in which only some words hold is one of them, or their opposite."""
+    return _as_word(text) in _BARE_WORDS
 
 
 def _as_word(text: str) -> str:

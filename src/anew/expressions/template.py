@@ -9,7 +9,7 @@ from anew.expressions.limits import DEFAULT_LIMITS, TemplateLimits
 from anew.expressions.metering import TakesLong
 from anew.expressions.problems import ExpressionError, OperationError, reason
 from anew.expressions.reads import Path, Reads
-from anew.expressions.rendering import is_true, is_true_word
+from anew.expressions.rendering import is_bare_word, is_true, is_true_word
 from anew.expressions.scope import Scope
 from anew.expressions.undefined import UNDEFINED, plain
 from anew.values import Value
@@ -214,8 +214,12 @@ def compile_condition(
     only_true_words: bool = False,
     limits: TemplateLimits = DEFAULT_LIMITS,
 ) -> Condition:
-    """A condition: an expression, or with braces a template; anything but text is constant."""
-    if not isinstance(source, str) or not source.strip():
+    """A condition: an expression, or with braces a template; anything but text is constant.
+
+    `only_true_words`: it holds for `true`, `1` and `yes` only, also where one stands alone.
+    """
+    is_word = only_true_words and isinstance(source, str) and is_bare_word(source)
+    if not isinstance(source, str) or not source.strip() or is_word:
         template = Template(source, None, constant=source)
     elif "{{" in source or "{%" in source:
         from anew.expressions.marked import condition_template  # noqa: PLC0415

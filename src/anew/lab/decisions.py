@@ -260,7 +260,8 @@ def _words(event: e.Event) -> str:
     """Which way a run takes by this decision; empty where it takes none."""
     match event:
         case e.TaskProcessed():
-            rule = "no rule" if event.rule is None else f"rule {event.rule}"
+            number = "no rule" if event.rule is None else f"rule {event.rule}"
+            rule = event.rule_name or number
             to = "" if event.to is None else f" to {event.to}"
             return f"{event.task} attempt {event.attempt}: {rule}, {event.directive}{to}"
         case e.TaskRetryScheduled():

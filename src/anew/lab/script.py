@@ -88,7 +88,10 @@ class ScriptEntry(Struct, frozen=True):
         error = self._error()
         nothing_said = None if error is not None else _answered(self.said)
         result = self.said.get("result", nothing_said)
-        return outcome_of(result, error=error, helpers=helpers, now=now, advice=self._advice())
+        advice = self._advice()
+        return outcome_of(
+            result, error=error, helpers=helpers, now=now, is_verbatim=True, advice=advice
+        )
 
     def _advice(self) -> Advice:
         status, label = self.said.get("status"), self.said.get("label", self.said.get("answer"))

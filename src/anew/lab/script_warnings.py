@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anew.engine.outcome import RETRYABLE, http_error_kind
+from anew.engine.http_statuses import http_error_kind
+from anew.engine.outcome import RETRYABLE
 from anew.lab.script import Script, general_key, keys_of
 from anew.program.findings import did_you_mean
 from anew.program.kind import OutcomeSource

@@ -123,12 +123,14 @@ _WARNINGS = {
     "keychain.name": "A credential of the keychain has no name, so nothing can use it.",
     "loop.iterator": "An `iterator` cannot be read below `iter`.",
     "tool.input": "An input has a value its tool cannot use, so the task will fail.",
-    "name.unknown": "An expression reads a name that nothing provides, much like one that exists.",
+    "name.unknown": "An expression reads a name that nothing provides: one much like another that "
+    "exists, or any in a condition.",
     "name.reserved": "A step or label has a reserved name, so no template can read its result.",
     "name.scope": "An expression reads a name that does not exist at this place.",
     "event.word": "`event.name` is compared with a word that no event of the step has.",
     "outcome.key": "An outcome or event has no such key, so it would be undefined.",
     "outcome.word": "`outcome.status` is compared with a word that it never is.",
+    "retry.always": "`retry_when` always holds, so that a success is executed again as well.",
     "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would continue.",
     "http.retry-unsafe": "A request that is not idempotent is retried without `idempotency_key`.",
     "code.braces": "A text of Python code looks like a template, and stays as it is.",
@@ -138,6 +140,7 @@ _WARNINGS = {
 }
 _NOTES = {
     "name.unprovided": "An expression reads a name that only the request can provide.",
+    "outcome.message-text": "A condition looks for words in a message; `error.kind` is stable.",
     "key.without-effect": "A key of another runtime is accepted and has no effect.",
 }
 _STRICT = {

@@ -6,6 +6,7 @@ Findings here are warnings: a program with them runs, but hardly as its author m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
 from typing import assert_never
 
 from anew.program.findings import Finding, Severity
@@ -21,7 +22,12 @@ from anew.program.policy import (
     Rule,
 )
 from anew.program.program import LoopMode, Program, Step, Task
+from anew.program.retry import BackoffKind
 from anew.program.span import Span
+
+_DAY_SECONDS = 86_400
+# A delay that has not passed a day after so many attempts grows too slowly to be a mistake.
+_GROWTH_MAX = 1_000
 
 PROGRAM_RULES: dict[str, str] = {
     "step.unreachable": "No way leads to this step from the entry.",
@@ -30,6 +36,7 @@ PROGRAM_RULES: dict[str, str] = {
     "loop.retry-to": "A retry in a loop names a step; an iteration cannot go there and fails.",
     "jump.endless": "Jumps form a cycle that no rule leaves.",
     "rule.after-else": "A rule comes after one that always matches.",
+    "rule.delay-long": "A growing delay has no cap and passes a day before the attempts are spent.",
     "tool.extra": "A tool needs an extra that is not installed here, so the task would fail.",
     "loop.parallel-ctx": "A parallel loop writes `ctx`; iterations do not see each other's values.",
 }
@@ -66,8 +73,10 @@ def check_program(
         )
         for task in step.tasks:
             findings += _dead_task_rules(task)
+            findings += _long_delays(task)
     for task in program.workbook.values():
         findings += _dead_task_rules(task)
+        findings += _long_delays(task)
     return findings
 
 
@@ -114,6 +123,35 @@ def _idle_gates(program: Program) -> Iterator[Finding]:
 def _dead_task_rules(task: Task) -> Iterator[Finding]:
     rules = ((is_else(rule), rule.span) for rule in task.policy.rules)
     return _dead_rules(f"task {task.label!r}", rules)
+
+
+def _long_delays(task: Task) -> Iterator[Finding]:
+    for rule in task.policy.rules:
+        attempt = _attempt_after_a_day(rule.then) if isinstance(rule.then, Retry) else None
+        if attempt is not None:
+            message = f"from attempt {attempt} on, task {task.label!r} waits for more than a day"
+            remedy = "Add `max_delay: 1h`, or allow fewer attempts."
+            yield _warning("rule.delay-long", rule.then.span, message, remedy)
+
+
+def _attempt_after_a_day(retry: Retry) -> int | None:
+    """The first attempt before which a growing delay without a cap has passed a day."""
+    backoff, first, attempts = retry.backoff, retry.backoff.first, retry.attempts
+    is_bounded = backoff.cap is not None or retry.max_elapsed is not None
+    if is_bounded or not isinstance(first, (int, float)) or not isinstance(attempts, int):
+        return None
+    grown: Iterator[float]
+    match backoff.kind:
+        case BackoffKind.NONE | BackoffKind.FIXED:
+            return None  # as long as its author wrote
+        case BackoffKind.LINEAR:
+            grown = (first * k for k in range(1, attempts))
+        case BackoffKind.EXPONENTIAL:
+            grown = accumulate(range(1, attempts), lambda d, _: d * backoff.factor, initial=first)
+        case other:
+            assert_never(other)
+    delays = enumerate(islice(grown, min(attempts - 1, _GROWTH_MAX)), 2)
+    return next((attempt for attempt, delay in delays if delay > _DAY_SECONDS), None)
 
 
 def _dead_rules(owner: str, rules: Iterable[tuple[bool, Span]]) -> Iterator[Finding]:

@@ -166,12 +166,14 @@ class Policy(Struct, frozen=True):
 
     `patches` (the task's own `set`) are applied with every outcome: rules, and what they write, see
     them.
+    `unmatched` is what an error that meets no rule is told of, in the author's words.
     """
 
     rules: tuple[Rule, ...] = ()
     fail_unmatched_errors: bool = True
     patches: tuple[Patch, ...] = ()
     span: Span = NOWHERE
+    unmatched: str = ""
 
     @property
     def all_patches(self) -> Iterator[Patch]:

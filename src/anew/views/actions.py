@@ -6,27 +6,72 @@ A view, in the order of the log. Events without such a name are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.program.policy import Retry
+from anew.program.program import Program
 from anew.values import Object
+from anew.views.picture.steps import attempts_allowed
+
+_StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
 
 
-def actions(log: Iterable[e.Event]) -> list[Object]:
+def actions(log: Iterable[e.Event], program: Program | None = None) -> list[Object]:
     """One row per event that has an action name, in the shape of `events.to_row`."""
-    rows = []
-    for event in log:
-        named = _named(event)
-        if named is not None:
-            name, data = named
-            rows.append(e.row_of(event, name, data))
-    return rows
+    return ActionWords(program).rows(log)
+
+
+class ActionWords(Struct):
+    """Turns events, in their order, into rows. Remembers what the last retry allowed."""
+
+    program: Program | None = None
+    _allowed: dict[_StepRunPlace, int] = field(default_factory=dict)
+
+    def rows(self, log: Iterable[e.Event]) -> list[Object]:
+        """The rows of the events that have an action name."""
+        rows = []
+        for event in log:
+            named = self._started(event) if isinstance(event, e.TaskStarted) else _named(event)
+            if isinstance(event, e.TaskRetryScheduled):
+                self._allowed[event.step, event.visit, event.iteration] = event.attempts
+            if named is not None:
+                rows.append(e.row_of(event, *named))
+        return rows
+
+    def _started(self, event: e.TaskStarted) -> tuple[str, Object]:
+        data = {
+            "attempt": event.attempt,
+            "max_attempts": self._max_attempts(event),
+            "is_retry": (event.attempt or 1) > 1,
+        }
+        return "action_started", data
+
+    def _max_attempts(self, event: e.TaskStarted) -> int | None:
+        """What the rule allows that retried; before, the most that any rule of the task does."""
+        known = self._allowed.pop((event.step, event.visit, event.iteration), None)
+        if known is not None and (event.attempt or 1) > 1:
+            return known
+        if self.program is None or event.step is None:
+            return None
+        return _at_most(self.program, event.step, event.task)
+
+
+def _at_most(program: Program, step: str, task: str | None) -> int | None:
+    """How many executions there can be; None where an expression will say it."""
+    found = program.steps.get(step)
+    index = found.index_of.get(task or "") if found else None
+    if found is None or index is None:
+        return None
+    if not any(isinstance(rule.then, Retry) for rule in found.tasks[index].policy.rules):
+        return 1
+    return attempts_allowed(program, step, task)
 
 
 def _named(event: e.Event) -> tuple[str, Object] | None:
     match event:
-        case e.TaskStarted():
-            is_retry = (event.attempt or 1) > 1
-            return "action_started", {"attempt": event.attempt, "is_retry": is_retry}
         case e.TaskProcessed() if event.outcome.error is not None:
             return "action_error", {
                 "attempt": event.attempt,

@@ -65,7 +65,8 @@ class AttemptShown(Struct, frozen=True, kw_only=True):
     """One execution of a task. `seq` is that of its `task.started`, and names it.
 
     `exhausted` says why there is no further attempt although a retry rule matched, and `skipped`
-    who did not wait for what was delayed.
+    who did not wait for what was delayed. `unmet` has the conditions of a retry block of which none
+    held, so that no rule decided.
     """
 
     seq: int
@@ -87,6 +88,7 @@ class AttemptShown(Struct, frozen=True, kw_only=True):
     directive: str | None
     to: str | None
     rule: RuleShown | None
+    unmet: str | None
     delay: DelayShown | None
     skipped: SkipShown | None
     exhausted: str | None
@@ -286,6 +288,7 @@ class AttemptBook:
             directive=attempt.directive,
             to=attempt.to,
             rule=_rule(program, attempt),
+            unmet=attempt.rule_name if attempt.rule is None else None,
             delay=attempt.delay,
             skipped=attempt.skipped,
             exhausted=attempt.exhausted,

@@ -170,7 +170,6 @@ def _signal_word(event: e.SignalReceived) -> str:
 def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]:
     outcome = event.outcome
     word = "error" if outcome.is_error else outcome.verdict or "ok"
-    rule = _rule(event)
     if isinstance(after, e.TaskRetryScheduled):
         way = f"by way of {after.to} " if after.to else ""
         then = f"retry {way}in {exact_seconds(after.delay_seconds)}"
@@ -180,7 +179,7 @@ def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]
         is_plain = event.directive in (DirectiveKind.CONTINUE, DirectiveKind.RETRY)
         then = joined("" if is_plain else _directive(event), _counted_as(event.verdict))
     said = joined(_evidence(outcome), _advice(outcome))
-    return f"task {event.task} {word}", joined(said, rule, then, _written(event))
+    return f"task {event.task} {word}", joined(said, _decided(event, then), _written(event))
 
 
 def _rule(event: e.TaskProcessed) -> str:
@@ -188,6 +187,12 @@ def _rule(event: e.TaskProcessed) -> str:
     if event.rule_name in (_PLAIN_RULE, event.directive):
         return ""
     return event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
+
+
+def _decided(event: e.TaskProcessed, then: str) -> str:
+    """What decided, and what follows; of conditions that do not hold, both in one."""
+    rule = _rule(event)
+    return f"{rule} → {then}" if rule and event.rule is None else joined(rule, then)
 
 
 def _advice(outcome: Outcome) -> str:

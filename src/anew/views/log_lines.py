@@ -141,7 +141,8 @@ class LogLines:
             return f"attempt {event.attempt}: {error_text(event.error)}"
         then = _then(event)
         if event.outcome.is_error:
-            return f"{failed}; {then}"
+            unmet = f" ({event.rule_name})" if event.rule is None and event.rule_name else ""
+            return f"{failed}; {then}{unmet}"
         if (event.attempt or 1) > 1:
             return f"succeeded on attempt {event.attempt}"
         return then if event.delay_seconds is not None else None

@@ -71,8 +71,11 @@ def one_line(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
 
 def error_text(error: Object, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
     """The kind and the message of an error; of which type it is, where it says so."""
-    kind = f"{error.get('kind')} ({error['type']})" if error.get("type") else error.get("kind")
-    return one_line(f"{kind}: {error.get('message')}", characters_max=characters_max)
+    kind, message = str(error.get("kind")), str(error.get("message"))
+    named = f"{kind} ({error['type']})" if error.get("type") else kind
+    # Some messages begin with the word of their kind.
+    told = message.removeprefix(f"{kind}: ")
+    return one_line(f"{named}: {told}", characters_max=characters_max)
 
 
 class ToolCode(NamedTuple):

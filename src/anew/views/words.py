@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from anew.engine.events import Event, to_row
+from anew.program.program import Program
 from anew.values import Object
 from anew.views.actions import actions
 from anew.views.event_text import event_text
@@ -31,8 +32,9 @@ def told_rows(log: Iterable[Event]) -> list[Object]:
     ]
 
 
-WORDS: dict[str, Callable[[list[Event]], list[Object]]] = {
-    "events": event_rows,
+# Each is given the log and, where it is known, the program that decided it.
+WORDS: dict[str, Callable[[list[Event], Program | None], list[Object]]] = {
+    "events": lambda log, _program: event_rows(log),
     "actions": actions,
-    "nodes": nodes,
+    "nodes": lambda log, _program: nodes(log),
 }

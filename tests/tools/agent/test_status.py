@@ -84,7 +84,7 @@ def test_a_status_may_name_the_way_and_write_to_the_context(key: str) -> None:
         ({"outcome": "retry"}, ("failed", "TRANSIENT", True, "the agent asked to be tried again")),
         ({"outcome": "fail", "error": {"type": "TERMINAL", "message": "m"}}, ("failed", "TERMINAL", False, "m")),
         ({"outcome": "fail", "error": {"type": "TIMEOUT", "retryable": True, "message": "m"}}, ("failed", "TIMEOUT", True, "m")),
-        ({"outcome": "fail", "error": {"kind": "rate_limit", "message": "m"}}, ("rate_limit", "TRANSIENT", True, "m")),
+        ({"outcome": "fail", "error": {"kind": "rate_limit", "message": "m"}}, ("rate_limit", "TRANSIENT", True, "rate limit: m")),
     ],
 )  # fmt: skip
 def test_a_failure_says_why_and_whether_trying_again_helps(

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from anew.engine.outcome import Outcome
+from anew.engine.http_statuses import http_status_text
+from anew.engine.outcome import MESSAGE_WORDS, Outcome
 from anew.engine.verdicts import type_of
 from anew.program.policy import Verdict
 from anew.tool import Timeout
@@ -218,7 +219,10 @@ def test_a_refusal_of_the_server_is_classified_and_sent_once(
     )
     assert found["code"] == status
     assert error["message"] in found["message"]
-    assert f"HTTP {status} from POST http://127.0.0.1:" in found["message"]
+    assert f"{http_status_text(status)} from POST http://127.0.0.1:" in found["message"]
+    assert MESSAGE_WORDS.get(kind, "") in found["message"]
+    # Nobody waits for a limit to pass that money has to lift.
+    assert kind == "rate_limit" or "rate limit" not in found["message"]
     assert len(heard) == 1  # trying again is for the author's rules
 
 

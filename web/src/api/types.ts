@@ -447,6 +447,8 @@ export interface AttemptShown {
   directive: string | null;
   to: string | null;
   rule: RuleShown | null;
+  /** The conditions of a retry block of which none held. */
+  unmet: string | null;
   delay: DelayShown | null;
   skipped: SkipShown | null;
   /** Why there is no further attempt, when a retry rule matched. */

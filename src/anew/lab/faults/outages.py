@@ -11,6 +11,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from anew.engine.moments import NANOSECONDS
+from anew.engine.outcome import with_word
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import REFUSE
 from anew.lab.outcome_sources import ExecutionStart
@@ -113,7 +114,8 @@ def _said(asking: ExecutionStart, left: float, random: Random) -> Object:
     seconds = random.randint(1, max(1, min(RETRY_AFTER_SECONDS, round(left))))
     retry_after = _retry_after(seconds, asking.now, random)
     said = {key: _filled(value, retry_after) for key, value in outage.says.items()}
-    return {"error": {"kind": outage.kind, "message": f"{outage.message} (fault)"}, **said}
+    message = with_word(outage.kind, f"{outage.message} (fault)")
+    return {"error": {"kind": outage.kind, "message": message}, **said}
 
 
 def _filled(value: Value, retry_after: str) -> Value:

@@ -21,6 +21,7 @@ from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
 from anew.lab.replay.log_turns import Draws, LogTurn, happened, told_turns
+from anew.lab.replay.older_words import in_common_words
 from anew.lab.replay.rounding import is_near, not_early
 from anew.lab.replay.sealed import is_sealed
 from anew.lab.replay.secret_placeholders import (
@@ -134,6 +135,7 @@ class Derivation:
         self._owners = _owners(log)
         self._decisions = self._shared = self._trusted = 0
         self._trusted_events = 0
+        self._is_reworded = False
 
     def report(self) -> Replayed:
         derived = self.position - self._shared - self._trusted_events
@@ -197,9 +199,16 @@ class Derivation:
             return self._doubted(turn, recorded, event)
         if not derived:
             return self._doubted(turn, self._log[self.position], None)
-        self.position += len(derived)
         self._decisions += 1
+        self._advance(self.position + len(derived))
         return turn
+
+    def _advance(self, position: int) -> None:
+        """Continue from the derived state; where the log has other words, from its own."""
+        if self._is_reworded:
+            self._is_reworded = False
+            self._go_on_from(position)
+        self.position = position
 
     def _doubted(
         self, turn: LogTurn, recorded: e.Event | None, derived: e.Event | None
@@ -235,7 +244,15 @@ class Derivation:
         if recorded is None:
             return False
         told = _completed(recorded, derived)
-        return told == derived or (self._is_rounded and is_near(told, derived))
+        if self._is_alike(told, derived):
+            return True
+        if type(told) is not type(derived):
+            return False
+        self._is_reworded = self._is_alike(in_common_words(told), in_common_words(derived))
+        return self._is_reworded
+
+    def _is_alike(self, recorded: e.Event, derived: e.Event) -> bool:
+        return recorded == derived or (self._is_rounded and is_near(recorded, derived))
 
     def _trust(self, boundary: Boundary) -> LogTurn | None:
         """Take what the log has for this instant as it is: a credential was read."""
@@ -299,6 +316,10 @@ def _completed(recorded: e.Event, derived: e.Event) -> e.Event:
     match recorded, derived:
         case e.RunRequested(dialect=None), e.RunRequested():
             return replace(recorded, dialect=derived.dialect)
+        case e.TaskProcessed(rule=None, rule_name=None), e.TaskProcessed():
+            return replace(recorded, rule_name=derived.rule_name)
+        case e.TaskProcessed(rule_name="retry_when"), e.TaskProcessed(rule_name="retry"):
+            return replace(recorded, rule_name=derived.rule_name)
         case e.NextEvaluated(tokens=[_, *_]), e.NextEvaluated() if _are_as_many(recorded, derived):
             pairs = zip(recorded.tokens, derived.tokens, strict=True)
             return replace(recorded, tokens=[_with_outcome(*pair) for pair in pairs])

@@ -64,6 +64,7 @@ class NameRead(Struct, frozen=True):
     """An expression and where it stands; `step` is empty outside steps.
 
     `compares` are the texts that a condition compares paths with; templates leave it empty.
+    `is_condition`: what it reads decides, so that an undefined name decides silently.
     """
 
     node: Node
@@ -72,6 +73,7 @@ class NameRead(Struct, frozen=True):
     step: str
     paths: frozenset[Path] = frozenset()
     compares: frozenset[tuple[Path, str]] = frozenset()
+    is_condition: bool = False
 
 
 class ShellText(Struct, frozen=True):
@@ -323,7 +325,7 @@ class Compilation(Struct):
             return BROKEN
         if condition.names:
             found = condition.names, place, self.step, condition.paths, condition.compares
-            self.reads.append(NameRead(node, *found))
+            self.reads.append(NameRead(node, *found, is_condition=True))
         return condition
 
     def _compiled_condition(self, text: str, *, only_true_words: bool) -> Condition:

@@ -10,6 +10,8 @@ from anew.languages.playbook.durations import seconds_of
 from anew.program.kind import Kind, OutcomeSource, is_idempotent
 from anew.program.policy import Policy, Retry
 
+# Under these names services take the key that tells a repetition from a new request.
+_KEY_HEADERS = frozenset({"idempotency-key", "x-idempotency-key"})
 _BESIDE_INPUTS = frozenset("kind spec set desc description".split())
 
 
@@ -76,9 +78,16 @@ def warn_unsafe_retry(
 
 
 def _has_key(inputs: Mapping[str, Entry]) -> bool:
-    key = inputs.get("idempotency_key")
-    return key is not None and not (
-        isinstance(key.node, ScalarNode) and key.node.value in (None, False, "")
+    """Whether the request says which work it is: by our key, or by a header of the author's."""
+    headers = inputs.get("headers")
+    sent = headers.node if headers is not None and isinstance(headers.node, MapNode) else ()
+    keys = [entry for entry in sent if entry.key.lower() in _KEY_HEADERS]
+    return any(_says_something(entry) for entry in [*keys, inputs.get("idempotency_key")])
+
+
+def _says_something(entry: Entry | None) -> bool:
+    return entry is not None and not (
+        isinstance(entry.node, ScalarNode) and entry.node.value in (None, False, "")
     )
 
 

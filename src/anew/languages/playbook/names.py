@@ -62,6 +62,15 @@ _AT_THE_END = frozenset({Site.VISIT_SET, Site.ARC})
 _ENDED = _AT_THE_END | {Site.ROUTING, Site.LOOP}
 # How other languages call `none`.
 _NOTHING = frozenset({"null", "nil", "undefined"})
+# What says in a task's rules what a bare word says in a retry condition.
+_RETRY_MEANINGS: Mapping[str, str] = {
+    "status_code": "outcome.http.status",
+    "error": "outcome.error.message",
+    "success": "outcome.status == 'ok'",
+    "result": "outcome.result",
+    "data": "outcome.result.data",
+    "attempt": "_attempt",
+}
 # Two names as alike as this are one with a slip in it; `api_url` and `api_key` are not.
 TYPO_LIKENESS_MIN = 0.75
 
@@ -182,16 +191,23 @@ def _report_unknown(
     known: frozenset[str],
     told: set[str],
 ) -> None:
-    """A likely typo is a warning; any other name is one that the request may provide."""
+    """A likely typo, or any such name in a condition, is a warning; the request may give others."""
     if step is not None and _is_of_loop(name, step):
         if step.name not in c.lost_loops:
             _report_loop_name(c, read, name, step)
         return
-    meant = _meant(c, name, known, step)
+    meant = _meant(c, name, known, step, read.place)
+    message = f"nothing provides the name {name!r}; it would be undefined"
     if meant is not None:
-        message = f"nothing provides the name {name!r}; it would be undefined"
         c.report("name.unknown", _place(c, read.node, name), message, f"Did you mean {meant!r}?")
-    elif name not in told:
+    elif name in told:
+        return
+    elif read.is_condition:
+        told.add(name)
+        message = f"{message}, unless the request gives it"
+        remedy = f"Give it a default: `workload: {{{name}: …}}`."
+        c.report("name.unknown", _place(c, read.node, name), message, remedy)
+    else:
         told.add(name)
         message = f"nothing in this document provides {name!r}; the request has to"
         remedy = f"Give it a default: `workload: {{{name}: …}}`."
@@ -209,11 +225,16 @@ def _report_loop_name(c: Compilation, read: NameRead, name: str, step: Step) -> 
     c.report("name.scope", _place(c, read.node, name), message, remedy)
 
 
-def _meant(c: Compilation, name: str, known: frozenset[str], step: Step | None) -> str | None:
+def _meant(
+    c: Compilation, name: str, known: frozenset[str], step: Step | None, site: Site
+) -> str | None:
+    if site is Site.POLICY and name in _RETRY_MEANINGS:
+        return _RETRY_MEANINGS[name]
     if name in _NOTHING:
         return "none"
     labels = step.index_of.keys() if step is not None else frozenset[str]()
-    return c.suggestions.near(name, known | labels, TYPO_LIKENESS_MIN)
+    here = known | labels | RETRY_WORDS if site is Site.RETRY else known | labels
+    return c.suggestions.near(name, here, TYPO_LIKENESS_MIN)
 
 
 def _place(c: Compilation, node: Node, name: str) -> Span:

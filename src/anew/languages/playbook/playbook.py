@@ -23,6 +23,7 @@ from anew.languages.playbook.keys import (
     ROOT_IDLE,
     ROOT_KEYS,
 )
+from anew.languages.playbook.message_texts import check_message_texts
 from anew.languages.playbook.names import check_names, check_reserved, names_by_step
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.refusals import report_other_document
@@ -148,6 +149,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     steps = with_joins(c, steps)
     defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
     check_names(c, steps, frozenset(defaults))
+    check_message_texts(c)
     check_reserved(c, steps)
     if c.codes:
         # Python's own parser, which no other document needs.

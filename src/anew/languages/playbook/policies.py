@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from anew.expressions import Condition, ExpressionError, MappingScope
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, is_null
 from anew.languages.playbook.compilation import BROKEN, Compilation, Site, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
@@ -12,7 +13,7 @@ from anew.languages.playbook.keys import TASK_POLICY_KEYS
 from anew.languages.playbook.patches import read_patches
 from anew.languages.playbook.words import check_words
 from anew.program.check import is_else
-from anew.program.policy import Fail, Policy, Rule
+from anew.program.policy import Fail, OutcomeStatus, Policy, Rule
 from anew.program.program import Dialect
 from anew.program.span import NOWHERE
 
@@ -41,10 +42,41 @@ def read_policy(c: Compilation, entry: Entry, labels: frozenset[str], dialect: D
         return Policy()
     fails = unmatched is Unmatched.FAIL
     compiled = tuple(_read_rule(c, item, labels, dialect) for item in rules.node.items)
+    _warn_always(c, rules.node, compiled)
     if "on_unmatched" not in node and _leaves_errors(compiled):
         message = "no rule covers an error outcome: the pipeline would continue after an error"
         c.report("policy.error-uncovered", rules.place, message, _COVER)
-    return Policy(compiled, fail_unmatched_errors=fails, span=entry.place)
+    return Policy(
+        compiled, fail_unmatched_errors=fails, span=entry.place, unmatched=_unmatched(compiled)
+    )
+
+
+def _warn_always(c: Compilation, node: ListNode, rules: tuple[Rule, ...]) -> None:
+    """Warn where nothing but spent attempts ends the retries of a success."""
+    if any(rule.name == "stop_when" for rule in rules):
+        return
+    for item, rule in zip(node.items, rules, strict=True):
+        if rule.on is OutcomeStatus.OK and rule.when is not None and _is_always(rule.when):
+            asked = item.node.get("when") if isinstance(item.node, MapNode) else None
+            place = rule.span if asked is None else asked.node.span
+            message = "`retry_when` always holds: a success is executed again, too"
+            c.report("retry.always", place, message, _SPECIFIC)
+
+
+def _is_always(condition: Condition) -> bool:
+    """Whether a condition reads nothing, and holds."""
+    if condition.names or condition.calls or condition is BROKEN:
+        return False
+    try:
+        return condition.holds(MappingScope({}))
+    except ExpressionError:
+        return False
+
+
+def _unmatched(rules: tuple[Rule, ...]) -> str:
+    """`retry_when: false, stop_when: false`: the conditions of a retry block, as written."""
+    names = {rule.name for rule in rules if rule.name and rule.when is not None}
+    return ", ".join(f"{name}: false" for name in sorted(names))
 
 
 def _leaves_errors(rules: tuple[Rule, ...]) -> bool:
@@ -90,6 +122,10 @@ def _read_rule(c: Compilation, item: Item, labels: frozenset[str], dialect: Dial
     )
 
 
+_SPECIFIC = (
+    "Remove it to retry every error, or ask for what is worth another attempt: "
+    '`retry_when: "{{ status_code >= 500 }}"`.'
+)
 _POLICY_FORM = "Write `policy: {rules: [{when: …, then: {do: …}}, {else: {then: {do: …}}}]}`."
 _COVER = (
     "Add `{when: \"{{ outcome.status == 'error' }}\", then: {do: fail}}`, an `else`, "

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from anew.expressions import ExpressionError
+from anew.expressions import DEFAULT_LIMITS, ExpressionError
+from anew.expressions.rendering import is_bare_word, is_true_word
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode, plain
 from anew.languages.playbook.desugar.canonical import LabelNode, RuleNode
@@ -365,7 +366,7 @@ def _operand(entry: Entry) -> str:
     node = entry.node
     assert isinstance(node, ScalarNode)
     text = node.value if isinstance(node.value, str) else node.text.lower()
-    expression = inner_expression(text) if text.strip() else "false"
+    expression = _bare(text) or inner_expression(text)
     if expression is None:
         raise _around(entry)
     if _NODE_ID.search(expression):
@@ -376,6 +377,13 @@ def _operand(entry: Entry) -> str:
         raise CannotTranslate(entry, str(problem), problem.remedy) from problem
     except ExpressionError as error:
         raise _around(entry) from error
+
+
+def _bare(text: str) -> str | None:
+    """A condition that is one of the block's words, or nothing at all."""
+    if text.strip() and not is_bare_word(text):
+        return None
+    return "true" if is_true_word(text, DEFAULT_LIMITS) else "false"
 
 
 def _around(entry: Entry) -> CannotTranslate:

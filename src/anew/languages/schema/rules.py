@@ -41,6 +41,7 @@ from anew.languages.schema.scalars import (
     MAPPING,
     STEP,
     TEXT,
+    WHOLE,
     WHOLE_OR_LATER,
 )
 from anew.program.names import RESERVED
@@ -65,11 +66,18 @@ _RETRY_WORDS = {
         nullable(CONDITION),
     ),
     "stop_when": said("Asked before `retry_when`, and wins.", nullable(CONDITION)),
+    "max_elapsed": said("No attempt starts later than this after the first.", DELAY),
+    "honor_retry_after": said("Wait at least as long as the server asks for.", FLAG),
 }
 
 
+def _spent() -> Schema:
+    """What follows spent attempts, as a mapping or a word alone."""
+    forms = by_type(object=ref("on_exhausted"), string=_bare(SPENT_DIRECTIVES))
+    return said("What to do when the attempts are spent, instead of failing.", forms)
+
+
 def _directive_shapes() -> dict[str, Schema]:
-    spent = by_type(object=ref("on_exhausted"), string=_bare(SPENT_DIRECTIVES))
     backoffs = "; ".join(f"{kind}: {kind.meaning}" for kind in BackoffKind)
     return {
         "do": said(
@@ -94,7 +102,7 @@ def _directive_shapes() -> dict[str, Schema]:
         ),
         "max_elapsed": said("No attempt starts later than this after the first.", DELAY),
         "honor_retry_after": said("Wait at least as long as the server asks for.", FLAG),
-        "on_exhausted": said("What to do when the attempts are spent, instead of failing.", spent),
+        "on_exhausted": _spent(),
         "budget": said(
             "What the counter belongs to: this visit of the task, or the step over all visits.",
             word(Budget),
@@ -200,13 +208,13 @@ def _rules(kind: str | list[str]) -> Schema:
 
 def retry_shape() -> Schema:
     """`retry` of a task or step, in all its forms."""
-    block = table(RETRY_KEYS, _RETRY_WORDS)
+    block = table(RETRY_KEYS, {**_RETRY_WORDS, "on_exhausted": _spent()})
     number = {"not": {"type": ["boolean", "null"]}}
     text = (
         "An older form of `spec.policy`. true: 3 attempts, 1 s, ×2, at most 60 s, with jitter; a "
         "number: that many attempts; or a block."
     )
-    forms = when({"type": "object"}, block, when(number, WHOLE_OR_LATER))
+    forms = when({"type": "object"}, block, when(number, WHOLE))
     return said(text, forms)
 
 

@@ -35,7 +35,7 @@ from anew.languages.schema.forms import (
 )
 from anew.languages.schema.inputs import input_shapes, timeout_shape
 from anew.languages.schema.rules import one_policy, task_set_shapes
-from anew.languages.schema.scalars import POOL, TEXT
+from anew.languages.schema.scalars import JITTER, POOL, TEXT
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS
 
@@ -131,6 +131,7 @@ def _any_spec() -> Schema:
     shapes = {
         "policy": ref("policy"),
         "timeout": timeout_shape(None),
+        "jitter": said("The jitter of the retry rules that name none.", JITTER),
         "pool": said("The workers that may run it.", POOL),
         "runs_on": said("Accepted; has no effect.", ANYTHING),
     }

@@ -147,7 +147,9 @@ def decision_of(row: AttemptShown) -> str:
 def _decision(row: AttemptShown) -> str:
     if row.directive is None or (row.rule is None and row.directive == "continue"):
         return ""
-    rule = "no rule" if row.rule is None else row.rule.name or f"rule {row.rule.number}"
+    rule = row.unmet or "no rule"
+    if row.rule is not None:
+        rule = row.rule.name or f"rule {row.rule.number}"
     line = f", line {row.rule.line}" if row.rule is not None and row.rule.line else ""
     to = f" to {row.to}" if row.to else ""
     wait = f" in {exact_seconds(row.delay.delay_seconds)}" if row.delay else ""

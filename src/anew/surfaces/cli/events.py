@@ -11,20 +11,22 @@ from anew.engine.events import Event
 from anew.engine.moments import moment_text
 from anew.runtime.damage import readable_page
 from anew.runtime.run_logs import PAGE_EVENTS
-from anew.store import Archive, Database, RunId
+from anew.store import Database, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.history import (
     add_run_argument,
     find_run,
+    program_of,
     read,
 )
 from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.rows import row_lines
 from anew.values import Object
+from anew.views.actions import ActionWords
 from anew.views.nodes import NodeWords
-from anew.views.words import WORDS
+from anew.views.words import WORDS, event_rows
 
 # Stores count events in 64 bits.
 SEQUENCE_MAX = 2**63 - 1
@@ -50,7 +52,7 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         row = await find_run(database.archive, asked.run)
         after, left = asked.after, asked.limit
-        rows_of = await _rows_of(database.archive, row.run, asked.words, after=after)
+        rows_of = await _rows_of(database, row, asked.words, after=after)
         # A page at a time, so that a long log needs no more memory than a short one.
         while left is None or left > 0:
             limit = PAGE_EVENTS if left is None else min(left, PAGE_EVENTS)
@@ -69,15 +71,17 @@ def run(words: list[str]) -> int:
 
 
 async def _rows_of(
-    archive: Archive, run: RunId, words: str, *, after: int
+    database: Database, row: RunRow, words: str, *, after: int
 ) -> Callable[[list[Event]], list[Object]]:
-    """What turns events into rows. The words of graphs lean on the events before `after`."""
-    if words != "nodes":
-        return WORDS[words]
-    told, seen = NodeWords(), 0
+    """What turns events into rows. Other words than the log's lean on the events before `after`."""
+    if words == "events":
+        return event_rows
+    program = await program_of(database.catalog, row.digest) if words == "actions" else None
+    told: NodeWords | ActionWords = NodeWords() if words == "nodes" else ActionWords(program)
+    seen = 0
     while seen < after:
         limit = min(after - seen, PAGE_EVENTS)
-        page = await archive.events(run, after=seen, limit=limit)
+        page = await database.archive.events(row.run, after=seen, limit=limit)
         told.rows(page)
         if len(page) < limit:
             break

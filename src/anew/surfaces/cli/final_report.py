@@ -60,7 +60,7 @@ async def print_ending(
         print(json.dumps(report))
         return exit_status
     if options.words is not None:
-        _print_rows(log, options.words)
+        _print_rows(log, options.words, program)
     elif not options.is_quiet:
         _print_lanes(log, program, now)
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
@@ -70,11 +70,11 @@ async def print_ending(
     return exit_status
 
 
-def _print_rows(log: list[Event], words: str) -> None:
+def _print_rows(log: list[Event], words: str, program: Program | None) -> None:
     from anew.surfaces.cli.rows import row_lines
     from anew.views.words import WORDS
 
-    for line in row_lines(WORDS[words](log), moment_text(log[0].at)):
+    for line in row_lines(WORDS[words](log, program), moment_text(log[0].at)):
         print(visible(line))
 
 

@@ -131,14 +131,15 @@ def _script(asked: Namespace) -> Script:
 def _report(simulation: Simulation, words: str | None) -> Object:
     report = simulation.report()
     if words is not None:
-        report["events"] = WORDS[words](simulation.log)
+        report["events"] = WORDS[words](simulation.log, simulation.program)
     return report
 
 
 def _print_text(simulation: Simulation, words: str | None) -> None:
     lines = timeline_lines(simulation.log, simulation.program)
     if words is not None:
-        lines = row_lines(WORDS[words](simulation.log), moment_text(simulation.log[0].at))
+        rows = WORDS[words](simulation.log, simulation.program)
+        lines = row_lines(rows, moment_text(simulation.log[0].at))
     for line in lines:
         print(visible(line))
     status_word = simulation.status.value

@@ -10,7 +10,8 @@ import time
 import httpx2
 from msgspec import Struct
 
-from anew.engine.outcome import Outcome, error_of, http_error_kind, outcome_of
+from anew.engine.http_statuses import http_error_kind, http_status_text
+from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.errors import ConfigError
 from anew.tool import Call, Timeout
 from anew.tools.http.clients import Clients, Handshake
@@ -151,7 +152,8 @@ def _error_of_status(
         return error_of("client_error", f"{exchange.what} {problem}", code=status)
     if 200 <= status <= 299:
         return None
-    return error_of(http_error_kind(status), f"HTTP {status} from {exchange.what}", code=status)
+    message = f"{http_status_text(status)} from {exchange.what}"
+    return error_of(http_error_kind(status), message, code=status)
 
 
 def _given_up(exchange: _Exchange, response: httpx2.Response) -> Outcome:

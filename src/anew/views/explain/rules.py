@@ -9,6 +9,7 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.events.words import RetryLimit
 from anew.program.policy import Budget, DirectiveKind, OutcomeStatus, Retry, Rule
+from anew.program.program import Task
 from anew.values import Object
 from anew.views.explain.errors import whole_error
 from anew.views.explain.sources import Sources, condition_text, where
@@ -31,7 +32,8 @@ def outcome_text(event: e.TaskProcessed) -> str:
     if told.endswith("…"):
         told = whole_error(outcome.error)  # the cause may stand at its end
     kind = str(outcome.error.get("kind"))
-    return f"ended with {told}" if told.startswith(kind) else f"ended with {told} ({kind})"
+    is_told = told.startswith(kind) or f"({kind.replace('_', ' ')})" in told
+    return f"ended with {told}" if is_told else f"ended with {told} ({kind})"
 
 
 class RuleWords(Struct, frozen=True):
@@ -41,21 +43,24 @@ class RuleWords(Struct, frozen=True):
         """Which rule took the outcome, and what it asked; `known` is what else it could read."""
         label = event.task or ""
         if event.rule is None:
-            return self._unmatched(event, label)
+            return self._unmatched(event, label, known)
         rule = self.sources.rule(event.step, event.task, event.rule)
         if rule is None:
             return f"Rule {event.rule} of {label} matches"
         if self.sources.is_graph and rule.name:
             return _node_rule(rule, label)
         values = values_text(rule.when, {**known, **outcome_values(event.outcome, event.attempt)})
-        named = f", {rule.name}" if rule.name else ""
-        start = f"Rule {event.rule}{named} of {label}{where(rule.span)}"
+        place = f"of {label}{where(rule.span)}"
+        if rule.name:  # the author wrote a condition, not the rule that it became
+            holds = f"holds: {condition_text(rule.when)}{values}" if rule.when else ""
+            return f"{rule.name} {place} {holds or f'takes every {_kind(rule)}'}"
+        start = f"Rule {event.rule} {place}"
         if rule.when is None:
             return f"{start} takes every {'other ' if event.rule > 1 else ''}{_kind(rule)}"
         first = "is the first that matches" if event.rule > 1 else "matches"
         return f"{start} {first}: {condition_text(rule.when)}{values}"
 
-    def _unmatched(self, event: e.TaskProcessed, label: str) -> str:
+    def _unmatched(self, event: e.TaskProcessed, label: str, known: Object) -> str:
         task = self.sources.task(event.step, event.task)
         what = "an error" if event.outcome.is_error else "an ok outcome"
         if task is None:
@@ -66,6 +71,8 @@ class RuleWords(Struct, frozen=True):
         many = len(task.policy.rules)
         if not many:
             return f"{label} has no rule for {what}"
+        if task.policy.unmatched:
+            return _unmet(task, {**known, **outcome_values(event.outcome, event.attempt)})
         asked = "Its rule does not match" if many == 1 else f"None of its {many} rules matches"
         return f"{asked} {what}"
 
@@ -147,6 +154,14 @@ class RuleWords(Struct, frozen=True):
         own = event.outcome.updates or {} if event is not None else {}
         told = writes_of(patches, only=own if is_automatic else None)
         return writes_sentence("It", told)
+
+
+def _unmet(task: Task, values: Object) -> str:
+    """`retry_when of a is false: …`: the conditions of a retry block, as they were written."""
+    asked = {rule.name: rule.when for rule in task.policy.rules if rule.name and rule.when}
+    told = [f"{condition_text(when)}{values_text(when, values)}" for when in asked.values()]
+    verb = "is" if len(asked) == 1 else "are"
+    return f"{' and '.join(asked)} of {task.label} {verb} false: {', '.join(told)}"
 
 
 def _made(many: int) -> str:

@@ -7,7 +7,8 @@ not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from anew.engine import events as e
 from anew.expressions import Condition
@@ -53,18 +54,31 @@ class RuleHits:
             if step.is_relay or is_made_up(step):
                 continue
             for task in step.tasks:
-                for number, rule in enumerate(task.policy.rules, 1):
-                    hits = self._hits[step.name, task.label, number]
-                    yield _row(step.name, task, rule_shown(rule, number), rule, hits)
+                for numbers in _as_written(task.policy.rules):
+                    hits = sum(self._hits[step.name, task.label, number] for number in numbers)
+                    yield _row(step.name, task, numbers, hits)
 
 
-def _row(step: str, task: Task, shown: RuleShown, rule: Rule, hits: int) -> RulesHit:
+def _as_written(rules: Sequence[Rule]) -> Iterator[list[int]]:
+    """The numbers of the rules; those that one condition of a retry block became, together."""
+    numbered = enumerate(rules, 1)
+    for _, found in groupby(numbered, key=lambda pair: pair[1].name or pair[0]):
+        yield [number for number, _ in found]
+
+
+def _directives(rules: Iterable[Rule]) -> str:
+    """`retry`; `fail or continue` where it depends on the outcome."""
+    return " or ".join(dict.fromkeys(rule.then.kind.value for rule in rules))
+
+
+def _row(step: str, task: Task, numbers: list[int], hits: int) -> RulesHit:
+    rules = [task.policy.rules[number - 1] for number in numbers]
     return RulesHit(
         step=step,
         task=task.label,
-        rule=shown,
-        when=source_text(rule.when),
-        directive=rule.then.kind.value,
+        rule=rule_shown(rules[0], numbers[0]),
+        when=source_text(rules[0].when),
+        directive=_directives(rules),
         hits=hits,
     )
 

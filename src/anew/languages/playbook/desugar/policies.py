@@ -9,6 +9,7 @@ from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
+from anew.languages.playbook.desugar.jitters import with_jitter
 from anew.languages.playbook.directives import setting_owner
 from anew.languages.playbook.keys import (
     DIRECTIVE_KEYS,
@@ -24,13 +25,14 @@ _IN_RULE = RULE_KEYS | DIRECTIVE_KEYS
 _RULE_FORM = "Write `{when: …, then: {do: …}}` or `{else: {then: {do: …}}}`."
 
 
-def with_rules(c: Compilation, policy: Entry) -> Entry:
-    """A task's `policy` with its rules in canonical form."""
+def with_rules(c: Compilation, policy: Entry, jitter: Entry | None = None) -> Entry:
+    """A task's `policy` with its rules in canonical form; `jitter` is that of the task."""
     node = policy.node
     rules = node.get("rules") if isinstance(node, MapNode) else None
     if not isinstance(node, MapNode) or rules is None or not isinstance(rules.node, ListNode):
         return policy  # reported where it is compiled
-    built = made.with_items(rules.node, (_rule(c, i, Dialect.POLICY) for i in rules.node.items))
+    found = (_rule(c, item, Dialect.POLICY) for item in rules.node.items)
+    built = made.with_items(rules.node, (with_jitter(item, jitter) for item in found))
     if built is rules.node:
         return policy
     others = (entry for entry in node if entry is not rules)
@@ -38,13 +40,14 @@ def with_rules(c: Compilation, policy: Entry) -> Entry:
     return made.renamed(policy, "policy", inner)
 
 
-def policy_of_eval(c: Compilation, entry: Entry) -> Entry | None:
+def policy_of_eval(c: Compilation, entry: Entry, jitter: Entry | None = None) -> Entry | None:
     """The policy that `eval` stands for: an error that no rule matches fails."""
     c.noncanonical("strict.eval", entry.place, "`eval` is used", "`spec: {policy: {rules: […]}}`")
     node = c.sequence(entry, "eval")
     if node is None or not node.items:
         return None
-    return made_policy(entry, (_rule(c, item, Dialect.EVAL) for item in node.items))
+    found = (_rule(c, item, Dialect.EVAL) for item in node.items)
+    return made_policy(entry, (with_jitter(item, jitter) for item in found))
 
 
 def made_policy(entry: Entry, rules: Iterable[Item]) -> Entry:
@@ -164,7 +167,7 @@ def _then_of(c: Compilation, does: Mapping[str, Entry], holder: Span, *origins: 
 
 def directive_fields(c: Compilation, does: Mapping[str, Entry], holder: Span) -> list[Entry]:
     """What a rule does with `do` said, and what follows spent attempts as a mapping."""
-    found = [_exhausted(c, e) if key == "on_exhausted" else e for key, e in does.items()]
+    found = [spent_field(c, e) if key == "on_exhausted" else e for key, e in does.items()]
     if "do" in does:
         return found
     for key, entry in does.items():
@@ -174,7 +177,8 @@ def directive_fields(c: Compilation, does: Mapping[str, Entry], holder: Span) ->
     return [made.entry("do", made.scalar("continue", holder), holder), *found]
 
 
-def _exhausted(c: Compilation, entry: Entry) -> Entry:
+def spent_field(c: Compilation, entry: Entry) -> Entry:
+    """What follows spent attempts, as a mapping."""
     node = entry.node
     if isinstance(node, MapNode):
         c.check_keys(node, DIRECTIVE_KEYS, "on_exhausted")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from anew.languages import made
-from anew.languages.nodes import Entry, Item, ListNode, MapNode, is_null
-from anew.languages.playbook.compilation import Compilation
+from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
+from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
-from anew.languages.playbook.desugar.policies import made_policy
+from anew.languages.playbook.desugar.policies import made_policy, spent_field
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import ATTEMPTS_DEFAULT, DELAY_SECONDS_DEFAULT
 from anew.program.span import Span
@@ -25,18 +25,24 @@ _SETTINGS: Mapping[str, tuple[str, int | float | bool | None]] = {
     "backoff_multiplier": ("multiplier", None),
     "max_delay": ("max_delay", MAX_DELAY_DEFAULT),
     "jitter": ("jitter", True),
+    "max_elapsed": ("max_elapsed", None),
+    "honor_retry_after": ("honor_retry_after", None),
 }
-RETRY_KEYS = (*_SETTINGS, "retry_when", "stop_when")
+RETRY_KEYS = (*_SETTINGS, "on_exhausted", "retry_when", "stop_when")
 _UNSUPPORTED = ("on_error", "on_success")
 _PAGES = (
     "rules that come back for the next page: `{when: …, then: {do: jump, to: …, set_iter: {page: "
     "…}}}` and `{else: {then: {do: break}}}`"
 )
 _CANONICAL = "`spec: {policy: {rules: [{when: …, then: {do: retry, attempts: 3, …}}]}}`"
+_FORM = "Write `retry: true`, `retry: 3` or `retry: {max_attempts: 3, …}`."
 
 
-def policy_of_retry(c: Compilation, entry: Entry) -> Entry | None:
-    """The policy a `retry` block stands for; None when it asks for nothing or is not run."""
+def policy_of_retry(c: Compilation, entry: Entry, jitter: Entry | None = None) -> Entry | None:
+    """The policy a `retry` block stands for; None when it asks for nothing or is not run.
+
+    `jitter` is that of the task, which its rules have unless the block says another.
+    """
     node = entry.node
     c.noncanonical("strict.retry", entry.place, "a `retry` block is used", _CANONICAL)
     if isinstance(node, ListNode) or (
@@ -44,13 +50,22 @@ def policy_of_retry(c: Compilation, entry: Entry) -> Entry | None:
     ):
         _refuse(c, node)
         return None
+    known = {} if jitter is None else {"jitter": jitter}
     if isinstance(node, MapNode):
         c.check_keys(node, RETRY_KEYS, "retry")
-        return made_policy(entry, _rules(entry, node.entries))
+        return made_policy(entry, _rules(c, entry, {**known, **node.entries}))
     if node.value is False or node.value is None:
         return None
-    fields = {} if node.value is True else {"max_attempts": entry}
-    return made_policy(entry, _rules(entry, fields))
+    if not isinstance(node.value, int) and not node.text.isdigit():
+        _report_form(c, node)
+        return None
+    fields = known if node.value is True else {**known, "max_attempts": entry}
+    return made_policy(entry, _rules(c, entry, fields))
+
+
+def _report_form(c: Compilation, node: ScalarNode) -> None:
+    message = f"retry must be true, false, a whole number or a mapping; found {shown(node)}"
+    c.report("value.type", node.span, message, _FORM)
 
 
 def _refuse(c: Compilation, node: ListNode | MapNode) -> None:
@@ -63,18 +78,21 @@ def _refuse(c: Compilation, node: ListNode | MapNode) -> None:
     c.report("dialect.unsupported", first.place, message, f"Write {canonical}.")
 
 
-def _rules(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
+def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
     stop, again = _asked(fields, "stop_when"), _asked(fields, "retry_when")
     if stop is not None:
         yield _rule(OutcomeStatus.ERROR, stop, [_do("fail", stop.place)], stop.place, "stop_when")
         yield _rule(OutcomeStatus.OK, stop, [_do("continue", stop.place)], stop.place, "stop_when")
     where = fields["retry_when"].place if "retry_when" in fields else block.place
-    retry = list(_retry(block, fields))
-    yield _rule(OutcomeStatus.ERROR, again, retry, where, "retry_when")
+    name = "retry" if again is None else "retry_when"
+    spent = fields.get("on_exhausted")
+    said = [] if spent is None else [spent_field(c, spent)]
+    retry = [*_retry(block, fields), *said]
+    yield _rule(OutcomeStatus.ERROR, again, retry, where, name)
     if again is not None:
         kept = made.mapping([_do("continue", where)], where, is_flow=True)
-        polling = [*retry, made.entry("on_exhausted", kept, where)]
-        yield _rule(OutcomeStatus.OK, again, polling, where, "retry_when")
+        returns = [] if said else [made.entry("on_exhausted", kept, where)]
+        yield _rule(OutcomeStatus.OK, again, [*retry, *returns], where, name)
 
 
 def _asked(fields: Mapping[str, Entry], key: str) -> Entry | None:

@@ -13,6 +13,7 @@ from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.forms import TaskForm
+from anew.languages.playbook.desugar.jitters import check_jitter
 from anew.languages.playbook.desugar.policies import policy_of_eval, with_rules
 from anew.languages.playbook.desugar.retries import policy_of_retry
 from anew.languages.playbook.keys import (
@@ -211,7 +212,7 @@ def _settings(
     is_input = kind is not None and "timeout" in kind.inputs
     policy = _policy(c, form, spec)
     for entry in spec or ():
-        is_rewritten = entry.key == "policy" and policy is not entry
+        is_rewritten = entry.key == "jitter" or (entry.key == "policy" and policy is not entry)
         if (entry.key in TASK_SPEC_KEYS or kind is None) and not is_rewritten:
             yield entry
     if beside is not None and not is_input and (spec is None or "timeout" not in spec):
@@ -224,14 +225,19 @@ def _settings(
 
 def _policy(c: Compilation, form: TaskForm, spec: MapNode | None) -> Entry | None:
     policy = spec.get("policy") if spec is not None else None
+    jitter = spec.get("jitter") if spec is not None else None
     retry, evaluation = form.fields.get("retry"), form.fields.get("eval")
     given = [entry for entry in (policy, evaluation, retry) if entry is not None]
     for extra in given[1:]:
         message = f"task {form.label!r} has both `{given[0].key}` and `{extra.key}`"
         c.report("policy.conflict", extra.place, message, "Keep one of them.")
+    found = None
     if policy is not None:
         c.uses_policy = True
-        return with_rules(c, policy)
-    if evaluation is not None:
-        return policy_of_eval(c, evaluation)
-    return policy_of_retry(c, retry) if retry is not None else None
+        found = with_rules(c, policy, jitter)
+    elif evaluation is not None:
+        found = policy_of_eval(c, evaluation, jitter)
+    elif retry is not None:
+        found = policy_of_retry(c, retry, jitter)
+    check_jitter(c, jitter, found)
+    return found

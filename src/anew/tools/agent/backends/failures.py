@@ -12,7 +12,8 @@ from typing import Any
 import httpx2
 import msgspec
 
-from anew.engine.outcome import error_of, http_error_kind, wait_seconds
+from anew.engine.http_statuses import http_error_kind, http_status_text
+from anew.engine.outcome import error_of, wait_seconds
 from anew.engine.secret_texts import MASK
 from anew.engine.verdicts import ErrorType
 from anew.tools.http.failures import FAILURES as HTTP_FAILURES
@@ -57,15 +58,14 @@ def _of_status(failure: Any, what: str, key: str | None) -> Object:
     status: int = failure.status_code
     detail = _detail(failure.response.content)
     said = _without(key, detail.message or "")[:_QUOTE_CHARS]
-    message = f"HTTP {status} from {what}" + (f": {said}" if said else "")
-    error = error_of(_kind(status), message, code=status)
+    message = f"{http_status_text(status)} from {what}" + (f": {said}" if said else "")
     words = [word for word in (detail.code, detail.type) if word]
-    if words:
-        error["reason"] = words[0]
+    reason = {"reason": words[0]} if words else {}
     headers = failure.response.headers
     if status == _PAYMENT_REQUIRED or _SPENT.intersection(words):
-        terminal = ErrorType.TERMINAL.value
-        return error | {"kind": "client_error", "retryable": False, "type": terminal}
+        terminal = {"type": ErrorType.TERMINAL.value}
+        return error_of("client_error", message, code=status, **reason, **terminal)
+    error = error_of(_kind(status), message, code=status, **reason)
     if headers.get("x-should-retry") == "false":
         error["retryable"] = False
     wait = _wait(headers)

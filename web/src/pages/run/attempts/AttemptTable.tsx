@@ -94,7 +94,7 @@ function decided(run: string, one: AttemptShown): ReactNode {
   return (
     <span className="attempts-two small">
       <span title={directiveWords(one)}>{directiveWords(one)}</span>
-      <RuleLink run={run} rule={one.rule} />
+      <RuleLink run={run} rule={one.rule} unmet={one.unmet} />
     </span>
   );
 }
@@ -113,7 +113,7 @@ function narrowColumns(props: AttemptTableProps): Column<AttemptShown>[] {
         </span>
       </span>
       <span className="row">
-        {one.directive !== null && <RuleLink run={props.run} rule={one.rule} />}
+        {one.directive !== null && <RuleLink run={props.run} rule={one.rule} unmet={one.unmet} />}
         {directiveWords(one)}
       </span>
       <Decision attempt={one} />

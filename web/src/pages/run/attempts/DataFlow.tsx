@@ -24,7 +24,7 @@ export function DataFlow({ run, attempt }: { run: string; attempt: AttemptWhole 
           <span className="soft">nothing decided</span>
         ) : (
           <>
-            <RuleLink run={run} rule={attempt.rule} />
+            <RuleLink run={run} rule={attempt.rule} unmet={attempt.unmet} />
             <span>{directiveWords(attempt)}</span>
           </>
         )}

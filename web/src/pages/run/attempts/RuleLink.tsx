@@ -6,8 +6,15 @@ import type { RuleShown } from "../../../api/types";
 import { Link } from "../../../router";
 import { ruleWords } from "./attemptWords";
 
-export function RuleLink({ run, rule }: { run: string; rule: RuleShown | null }): ReactNode {
-  if (rule === null) return <span className="soft">no rule</span>;
+interface RuleLinkProps {
+  run: string;
+  rule: RuleShown | null;
+  /** What did not hold, where no rule decided. */
+  unmet?: string | null;
+}
+
+export function RuleLink({ run, rule, unmet }: RuleLinkProps): ReactNode {
+  if (rule === null) return <span className="soft">{unmet ?? "no rule"}</span>;
   const name = ruleWords(rule);
   if (rule.line === null) return name;
   return (
