@@ -14,7 +14,11 @@ from anew.languages.playbook.migrate import migrate
 from anew.values import Object
 from tests.languages.documents import RETRY_CONDITIONS
 
-CASES = json.loads((Path(__file__).parents[1] / "conformance" / "playbook.json").read_text())
+CASES = [
+    case
+    for name in ("playbook", "files")
+    for case in json.loads((Path(__file__).parents[1] / "conformance" / f"{name}.json").read_text())
+]
 KEYS = ("status", "visits", "attempts", "delays", "elapsed", "ctx", "error", "handled")
 BROKEN = {
     "error": {"kind": "server_error", "message": "Timeout: rate limit, out of memory"},
