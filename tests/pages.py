@@ -33,7 +33,7 @@ from anew.engine.state import (
 from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
-from anew.program.kind import Kind, OutcomeSource
+from anew.program.kind import Kind
 from anew.program.kinds import HELPERS, KINDS
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.problems import KINDS as PROBLEMS
@@ -324,7 +324,7 @@ def tool_table() -> str:
     rows = (
         f"| [`{kind.name}`](tools/{kind.name}.md) | {kind.title.removesuffix('.')}{extra_note(kind)} |"
         for kind in KINDS.values()
-        if kind.outcome_from is OutcomeSource.WORLD
+        if (ROOT / "docs/reference/tools" / f"{kind.name}.md").exists()
     )
     return table("kind | what it does", rows)
 

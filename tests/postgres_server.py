@@ -93,7 +93,7 @@ def terminate_backends(dsn: str, *, everywhere: bool = False) -> int:
     return len(rows)
 
 
-TABLES = "runs labels events blobs snapshots jobs programs versions credentials workers".split()
+TABLES = "runs labels events blobs snapshots jobs programs versions artifacts credentials workers".split()
 
 
 def empty(dsn: str) -> None:

@@ -275,7 +275,27 @@ workflow:
     tool: {kind: effect, result: 5}
 """,
 )
-NEWER = (QUESTION, FORK, RACE, RESTART)
+# Every value is kept once, whenever its worker dies; a large one lies outside the log.
+ARTIFACTS = Scenario(
+    "artifacts",
+    """
+workflow:
+  - step: keep
+    loop: {in: [a, b], iterator: word}
+    tool:
+      - long: {kind: effect, result: "{{ iter.word * 70000 }}"}
+      - own: {kind: artifact, action: put, name: report, value: "{{ long }}"}
+      - all: {kind: artifact, action: put, name: report, scope: program, value: {word: "{{ iter.word }}"}}
+    next: [{step: read}]
+  - step: read
+    tool:
+      - first: {kind: artifact, action: get, name: report, version: 1}
+      - newest: {kind: artifact, action: get, name: report}
+      - all: {kind: artifact, action: get, name: report, scope: program}
+      - told: {kind: noop, result: ["{{ first | length }}", "{{ newest[:1] }}", "{{ all.word }}", "{{ keep.results[1].version }}"]}
+""",
+)
+NEWER = (QUESTION, FORK, RACE, RESTART, ARTIFACTS)
 
 BACKOFF_GRAPH = Scenario(
     "backoff",

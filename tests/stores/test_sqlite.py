@@ -40,7 +40,7 @@ from anew.stores.contract.making import (
     processed,
     ref,
 )
-from anew.stores.sql.migrations import Migration
+from anew.stores.sql.migrations import Migration, OlderSchema
 from anew.stores.sqlite import SqliteDatabase
 from anew.stores.sqlite.commits import FILE_RUNS_MAX, LOG_EVENTS_MAX, LOG_IDS
 from anew.stores.sqlite.connection import APPLICATION_ID, BUSY_MILLISECONDS, transaction
@@ -263,8 +263,11 @@ def test_a_released_migration_never_changes():
 
 
 def of_an_unreleased_version(path: Path, scripts: int) -> Path:
-    """A file with all that is in the newest schema, made by the first of more and smaller steps."""
-    path, newest = made(path), migrations()[-1]
+    """A file with all that is in a schema, made by the first of more and smaller steps."""
+    path = made(path)
+    newest = next(one for one in migrations() if one.replaces)
+    for later in ("TRIGGER artifacts_of_run", "TABLE artifacts"):
+        query(path, f"DROP {later}")
     query(path, "DELETE FROM migrations WHERE number >= ?", newest.number)
     for number, checksum in enumerate(newest.replaces[:scripts], newest.number):
         query(path, "INSERT INTO migrations VALUES (?, 'step', ?, 0)", number, checksum)
@@ -273,10 +276,12 @@ def of_an_unreleased_version(path: Path, scripts: int) -> Path:
 
 def test_a_file_of_the_last_unreleased_version_is_taken_over(tmp_path):
     path = of_an_unreleased_version(tmp_path / "runs.db", 4)
+    with pytest.raises(OlderSchema, match="this one brings it up to date"):
+        SqliteDatabase.open_read_only(path)
+    closed(SqliteDatabase.open(path))
     reader = SqliteDatabase.open_read_only(path)
     assert len(asyncio.run(reader.archive.events(RUN))) == 1
     closed(reader)
-    closed(SqliteDatabase.open(path))
     known = [(one.number, one.name, one.checksum) for one in migrations()]
     assert query(path, "SELECT number, name, checksum FROM migrations") == known
 

@@ -7,8 +7,9 @@ surroundings what goes wrong meanwhile, the engine what follows. Decides nothing
 from __future__ import annotations
 
 from collections import deque
+from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from anew.engine.boundaries import (
     Answered,
@@ -43,6 +44,9 @@ from anew.lab.scripted_waits import misfit, misfit_of_person, outcome_of_others,
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import Program
+
+if TYPE_CHECKING:
+    from anew.lab.played_artifacts import PlayedArtifacts
 
 RUN_ID = "1"
 # Far above what a scenario needs, and about a gigabyte; a run that passes it goes in circles.
@@ -95,6 +99,13 @@ class World:
         self._asleep: set[int] = set()  # the executions that are parked, on no machine
         self._now = self._last_at = script.now
         self._offset = 0
+
+    @cached_property
+    def _kept(self) -> PlayedArtifacts:
+        """What tasks have kept by name; few documents do."""
+        from anew.lab.played_artifacts import PlayedArtifacts  # noqa: PLC0415
+
+        return PlayedArtifacts()
 
     def play(self) -> None:
         """To the end of the run, or of the last one where others take its place."""
@@ -265,7 +276,11 @@ class World:
             return PlayedCall(ask, late, self._now, limit + entry.late, entry.takes)
         if played is not None and kind_named(kind).outcome_from is OutcomeSource.PERSON:
             self._doubt(played, misfit_of_person(entry, ask.inputs, ends))
-        report = Reported(ask.key, self._outcome(kind, entry, ask, ends), ask.started)
+        outcome = self._outcome(kind, entry, ask, ends)
+        if ask.tool.outcome_from is OutcomeSource.STORE and not outcome.is_error:
+            given = self._kept.outcome(ask, self.state.run)
+            outcome = given if played is None else outcome
+        report = Reported(ask.key, outcome, ask.started)
         return PlayedCall(ask, report, self._now, ends + entry.late, entry.takes)
 
     def _kind(self, key: StepRunKey, label: str) -> str:

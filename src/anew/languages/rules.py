@@ -79,6 +79,8 @@ _ERRORS = {
     "tool.kind": "The tool kind is unknown.",
     "tool.input-missing": "A required input of a tool is missing.",
     "tool.input-twice": "An input is given under two names, or two inputs exclude each other.",
+    "artifact.word": "The `action` or `scope` word of an artifact is unknown.",
+    "artifact.put": "An artifact that is put names a version.",
     "script.source": "A `script` is neither a file nor one of a source that can be read.",
     "tool.input-word": "An input is none of the words it can be.",
     "tool.timeout": "A timeout is neither seconds nor a mapping of them.",

@@ -41,6 +41,7 @@ class OutcomeSource(StrEnum):
     CHILD = "child"  # another run
     RESTART = "restart"  # the run that takes the place of this one
     SECRET = "secret"
+    STORE = "store"  # what tasks keep in Anew's own database
     WORKBOOK = "workbook"  # the task of the workbook that the inputs name
 
 
@@ -199,11 +200,11 @@ class Kind(Struct, frozen=True):
     @property
     def keeps_references(self) -> bool:
         """Whether what it is given goes into a log again: references to secrets stay references."""
-        return self.outcome_from is OutcomeSource.CHILD
+        return self.outcome_from in (OutcomeSource.CHILD, OutcomeSource.STORE)
 
     @property
     def may_give_secrets(self) -> bool:
-        return self.outcome_from in (OutcomeSource.SECRET, OutcomeSource.CHILD)
+        return self.outcome_from in _GIVE_SECRETS
 
     def method_of(self, inputs: Mapping[str, object]) -> str | None:
         """The method that a call sends; None for a kind that has none."""
@@ -221,6 +222,7 @@ class Kind(Struct, frozen=True):
         return self.method_of(inputs) in _READING_METHODS
 
 
+_GIVE_SECRETS = (OutcomeSource.SECRET, OutcomeSource.CHILD, OutcomeSource.STORE)
 _CALLED_AGAIN = (OutcomeSource.CLOCK, OutcomeSource.CHILD, OutcomeSource.RESTART)
 
 

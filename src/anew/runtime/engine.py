@@ -21,6 +21,7 @@ from anew.engine.events import Event
 from anew.engine.state import RunState, StepRunKey
 from anew.errors import AnewError
 from anew.runtime.adoption import Adoption
+from anew.runtime.artifact_tool import ArtifactTool
 from anew.runtime.child_runs import ChildRuns
 from anew.runtime.child_tool import ChildTool
 from anew.runtime.coordination import Coordinator
@@ -104,7 +105,9 @@ class Engine:
             on_damaged=self.damages.keep,
         )
         ids, worker = RunIds(clock, process), self.worker
-        self._starter = RunStarter(self.ledger, self.programs, ids, follow=worker.follow)
+        self._starter = RunStarter(
+            self.ledger, self.programs, ids, database.artifacts, follow=worker.follow
+        )
         self._children = ChildRuns(
             database.archive,
             self.ledger,
@@ -153,6 +156,7 @@ class Engine:
         self._toolbox.add("secrets", SecretsTool(self.keychain))
         children = ChildTool(archive, self.ledger, self.programs, start=start, cancel=self.cancel)
         self._toolbox.add("playbook", children)
+        self._toolbox.add("artifact", ArtifactTool(self.database.artifacts, self.ledger))
         restarts = RestartTool(archive, self.ledger, self.programs, start=start, adopt=self.adopt)
         self._toolbox.add("restart", restarts)
 

@@ -13,6 +13,7 @@ Two rules carry everything else:
 
 from anew.engine.statuses import WaitReason
 from anew.errors import KeyTaken, StaleLease, StaleVersion, StoreError, StoreGone
+from anew.store.artifacts import Artifacts, NewArtifact, StoredArtifact
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import (
     Blob,
@@ -75,6 +76,7 @@ __all__ = [
     "PROGRAMS_OF_FAILURE_MAX",
     "WORKERS_KEPT_SECONDS_MAX",
     "Archive",
+    "Artifacts",
     "Blob",
     "Catalog",
     "Commit",
@@ -89,6 +91,7 @@ __all__ = [
     "KeyTaken",
     "Lease",
     "LeaseResult",
+    "NewArtifact",
     "NewJob",
     "NewRun",
     "Notice",
@@ -115,6 +118,7 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreGone",
+    "StoredArtifact",
     "StoredEvent",
     "StoredProgram",
     "StoredRun",

@@ -11,6 +11,7 @@ from anew.clock import Clock
 from anew.engine.events import Event
 from anew.engine.statuses import DetailedStatus
 from anew.errors import StoreGone
+from anew.store.artifacts import Artifacts
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, StoredRun
 from anew.store.jobs import JobRef, JobRow, Lease, LeaseResult, PoolLoad, Presence, RunId
@@ -251,6 +252,9 @@ class Database(Protocol):
 
     @property
     def catalog(self) -> Catalog: ...
+
+    @property
+    def artifacts(self) -> Artifacts: ...
 
     @property
     def vault(self) -> Vault: ...

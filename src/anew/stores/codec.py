@@ -48,6 +48,8 @@ BLOB_BYTES_MIN = 1024
 # Raise it when the fold makes another state of the same events. A changed field shows by itself.
 FOLD_VERSION = 3
 
+# Fields whose parts are kept apart: what a task gave, another may be given, or may keep.
+_TAKEN_APART = ("outcome", "patches", "inputs")
 _PLACE = frozenset(Fact.__struct_fields__)
 _STATE_TYPES: tuple[type[Struct], ...] = (
     *(RunState, Token, StepRun, LoopVisit, StepResult, StepRunKey),
@@ -190,7 +192,7 @@ def _shallow(event: Event) -> Object:
     for name, value in fields.items():
         if isinstance(value, Outcome):
             fields[name] = msgspec.structs.asdict(value)
-        elif name == "patches":
+        elif name in _TAKEN_APART and isinstance(value, dict):
             fields[name] = dict(value)
     return fields
 
@@ -198,11 +200,22 @@ def _shallow(event: Event) -> Object:
 def _largest_first(fields: Object) -> list[tuple[Path, bytes]]:
     found: list[tuple[Path, bytes]] = []
     for name, value in fields.items():
-        if name in ("outcome", "patches"):
-            found += [((name, inner), _encode(part)) for inner, part in value.items()]
+        if name in _TAKEN_APART and isinstance(value, dict):
+            found += _parts(name, value)
         elif name not in _PLACE:
             found.append(((name,), _encode(value)))
     return sorted(found, key=lambda candidate: len(candidate[1]), reverse=True)
+
+
+def _parts(name: str, value: Object) -> list[tuple[Path, bytes]]:
+    """The parts of a mapping; inputs are one where no part is most of them."""
+    parts: list[tuple[Path, bytes]] = [
+        ((name, inner), _encode(part)) for inner, part in value.items()
+    ]
+    sizes = [len(text) for _, text in parts]
+    if name == "inputs" and 2 * max(sizes, default=0) < sum(sizes):
+        return [((name,), _encode(value))]
+    return parts
 
 
 def _reference(blob: Blob) -> Object:

@@ -41,6 +41,7 @@ from anew.store import (
 )
 from anew.stores.codec import checksums_in
 from anew.stores.matching import fits, says_most
+from anew.stores.memory_artifacts import MemoryArtifacts
 from anew.stores.memory_catalog import MemoryCatalog, MemoryVault
 from anew.stores.memory_roster import MemoryRoster
 from anew.stores.memory_statistics import MemoryStatistics
@@ -231,8 +232,9 @@ class MemoryStore:
 class MemoryArchive:
     """The readers' side."""
 
-    def __init__(self, runs: _Runs) -> None:
+    def __init__(self, runs: _Runs, artifacts: MemoryArtifacts) -> None:
         self._runs = runs
+        self._artifacts = artifacts
 
     async def run(self, run: RunId) -> RunRow | None:
         found = self._runs.get(run)
@@ -277,11 +279,14 @@ class MemoryArchive:
         ]
         going = nsmallest(limit, old)
         for _, run in going:
-            del self._runs[run]
+            await self.remove(run)
         return len(going)
 
     async def remove(self, run: RunId) -> bool:
-        return self._runs.pop(run, None) is not None
+        is_there = self._runs.pop(run, None) is not None
+        if is_there:
+            self._artifacts.forget(run)
+        return is_there
 
     def _is_parent_open(self, row: RunRow) -> bool:
         parent = self._runs.get(row.parent.run) if row.parent is not None else None
@@ -298,7 +303,8 @@ class MemoryDatabase:
         self.clock = WallClock()
         self.notices = LocalNotices()
         self.store = MemoryStore(runs, self.notices)
-        self.archive = MemoryArchive(runs)
+        self.artifacts = MemoryArtifacts(runs.__contains__)
+        self.archive = MemoryArchive(runs, self.artifacts)
         self.catalog = MemoryCatalog()
         self.statistics = MemoryStatistics(self.archive.choose, self.catalog.registered)
         self.vault = MemoryVault()

@@ -59,6 +59,10 @@ def _check_by_source(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) ->
             from anew.languages.playbook.asking import check_question  # noqa: PLC0415
 
             check_question(c, inputs)
+        case OutcomeSource.STORE:
+            from anew.languages.playbook.keeping import check_artifact  # noqa: PLC0415
+
+            check_artifact(c, inputs)
         case _:
             pass
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from anew.stores.contract import (
+    artifacts,
     blobs,
     catalog,
     commits,
@@ -45,7 +46,7 @@ CASES: tuple[Case, ...] = tuple(
     case
     for module in (
         *(commits, packed, repeating, delivery, parking, blobs),
-        *(listing, pruning, catalog, concurrency, roster),
+        *(listing, pruning, catalog, artifacts, concurrency, roster),
         *(searching, standing, retries),
     )
     for case in _cases(module)

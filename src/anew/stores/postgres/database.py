@@ -60,6 +60,7 @@ from anew.stores.postgres.session import PostgresSession
 from anew.stores.postgres.settings import PostgresSettings, settings_in
 from anew.stores.postgres.statistics import failures
 from anew.stores.postgres.writer import PostgresWriter, WriteCall
+from anew.stores.sql.artifacts import SqlArtifacts
 from anew.stores.sql.catalog import SqlCatalog, SqlVault
 from anew.stores.sql.roster import SqlRoster
 from anew.stores.sql.rows import list_jobs, run_of_key
@@ -255,6 +256,7 @@ class PostgresDatabase:
         self.archive = PostgresArchive(links, session)
         self.statistics = SqlStatistics(session, failures)
         self.catalog = SqlCatalog(session)
+        self.artifacts = SqlArtifacts(session)
         self.vault = SqlVault(session)
         self.roster = SqlRoster(session, pool_loads)
 

@@ -16,7 +16,7 @@ from anew.stores.sql.migrations import (
     Migration,
     migrations,
     steps_applied,
-    was_unreleased,
+    unreleased_step,
 )
 
 # To wait for another process that does it, and for an index over all there is.
@@ -101,8 +101,9 @@ async def _apply_next(
     if number == 0:
         await connection.execute("CREATE SCHEMA IF NOT EXISTS anew")
         await connection.execute(_RECORD)
-    if was_unreleased(rows, known):
-        number -= 1
+    unreleased = unreleased_step(rows, known)
+    if unreleased is not None:
+        number = unreleased
         await connection.execute("DELETE FROM anew.migrations WHERE number > %s", (number,))
     elif number < len(known):
         # The script has no parameters: several statements at once, and % is just a character.

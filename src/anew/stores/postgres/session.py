@@ -29,6 +29,7 @@ POSTGRES = SqlDialect(
     since="created_at >= ?",
     index="",
     lock_versions="LOCK TABLE anew.versions IN SHARE ROW EXCLUSIVE MODE",
+    lock_name="SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
     skip_locked="FOR UPDATE SKIP LOCKED",
 )
 

@@ -41,6 +41,7 @@ from anew.stores.following_clock import FollowingClock
 from anew.stores.heartbeats import extend_seconds
 from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
+from anew.stores.remote.artifacts import RemoteArtifacts
 from anew.stores.remote.connection import PATIENCE_SECONDS, ServerConnection
 from anew.stores.remote.notices import RemoteNotices
 from anew.stores.remote.request_batching import RequestBatcher
@@ -289,6 +290,7 @@ class RemoteDatabase:
         self.archive = RemoteArchive(connection)
         self.statistics = RemoteStatistics(connection)
         self.catalog = RemoteCatalog(connection)
+        self.artifacts = RemoteArtifacts(connection)
         self.vault = RemoteVault(connection)
         self.roster = RemoteRoster(connection)
 

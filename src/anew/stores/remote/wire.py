@@ -18,6 +18,7 @@ from anew.store import (
     JobRef,
     KeyTaken,
     Lease,
+    NewArtifact,
     Notice,
     PackedCommit,
     PackedEvents,
@@ -182,6 +183,12 @@ class ProgramRequest(Struct, frozen=True):
     version: int | None = None
 
 
+class StoredArtifactRequest(Struct, frozen=True):
+    owner: str
+    name: str
+    version: int | None = None
+
+
 class NoticesRequest(Struct, frozen=True):
     """`after` is a cursor; those from before are not told.
 
@@ -239,6 +246,8 @@ OPERATIONS: dict[str, Any] = {
     "catalog.find": ProgramRequest,
     "catalog.at_path": TextRequest,
     "catalog.programs": EmptyRequest,
+    "artifacts.put": NewArtifact,
+    "artifacts.get": StoredArtifactRequest,
     "vault.seal": SealedCredential,
     "vault.sealed": TextRequest,
     "vault.names": EmptyRequest,
@@ -249,6 +258,9 @@ OPERATIONS: dict[str, Any] = {
     "roster.loads": LoadsRequest,
     "roster.asking": LimitRequest,
 }
+
+# Those that bring the values of tasks.
+_WITH_VALUES = ("store.commit", "artifacts.put")
 
 # What those that take a list answer with.
 COMMIT_ANSWERS = Annotated[list[ErrorReply | None], Meta(min_length=1)]
@@ -271,7 +283,7 @@ _KINDS: dict[str, type[AnewError]] = {
 
 def bytes_max(operation: str) -> int:
     """How much a request may hold."""
-    return COMMIT_BYTES_MAX if operation == "store.commit" else REQUEST_BYTES_MAX
+    return COMMIT_BYTES_MAX if operation in _WITH_VALUES else REQUEST_BYTES_MAX
 
 
 def check_numbers(asked: Any) -> None:

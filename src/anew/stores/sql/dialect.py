@@ -25,7 +25,8 @@ class SqlDialect(Struct, frozen=True):
     """Pieces of SQL, and how texts are kept that a column cannot hold as they are.
 
     `free` is a job that nobody has leased, and `of_any` stands before the key of one that may be.
-    `contains` and `labels_contain` take a pattern. `since` takes a moment.
+    `contains` and `labels_contain` take a pattern. `since` takes a moment, and `lock_name` a text
+    that others wait with who name the same.
     """
 
     translate: Callable[[str], str]
@@ -38,6 +39,7 @@ class SqlDialect(Struct, frozen=True):
     since: str
     index: str
     lock_versions: str
+    lock_name: str
     skip_locked: str
 
 

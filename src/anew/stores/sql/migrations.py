@@ -59,8 +59,9 @@ def steps_applied(place: str, rows: Sequence[Sequence[Any]], known: Sequence[Mig
 
     `rows` are what it has recorded, `place` is how it is called.
     """
-    if was_unreleased(rows, known):
-        return len(known)
+    unreleased = unreleased_step(rows, known)
+    if unreleased is not None:
+        return unreleased + 1
     for migration, (number, name, checksum) in zip(known, rows, strict=False):
         if (number, checksum) != (migration.number, migration.checksum):
             raise StoreError(
@@ -76,9 +77,11 @@ def steps_applied(place: str, rows: Sequence[Sequence[Any]], known: Sequence[Mig
     return len(rows)
 
 
-def was_unreleased(rows: Sequence[Sequence[Any]], known: Sequence[Migration]) -> bool:
-    """Whether it has all scripts that the newest step replaces: the same schema, in more steps."""
-    if not known or not known[-1].replaces:
-        return False
-    replaced = [*(one.checksum for one in known[:-1]), *known[-1].replaces]
-    return [checksum for _, _, checksum in rows] == replaced
+def unreleased_step(rows: Sequence[Sequence[Any]], known: Sequence[Migration]) -> int | None:
+    """The step whose schema it has in more steps: all scripts that this one replaces."""
+    applied = [checksum for _, _, checksum in rows]
+    for number, step in enumerate(known):
+        before = [one.checksum for one in known[:number]]
+        if step.replaces and applied == [*before, *step.replaces]:
+            return number
+    return None

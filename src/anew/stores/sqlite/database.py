@@ -30,6 +30,7 @@ from anew.store import (
 )
 from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import pack
+from anew.stores.sql.artifacts import SqlArtifacts
 from anew.stores.sql.catalog import SqlCatalog, SqlVault
 from anew.stores.sql.roster import SqlRoster
 from anew.stores.sql.rows import list_jobs, run_of_key
@@ -170,6 +171,7 @@ class SqliteDatabase:
         session = SqliteSession(writer, reader)
         self.statistics = SqlStatistics(session, failures)
         self.catalog = SqlCatalog(session)
+        self.artifacts = SqlArtifacts(session)
         self.vault = SqlVault(session)
         self.roster = SqlRoster(session, pool_loads)
         self._writer = writer

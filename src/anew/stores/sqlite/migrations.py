@@ -17,7 +17,7 @@ from anew.stores.sql.migrations import (
     OlderSchema,
     migrations,
     steps_applied,
-    was_unreleased,
+    unreleased_step,
 )
 from anew.stores.sqlite.connection import APPLICATION_ID, telling, transaction
 from anew.stores.sqlite.session import SQLITE
@@ -80,9 +80,11 @@ def _applied(path: str, rows: Sequence[Any], known: Sequence[Migration]) -> int:
 def _apply_missing(connection: apsw.Connection, path: str, known: Sequence[Migration]) -> None:
     rows = _recorded(connection)
     missing = known[_applied(path, rows, known) :]
-    if was_unreleased(rows, known):
-        connection.execute("DELETE FROM migrations WHERE number >= ?", (known[-1].number,))
-        _record(connection, known[-1])
+    unreleased = unreleased_step(rows, known)
+    if unreleased is not None:
+        step = known[unreleased]
+        connection.execute("DELETE FROM migrations WHERE number >= ?", (step.number,))
+        _record(connection, step)
     for migration in missing:
         connection.execute(migration.sql)
         _record(connection, migration)

@@ -30,6 +30,7 @@ SQLITE = SqlDialect(
     since="run IN (SELECT run FROM anew.runs WHERE created_at >= ?)",
     index="INDEXED BY {}",
     lock_versions="",
+    lock_name="",
     skip_locked="",
 )
 

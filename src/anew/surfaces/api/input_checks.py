@@ -10,10 +10,11 @@ from collections.abc import Sized
 
 from msgspec.structs import replace
 
+from anew.engine.artifacts import ARTIFACT_NAME_CHARACTERS_MAX
 from anew.engine.moments import LAST_MOMENT
 from anew.errors import ConfigError
 from anew.runtime.heartbeat import HOST_CHARACTERS_MAX, JOBS_TOLD_MAX, POOLS_TOLD_MAX
-from anew.store import Presence, RunFilter, SealedCredential, StoredProgram
+from anew.store import NewArtifact, Presence, RunFilter, SealedCredential, StoredProgram
 from anew.stores.packing import SEARCHED_MESSAGE_CHARACTERS_MAX
 from anew.surfaces.api.shapes import LABELS_MAX, NAME_CHARACTERS_MAX
 
@@ -47,6 +48,15 @@ def check_credential(credential: SealedCredential) -> None:
     _check_text(f"the name of {what}", credential.name, NAME_CHARACTERS_MAX)
     check_moment(what, credential.created_at)
     _check_text(f"the type of {what}", credential.kind, NAME_CHARACTERS_MAX)
+
+
+def check_artifact(artifact: NewArtifact) -> None:
+    what = f"artifact {artifact.name[:80]!r}"
+    _check_text(f"the name of {what}", artifact.name, ARTIFACT_NAME_CHARACTERS_MAX)
+    for text in (artifact.owner, artifact.key, artifact.checksum):
+        _check_text(f"a text of {what}", text, FILE_CHARACTERS_MAX)
+    if artifact.run < 1 or artifact.attempt < 1 or (artifact.version or 1) < 1:
+        raise ConfigError(f"the run, the attempt or the version of {what} is below 1.")
 
 
 def checked_presence(presence: Presence, now: int) -> Presence:

@@ -23,6 +23,7 @@ from anew.runtime.lease_dispatcher import LeaseDispatcher
 from anew.store import (
     Database,
     LeaseResult,
+    NewArtifact,
     PackedCommit,
     Presence,
     RunFilter,
@@ -35,7 +36,12 @@ from anew.stores.notices import notice_filter
 from anew.stores.packing import cut
 from anew.stores.remote import wire
 from anew.surfaces.api.commit_checks import check_commit, checked_program, is_checked_at_once
-from anew.surfaces.api.input_checks import check_credential, check_filter, checked_presence
+from anew.surfaces.api.input_checks import (
+    check_artifact,
+    check_credential,
+    check_filter,
+    checked_presence,
+)
 
 # Answers of commands, in case one did not arrive and the same is asked again.
 COMMANDS_KEPT_MAX = 1_000
@@ -190,6 +196,11 @@ async def _register(control: Control, asked: StoredProgram, _: RemoteCaller) -> 
     return await control.database.catalog.register(program)
 
 
+async def _put_artifact(control: Control, asked: NewArtifact, _: RemoteCaller) -> int:
+    check_artifact(asked)
+    return await control.database.artifacts.put(asked)
+
+
 async def _seal(control: Control, asked: SealedCredential, _: RemoteCaller) -> None:
     check_credential(asked)
     await control.database.vault.seal(asked)
@@ -240,6 +251,10 @@ OPERATIONS: dict[str, Operation] = {
     "catalog.find": lambda to, asked, _: to.database.catalog.find(asked.name, asked.version),
     "catalog.at_path": lambda to, asked, _: to.database.catalog.at_path(asked.text),
     "catalog.programs": lambda to, _, __: to.database.catalog.programs(),
+    "artifacts.put": _put_artifact,
+    "artifacts.get": lambda to, asked, _: to.database.artifacts.get(
+        asked.owner, asked.name, asked.version
+    ),
     "vault.seal": _seal,
     "vault.sealed": lambda to, asked, _: to.database.vault.sealed(asked.text),
     "vault.names": lambda to, _, __: to.database.vault.names(),
