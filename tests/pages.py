@@ -30,6 +30,8 @@ from anew.engine.state import (
     RunStatus,
     StepRunStatus,
 )
+from anew.lab.faults.audit import MEANINGS
+from anew.lab.faults.campaign import NO_BUG
 from anew.languages.dot.dot_rules import LINT_RULES, PARSE_RULES
 from anew.languages.rules import RULES
 from anew.program.findings import Severity
@@ -329,6 +331,14 @@ def tool_table() -> str:
     return table("kind | what it does", rows)
 
 
+def invariant_table() -> str:
+    """What the auditor of faults checks, and that the engine refuses nothing of its own."""
+    meanings = {**MEANINGS, NO_BUG: "the engine does nothing that its own tables forbid"}
+    return table(
+        "invariant | meaning", (f"| `{name}` | {text} |" for name, text in meanings.items())
+    )
+
+
 def extra_note(kind: Kind) -> str:
     return f"; needs the extra `anew[{kind.extra.name}]`" if kind.extra is not None else ""
 
@@ -376,6 +386,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "run states": run_states,
     "step-run states": step_run_states,
     "tools": tool_table,
+    "invariants": invariant_table,
     "kinds": kind_table,
     "helpers": helper_table,
     "rules of YAML": lambda: rule_table(lambda rule, _: rule.startswith("yaml.")),

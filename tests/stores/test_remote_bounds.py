@@ -35,6 +35,8 @@ BAD = [
     ("archive.events", {"run": 1, "after": 0, "limit": -1}),
     ("archive.events", {"run": 1, "after": 0, "limit": 2**62}),
     ("archive.runs", {"limit": -1}),
+    # A filter of a newer client: who left it out would find more runs than were asked for.
+    ("archive.runs", {"newer": True}),
     ("archive.runs", {"limit": 2**62}),
     ("archive.runs", {"before": HUGE}),
     ("archive.runs", {"since": HUGE}),

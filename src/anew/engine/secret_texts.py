@@ -19,7 +19,7 @@ from anew.weight import RESERVED_KEY
 T = TypeVar("T")
 S = TypeVar("S", str, bytes)
 
-# What stands for a secret wherever one was taken out; the only place that says so.
+# What stands for a secret wherever one was taken out. The page has it too, and a test compares.
 MASK_BEGIN = "[redacted"
 MASK = f"{MASK_BEGIN}]"
 PLAIN = "plain"

@@ -51,7 +51,7 @@ class RunRow(Struct, frozen=True):
         return state_of(self.status, error_kind=self.error_kind, rank=rank)
 
 
-class RunFilter(Struct, frozen=True):
+class RunFilter(Struct, frozen=True, forbid_unknown_fields=True):
     """Which runs to list, newest first. `before` is a cursor: older than this run.
 
     They began at `since` or later, and before `until`. `attempt_min`: a job of it is at this

@@ -15,13 +15,11 @@ from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.program.retry import Delay, Jitter, JitterKind
 from anew.values import parse_seconds
 
+# Each by its own word, but one that is written as a number.
 JITTER_WORDS = {
     "true": JitterKind.PLUS_MINUS_HALF,
     "false": JitterKind.NONE,
-    "none": JitterKind.NONE,
-    "full": JitterKind.FULL,
-    "equal": JitterKind.EQUAL,
-    "decorrelated": JitterKind.DECORRELATED,
+    **{kind.value: kind for kind in JitterKind if kind is not JitterKind.ADDED},
 }
 _WHOLE = re.compile(r"[-+]?\d{1,9}", re.ASCII)
 _Default = TypeVar("_Default")
