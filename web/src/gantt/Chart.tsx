@@ -157,7 +157,7 @@ export function Chart(props: ChartProps): ReactNode {
         />
       )}
       <p id={hint} className="gantt-hint small soft">
-        Drag over a stretch to look closer; Ctrl and the wheel zoom.
+        Drag over a time range to zoom in, or hold Ctrl and turn the wheel.
       </p>
     </div>
   );

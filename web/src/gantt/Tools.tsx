@@ -1,4 +1,4 @@
-// Buttons to look closer at a stretch of time, to move along it, and to read it as a table.
+// Buttons to zoom into a range of time, to move along it, and to read it as a table.
 
 import type { ReactNode } from "react";
 

@@ -28,7 +28,7 @@ export function PickedAnswer({ answer, text, onAnswer, onLeave }: PickedProps): 
           Answer “{text}”{as(answer.by)}
         </button>
         <button type="button" onClick={onLeave} aria-keyshortcuts="Escape" title="Key Escape">
-          Leave it
+          Cancel
         </button>
         <Warning />
       </div>

@@ -91,7 +91,7 @@ function KeysHint(): ReactNode {
   return (
     <p className="people-keys soft small">
       Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, the letter of a choice picks it,{" "}
-      <kbd>Enter</kbd> answers, <kbd>Esc</kbd> leaves it, <kbd>/</kbd> searches.
+      <kbd>Enter</kbd> answers, <kbd>Esc</kbd> cancels, <kbd>/</kbd> searches.
     </p>
   );
 }

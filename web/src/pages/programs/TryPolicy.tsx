@@ -79,7 +79,7 @@ export function TryPolicy({ document, file, dialect, files, runs }: TryPolicyPro
           </button>
           {isChanged && (
             <button type="button" className="plain" onClick={() => setText(document)}>
-              Take the changes back
+              Discard the changes
             </button>
           )}
         </div>

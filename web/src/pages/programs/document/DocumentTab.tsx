@@ -80,7 +80,7 @@ function FindingsNotice({
 }): ReactNode {
   if (!isKnown) return null;
   const count = findings.length;
-  if (count === 0) return <span className="small soft">Nothing is wrong with it.</span>;
+  if (count === 0) return <span className="small soft">No problems found.</span>;
   return (
     <span className="small soft">
       {count === 1 ? "One thing is" : `${count} things are`} said of it, in place.

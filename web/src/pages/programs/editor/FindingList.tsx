@@ -56,6 +56,6 @@ function summary(findings: readonly DocumentFinding[]): string {
     [count("warning"), "warning"] as const,
     [count("info"), "note"] as const,
   ].filter(([many]) => many > 0);
-  if (counts.length === 0) return "Nothing is wrong with it.";
+  if (counts.length === 0) return "No problems found.";
   return counts.map(([many, word]) => counted(many, word)).join(", ");
 }

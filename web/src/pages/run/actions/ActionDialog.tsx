@@ -54,7 +54,7 @@ export function ActionDialog<Answer>(props: ActionDialogProps<Answer>): ReactNod
             {action.isPending ? "On its way …" : props.confirm}
           </button>
           <button type="button" onClick={onClose}>
-            Leave it
+            Close
           </button>
         </div>
       </form>
