@@ -7,8 +7,8 @@ from typing import Any
 
 from anew.engine.state import StepRunKey
 from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
-from anew.stores.columns import columns_in
 from anew.stores.sql.dialect import NO_ITERATION, SqlDialect, Steps, maybe
+from anew.stores.sql.run_columns import read_run_columns
 
 RUN_COLUMNS = """
     run, program, digest, status, version, created_at, updated_at, ended_at, error, key, labels,
@@ -27,7 +27,7 @@ def run_from_columns(
     """`job` has the columns of the open job that says most."""
     run, program, digest, status, version, created_at, updated_at, ended_at = columns[:8]
     error, key, labels, *parent, depth, error_kind, fingerprint = columns[8:]
-    read = columns_in(status, error, labels)
+    read = read_run_columns(status, error, labels)
     return RunRow(
         run=run,
         program=dialect.from_text(program),

@@ -17,7 +17,7 @@ _texts_in = msgspec.json.Decoder(dict[str, str]).decode
 _UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 
-class Columns(Struct, frozen=True):
+class RunColumns(Struct, frozen=True):
     """Where nobody knows a status it is `failed`: nothing can go on with such a run."""
 
     status: RunStatus
@@ -26,7 +26,7 @@ class Columns(Struct, frozen=True):
     damage: str | None
 
 
-def columns_in(status: str, error: str | None, labels: str | None) -> Columns:
+def read_run_columns(status: str, error: str | None, labels: str | None) -> RunColumns:
     """What they say, and the first that says nothing."""
     damages: list[str] = []
     if status not in _STATUSES:
@@ -41,4 +41,4 @@ def columns_in(status: str, error: str | None, labels: str | None) -> Columns:
         names = _texts_in(labels) if labels is not None else None
     except _UNREADABLE:
         damages.append("its labels cannot be read")
-    return Columns(RunStatus(status), told, names or {}, next(iter(damages), None))
+    return RunColumns(RunStatus(status), told, names or {}, next(iter(damages), None))
