@@ -318,6 +318,40 @@ def test_result_and_response_are_the_lowest_names_where_a_visit_ends():
     assert (report["visits"], report["ctx"]) == (["a", "b"], {"r": 3, "e": None})
 
 
+# --- older state ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("root", ["ctx", "vars"])
+def test_a_document_says_what_ctx_starts_with(root):
+    text = flow(
+        f'  tool: {NOOP}\n  vars: {{y: "{{{{ vars.x + 1 }}}}"}}\n'
+        '  next: [{step: b, when: "vars.y == 4 and x == 3"}]',
+        '{step: b, set_ctx: {z: "{{ vars.y }}"}}',
+        workload="{n: 3}",
+    )
+    report = play(f'{root}: {{x: "{{{{ workload.n }}}}", id: "{{{{ run_id }}}}"}}\n{text}')
+    run = rows(report, "run.requested")[0]["data"]["run"]
+    assert rows(report, "run.started")[0]["data"]["ctx"] == {"x": 3, "id": run}
+    assert report["ctx"] == {"x": 3, "id": run, "y": 4, "z": 4}
+
+
+def test_a_run_fails_whose_ctx_cannot_be_rendered():
+    report = play('ctx: {x: "{{ 1 / 0 }}"}\n' + flow(f"  tool: {NOOP}"))
+    assert (report["status"], report["error"]["kind"]) == ("failed", "expression")
+    assert report["visits"] == []
+
+
+def test_ctx_may_start_as_the_input_and_more():
+    text = "executor: {spec: {ctx: workload}}\nctx: {b: 2, c: 3}\n"
+    assert play(text + flow("", workload="{a: 1, b: 1}"))["ctx"] == {"a": 1, "b": 2, "c": 3}
+
+
+def test_elsewhere_vars_is_a_name_like_any_other():
+    text = flow('  set: {x: "{{ vars.x }}", y: 1}', workload="{vars: {x: 1}}")
+    assert play(text)["ctx"] == {"x": 1, "y": 1}
+    assert play(flow('  set: {x: "{{ vars.y }}", y: 1}'))["ctx"] == {"x": None, "y": 1}
+
+
 # --- the log -------------------------------------------------------------------------------------
 
 

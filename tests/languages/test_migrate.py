@@ -289,8 +289,8 @@ def test_a_looser_spelling_of_a_step_becomes_the_canonical_one(before: str, afte
         (
             "vars:  # old\n  d: {b: 2, c: {e: 1}}\n  x: 1  # one\n"
             "workload:\n  d: {a: 1, c: {f: 2}}\n",
-            "workload:  # old\n  d:\n    a: 1\n    c:\n      f: 2\n      e: 1\n    b: 2\n"
-            "  x: 1  # one\n",
+            "ctx:  # old\n  d: {b: 2, c: {e: 1}}\n  x: 1  # one\n"
+            "workload:\n  d: {a: 1, c: {f: 2}}\n",
         ),
     ],
 )
@@ -483,11 +483,25 @@ def test_a_workbook_that_cannot_be_said_otherwise_is_left_as_it_is() -> None:
     assert migrated.text.startswith("workbook:\n- w: {kind: noop, set: {ctx.a.b: 1}}\n")
 
 
-def test_vars_that_would_be_rendered_below_workload_are_left_as_they_are() -> None:
-    text = 'vars: {id: "{{ run_id }}"}\nworkflow:\n- step: a\n  tool: {kind: noop}\n'
+def test_expressions_read_ctx_for_the_vars_of_older_documents() -> None:
+    text = (
+        'vars: {id: "{{ run_id }}"}\nworkflow:\n- step: a\n  tool:\n    kind: python\n'
+        "    code: 'vars.x'\n    args: {id: '{{ vars.id }} {{ x.vars }}'}\n"
+        "  next: {arcs: [{step: a, when: vars.more}]}\n"
+    )
+    after = (
+        'ctx: {id: "{{ run_id }}"}\nworkflow:\n- step: a\n  tool:\n    kind: python\n'
+        "    code: 'vars.x'\n    args:\n      id: \"{{ ctx.id }} {{ x.vars }}\"\n"
+    )
     migrated = migrate(text, "f.yaml")
-    assert [found.rule for found in migrated.findings] == ["migrate.kept"]
-    assert migrated.text == text
+    assert migrated.findings == []
+    assert str(migrated.text).startswith(after)
+    assert "when: ctx.more" in str(migrated.text)
+
+
+def test_a_name_of_the_authors_own_is_not_taken_for_older_state() -> None:
+    text = "workload: {vars: {x: 1}}\nvars: {y: 2}\nworkflow:\n- {step: a, when: vars.x}\n"
+    assert "when: vars.x" in str(migrate(text, "f.yaml").text)
 
 
 def test_a_timeout_under_its_other_name_moves_to_spec() -> None:

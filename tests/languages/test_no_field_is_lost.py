@@ -75,6 +75,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "program.return_step": "a graph cannot say it",
         "program.workbook": "a graph has none",
         "program.keychain": "a graph has none",
+        "program.ctx": "a graph's ctx starts as its input",
         "step.loop": _NO_LOOP,
         "step.admit": "a graph has no admission rules",
         "step.failure": "a graph cannot say it",

@@ -32,7 +32,8 @@ from anew.engine.outcome import error_of
 from anew.engine.pipeline import Ended, Invoke, NextAction, Pipeline, Wait
 from anew.engine.questions import chosen
 from anew.engine.record import Moment, Recorder
-from anew.engine.scope import job_of
+from anew.engine.render import Rejected, value_of
+from anew.engine.scope import RunScope, job_of
 from anew.engine.settling import settle
 from anew.engine.state import (
     LoopVisit,
@@ -46,7 +47,7 @@ from anew.engine.state import (
 from anew.engine.visits import end_loop, end_step_run, fail_visit
 from anew.engine.waits import moment_wait
 from anew.expressions import ExpressionError, MappingScope
-from anew.program.program import Program
+from anew.program.program import Dialect, Program
 from anew.values import Object, merge_deep, put_in
 
 _WAITS = (
@@ -195,8 +196,16 @@ def _begin_run(recorder: Recorder, request: Requested) -> None:
             generation=request.generation,
         )
     )
-    entry = request.entry or program.entry
-    recorder.emit(e.RunStarted(entry=entry, workload_is_ctx=program.workload_is_ctx))
+    started = e.RunStarted(
+        entry=request.entry or program.entry, workload_is_ctx=program.workload_is_ctx
+    )
+    if program.ctx is not None:
+        try:
+            started.ctx = value_of(program.ctx, RunScope(recorder, Dialect.POLICY), "ctx")
+        except Rejected as rejected:
+            started.error = rejected.error
+        started.draws = recorder.taken_draws()
+    recorder.emit(started)
 
 
 def workload_defaults(program: Program, run: str) -> Object:

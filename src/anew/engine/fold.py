@@ -168,6 +168,10 @@ def _run_started(state: RunState, event: e.RunStarted) -> None:
     state.began_at = event.at
     if event.workload_is_ctx:
         state.ctx = state.workload
+    if event.ctx:
+        state.ctx = {**state.ctx, **event.ctx}
+    if event.error is not None:
+        fail_run(state, event.error, is_stopping=True)
     add_token(state, event.entry, {}, event.seq)
 
 

@@ -29,7 +29,7 @@ _TASK = ("task", "attempt")
 _RESOLVED = ("directive", "to", "verdict", "error.kind", "patches", "delay_seconds", "draws")
 # What of each event is a decision. An error is compared by its kind: messages name run ids.
 _FIELDS: dict[type[e.Fact], tuple[str, ...]] = {
-    e.RunStarted: ("entry",),
+    e.RunStarted: ("entry", "ctx", "error.kind", "draws"),
     e.RunDone: (),
     e.RunFailed: ("error.kind", "unsatisfied"),
     e.RunCancelled: (),
@@ -70,7 +70,7 @@ _FIELDS: dict[type[e.Fact], tuple[str, ...]] = {
     e.SignalTimedOut: ("signal",),
 }
 # These hold what the author's data amounts to; the rest are words and numbers of the engine.
-_VALUES = frozenset({"patches", "args", "tokens.args", "items", "written"})
+_VALUES = frozenset({"patches", "ctx", "args", "tokens.args", "items", "written"})
 
 Alike: TypeAlias = Callable[[Value, Value], bool]
 

@@ -221,6 +221,7 @@ class Program(Struct, frozen=True, dict=True):
     """`steps` keeps file order. `digest` pins a run to exactly this document.
 
     `fallback` takes failures that nothing else does. `workload_is_ctx`: ctx starts as the workload.
+    `ctx` is what it starts with beside that, rendered when a run starts.
     `path` is what a catalog of NoETL knows a playbook by.
     """
 
@@ -237,6 +238,7 @@ class Program(Struct, frozen=True, dict=True):
     return_step: str | None = None
     fallback: str | None = None
     workload_is_ctx: bool = False
+    ctx: Template | None = None
     workbook: Mapping[str, Task] = field(default_factory=dict)
     keychain: tuple[Object, ...] = ()
     fallback_span: Span = NOWHERE

@@ -99,7 +99,9 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return "branches joined", tokens if event.fork is None else joined_text(event, after)
         case e.RunPaused() | e.RunCancelled():
             return event.name.removeprefix("run."), event.reason or ""
-        case e.RunStarted() | e.RunDone() | e.RunResumed():
+        case e.RunStarted():
+            return "started", _start(event)
+        case e.RunDone() | e.RunResumed():
             return event.name.removeprefix("run."), ""
         case e.HumanWaiting():
             return "waits for a person", question_text(event)
@@ -132,6 +134,11 @@ def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tup
             return f"task {event.task} retry", _retry(event)
         case _:
             assert_never(event)
+
+
+def _start(event: e.RunStarted) -> str:
+    why = error_text(event.error) if event.error is not None else ""
+    return joined(why, ", ".join(writes_of({"ctx": event.ctx})))
 
 
 def _exhausted(event: e.TaskRetryExhausted) -> str:

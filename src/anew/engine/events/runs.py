@@ -30,12 +30,16 @@ class RunRequested(Fact):
 class RunStarted(Fact):
     """The run left the queue; its entry step gets the first token.
 
-    `workload_is_ctx`: ctx starts as the workload, not empty.
+    `workload_is_ctx`: ctx starts as the workload, not empty. `ctx` is what the document says that
+    it starts with. With an `error` that could not be rendered, and the run fails.
     """
 
     name: ClassVar[str] = "run.started"
     entry: str
     workload_is_ctx: bool = False
+    ctx: Object = {}
+    error: Object | None = None
+    draws: list[float] = []
 
 
 class RunPaused(Fact):

@@ -38,7 +38,7 @@ _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {
 _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "the entry step": lambda program: program.entry,
     "the defaults of the input": lambda program: program.workload,
-    "how ctx starts": lambda program: program.workload_is_ctx,
+    "how ctx starts": lambda program: (program.workload_is_ctx, program.ctx),
     "the limits": lambda program: program.limits,
     "the failure mode": lambda program: (program.failure, program.fallback),
     "the workbook": lambda program: program.workbook,

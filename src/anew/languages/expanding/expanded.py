@@ -114,6 +114,9 @@ class _Writer(Struct, frozen=True):
             document["keychain"] = list(program.keychain)
         if program.workload:
             document["workload"] = program.workload
+        if program.ctx is not None:
+            document["ctx"] = program.ctx.source
+            self.notes.remark(("ctx",), "what ctx starts with")
         if program.workbook:
             document["workbook"] = [
                 {"name": name, "tool": steps.task(task, ("workbook", n, "tool"), step="")}

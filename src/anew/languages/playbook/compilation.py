@@ -58,6 +58,7 @@ class Site(StrEnum):
     ROUTING = auto()
     ARC = auto()
     LOOP = auto()
+    START = auto()
 
 
 class NameRead(Struct, frozen=True):

@@ -131,6 +131,14 @@ def ctx_words(ctx_keys: frozenset[str]) -> Translator:
     return changes
 
 
+def vars_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
+    """`vars` of older documents, which is `ctx`."""
+    _refuse_rebinding(tokens, "vars", "ctx")
+    for index, token in enumerate(tokens):
+        if token.value == "vars" and _is_read(tokens, index):
+            yield _renamed(token, "ctx")
+
+
 def both_words(*translators: Translator) -> Translator:
     """What each of them changes; they change different words."""
 

@@ -48,7 +48,7 @@ ADMIT_IDLE = {"mode": "The first rule that matches decides; remove it."}
 
 # --- the document --------------------------------------------------------------------------------
 
-ROOT_KEYS = "apiVersion kind metadata keychain executor workload workflow workbook vars".split()
+ROOT_KEYS = "apiVersion kind metadata keychain executor workload ctx workflow workbook vars".split()
 EXECUTOR_KEYS = ("profile", "version", "requires", "spec")
 EXECUTOR_SPEC_KEYS = (
     "entry_step",
@@ -120,6 +120,9 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
     "pipe": "its tasks as a list: `tool: [{label: {kind: …}}, …]`, each with its rules",
     "vars": '`then: {do: continue, set_ctx: {name: "{{ outcome.result.… }}"}}` in a rule',
 }
+
+# What holds an expression without braces.
+CONDITION_KEYS = frozenset({"when", "expr", "retry_when", "stop_when"})
 
 # --- a rule --------------------------------------------------------------------------------------
 

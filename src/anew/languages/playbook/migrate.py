@@ -23,7 +23,6 @@ from anew.languages.playbook.rewording import (
     reworded_step,
     reworded_task,
 )
-from anew.languages.playbook.workload import workload_templates
 from anew.languages.rules import finding
 from anew.program.findings import Finding, errors_in
 from anew.program.policy import PatchTarget
@@ -84,7 +83,6 @@ class _Migration:
         self.source = CommentedText(text, find_comments(text, scalars(self.root, with_keys=True)))
         self.emitter = Emitter(self.source)
         self.words = Rewording(_ctx_keys(program))
-        self.moves_vars = self._can_move_vars()
         pairs = zip(self.root, compiled.canonical, strict=True)
         self.sections = [(old, self._section(old, new)) for old, new in pairs]
 
@@ -99,12 +97,6 @@ class _Migration:
                 return made.renamed(new, new.key, made.with_items(old.node, steps))
             case "workbook" if isinstance(new.node, ListNode):
                 return self._workbook(old, new, new.node)
-            case "workload" if self.moves_vars:
-                extra = self.root.entries["vars"]
-                merged = _merged(old.node, extra.node)
-                return Entry(new.key, new.name, merged, origins=(old, extra))
-            case "vars" if self.moves_vars:
-                return made.renamed(new, "workload")
             case _:
                 return new
 
@@ -147,17 +139,6 @@ class _Migration:
         message = f"{problem}; its {what} was left as it is"
         self.findings.append(finding("migrate.kept", problem.entry.place, message, problem.remedy))
 
-    def _can_move_vars(self) -> bool:
-        """Whether root `vars` mean the same below `workload`, where a run's own id is rendered."""
-        entry = self.root.get("vars")
-        if entry is None:
-            return False
-        rendered = workload_templates(entry.node) if isinstance(entry.node, MapNode) else {}
-        if rendered:
-            why = f"holds `{'.'.join(str(part) for part in next(iter(rendered)))}`, a template"
-            self._keep(CannotTranslate(entry, why, "Write the text in another way."), "section")
-        return not rendered
-
     # --- where it is written ---------------------------------------------------------------------
 
     def rewritten(self) -> str:
@@ -171,10 +152,10 @@ class _Migration:
 
     def _edits(self) -> Iterator[_Edit]:
         for old, new in self.sections:
-            if old.key == "vars" and self.moves_vars:
-                yield self._vars_edit(old)
-            elif new is old:
+            if new is old:
                 continue
+            if new.node is old.node:
+                yield _Edit(old.name.begin, old.name.end, new.key)
             elif old.key == "workflow" and isinstance(old.node, ListNode) and not old.node.is_flow:
                 assert isinstance(new.node, ListNode)
                 for before, after in zip(old.node.items, new.node.items, strict=True):
@@ -201,39 +182,19 @@ class _Migration:
         lines = self.emitter.block([new], indent)
         return _Edit(start, self.source.end_of(old.node), "\n".join(lines).lstrip(" "))
 
-    def _vars_edit(self, entry: Entry) -> _Edit:
-        if "workload" not in self.root:
-            return _Edit(entry.name.begin, entry.name.end, "workload")
-        end = self.source.end_of(entry.node)
-        start = self.source.line_start(entry.name.begin)
-        return _Edit(start, min(self.source.line_end(end) + 1, len(self.text)), "")
-
     def _whole(self) -> _Edit:
         """A document in braces has no lines to keep, so all of it is written anew."""
-        skipped = "vars" if "workload" in self.root and self.moves_vars else ""
-        lines = self.emitter.block((new for old, new in self.sections if old.key != skipped), 0)
+        lines = self.emitter.block((new for _, new in self.sections), 0)
         end = self.source.end_of(self.root)
         return _Edit(self.root.begin, end, "\n".join(lines))
 
 
-def _merged(node: Node, extra: Node) -> MapNode:
-    """The workload laid on what root `vars` adds to it, as loading does it."""
-    own = node.entries if isinstance(node, MapNode) else {}
-    others = extra.entries if isinstance(extra, MapNode) else {}
-    entries = [_merged_entry(entry, others.get(name)) for name, entry in own.items()]
-    entries += [entry for name, entry in others.items() if name not in own]
-    return made.mapping(entries, node.span)
-
-
-def _merged_entry(entry: Entry, other: Entry | None) -> Entry:
-    if other is None or not isinstance(other.node, MapNode) or not isinstance(entry.node, MapNode):
-        return entry
-    return Entry(entry.key, entry.name, _merged(entry.node, other.node), origins=(entry, other))
-
-
 def _ctx_keys(program: Program) -> frozenset[str]:
-    """Every key of `ctx` that some rule, task, step or arc sets."""
+    """Every key of `ctx` that is there at first, or that some rule, task, step or arc sets."""
     patches = [patch for task in program.tasks for patch in task.policy.all_patches]
     for step in program.steps.values():
         patches += (*step.patches, *(patch for arc in step.router.arcs for patch in arc.patches))
-    return frozenset(patch.path[0] for patch in patches if patch.target is PatchTarget.CTX)
+    source = program.ctx.source if program.ctx is not None else None
+    at_first = source if isinstance(source, dict) else {}
+    written = (patch.path[0] for patch in patches if patch.target is PatchTarget.CTX)
+    return frozenset([*at_first, *written])

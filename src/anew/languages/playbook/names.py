@@ -38,6 +38,7 @@ _ABSENT: Mapping[Site, frozenset[str]] = {
     Site.TASK_SET: frozenset({"event"}),
     Site.VISIT_SET: frozenset({"outcome"}),
     Site.LOOP: _OUTCOME | {"event"},
+    Site.START: _OUTCOME | {"event"},
 }
 _WHERE: Mapping[Site, str] = {
     Site.INPUTS: "a task's inputs",
@@ -48,6 +49,7 @@ _WHERE: Mapping[Site, str] = {
     Site.TASK_SET: "a task's `set`",
     Site.VISIT_SET: "the `set` of a step or arc",
     Site.LOOP: "a loop's source",
+    Site.START: "the document's `ctx`",
 }
 _SCOPES: Mapping[str, str] = {
     "outcome": "Read it in a task's rules; elsewhere use `_prev` or the name of a task or step.",

@@ -9,10 +9,11 @@ from os.path import basename, splitext
 
 from msgspec import Struct
 
+from anew.expressions import Template
 from anew.languages.document import read_yaml
 from anew.languages.loaded import Loaded, ordered
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null, plain
-from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
@@ -35,7 +36,7 @@ from anew.program.check import check_program
 from anew.program.findings import Finding, has_error
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
 from anew.program.span import NOWHERE, Span
-from anew.values import Object, merge_deep
+from anew.values import Object
 
 # Settings of another runtime that documents bring along.
 _WITHOUT_EFFECT = {
@@ -147,7 +148,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     reads = _read_steps(c, root)
     steps = {read.step.name: with_workbook(read.step, workbook) for read in reads}
     steps = with_joins(c, steps)
-    defaults = merge_deep(_read_vars(c, root.get("vars")), defaults)
+    ctx = _read_ctx(c, root.get("ctx"))
     check_names(c, steps, frozenset(defaults))
     check_message_texts(c)
     check_reserved(c, steps)
@@ -180,6 +181,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         fallback=executor.fallback,
         fallback_span=executor.fallback_span,
         workload_is_ctx=executor.ctx is CtxStart.WORKLOAD,
+        ctx=ctx,
         workbook=workbook,
         keychain=keychain,
         span=root.span,
@@ -215,17 +217,19 @@ def _dialect(reads: list[StepRead]) -> str:
     return str(next(iter(shown_dialects), Dialect.POLICY))
 
 
-def _read_vars(c: Compilation, entry: Entry | None) -> Object:
-    """Root `vars` are defaults of the workload, where no task is of a dialect that forbids them."""
-    node = c.mapping(entry, "vars")
+def _read_ctx(c: Compilation, entry: Entry | None) -> Template | None:
+    """What `ctx` starts with. An older word for it is forbidden where tasks have rules of today."""
     if entry is None:
-        return {}
-    if c.uses_policy:
+        return None
+    if entry.name.text == "vars" and c.uses_policy:
         message = "root `vars` is not allowed where a task uses `spec.policy`"
-        c.report("vars.root", entry.place, message, "Move the values to `workload`.")
-    c.noncanonical("strict.vars", entry.place, "root `vars` is used", "`workload`")
-    values: Object = plain(node) if node is not None else {}
-    return values
+        c.report("vars.root", entry.place, message, "Call it `ctx`, or move values to `workload`.")
+    node = c.mapping(entry, entry.name.text)
+    if node is None:
+        return None
+    c.step = ""
+    c.ctx_keys.update(node.entries)
+    return c.template(node, Site.START)
 
 
 # --- steps ---------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ def _root() -> dict[str, Schema]:
         "keychain": said("Declared credentials: a list of `{name: …}`.", _keychain()),
         "workflow": said("The steps.", steps),
         "workbook": said("Tasks that tasks of kind workbook call.", _workbook()),
-        "vars": said("An older name for `workload`.", MAPPING),
+        "ctx": said("What `ctx` starts with; rendered when a run starts.", MAPPING),
+        "vars": said("An older name for `ctx`.", MAPPING),
         **idle(ROOT_IDLE),
     }
 

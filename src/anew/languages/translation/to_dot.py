@@ -114,6 +114,8 @@ class _Writer(Struct, frozen=True):
             self._lost("the workbook")
         if program.keychain:
             self._lost("the keychain")
+        if program.ctx is not None:
+            self._lost("what ctx starts with")
 
     def _lost(self, what: str) -> None:
         message = f"a graph cannot say {what}"

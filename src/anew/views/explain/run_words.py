@@ -8,7 +8,8 @@ from anew.engine import events as e
 from anew.engine.events.runs import RunEvent
 from anew.views.explain.errors import whole_error
 from anew.views.explain.paragraph import as_sentence, sentence_of
-from anew.views.wording import one_line
+from anew.views.explain.values import writes_sentence
+from anew.views.wording import one_line, writes_of
 
 
 def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
@@ -18,7 +19,9 @@ def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
             after = f"It continues in place of run {event.continues}." if event.continues else ""
             return f"Run {event.run} of {event.program} was asked for.", after
         case e.RunStarted():
-            return (f"It starts at {event.entry}.",)
+            wrong = as_sentence(whole_error(event.error)) if event.error is not None else ""
+            told = writes_sentence("The document's `ctx`", writes_of({"ctx": event.ctx}))
+            return f"It starts at {event.entry}.", told, wrong
         case e.RunPaused() if event.shared_with is not None:
             shared = f"Up to here its log is that of run {event.shared_with}."
             other = "Another program or input decided it." if event.decided_by else ""
