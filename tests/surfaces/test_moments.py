@@ -46,3 +46,13 @@ def test_a_moment_ahead_is_a_duration_from_now() -> None:
     assert moments.moment_ahead("2h", now=NOW) == NOW + 2 * HOUR
     with pytest.raises(ConfigError, match="is not a duration"):
         moments.moment_ahead("2026-03-01", now=NOW)
+
+
+def test_a_moment_of_another_day_has_its_date_where_the_reader_is() -> None:
+    now = moment_of("2026-03-01T20:00:00Z")  # ten in the morning of the 2nd, here
+    same_day, day_before = (moment_of(f"2026-03-01T{hour}:00:00Z") for hour in ("11", "09"))
+    assert at_a_terminal.local_clock(same_day, now) == "01:00:00"
+    assert at_a_terminal.local_clock(day_before, now) == "2026-03-01 23:00:00"
+    assert at_a_terminal.column_clock([same_day], now)(same_day) == "01:00:00"
+    column = at_a_terminal.column_clock([same_day, day_before], now)
+    assert column(same_day) == "2026-03-02 01:00:00"

@@ -66,7 +66,7 @@ def test_a_cancelled_run_ends_every_bar() -> None:
     assert not drawn.lanes[0].bars[0].is_open
 
 
-def test_a_sleep_and_a_jump_are_waits_of_their_own_kind() -> None:
+def test_a_sleep_and_a_poll_are_waits_of_their_own_kind() -> None:
     document = """
 workflow:
   - step: poll
@@ -87,7 +87,7 @@ workflow:
     assert bars(drawn.lanes[0], drawn.begin) == [
         ("sleep", 0, 2),
         ("ok", 2, 2),
-        ("jump", 2, 5),
+        ("poll", 2, 5),
         ("ok", 5, 5),
     ]
 

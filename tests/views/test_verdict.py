@@ -6,6 +6,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunStatus, StepRunKey
 from anew.store import JobRef, JobRow, RunId, RunRow, WaitReason
+from anew.views.interruptions import InterruptedRun
 from anew.views.lost import LostWorker
 from anew.views.progress import progress_of
 from anew.views.verdict import verdict
@@ -109,6 +110,64 @@ def test_a_paused_run_says_how_many_are_held_and_how_to_go_on() -> None:
     ]
 
 
+POLL = """
+workflow:
+  - step: watch
+    tool:
+      - ask:
+          kind: noop
+          spec:
+            policy:
+              rules:
+                - when: "{{ not outcome.result.ready }}"
+                  then: {do: %s, delay: 9}
+                - else: {then: {do: continue}}
+"""
+READY = [{"result": {"ready": False}}, {"result": {"ready": True}}]
+
+
+def test_a_retry_of_what_went_well_is_polling() -> None:
+    run = simulated(POLL % "retry, attempts: 20", outcomes={"ask": READY})
+    log = upto(run, e.TaskRetryScheduled)
+    assert told(run, log, after=1) == [
+        "Polling in watch (attempt 2 of 20), next look in 8 s: "
+        "its result asks for another look (rule 1, line 10)"
+    ]
+    assert progress_of(log, run.program).steps["watch"].status == "polling"
+
+
+def test_a_delayed_jump_back_is_polling_and_one_forward_is_not() -> None:
+    run = simulated(POLL % "jump, to: ask", outcomes={"ask": READY})
+    (line,) = told(run, upto(run, e.TaskProcessed), after=1)
+    assert line.startswith("Polling in watch, next look in 8 s: its result asks for another look")
+    forward = (POLL % "jump, to: end") + "      - end: {kind: noop}\n"
+    run = simulated(forward, outcomes={"ask": READY})
+    (line,) = told(run, upto(run, e.TaskProcessed), after=1)
+    assert line.startswith("Waiting to continue in watch with task end in 8 s")
+
+
+def test_a_loop_that_polls_says_so() -> None:
+    document = (POLL % "retry, attempts: 20").replace(
+        "    tool:", "    loop: {in: [1, 2], iterator: n, spec: {mode: parallel}}\n    tool:"
+    )
+    run = simulated(document, outcomes={"ask": [READY[0]]})
+    (line,) = told(run, upto(run, e.TaskRetryScheduled, 2), after=1)
+    assert line == "Loop watch over 2 items is polling, next look in 8 s: 0 done, 2 polling"
+
+
+def test_nobody_works_on_a_run_is_told_first_and_what_it_was_at() -> None:
+    run = simulated(RETRY)
+    log = upto(run, e.TaskStarted)
+    overdue = [job("fetch", 0)]
+    told_of = told(run, log, after=62, jobs=overdue, interrupted=InterruptedRun(4711))
+    assert told_of == [
+        "Interrupted: process 4711 died, and no other has worked on it for 1 min 2 s: "
+        "it was at this: Running fetch (task page, attempt 1)"
+    ]
+    (line,) = told(run, log, after=62, interrupted=InterruptedRun())
+    assert line.startswith("Interrupted: no process has worked on it for 1 min 2 s: ")
+
+
 def test_a_cancelled_run_says_why() -> None:
     run = simulated(RETRY, outcomes={"page": [DOWN]})
     log = upto(run, e.TaskRetryScheduled)
@@ -166,7 +225,11 @@ def test_what_a_lost_worker_has_is_not_called_free() -> None:
     lost = LostWorker("w", "example", 7, log[-1].at, ["fetch"], log[-1].at + 40 * SECOND)
     lines = told(run, log, after=62, jobs=[ran_out], lost=[lost])
     assert not [line for line in lines if "No worker" in line or "anew resume" in line]
-    assert "fetch is queued again as soon as another worker looks." in lines[1]
+    assert lines[0] == (
+        "Worker w (host example, process 7) has not reported for 1 min 2 s; "
+        "fetch is queued again as soon as another worker looks"
+    )
+    assert lines[1] == "Before that: Running fetch (task page, attempt 1) for 1 min 2 s."
     # What nobody has is as free as ever.
     headline, *_ = told(run, log, after=62, jobs=[ran_out, job("store", 0)], lost=[lost])
     assert headline.startswith("No worker has taken store, which has been due")

@@ -53,7 +53,8 @@ class StepStatus(StrEnum):
 
     SCHEDULED = "scheduled"  # handed out, no worker has it yet
     RUNNING = "running"  # a task is at work
-    RETRYING = "retrying"  # nothing is at work; a retry or a delayed jump is due later
+    RETRYING = "retrying"  # nothing is at work; a retry or a jump forward is due later
+    POLLING = "polling"  # nothing is at work; the next look at something is due later
     WAITING = "waiting"  # for a person, a signal, a child run, a sleep
     DONE = "done"
     FAILED = "failed"  # also when an arc handled it: the run's status says whether that mattered
@@ -69,6 +70,7 @@ class ActivityKind(StrEnum):
     RETRY = "retry"  # the delay of its own rule
     RETRY_AFTER = "retry_after"  # the delay the other side asked for
     JUMP = "jump"  # the delay of a jump
+    POLL = "poll"  # until the next look: an ok outcome is asked for again, or a jump goes back
     SLEEP = "sleep"
     CHILD = "child"
     PERSON = "person"
@@ -86,6 +88,7 @@ class BarKind(StrEnum):
     RETRY = "retry"
     RETRY_AFTER = "retry_after"
     JUMP = "jump"
+    POLL = "poll"
     SLEEP = "sleep"
     CHILD = "child"
     PERSON = "person"
@@ -123,15 +126,17 @@ ACTIVITIES: Mapping[ActivityKind, ActivityRow] = {
     _K.RETRY: ActivityRow(_J.RETRY, _S.RETRYING, _R.RETRYING, 3, _B.RETRY),
     _K.RETRY_AFTER: ActivityRow(_J.RETRY, _S.RETRYING, _R.RETRYING, 3, _B.RETRY_AFTER),
     _K.JUMP: ActivityRow(_J.RETRY, _S.RETRYING, _R.RETRYING, 3, _B.JUMP),
+    _K.POLL: ActivityRow(_J.RETRY, _S.POLLING, _R.RETRYING, 3, _B.POLL),
     _K.WORKING: ActivityRow(None, _S.RUNNING, _R.RUNNING, 4, _B.WORKING),
     _K.QUEUED: ActivityRow(_J.READY, _S.SCHEDULED, _R.QUEUED, 5, _B.QUEUE),
     _K.SLEEP: ActivityRow(_J.SLEEP, _S.WAITING, _R.PARKED, 6, _B.SLEEP),
     _K.CHILD: ActivityRow(_J.CHILD, _S.WAITING, _R.PARKED, 6, _B.CHILD),
 }
-RETRYING = frozenset(kind for kind, row in ACTIVITIES.items() if row.step is StepStatus.RETRYING)
+# Delays that end by themselves, with another execution.
+DELAYED = frozenset(kind for kind, row in ACTIVITIES.items() if row.job is WaitReason.RETRY)
 WAITING = frozenset(kind for kind, row in ACTIVITIES.items() if row.step is StepStatus.WAITING)
 # Waits for a moment: a person may end them before it comes.
-SKIPPABLE = RETRYING | {ActivityKind.SLEEP}
+SKIPPABLE = DELAYED | {ActivityKind.SLEEP}
 
 _RANKS = {row.job: row.rank for row in ACTIVITIES.values()}
 _BY_RANK = {row.rank: row.run for row in ACTIVITIES.values() if row.job is not None}

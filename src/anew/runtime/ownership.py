@@ -144,6 +144,18 @@ def is_owned(database: Path) -> bool:
     return False
 
 
+def dead_owner(database: Path) -> int | None:
+    """The process that owned the file last and did not stop as it should; None if none is known.
+
+    For a file that no process owns right now.
+    """
+    try:
+        content = _lock_path(database).read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return None
+    return int(content) if content.isdecimal() and not is_owned(database) else None
+
+
 def _lock_path(database: Path) -> Path:
     """Beside the file itself, whatever links lead to it."""
     return Path(f"{database.resolve()}.lock")

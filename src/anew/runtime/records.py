@@ -21,6 +21,7 @@ from anew.runtime.questions import OpenQuestion
 from anew.store import Database, JobRow, RunFilter, RunId, RunRow
 from anew.stores.damage import DamagedRun
 from anew.values import Object
+from anew.views.interruptions import InterruptedRun
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress, progress_of
 from anew.views.report import report_of
@@ -31,7 +32,10 @@ EVENTS_FOLDED_AT_ONCE = 500
 
 
 class Record(Struct, frozen=True):
-    """A run as it was read: its row, its log, and what both amount to; up to a `damage`."""
+    """A run as it was read: its row, its log, and what both amount to; up to a `damage`.
+
+    `interrupted`: no process works on it, for whoever knows that.
+    """
 
     row: RunRow
     log: list[Event]
@@ -42,6 +46,7 @@ class Record(Struct, frozen=True):
     blocked_on: BlockedOn | None
     lost: list[LostWorker]
     damage: DamagedRun | None = None
+    interrupted: InterruptedRun | None = None
 
     @property
     def questions(self) -> list[OpenQuestion]:
@@ -94,6 +99,8 @@ def report_of_record(record: Record, *, now: int) -> Object:
         report |= more_of(record.log[0], record.blocked_on)
     if record.lost:
         report["lost_workers"] = [one.row() for one in record.lost]
+    if record.interrupted is not None:
+        report["interrupted"] = record.interrupted.row(since=record.progress.last_at)
     if record.damage is not None:
         row = record.row
         report |= {"run": str(row.run), "program": row.program, "status": row.status.value}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
-from anew.engine.statuses import RETRYING, ActivityKind
+from anew.engine.statuses import DELAYED, ActivityKind
 from anew.program.program import Program
 from anew.store import RunRow
 from anew.views.routing_words import choices_text
@@ -51,19 +51,24 @@ def loop_verdict(step: StepProgress) -> VerdictText:
     open_ = list(step.open.values())
     at_work = sum(a.doing is ActivityKind.WORKING for a in open_)
     queued = sum(a.doing is ActivityKind.QUEUED for a in open_)
-    retrying = [a for a in open_ if a.doing in RETRYING]
+    delayed = [a for a in open_ if a.doing in DELAYED]
+    polling = sum(a.doing is ActivityKind.POLL for a in delayed)
+    retrying = len(delayed) - polling
     parts = [f"{done:,} done"]
     parts += [f"{failed:,} failed"] if failed else []
     parts += [f"{at_work:,} running"] if at_work else []
-    parts += [f"{len(retrying):,} waiting to retry"] if retrying else []
+    parts += [f"{retrying:,} waiting to retry"] if retrying else []
+    parts += [f"{polling:,} polling"] if polling else []
     parts += [f"{queued:,} waiting for a worker"] if queued else []
     awaiting = sum(a.doing is ActivityKind.SIGNAL for a in open_)
     parts += [f"{awaiting:,} waiting for a signal"] if awaiting else []
-    due = min((a.until for a in retrying if a.until is not None), default=None)
+    due = min((a.until for a in delayed if a.until is not None), default=None)
     said = f"{', '.join(parts)}"
     headline = f"Loop {step.name} over {counted(total, 'item')}"
     if at_work or due is None:
         return VerdictText(headline, said)
+    if not retrying:
+        return VerdictText(f"{headline} is polling, next look", said, until=due)
     return VerdictText(
         f"{headline} waits to retry", f"{said}; {step.trouble}".rstrip("; "), until=due
     )
@@ -85,6 +90,8 @@ def activity_verdict(
             headline = f"Waiting to continue in {step} with task {activity.task}"
             reason = activity.reason + _rule_text(program, activity)
             return VerdictText(headline, reason, until=activity.until)
+        case ActivityKind.POLL:
+            return _poll_verdict(program, activity)
         case ActivityKind.SLEEP:
             if activity.until is None:
                 return VerdictText(f"Sleeping in {step}", task, since=since)
@@ -129,6 +136,14 @@ def _retry_verdict(program: Program | None, activity: Activity) -> VerdictText:
     if activity.doing is ActivityKind.RETRY_AFTER and activity.retry_after_seconds:
         reason += f", Retry-After {duration(activity.retry_after_seconds)}"
     return VerdictText(headline, reason + _rule_text(program, activity), until=activity.until)
+
+
+def _poll_verdict(program: Program | None, activity: Activity) -> VerdictText:
+    of = f" of {activity.attempts}" if activity.attempts else ""
+    count = f" (attempt {activity.attempt}{of})" if activity.attempts else ""
+    headline = f"Polling in {activity.step}{count}, next look"
+    reason = activity.reason + _rule_text(program, activity)
+    return VerdictText(headline, reason, until=activity.until)
 
 
 def _rule_text(program: Program | None, activity: Activity) -> str:

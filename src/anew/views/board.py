@@ -6,14 +6,14 @@ the run does, the board is no taller than asked. Knows nothing of terminals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import nlargest
 
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
-from anew.engine.statuses import ACTIVITIES, RETRYING, ActivityKind, StepStatus
+from anew.engine.statuses import ACTIVITIES, DELAYED, ActivityKind, StepStatus
 from anew.views.activities import activity_verdict, loop_verdict
 from anew.views.progress import Progress
 from anew.views.routing_words import choices_text
@@ -123,11 +123,9 @@ def _activity_text(progress: Progress, activity: Activity, now: int) -> str:
         return joined(task, again, visit)
     if activity.doing is ActivityKind.QUEUED:
         return joined("waits for a worker", visit)
-    if activity.doing not in RETRYING or activity.until is None:
+    if activity.doing not in DELAYED or activity.until is None:
         return joined(_waiting_text(activity, now), visit)
-    what = (
-        f"task {activity.task}" if activity.doing is ActivityKind.JUMP else _next_attempt(activity)
-    )
+    what = _WHAT_IS_NEXT.get(activity.doing, _next_attempt)(activity)
     why = activity_verdict(progress.program, activity, ()).reason
     return joined(f"{what} in {_left(activity.until, now)}", visit, why)
 
@@ -155,6 +153,12 @@ def _next_attempt(activity: Activity) -> str:
     of = f" of {activity.attempts}" if activity.attempts else ""
     way = f" by way of {activity.via}" if activity.via else ""
     return f"attempt {activity.attempt}{of}{way}"
+
+
+_WHAT_IS_NEXT: dict[ActivityKind, Callable[[Activity], str]] = {
+    ActivityKind.JUMP: lambda activity: f"task {activity.task}",
+    ActivityKind.POLL: lambda _: "polls, next look",
+}
 
 
 def _coarse(seconds: float) -> float:

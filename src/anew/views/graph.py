@@ -30,6 +30,7 @@ COLOURS: dict[StepStatus, tuple[str, str]] = {
     StepStatus.FAILED: ("#fadbd8", "#c0392b"),
     StepStatus.RUNNING: ("#d6e8fb", "#1f6fb2"),
     StepStatus.RETRYING: ("#fdf0cd", "#b9770e"),
+    StepStatus.POLLING: ("#d6e8fb", "#1f6fb2"),
     StepStatus.WAITING: ("#fdf0cd", "#b9770e"),
     StepStatus.SCHEDULED: ("#eef2f5", "#5d6d7e"),
     StepStatus.SKIPPED: ("#f4f4f4", "#9e9e9e"),

@@ -23,6 +23,7 @@ from anew.program.policy import TimeoutAction
 from anew.program.program import Program
 from anew.values import Object, Value
 from anew.views.context import GRAPHS, NodePassage
+from anew.views.ignored import IgnoredErrors
 from anew.views.relays import Relays
 from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, LoopProgress, StepProgress
@@ -72,6 +73,7 @@ class Progress:
         self.steps: dict[str, StepProgress] = {}
         self.passage = NodePassage()
         self._branches: dict[int, _Branch] = {}
+        self.ignored = IgnoredErrors()
         self._relays = Relays(program)
 
     @property
@@ -105,6 +107,7 @@ class Progress:
         self.events += 1
         self.last_at = event.at
         self._relays.feed(event)
+        self.ignored.feed(event)
         if self.program is not None and self.program.language == GRAPHS:
             self.passage.feed(self.program, event)
         if event.step is None:
@@ -153,11 +156,12 @@ class Progress:
             case e.TaskProcessed():
                 self._note_successor(event)
                 _task_processed(step, event)
+                self._delayed(_activity(step, event), event)
             case e.TaskRetryScheduled():
                 self.retries += 1
                 _retry_scheduled(step, event)
             case e.TaskRetryExhausted():
-                _delayed(_activity(step, event), event)
+                self._delayed(_activity(step, event), event)
             case e.StepScheduled():
                 self._scheduled(step, event)
             case e.StepStarted():
@@ -235,6 +239,19 @@ class Progress:
         if self._source_of(event) is OutcomeSource.RESTART and isinstance(result, dict):
             self.continued_as = str(result.get("run_id"))
 
+    def _delayed(self, activity: Activity, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
+        if event.not_before is not None:
+            activity.doing = ActivityKind.POLL if self._is_back(event) else ActivityKind.JUMP
+            activity.since, activity.until = event.at, event.not_before
+            activity.task, activity.attempt, activity.attempts = event.to, 1, None
+
+    def _is_back(self, event: e.TaskProcessed | e.TaskRetryExhausted) -> bool:
+        """Whether a jump leads to its own task or one before it; only the program can tell that."""
+        step = self.program.steps.get(event.step or "") if self.program else None
+        if step is None or event.to is None or event.to not in step.index_of:
+            return event.to == event.task
+        return step.index_of[event.to] <= step.index_of.get(event.task or "", -1)
+
     def _task_started(self, step: StepProgress, event: e.TaskStarted) -> None:
         activity = _activity(step, event)
         if activity.is_again:
@@ -299,25 +316,18 @@ def _task_processed(step: StepProgress, event: e.TaskProcessed) -> None:
     if event.outcome.is_error:
         step.trouble = activity.reason = failure_text(event.outcome)
     else:
-        activity.reason = "its result asks for another try"
-    _delayed(activity, event)
-
-
-def _delayed(activity: Activity, event: e.TaskProcessed | e.TaskRetryExhausted) -> None:
-    if event.not_before is not None:
-        activity.doing, activity.since, activity.until = (
-            ActivityKind.JUMP,
-            event.at,
-            event.not_before,
-        )
-        activity.task, activity.attempt = event.to, 1
+        activity.reason = "its result asks for another look"
+    activity.is_poll = not event.outcome.is_error
 
 
 def _retry_scheduled(step: StepProgress, event: e.TaskRetryScheduled) -> None:
     activity = _activity(step, event)
     retry_after = event.retry_after_seconds
     is_asked = retry_after is not None and event.delay_seconds > event.spread_seconds
-    activity.doing = ActivityKind.RETRY_AFTER if is_asked else ActivityKind.RETRY
+    if activity.is_poll:
+        activity.doing = ActivityKind.POLL
+    else:
+        activity.doing = ActivityKind.RETRY_AFTER if is_asked else ActivityKind.RETRY
     activity.since, activity.until = event.at, event.not_before
     activity.attempt, activity.attempts = (event.attempt or 1) + 1, event.attempts
     activity.rule, activity.retry_after_seconds = event.rule, retry_after or None

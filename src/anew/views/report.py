@@ -33,17 +33,21 @@ def report_of(progress: Progress, state: RunState, *, now: int) -> Object:
         "seconds": round(progress.seconds(now), 6),
         "events": progress.events,
         "steps": step_rows(progress, state),
-        **_of_graphs(progress),
+        **_of_some(progress),
     }
 
 
-def _of_graphs(progress: Progress) -> Object:
-    """What only some runs have: the gates they missed, the run that goes on in their place."""
+def _of_some(progress: Progress) -> Object:
+    """What only some runs have: the gates they missed, the run that goes on in their place, and
+    the errors that rules passed over.
+    """
     more: Object = {}
     if progress.unsatisfied:
         more["unsatisfied"] = progress.unsatisfied
     if progress.continued_as is not None:
         more["continued_as"] = progress.continued_as
+    if progress.ignored.total:
+        more["ignored_errors"] = progress.ignored.rows()
     return more
 
 

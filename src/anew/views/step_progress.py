@@ -11,7 +11,7 @@ from anew.engine.statuses import ACTIVITIES, ActivityKind, StepStatus
 from anew.values import Object
 
 # Of several step-runs the first of these says how their step stands.
-_TELLING = (StepStatus.RUNNING, StepStatus.RETRYING, StepStatus.WAITING)
+_TELLING = (StepStatus.RUNNING, StepStatus.RETRYING, StepStatus.POLLING, StepStatus.WAITING)
 
 
 class Activity(Struct):
@@ -33,6 +33,7 @@ class Activity(Struct):
     silence: str = ""  # what follows when nobody answers
     via: str | None = None  # the step by way of which its retry comes
     retry_after_seconds: float | None = None
+    is_poll: bool = False  # its last outcome was ok: what follows is a look, not a retry
     has_outcome: bool = False  # its execution has ended, and nothing follows yet
     skipped: str = ""  # who ended its wait before its time, in words
     is_again: bool = False  # a lost worker's execution, to be made once more

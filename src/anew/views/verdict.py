@@ -17,6 +17,8 @@ from anew.engine.state import RunState, RunStatus
 from anew.engine.statuses import ActivityKind
 from anew.store import JobRow, RunRow, WaitReason
 from anew.views.activities import VerdictText, activity_verdict, loop_verdict
+from anew.views.ignored import counts_text
+from anew.views.interruptions import InterruptedRun
 from anew.views.lost import LostWorker
 from anew.views.progress import Progress
 from anew.views.routing_words import listed
@@ -26,6 +28,7 @@ from anew.views.wording import ERROR_CHARACTERS_MAX, counted, duration, error_te
 DETAILS_MAX = 2
 # A job that is due this long and nobody's: a worker that is not overloaded would have taken it.
 UNATTENDED_SECONDS = 10
+_NOT_TAKEN = "No worker has taken"
 
 
 def verdict(
@@ -36,16 +39,34 @@ def verdict(
     jobs: Sequence[JobRow] = (),
     children: Sequence[RunRow] = (),
     lost: Sequence[LostWorker] = (),
+    interrupted: InterruptedRun | None = None,
     clock: Callable[[int], str] | None = None,
 ) -> VerdictText:
     """What to tell about a run. `jobs` and `children` are those the store has of it.
 
     `lost` are workers that hold some of the jobs and have not reported for a while; `clock` writes
-    moments of theirs.
+    moments of theirs. `interrupted`: no process works on it at all.
     """
+    if interrupted is not None:
+        jobs, lost = (), ()  # that nobody takes them goes without saying
     told = _told(progress, state, now, jobs=jobs, children=children, lost=lost)
-    missed = [one.sentence(now, clock) for one in lost]
-    return replace(told, details=(*missed, *told.details)) if missed else told
+    if interrupted is not None:
+        told = interrupted.verdict(told, since=progress.last_at, now=now)
+    elif lost:
+        told = _with_lost(told, [one.sentence(now, clock) for one in lost], now)
+    ignored = progress.ignored.sentences() if state.status is not RunStatus.DONE else []
+    if ignored:
+        told = replace(told, details=(*told.details, *_first_of([f"{x}." for x in ignored])))
+    return told
+
+
+def _with_lost(told: VerdictText, missed: Sequence[str], now: int) -> VerdictText:
+    """That a worker is gone is told first, unless more is wrong: what it was at, nobody does."""
+    if told.headline.startswith(_NOT_TAKEN):
+        return replace(told, details=(*missed, *told.details))
+    first, *others = missed
+    was = f"Before that: {told.sentence(now)}."
+    return VerdictText(first.removesuffix("."), details=(*others, was, *told.details))
 
 
 def _told(
@@ -78,6 +99,8 @@ def _done(progress: Progress, now: int) -> VerdictText:
     counts = [counted(steps, "step")]
     if progress.retries:
         counts.append(counted(progress.retries, "retry"))
+    ignored = progress.ignored.sentences()
+    counts += counts_text(progress.ignored)
     if progress.failed_branches:
         branches = "branch" if progress.failed_branches == 1 else "branches"
         counts.append(f"{progress.failed_branches:,} {branches} failed")
@@ -87,6 +110,7 @@ def _done(progress: Progress, now: int) -> VerdictText:
         if step.is_handled and step.error and not passes_on(progress.program, step.name)
     ]
     details = _first_of(handled)
+    details += _first_of([f"{one}." for one in ignored]) if len(ignored) > 1 else []
     if progress.continued_as is not None:
         details.append(f"It continues as run {progress.continued_as}.")
     headline = f"Done in {duration(progress.seconds(now))}"
@@ -146,7 +170,7 @@ def _live(
     stuck = unattended(free, progress.last_at, now)
     if stuck is not None:
         step, since = stuck
-        headline = f"No worker has taken {step}, which has been due"
+        headline = f"{_NOT_TAKEN} {step}, which has been due"
         remedy = f"If nothing works on this run, `anew resume {progress.run}` resumes it."
         return VerdictText(headline, details=(remedy,), since=since)
     if not pieces:
@@ -209,6 +233,7 @@ RANKS = {
     ActivityKind.RETRY: 5,
     ActivityKind.RETRY_AFTER: 5,
     ActivityKind.JUMP: 5,
+    ActivityKind.POLL: 5,
     ActivityKind.SLEEP: 5,
     ActivityKind.QUEUED: 6,
 }

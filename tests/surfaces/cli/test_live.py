@@ -211,9 +211,10 @@ def test_a_low_terminal_gets_a_low_board(terminal: Terminal, monkeypatch) -> Non
 
 def test_plain_lines_carry_a_time_and_are_safe() -> None:
     stream = io.StringIO()
-    view = PlainView(stream, StillClock())
+    log = waiting().log
+    view = PlainView(stream, StillClock(log[-1].at))
     view.start()
-    view.feed(waiting().log)
+    view.feed(log)
     view.feed(hostile().log)
     view.tick(5)
     view.stop()

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from anew.engine.state import StepRunKey
+from anew.runtime.ownership import Ownership
 from anew.store import NewJob, WaitReason
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
 
@@ -28,9 +29,17 @@ def listed(told) -> list[str]:
 def test_runs_are_listed_newest_first_with_their_error(three, anew) -> None:
     told = anew("runs")
     assert listed(told) == [str(RUN + 2), str(RUN + 1), str(RUN)]
-    assert [line.split()[1] for line in told.lines] == ["retrying", "failed", "done"]
+    assert [line.split()[1] for line in told.lines] == ["interrupted", "failed", "done"]
     assert "server_error: 503" in told.lines[1]
     assert all(len(line) <= 100 for line in told.lines)
+
+
+def test_a_run_is_interrupted_while_no_process_works_on_the_file(three, shelf, anew) -> None:
+    rows = [json.loads(line) for line in anew("runs", "--json").lines]
+    assert [row.get("interrupted") for row in rows] == [True, None, None]
+    with Ownership(shelf.path):
+        assert [line.split()[1] for line in anew("runs").lines] == ["retrying", "failed", "done"]
+        assert "interrupted" not in anew("runs", "--json").out
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from anew.engine.state import StepRunKey
+from anew.runtime.ownership import Ownership
 from anew.store import NewJob, WaitReason
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, hostile, played
 
@@ -40,6 +41,25 @@ def test_a_run_nobody_works_on_says_how_to_go_on(shelf, anew) -> None:
     job = NewJob(StepRunKey("fetch", 1), due_at=0, reason=WaitReason.RETRY)
     shelf.put(twice(), upto=7, jobs=[job])
     told = anew("show", "last")
+    assert told.lines[0].startswith(f"run {RUN}  interrupted  flaky  started ")
+    assert told.lines[2].startswith("Interrupted: no process has worked on it for ")
+    assert (
+        "it was at this: Waiting to retry fetch (attempt 2 of 3), due now: HTTP 503"
+        in told.lines[2]
+    )
+    assert f"`anew resume {RUN}`" in told.out
+    report = json.loads(anew("show", "last", "--json").out)
+    assert report["interrupted"]["process"] is None
+    (shelf.path.parent / "runs.db.lock").write_text("4711")
+    assert "Interrupted: process 4711 died, and no other" in anew("show", "last").lines[2]
+
+
+def test_a_job_that_nobody_takes_is_told_where_a_process_is_there(shelf, anew) -> None:
+    job = NewJob(StepRunKey("fetch", 1), due_at=0, reason=WaitReason.RETRY)
+    shelf.put(twice(), upto=7, jobs=[job])
+    with Ownership(shelf.path):
+        told = anew("show", "last")
+        assert "interrupted" not in json.loads(anew("show", "last", "--json").out)
     assert told.lines[2].startswith("No worker has taken fetch, which has been due for ")
     assert f"`anew resume {RUN}`" in told.out
 
@@ -48,8 +68,11 @@ def test_a_wait_says_until_when_and_why(shelf, anew) -> None:
     """A job that is due far in the future is not overdue, so the wait itself is told."""
     job = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
     shelf.put(twice(), upto=7, jobs=[job])
-    told = anew("show", "last")
+    with Ownership(shelf.path):
+        told = anew("show", "last")
     assert told.lines[2].startswith("Waiting to retry fetch (attempt 2 of 3), due now: HTTP 503")
+    # It was due on another day.
+    assert told.lines[2].endswith("(at 2000-01-01 00:00:02)")
     assert "(rule 1, line 11)" in told.lines[2]
     assert "fetch  retrying   1 attempt · last: HTTP 503" in told.lines
 

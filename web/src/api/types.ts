@@ -204,10 +204,27 @@ export interface FailureGroups {
 // --- one run -------------------------------------------------------------------------------------
 
 export type StepStatus =
-  "scheduled" | "running" | "retrying" | "waiting" | "done" | "failed" | "skipped" | "cancelled";
+  | "scheduled"
+  | "running"
+  | "retrying"
+  | "polling"
+  | "waiting"
+  | "done"
+  | "failed"
+  | "skipped"
+  | "cancelled";
 
 export type Doing =
-  "queued" | "working" | "retry" | "retry_after" | "jump" | "sleep" | "child" | "person" | "signal";
+  | "queued"
+  | "working"
+  | "retry"
+  | "retry_after"
+  | "jump"
+  | "poll"
+  | "sleep"
+  | "child"
+  | "person"
+  | "signal";
 
 export interface VerdictShown {
   headline: string;
@@ -299,6 +316,7 @@ export type BarKind =
   | "retry"
   | "retry_after"
   | "jump"
+  | "poll"
   | "sleep"
   | "child"
   | "person"

@@ -10,6 +10,7 @@ const LINES: { [kind in BarKind]?: string } = {
   retry: "M-2 2 2 -2M0 8 8 0M6 10 10 6",
   retry_after: "M-2 6 2 10M0 0 8 8M6 -2 10 2M-2 2 2 -2M0 8 8 0M6 10 10 6",
   jump: "M-2 6 2 10M0 0 8 8M6 -2 10 2",
+  poll: "M0 4H4",
   queue: "M0 2H8M0 6H8",
   sleep: "M2 2h.01M6 6h.01",
   child: "M2 0V8M6 0V8",

@@ -15,6 +15,7 @@ export const KINDS: readonly BarKind[] = [
   "retry",
   "retry_after",
   "jump",
+  "poll",
   "queue",
   "sleep",
   "child",
@@ -40,7 +41,13 @@ function lengthWords(drawn: DrawnBar): string {
 }
 
 // These end with the attempt; what else one waits for is part of it.
-const BEFORE_ATTEMPTS: ReadonlySet<BarKind> = new Set(["queue", "retry", "retry_after", "jump"]);
+const BEFORE_ATTEMPTS: ReadonlySet<BarKind> = new Set([
+  "queue",
+  "retry",
+  "retry_after",
+  "jump",
+  "poll",
+]);
 
 export function attemptWords({ bar, kind }: DrawnBar): string {
   return BEFORE_ATTEMPTS.has(kind) ? `before attempt ${bar.attempt}` : `attempt ${bar.attempt}`;

@@ -8,7 +8,7 @@ export const ZOOM_MIN = 0.08;
 const WHOLE_ZOOM_MIN = 0.6;
 export const READABLE_ZOOM = 0.75;
 const MARGIN = 12;
-const URGENT = ["failed", "retrying", "waiting", "running", "scheduled"] as const;
+const URGENT = ["failed", "retrying", "polling", "waiting", "running", "scheduled"] as const;
 
 export interface View {
   x: number;

@@ -17,7 +17,7 @@ from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.columns import columns_of, fit, wide
 from anew.surfaces.cli.history import add_run_argument, find_run, program_of, read
 from anew.surfaces.cli.location import add_place_options
-from anew.surfaces.cli.moments import local_clock
+from anew.surfaces.cli.moments import column_clock
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.views.attempt_rows import Attempt, AttemptShown
 from anew.views.explain.explaining import unknown_step
@@ -31,8 +31,8 @@ COLOURS = {
     AttemptStatus.LOST: "yellow",
     AttemptStatus.CANCELLED: "yellow",
 }
-# Seq, attempt, moment, duration and status, with the spaces between them.
-_COLUMNS = 6 + 2 + 7 + 2 + 8 + 2 + 10 + 2 + 9 + 2
+# Seq, attempt, duration and status, with the spaces between them and the moment.
+_COLUMNS = 6 + 2 + 7 + 2 + 2 + 10 + 2 + 9 + 2
 
 
 def run(words: list[str]) -> int:
@@ -51,7 +51,7 @@ def run(words: list[str]) -> int:
             for shown in rows:
                 print(msgspec.json.encode(shown).decode())
         else:
-            _print_table(found, rows)
+            _print_table(found, rows, now=database.clock.now())
         return status.DONE
 
     return read(asked.place, work)
@@ -94,30 +94,33 @@ def _is_wanted(attempt: Attempt, asked: Namespace) -> bool:
     return is_here and (not asked.status or attempt.status in asked.status)
 
 
-def _print_table(found: Sequence[Attempt], rows: Sequence[AttemptShown]) -> None:
+def _print_table(found: Sequence[Attempt], rows: Sequence[AttemptShown], *, now: int) -> None:
     if not rows:
         print("no attempt fits", file=sys.stderr)
         return
     paint, columns = paint_for(sys.stdout), columns_of(sys.stdout)
     place = min(PLACE_COLUMNS_MAX, max(wide(place_of(row)) for row in rows))
-    for attempt, row in zip(found, rows, strict=False):
-        for line in _lines(attempt, row, place=place, columns=columns, paint=paint):
+    begun = [attempt.started_at for attempt, _ in zip(found, rows, strict=False)]
+    clock = column_clock(begun, now)
+    for at, row in zip(begun, rows, strict=True):
+        for line in _lines(row, clock(at), place=place, columns=columns, paint=paint):
             print(line)
     if len(rows) < len(found):
         print(f"and {len(found) - len(rows):,} more", file=sys.stderr)
 
 
 def _lines(
-    attempt: Attempt, row: AttemptShown, *, place: int, columns: int, paint: Paint
+    row: AttemptShown, moment: str, *, place: int, columns: int, paint: Paint
 ) -> Iterator[str]:
     """What happened on one line; what was decided on the next, where that is worth a line."""
     colour, word = COLOURS.get(row.status), f"{row.status:<9}"
     took = "" if row.seconds is None else duration(row.seconds)
     start = (
         f"{row.seq:>6}  {fit(place_of(row), place)}  {_number(row):>7}  "
-        f"{local_clock(attempt.started_at)}  {took:>10}  {paint(colour, word) if colour else word}"
+        f"{moment}  {took:>10}  {paint(colour, word) if colour else word}"
     )
-    yield f"{start}  {fit(_error(row), max(1, columns - _COLUMNS - place), pad=False)}".rstrip()
+    room = max(1, columns - _COLUMNS - len(moment) - place)
+    yield f"{start}  {fit(_error(row), room, pad=False)}".rstrip()
     if told := decision_of(row):
         yield fit(f"{'':>8}{told}", columns, pad=False)
 

@@ -30,6 +30,7 @@ MARKS = {
     StepStatus.DONE: Mark("✓", "+", "green"),
     StepStatus.FAILED: Mark("✗", "x", "red"),
     StepStatus.RETRYING: Mark("◔", "~", "yellow"),
+    StepStatus.POLLING: Mark("◔", "~", "blue"),
     StepStatus.WAITING: Mark("◇", "?", "yellow"),
     StepStatus.SCHEDULED: Mark("·", ".", "dim"),
     StepStatus.SKIPPED: Mark("-", "-", "dim"),

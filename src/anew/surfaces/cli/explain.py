@@ -78,7 +78,7 @@ def _paragraphs(record: Record, step: str | None, now: int) -> list[Paragraph]:
 def paragraph_lines(told: Paragraph, now: int, *, columns: int, paint: Paint) -> Iterator[str]:
     """A head with its time, then the sentences as a text of the terminal's width."""
     relation = f" ({told.relation})" if told.relation else ""
-    yield f"{paint('bold', visible(told.head))} at {local_clock(told.at)}{relation}"
+    yield f"{paint('bold', visible(told.head))} at {local_clock(told.at, now)}{relation}"
     for text in _texts(told, now):
         yield from textwrap.wrap(
             visible(text),
@@ -102,6 +102,6 @@ def _due(told: Paragraph, now: int) -> str:
     if told.until is None or told.until <= now:
         return ""
     if told.about is About.WAIT:  # it has said how long that is
-        return f" That is at {local_clock(told.until)}."
+        return f" That is at {local_clock(told.until, now)}."
     left = duration((told.until - now) / NANOSECONDS)
-    return f" It waits until {local_clock(told.until)} (in {left})."
+    return f" It waits until {local_clock(told.until, now)} (in {left})."

@@ -93,12 +93,13 @@ class PlainView:
         """Nothing to prepare."""
 
     def feed(self, events: Sequence[Event]) -> None:
-        told = ((event.at, self._lines.line(event)) for event in events)
-        self._print([f"{local_clock(at)}  {visible(line)}" for at, line in told if line])
+        told, now = ((event.at, self._lines.line(event)) for event in events), self._clock.now()
+        self._print([f"{local_clock(at, now)}  {visible(line)}" for at, line in told if line])
 
     def notice(self, text: str) -> None:
         if text and text != self._notice:
-            self._print([f"{local_clock(self._clock.now())}  {visible(text)}"])
+            now = self._clock.now()
+            self._print([f"{local_clock(now, now)}  {visible(text)}"])
         self._notice = text
 
     def _print(self, lines: Sequence[str]) -> None:

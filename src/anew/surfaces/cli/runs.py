@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -23,6 +23,8 @@ from anew.surfaces.cli.location import add_place_options
 from anew.surfaces.cli.moments import local_moment
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.run_filters import add_filter_options, filter_said
+from anew.surfaces.cli.unattended import is_left_alone
+from anew.views.interruptions import INTERRUPTED
 from anew.views.wording import duration, error_text
 
 LIMIT_DEFAULT = 20
@@ -45,7 +47,17 @@ COLOURS: Mapping[str, str] = {
     DetailedStatus.PERSON: "yellow",
     DetailedStatus.SIGNAL: "yellow",
     DetailedStatus.PARKED: "yellow",
+    INTERRUPTED: "red",
 }
+# What goes on without anybody else, as long as a process works on it.
+_BY_ITSELF = frozenset(
+    {
+        DetailedStatus.RUNNING,
+        DetailedStatus.QUEUED,
+        DetailedStatus.RETRYING,
+        DetailedStatus.PARKED,
+    }
+)
 # How wide, and what it shows of a run in that width.
 Cell: TypeAlias = tuple[int, Callable[[RunRow, int], str]]
 
@@ -57,14 +69,16 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         wanted = replace(await filter_said(asked, database), limit=limit)
         rows = await database.archive.runs(wanted)
+        waiting = await waiting_parents(database.archive)
+        stopped = _stopped(rows, asked.place) - waiting.keys()
         if asked.json:
-            for row in await listed_rows(database, rows):
-                print(json.dumps(row))
+            for row, shown in zip(rows, await listed_rows(database, rows), strict=True):
+                more = {"interrupted": True} if row.run in stopped else {}
+                print(json.dumps(shown | more))
         else:
             is_filtered = wanted != RunFilter(limit=limit)
-            waiting = await waiting_parents(database.archive)
             now = database.clock.now()
-            _print_table(rows, waiting, now=now, is_filtered=is_filtered)
+            _print_table(rows, waiting, now=now, is_filtered=is_filtered, stopped=stopped)
         return status.DONE
 
     return read(asked.place, work)
@@ -86,8 +100,20 @@ def _parser() -> ArgumentParser:
     return parser
 
 
+def _stopped(rows: Iterable[RunRow], place: str | None) -> set[RunId]:
+    """The runs that would continue by themselves, if any process worked on the database file."""
+    if not is_left_alone(place):
+        return set()
+    return {row.run for row in rows if row.status is RunStatus.RUNNING and row.state in _BY_ITSELF}
+
+
 def _print_table(
-    rows: list[RunRow], waiting: Mapping[RunId, RunId], *, now: int, is_filtered: bool
+    rows: list[RunRow],
+    waiting: Mapping[RunId, RunId],
+    *,
+    now: int,
+    is_filtered: bool,
+    stopped: Container[RunId],
 ) -> None:
     if not rows:
         remedy = "no run fits" if is_filtered else "no runs yet; `anew run FILE` starts one"
@@ -95,7 +121,7 @@ def _print_table(
         return
     paint, columns = paint_for(sys.stdout), columns_of(sys.stdout)
     program = min(PROGRAM_COLUMNS_MAX, max(wide(row.program) for row in rows))
-    cells = _cells(program, now=now, paint=paint)
+    cells = _cells(rows, program, now=now, paint=paint, stopped=stopped)
     room = columns - sum(width + len(_GAP) for width, _ in cells)
     for row in rows:
         line = _GAP.join(cell(row, width) for width, cell in cells)
@@ -110,19 +136,25 @@ def _print_table(
             print(f"  waiting for a person or a signal in its child run {child}")
 
 
-def _cells(program: int, *, now: int, paint: Paint) -> list[Cell]:
+def _cells(
+    rows: Sequence[RunRow], program: int, *, now: int, paint: Paint, stopped: Container[RunId]
+) -> list[Cell]:
     """What a line shows of a run, from left to right; the name of the program has its own width."""
 
+    def word_of(row: RunRow) -> str:
+        return INTERRUPTED if row.run in stopped else row.state.value
+
     def state(row: RunRow, width: int) -> str:
-        word = f"{row.state.value:<{width}}"
-        return paint(COLOURS[row.state], word) if row.state in COLOURS else word
+        word = word_of(row)
+        shown = f"{word:<{width}}"
+        return paint(COLOURS[word], shown) if word in COLOURS else shown
 
     def took(row: RunRow, width: int) -> str:
         return f"{duration(((row.ended_at or now) - row.created_at) / NANOSECONDS):>{width}}"
 
     return [
         (19, lambda row, width: f"{row.run:<{width}}"),
-        (9, state),
+        (max(9, *(len(word_of(row)) for row in rows)), state),
         (program, lambda row, width: fit(row.program, width)),
         (19, lambda row, width: f"{local_moment(row.created_at):<{width}}"),
         (10, took),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
+
+from msgspec.structs import replace
 
 from anew.engine.state import RunStatus
 from anew.runtime.records import Record, report_of_record
@@ -21,8 +24,10 @@ from anew.surfaces.cli.moments import local_clock, local_moment
 from anew.surfaces.cli.open_questions import asking_lines, command_for
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.runs import COLOURS
-from anew.surfaces.cli.unattended import is_left_alone, neglect_of
+from anew.surfaces.cli.unattended import interruption_of, is_left_alone, neglect_of
 from anew.values import Value, json_text
+from anew.views.interruptions import INTERRUPTED
+from anew.views.progress import Progress
 from anew.views.step_progress import StepProgress
 from anew.views.verdict import verdict
 from anew.views.wording import counted, error_text, one_line
@@ -48,16 +53,18 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         record = await read_record(database, asked.run, with_damage=True)
         now = database.clock.now()
+        if is_open := record.damage is None and not record.progress.is_final:
+            blocked = await is_blocked(database.archive, record.row.run, now)
+            record = _with_interruption(record, asked.place, is_blocked=blocked)
         if asked.json:
             print(json.dumps(report_of_record(record, now=now)))
             return _told_damage(record, asked.place)
         for line in show_lines(record, now, columns=columns_of(sys.stdout), paint=_paint()):
             print(hinted(line, asked.place))
-        if record.damage is not None or record.progress.is_final:
+        if not is_open:
             return _told_damage(record, asked.place)
         if is_left_alone(asked.place):
-            still = await is_blocked(database.archive, record.row.run, now)
-            print(f"\n{hinted(unattended_text(record, is_blocked=still), asked.place)}")
+            print(f"\n{hinted(unattended_text(record, is_blocked=blocked), asked.place)}")
         elif database.is_shared:
             run, last_at = record.row.run, record.progress.last_at
             if told := await neglect_of(database, run, last_at=last_at, place=asked.place):
@@ -65,6 +72,13 @@ def run(words: list[str]) -> int:
         return status.DONE
 
     return read(asked.place, work)
+
+
+def _with_interruption(record: Record, place: str | None, *, is_blocked: bool) -> Record:
+    """Note that no process works on the run, unless it waits for others or is paused anyhow."""
+    if is_blocked or record.row.status is RunStatus.PAUSED:
+        return record
+    return replace(record, interrupted=interruption_of(place))
 
 
 def _told_damage(record: Record, place: str | None) -> int:
@@ -99,7 +113,10 @@ def _paint() -> Paint:
 def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Iterator[str]:
     """The run from the top: who, how it stands, step by step, and what came of it."""
     row, progress = record.row, record.progress
-    word = paint(COLOURS.get(row.status, "bold"), row.status.value)
+    if record.interrupted is not None:
+        word = paint(COLOURS[INTERRUPTED], INTERRUPTED)
+    else:
+        word = paint(COLOURS.get(row.status, "bold"), row.status.value)
     started = local_moment(row.created_at)
     yield f"run {row.run}  {word}  {visible(row.program)}  started {started}"
     for name, value in row.labels.items():
@@ -112,7 +129,7 @@ def show_lines(record: Record, now: int, *, columns: int, paint: Paint) -> Itera
         yield f"  {counted(len(record.log), 'event')} before that can be read."
     if progress.steps:
         yield ""
-        yield from _step_lines(list(progress.steps.values()), columns, paint)
+        yield from _step_lines(progress, columns, paint)
     yield from _ending(record)
 
 
@@ -124,28 +141,30 @@ def _verdict_lines(record: Record, now: int) -> Iterator[str]:
         jobs=record.jobs,
         children=record.children,
         lost=record.lost,
-        clock=local_clock,
+        interrupted=record.interrupted,
+        clock=partial(local_clock, now=now),
     )
     first, *details = told.lines(now)
-    due = f" (at {local_clock(told.until)})" if told.until is not None else ""
+    due = f" (at {local_clock(told.until, now)})" if told.until is not None else ""
     yield visible(f"{first}{due}")
     details += asking_lines(record.row.run, record.blocked_on)
     yield from (visible(f"  {detail}") for detail in details)
 
 
-def _step_lines(steps: list[StepProgress], columns: int, paint: Paint) -> Iterator[str]:
+def _step_lines(progress: Progress, columns: int, paint: Paint) -> Iterator[str]:
+    steps = list(progress.steps.values())
     name = min(NAME_COLUMNS_MAX, columns // 3, max(wide(step.name) for step in steps))
     for step in steps[:STEPS_MAX]:
         word = f"{step.shown_status.value:<9}"
         colour = COLOUR_OF_STATUS.get(step.shown_status)
         start = f"{fit(step.name, name)}  {paint(colour, word) if colour else word}"
         room = columns - name - 2 - 9 - 2
-        yield f"{start}  {fit(_about(step), room, pad=False)}".rstrip()
+        yield f"{start}  {fit(_about(step, progress), room, pad=False)}".rstrip()
     if len(steps) > STEPS_MAX:
         yield f"and {counted(len(steps) - STEPS_MAX, 'more step')}"
 
 
-def _about(step: StepProgress) -> str:
+def _about(step: StepProgress, progress: Progress) -> str:
     parts = []
     if step.visits > 1:
         parts.append(counted(step.visits, "visit"))
@@ -154,6 +173,7 @@ def _about(step: StepProgress) -> str:
         parts += [f"{step.loop.failed:,} failed"] if step.loop.failed else []
     parts += [step.verdict] if step.verdict else []
     parts.append(counted(step.attempts, "attempt"))
+    parts += progress.ignored.of_step(step.name)
     if step.passed_on is not None:
         parts.append(step.passed_on)
     elif step.error is not None and step.status.value == "failed":

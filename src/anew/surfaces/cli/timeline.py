@@ -17,6 +17,7 @@ from anew.surfaces.cli.history import (
 )
 from anew.surfaces.cli.lanes import lane_lines_for
 from anew.surfaces.cli.location import add_place_options
+from anew.surfaces.cli.moments import is_today, local_moment
 from anew.views.lanes import lanes_of
 from anew.views.timeline import timeline_lines
 
@@ -41,11 +42,14 @@ def run(words: list[str]) -> int:
         row = await find_run(database.archive, asked.run)
         log = await read_log(database.archive, row.run)
         program = await program_of(database.catalog, row.digest)
+        now = database.clock.now()
+        if log and not is_today(log[0].at, now):
+            print(f"started {local_moment(log[0].at)}")
         if not is_lanes:
             for line in timeline_lines(log, program):
                 print(visible(line))
             return status.DONE
-        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=database.clock.now())):
+        for line in lane_lines_for(sys.stdout, lanes_of(program, log, now=now)):
             print(line)
         return status.DONE
 

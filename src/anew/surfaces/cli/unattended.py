@@ -11,9 +11,10 @@ from shlex import quote
 
 from anew.engine.moments import LAST_MOMENT
 from anew.runtime.databases import database_file, kind_of
-from anew.runtime.ownership import is_owned
+from anew.runtime.ownership import dead_owner, is_owned
 from anew.store import DEFAULT_POOL, Database, JobRow, RunId
 from anew.surfaces.cli.hints import hinted
+from anew.views.interruptions import InterruptedRun
 from anew.views.verdict import unattended
 
 
@@ -24,6 +25,11 @@ class OwnerGone(Exception):
 def is_left_alone(place: str | None) -> bool:
     """Whether this is a database file that no process works on."""
     return kind_of(place).is_file and not is_owned(database_file(place))
+
+
+def interruption_of(place: str | None) -> InterruptedRun | None:
+    """That nobody works on the unfinished runs of a database file; None where someone does."""
+    return InterruptedRun(dead_owner(database_file(place))) if is_left_alone(place) else None
 
 
 async def neglect_of(database: Database, run: RunId, *, last_at: int, place: str | None) -> str:

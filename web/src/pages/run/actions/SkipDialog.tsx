@@ -79,6 +79,7 @@ function will(wait: WaitShown | undefined): string {
     return "Every delay of a retry or a jump ends now, and so does every sleep.";
   const name = place(wait.step, wait.iteration);
   if (wait.doing === "sleep") return `The sleep of ${name} ends now, with its ordinary result.`;
+  if (wait.doing === "poll") return `${name} looks again now. Its limits stay as they are.`;
   if (wait.doing === "jump") return `${name} continues now. Its limits stay as they are.`;
   return `Attempt ${wait.attempt} of ${name} starts now. Its number and its limits stay as they are.`;
 }
