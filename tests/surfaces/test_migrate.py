@@ -71,8 +71,6 @@ def test_a_target_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixtu
 def test_what_check_warns_of_is_said_before_it_is_rewritten(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Path("old.yaml").write_text(
-        "workflow: [{step: a, tool: http, url: u, retry: {max_attemps: 5}}]\n"
-    )
+    Path("old.yaml").write_text("workflow: [{step: a, tool: http, url: u, retry: 5, headrs: {}}]\n")
     assert main(["migrate", "old.yaml"]) == 0
-    assert "max_attempts" in capsys.readouterr().err
+    assert "headers" in capsys.readouterr().err

@@ -153,7 +153,9 @@ class Desk:
         self._pipes: list[Pipe] = []
 
     def write(self, name: str, text: str) -> str:
-        (self.folder / name).write_text(text, encoding="utf-8")
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
         return name
 
     def secret(self, text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from argparse import Namespace
 
 from msgspec import Struct
 
 from anew.errors import ConfigError
-from anew.languages import load_text
+from anew.languages import is_dot, load_text
 from anew.languages.rules import finding
 from anew.program.check import check_installed
 from anew.program.findings import Finding, Severity, has_error
@@ -17,6 +19,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import counted, counts, finding_lines
+from anew.surfaces.cli.folders import has_folder
 from anew.surfaces.cli.paint import Paint, paint_for
 from anew.surfaces.cli.script_files import missing_scripts
 from anew.views.findings import finding_row, in_file_order
@@ -52,13 +55,24 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "check",
         purpose="Find every problem in documents, each with its line, its column and a remedy.\n"
-        "The exit status is 2 when there is an error, or a finding of --strict. With --expand the\n"
-        "program that a document compiles to is printed as a playbook with every default.",
+        "The exit status is 2 when there is an error, or a finding of --strict. In a folder, all\n"
+        "playbooks and graphs are checked: errors are printed, the rest is counted by rule. With\n"
+        "--expand the program that a document compiles to is printed as a playbook with every\n"
+        "default.",
         example="anew check flow.yaml\nanew check --strict --json examples/*.yaml\n"
-        "anew check --expand flow.dot",
+        "anew check playbooks/\nanew check --expand flow.dot",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a document; - is standard input")
-    parser.add_argument("--json", action="store_true", help="print the findings as a JSON list")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a document, or a folder of them; - is standard input",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the findings as a JSON list; of folders, one object with all that was counted",
+    )
     parser.add_argument(
         "--expand",
         action="store_true",
@@ -76,6 +90,10 @@ def run(words: list[str]) -> int:
     )
     add_dialect_option(parser)
     asked = parser.parse_args(words)
+    if has_folder(asked.files):
+        if asked.expand:
+            parser.error("--expand takes one FILE, not a folder")
+        return _check_folders(asked)
     checked = [_check(path, asked.dialect, strict=asked.strict) for path in asked.files]
     if asked.expand and len(checked) != 1:
         parser.error("--expand takes one FILE")
@@ -92,6 +110,22 @@ def run(words: list[str]) -> int:
     return status.BAD if warns or any(one.is_refused for one in checked) else status.DONE
 
 
+def _check_folders(asked: Namespace) -> int:
+    """Check all documents of some folders, one after the other, and count what was found."""
+    # Only those who name a folder pay for it.
+    from anew.surfaces.cli.check_folders import check_folders
+
+    def check(path: str, document: bytes, problem: str) -> Checked:
+        if problem:
+            return _without_document(path, "file.unreadable", problem, "Check its permissions.")
+        is_graph = is_dot(document, os.path.splitext(path)[1].lower())
+        dialect = asked.dialect if is_graph else None
+        return _check_text(path, document, dialect, strict=asked.strict)
+
+    fails_on_warning = asked.fail_on == "warning"
+    return check_folders(asked.files, check, fails_on_warning=fails_on_warning, is_json=asked.json)
+
+
 def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
     """What was found in one document, be it only that it cannot be looked into."""
     name = shown_name(path)
@@ -99,6 +133,10 @@ def _check(path: str, dialect: str | None, *, strict: bool) -> Checked:
         document = read_document(path)
     except ConfigError as error:
         return _without_document(name, "file.unreadable", str(error), "Check the path.")
+    return _check_text(name, document, dialect, strict=strict)
+
+
+def _check_text(name: str, document: bytes, dialect: str | None, *, strict: bool) -> Checked:
     try:
         loaded = load_text(document, name, dialect=dialect)
     except ConfigError as error:

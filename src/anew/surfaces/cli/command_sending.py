@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 
 from msgspec.structs import replace
 
+from anew.errors import AnewError
 from anew.runtime.bootstrap import open_engine
 from anew.runtime.command_executor import execute
 from anew.runtime.commands import Command, DropRun, RunCommand
 from anew.runtime.control_socket import NoAnswer
 from anew.runtime.databases import open_database
+from anew.runtime.engine import Engine
 from anew.runtime.ownership import Owned
 from anew.store import RunId
 from anew.surfaces.cli.history import find_any_run, find_run
@@ -23,6 +27,35 @@ from anew.values import Object
 def send_command(place: str | None, command: Command) -> Object:
     """Have it done and give back the answer; AnewError when it cannot be."""
     return asyncio.run(_order(place, command))
+
+
+def send_commands(place: str | None, commands: Iterable[Command]) -> Iterator[Object | AnewError]:
+    """Have them done one after the other; what one of them fails with is its answer."""
+    with asyncio.Runner() as runner:
+        engines = AsyncExitStack()
+        try:
+            engine = runner.run(_own_engine(place, engines))
+            for command in commands:
+                yield runner.run(_answer(place, engine, command))
+        finally:
+            runner.run(engines.aclose())
+
+
+async def _own_engine(place: str | None, engines: AsyncExitStack) -> Engine | None:
+    """An engine for all commands; None where somebody else has the database."""
+    if is_server(place):
+        return None
+    try:
+        return await engines.enter_async_context(open_engine(place))
+    except Owned:
+        return None
+
+
+async def _answer(place: str | None, engine: Engine | None, command: Command) -> Object | AnewError:
+    try:
+        return await (_order(place, command) if engine is None else execute(engine, command))
+    except AnewError as error:
+        return error
 
 
 async def named_run(place: str | None, said: str, *, is_dropped: bool = False) -> RunId:

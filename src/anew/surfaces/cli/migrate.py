@@ -18,6 +18,7 @@ from anew.surfaces.cli.documents import (
     write_document,
 )
 from anew.surfaces.cli.findings import finding_lines
+from anew.surfaces.cli.folders import is_folder
 from anew.surfaces.cli.paint import paint_for
 from anew.views.findings import in_file_order
 
@@ -29,19 +30,31 @@ def run(words: list[str]) -> int:
         "migrate",
         purpose="Rewrite a document in the canonical `policy` form; a graph becomes a playbook.\n"
         "The result goes to standard output; findings in the document, and what the result\n"
-        "does differently, go to standard error.",
-        example="anew migrate old.yaml\nanew migrate --write old.yaml\n"
+        "does differently, go to standard error. Of a folder, every playbook below it is looked\n"
+        "at, and what would become of each is printed; --write rewrites them.",
+        example="anew migrate old.yaml\nanew migrate --write old.yaml\nanew migrate playbooks/\n"
         "anew migrate graph.dot --to playbook -o flow.yaml",
     )
-    parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    parser.add_argument(
+        "file", metavar="FILE", help="the document, or a folder of them; - is standard input"
+    )
     parser.add_argument(
         "--to", choices=LANGUAGES, default=LANGUAGES[0], help="the language; default %(default)s"
     )
     add_dialect_option(parser)
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--write", action="store_true", help="replace FILE by the result")
+    target.add_argument(
+        "--write", action="store_true", help="replace FILE, or all files of a folder, by the result"
+    )
     target.add_argument("-o", "--output", metavar="OUT", help="write the result to OUT")
     asked = parser.parse_args(words)
+    if is_folder(asked.file):
+        if asked.output:
+            parser.error("-o takes the result of one FILE; a folder takes --write")
+        # Only those who name a folder pay for it.
+        from anew.surfaces.cli.migrate_folder import migrate_folder
+
+        return migrate_folder(asked.file, writes=asked.write)
     if asked.write and asked.file == STANDARD_INPUT:
         parser.error("--write needs a file, not standard input")
     document = read_document(asked.file)

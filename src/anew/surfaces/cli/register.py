@@ -13,6 +13,7 @@ from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.excerpts import visible
+from anew.surfaces.cli.folders import is_folder
 from anew.surfaces.cli.hints import hinted
 from anew.surfaces.cli.loading import load_program
 from anew.surfaces.cli.location import add_place_options
@@ -29,14 +30,21 @@ def run(words: list[str]) -> int:
         "register",
         purpose="Keep a document in the database, or at the server, under the name it gives\n"
         "itself. A changed document becomes the next version; runs stay with the version they\n"
-        "started with.",
-        example="anew register flow.yaml\nanew start flow",
+        "started with. Of a folder, every playbook and graph below it is registered.",
+        example="anew register flow.yaml\nanew start flow\nanew register playbooks/",
     )
-    parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
+    parser.add_argument(
+        "file", metavar="FILE", help="the document, or a folder of them; - is standard input"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_dialect_option(parser)
     add_place_options(parser)
     asked = parser.parse_args(words)
+    if is_folder(asked.file):
+        # Only those who name a folder pay for it.
+        from anew.surfaces.cli.register_folder import register_folder
+
+        return register_folder(asked.file, asked.place, dialect=asked.dialect, is_json=asked.json)
     read = load_program(asked.file, dialect=asked.dialect)
     if read is None:
         return status.BAD
