@@ -114,7 +114,10 @@ def test_a_long_explanation_of_a_step_does_not_ask_to_name_one(shelf, anew, monk
     assert "Name a step" not in told
 
 
-@pytest.mark.parametrize("command", ["explain", "record", "replay", "whatif --program new.yaml"])
+@pytest.mark.parametrize(
+    "command",
+    ["explain", "record", "replay", "whatif --program new.yaml", "credential add", "failures"],
+)
 def test_a_command_about_a_run_that_is_told_names_the_place(command: str) -> None:
     assert hinted(f"`anew {command} 7`", "x.db") == f"`anew {command} 7 --db x.db`"
 

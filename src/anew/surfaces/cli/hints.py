@@ -15,8 +15,9 @@ from anew.surfaces.cli.tokens import token_option
 
 # Those that have the options; the rest of a sentence in backquotes is left alone.
 _COMMANDS = (
-    "answer|cancel|events|explain|export|fork|pause|programs|prune|record|register|replay|resume|"
-    "retry|run|runs|show|signal|skip|start|timeline|watch|whatif|worker"
+    "answer|attempts|cancel|credential|events|explain|export|failures|fork|pause|programs|prune|"
+    "questions|record|register|replay|resume|retry|run|runs|show|signal|skip|start|timeline|watch|"
+    "whatif|worker"
 )
 _HINT = re.compile(rf"`(anew (?:{_COMMANDS})\b[^`]*)`")
 
