@@ -179,6 +179,13 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
         9,
         31,
     ),
+    (
+        "code.template",
+        WORKFLOW + "  tool: {kind: python, code: \"x = '{{ run_id }}'\"}\n",
+        3,
+        30,
+    ),
+    ("code.braces", WORKFLOW + "  tool: {kind: python, code: \"x = '{{ who }}'\"}\n", 3, 30),
     ("sql.template", WORKFLOW + '  tool: {kind: sqlite, command: "{{ ctx.q }}"}\n', 3, 33),
     ("shell.template", WORKFLOW + '  tool: {kind: shell, command: "ls {{ ctx.q }}"}\n', 3, 39),
     (
@@ -345,6 +352,12 @@ def test_the_names_of_a_loop_are_unknown_in_its_arcs(name: str) -> None:
     (found,) = load_playbook(text, "f.yaml").findings
     assert (found.rule, found.severity) == ("name.scope", Severity.WARNING)
     assert found.suggestion == "After the loop, read `a.results`."
+
+
+def test_a_task_of_the_workbook_may_read_the_names_of_any_loop() -> None:
+    book = f'workbook: [{{name: w, tool: {{kind: noop, result: "{LOOP_NAMES}"}}}}]\n'
+    loop = "  loop: {in: [1], iterator: row}\n  tool: {kind: workbook, name: w}\n"
+    assert load_playbook(f"{book}{WORKFLOW}{loop}", "f.yaml").findings == []
 
 
 def test_the_names_of_a_loop_are_unknown_without_one() -> None:

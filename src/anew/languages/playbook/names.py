@@ -114,6 +114,7 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
     """Tell of every name that is not there. `shared` are the workload's and other global names."""
     always = shared | c.ctx_keys | steps.keys() | RESERVED
     told: set[str] = set()
+    of_loops = _names_of_loops(steps)
     below = _Below(shared, frozenset(c.ctx_keys))
     for read in c.reads:
         step = steps.get(read.step)
@@ -130,7 +131,7 @@ def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str
         for name in sorted(read.names):
             if name in absent:
                 _report_scope(c, read, name)
-            elif name in always or _is_local(name, read, step):
+            elif name in always or _is_local(name, read, step, of_loops):
                 continue
             elif read.place in _ENDED and step is not None and name in _local_names(step):
                 _report_ended(c, read, name)
@@ -145,17 +146,21 @@ def names_by_step(
     always = shared | c.ctx_keys | steps.keys() | RESERVED
     of_loop = {name: {s.loop.iterator, *LOOP_NAMES} for name, s in steps.items() if s.loop}
     own = {name: always | s.index_of.keys() | of_loop.get(name, set()) for name, s in steps.items()}
-    return {"": always | LOOP_NAMES, **own}
+    return {"": always | _names_of_loops(steps), **own}
 
 
-def _is_local(name: str, read: NameRead, step: Step | None) -> bool:
+def _names_of_loops(steps: Mapping[str, Step]) -> frozenset[str]:
+    return LOOP_NAMES.union(step.loop.iterator for step in steps.values() if step.loop)
+
+
+def _is_local(name: str, read: NameRead, step: Step | None, of_loops: frozenset[str]) -> bool:
     """Whether it is a label, a name of the loop, or a word of the retry block it stands in."""
     if read.place is Site.RETRY and name in RETRY_WORDS:
         return True
     if read.place in _AT_THE_END and name in RESULT_WORDS:
         return True
     if step is None:
-        return read.place in _IN_TASKS and name in LOOP_NAMES  # a task that loops may call
+        return read.place in _IN_TASKS and name in of_loops  # any loop may call the workbook
     if name in step.index_of:
         return True
     if read.place not in _IN_TASKS:
