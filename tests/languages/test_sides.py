@@ -87,6 +87,12 @@ SQLITE = "{type: sqlite, table: t}"
             "tool.input-word",
             "Did you mean 'sqlite'?",
         ),
+        (
+            f"source: {{type: snowflake, query: x}}, target: {SQLITE}",
+            "error",
+            "dialect.unsupported",
+            "source 'snowflake' needs Snowflake, which Anew does not speak to",
+        ),
         (f"source: {{table: t}}, target: {SQLITE}", "error", "tool.input-missing", "what it is"),
         (f"source: t, target: {SQLITE}", "warning", "tool.input", "must be an object with `type`"),
         (
@@ -98,7 +104,7 @@ SQLITE = "{type: sqlite, table: t}"
         (
             f"source: {{type: sqlite, table: t, qurey: x}}, target: {SQLITE}",
             "warning",
-            "key.unknown",
+            "input.unknown",
             "Did you mean 'query'?",
         ),
         (

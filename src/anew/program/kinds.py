@@ -21,6 +21,7 @@ from anew.program.kind import (
     Target,
     TargetForm,
 )
+from anew.program.mcp import MCP
 from anew.program.transfer import TRANSFER
 
 ENTRY_POINT_GROUP = "anew.tools"
@@ -392,6 +393,7 @@ _TABLE = (
         outage=Outage("rate_limit", "Too Many Requests", {"http": _TOO_MANY_REQUESTS}),
     ),
     TRANSFER,
+    MCP,
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _TABLE}
 # The helpers that an outcome may have, beside status, result and error.

@@ -36,7 +36,8 @@ class Process:
     `is_gated`: it does nothing before its life is tied to ours, so that no moment of our death
     leaves it behind. A program that waits for our word anyway needs no gate. `is_tied`: the kernel
     kills its group when we die; one that notices by itself can clean up first. `wrappers`: how many
-    processes of a sandbox stay between the one we start and the program.
+    processes of a sandbox stay between the one we start and the program. `stdio`: what it has as
+    standard input and output, of whoever talks with it; then `stdin` is not given.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Process:
         is_tied: bool = True,
         keep_fds: Sequence[int] = (),
         wrappers: int = 0,
+        stdio: tuple[int, int] | None = None,
     ) -> None:
         self._wrappers = wrappers
         self._loop = asyncio.get_running_loop()
@@ -68,10 +70,11 @@ class Process:
             if stdin is not None:
                 feed, self._feed = pipe(undo)
                 theirs.append(feed)
+            reads, writes = stdio or (subprocess.DEVNULL, self._streams.theirs[0])
             self._popen = subprocess.Popen(
                 [*gated, *arguments],
-                stdin=subprocess.DEVNULL if stdin is None else feed,
-                stdout=self._streams.theirs[0],
+                stdin=reads if stdin is None else feed,
+                stdout=writes,
                 stderr=self._streams.theirs[1],
                 env=env,
                 cwd=cwd,

@@ -46,6 +46,7 @@ def start_task(
     is_tied: bool = True,
     keep_fds: Sequence[int] = (),
     room: Room | None = None,
+    stdio: tuple[int, int] | None = None,
 ) -> Process:
     """The one place where a program of a task begins. See `Process` for the arguments.
 
@@ -66,6 +67,7 @@ def start_task(
             is_tied=is_tied,
             keep_fds=[*keep_fds, *variables],
             wrappers=wrappers,
+            stdio=stdio,
         )
     finally:
         for fd in variables:

@@ -56,6 +56,21 @@ def report_foreign_kind(c: Compilation, node: ScalarNode) -> bool:
     return True
 
 
+def report_foreign_side(c: Compilation, node: ScalarNode, side: str) -> bool:
+    """Whether a side of a transfer is one that is not run here, which is reported then."""
+    if node.text not in FOREIGN_KINDS:
+        return False
+    message = (
+        f"{side} {node.text!r} needs {FOREIGN_KINDS[node.text][0]}, which Anew does not speak to"
+    )
+    remedy = (
+        "Let a task of its client read or write a file, and transfer that: "
+        "`{type: file, path: rows.csv}`."
+    )
+    c.report(_RULE, node.span, message, remedy)
+    return True
+
+
 def report_other_document(c: Compilation, root: MapNode) -> bool:
     """Whether a document is a Subscription, which is reported then."""
     entry = root.get("kind")

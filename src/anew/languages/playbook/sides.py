@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from anew.languages.nodes import Entry, MapNode, Node, ScalarNode, is_null, scalars
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.refusals import report_foreign_side
 from anew.program.kind import SIDE_WORDS, Kind
 from anew.program.transfer import TARGET_MODES, TRANSFER, TRANSFER_BATCH_ROWS_MAX, TransferMode
 
@@ -49,6 +50,8 @@ def _row(c: Compilation, side: Entry | None, rows: Mapping[str, Kind]) -> Kind |
         return None
     row = rows.get(_text(word))
     if row is None and _is_known(word.node):
+        if isinstance(word.node, ScalarNode) and report_foreign_side(c, word.node, side.key):
+            return None
         what = f"{side.key}.type"
         c.unknown_word(word.node, list(rows), rule="tool.input-word", what=what)
     return row

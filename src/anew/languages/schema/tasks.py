@@ -213,8 +213,17 @@ def _by_kind(form: str, *holder: str) -> list[Schema]:
 def _unlabelled() -> Schema:
     """Where a task has its label outside, `name` is an input; few kinds have it."""
     nameless = [kind.name for kind in KINDS.values() if "name" not in kind.inputs]
-    asked = {"properties": {"kind": {"enum": nameless}}, **has("kind")}
-    return when(asked, refused(("name", "tool")), refused(("tool",)))
+    return {"allOf": [when(_of_kinds(nameless), refused(("name",))), _unwrapped()]}
+
+
+def _unwrapped() -> Schema:
+    """`tool` is no wrapper next to `kind`, but an input of a few kinds."""
+    having = [kind.name for kind in KINDS.values() if "tool" in kind.inputs]
+    return when({"not": _of_kinds(having)}, refused(("tool",)))
+
+
+def _of_kinds(names: list[str]) -> Schema:
+    return {"properties": {"kind": {"enum": names}}, **has("kind")}
 
 
 def _task() -> Schema:
@@ -233,7 +242,7 @@ def _named_task() -> Schema:
         "title": "A task with its `name`",
         "description": "The canonical form is `label: {kind: …}`.",
         "properties": {"kind": ref("kind"), "name": said(_LABEL, TEXT)},
-        "allOf": [ref("task-words"), refused(("tool",)), *_by_kind("task")],
+        "allOf": [ref("task-words"), _unwrapped(), *_by_kind("task")],
     }
 
 
@@ -244,7 +253,7 @@ def _wrapped_task() -> Schema:
         "type": "object",
         "properties": {
             "name": said(_LABEL, TEXT),
-            "tool": said(_WRAPPED, {**tool, "allOf": [refused(("tool",))]}),
+            "tool": said(_WRAPPED, {**tool, "allOf": [_unwrapped()]}),
         },
         **has("tool"),
         "allOf": _by_kind("wrapped", "tool"),

@@ -163,7 +163,7 @@ class FileWriter:
         except FileNotFoundError:
             return _Journal()
         except msgspec.DecodeError:
-            raise BadInput(f"{self._beside.name} beside the file is damaged: remove it") from None
+            raise BadInput(f"{self._beside.name} next to the file is damaged: remove it") from None
 
     def _note(self, journal: _Journal, progress: Copied) -> None:
         journal.writing = None
@@ -211,7 +211,7 @@ class FileWriter:
         last = file.read().decode(errors="replace")
         found = last.rstrip()
         if not found.endswith("]"):
-            raise BadInput(f"{self._path.name} is no JSON list, so no rows can be added to it")
+            raise BadInput(f"{self._path.name} is not a JSON list, so no rows can be added to it")
         kept = found[:-1].rstrip()
         return kept, last[len(kept) :]
 

@@ -63,5 +63,5 @@ def _input_name(c: Compilation, entry: Entry, row: Kind, *, where: str) -> str:
     name = row.canonical(entry.key)
     if name not in row.inputs and name != "auth":
         known = {*row.inputs, *row.aliases, "auth", SIDE_WORDS[0]}
-        c.unknown_key(entry, known, f"`{where}` of type {row.name}")
+        c.unknown_key(entry, known, f"`{where}` of type {row.name}", is_input=True)
     return name
