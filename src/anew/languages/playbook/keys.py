@@ -122,7 +122,7 @@ UNSUPPORTED_KEYS: Mapping[str, str] = {
 }
 
 # What holds an expression without braces.
-CONDITION_KEYS = frozenset({"when", "expr", "retry_when", "stop_when"})
+CONDITION_WORDS = frozenset({"when", "expr", "retry_when", "stop_when"})
 
 # --- a rule --------------------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from anew.languages import made
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.dialect_words import vars_words
-from anew.languages.playbook.keys import CONDITION_KEYS, STEP_SET_KEYS
+from anew.languages.playbook.keys import CONDITION_WORDS, STEP_SET_KEYS
 from anew.languages.playbook.translate import Untranslatable, translate
 from anew.program.kinds import KINDS
 
-_OLDER_KEYS = tuple(key for key in STEP_SET_KEYS if key != "set")
+_OLDER = tuple(key for key in STEP_SET_KEYS if key != "set")
 # What is never rendered, whatever it looks like.
 _VERBATIM = frozenset[str]().union(*(kind.verbatim for kind in KINDS.values()))
 _EXPRESSIONS = ("workflow", "workbook")
@@ -36,7 +36,7 @@ def _is_older(root: MapNode) -> bool:
     """Whether the document has state of an older form."""
     if "vars" in root or "ctx" in root:
         return True
-    return any(key in step for step in _steps(root) for key in _OLDER_KEYS)
+    return any(key in step for step in _steps(root) for key in _OLDER)
 
 
 def _steps(root: MapNode) -> list[MapNode]:
@@ -72,7 +72,7 @@ def _reading_ctx(c: Compilation, entry: Entry) -> Entry:
 
 
 def _translated(c: Compilation, node: ScalarNode, key: str) -> ScalarNode:
-    value, is_condition = node.value, key in CONDITION_KEYS
+    value, is_condition = node.value, key in CONDITION_WORDS
     if not isinstance(value, str) or "vars" not in value or key in _VERBATIM:
         return node
     if not is_condition and "{{" not in value and "{%" not in value:
