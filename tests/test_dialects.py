@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from anew.languages.playbook.migrate import migrate
 from tests.play import play, rows
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "dialects"
@@ -140,3 +141,46 @@ def test_one_document_may_mix_all_dialects(scenario: Scenario) -> None:
     assert report["visits"] == ["start", *steps, *[scenario.tail] * len(steps)]
     written = {f"by_{dialect}": ORDERS for dialect in WRITES_CTX}
     assert report["ctx"] == (written if scenario.error is None else {})
+
+
+STATE = """
+workload: {{n: 5}}
+workflow:
+- step: fetch
+  {tool}
+  set_ctx: {{got: "{{{{ output.data.orders }}}}", n: "{{{{ n }}}}"}}
+  next:
+    arcs:
+    - {{step: end, when: "{{{{ event.name == 'step.failed' }}}}", set: {{why: "{{{{ error.kind }}}}"}}}}
+    - {{step: end, set: {{ctx.many: "{{{{ got | length }}}}"}}}}
+- {{step: end, tool: {{kind: noop}}}}
+"""
+TOOLS = {
+    "retry": 'tool: http\n  url: u\n  set: {ctx.code: "{{ output.http.status }}"}\n  retry: 2',
+    "eval": 'tool: {kind: http, url: u, set: {ctx.code: "{{ output.http.status }}"}, '
+    "eval: [{expr: \"outcome.status == 'error'\", do: retry, attempts: 2}]}",
+    "policy": 'tool: {kind: http, url: u, set_ctx: {code: "{{ outcome.http.status }}"}, spec: {policy: '
+    "{rules: [{when: \"outcome.status == 'error'\", then: {do: retry, attempts: 2}}]}}}",
+    "output": 'tool: {kind: http, url: u, set: {ctx.code: "{{ output.http.status }}"}, spec: {policy: '
+    "{rules: [{when: \"output.status == 'error'\", then: {do: retry, attempts: 2}}]}}}",
+}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "ctx"),
+    [
+        ([DOWN, WELL], {"code": 200, "got": ORDERS, "n": 5, "many": 2}),
+        ([DOWN], {"code": 503, "why": "server_error"}),
+    ],
+)
+@EACH_DIALECT
+def test_tasks_steps_and_arcs_write_the_same_in_every_dialect(
+    dialect: str, outcomes: list[dict[str, Any]], ctx: dict[str, Any]
+) -> None:
+    document = STATE.format(tool=TOOLS[dialect])
+    report = play(document, outcomes={"fetch": outcomes}, random=CHANCE)
+    assert (report["dialect"], report["status"], report["ctx"]) == (dialect, "done", ctx)
+    migrated = migrate(document, "f.yaml")
+    assert migrated.findings == []
+    again = play(migrated.text, outcomes={"fetch": outcomes}, random=CHANCE)
+    assert (again["dialect"], again["ctx"], again["delays"]) == ("policy", ctx, report["delays"])

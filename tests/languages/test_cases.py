@@ -127,3 +127,14 @@ def test_what_a_branch_cannot_do_is_refused_with_what_can(action: str) -> None:
 )
 def test_a_case_that_would_mean_something_else_is_refused(case: str, rule: str) -> None:
     assert rule in {found.rule for found in load_playbook(DOCUMENT % case, "f.yaml").findings}
+
+
+@pytest.mark.parametrize("tool", ['tool: {kind: http, url: "u"}', 'tool: http\n  url: "u"'])
+@pytest.mark.parametrize(("outcome", "ctx"), [(FINE, {"v": 9}), (BOOM, {})])
+def test_a_branch_that_only_sets_when_done_is_the_set_of_the_step(
+    tool: str, outcome: Any, ctx: Any
+) -> None:
+    case = f'[{{when: "{DONE}", then: {{set: {{ctx.v: "{{{{ output.data.v }}}}"}}}}}}]'
+    text = f"workflow:\n- step: a\n  {tool}\n  case: {case}\n"
+    for one in (text, str(migrate(text, "f.yaml").text)):
+        assert play(one, outcomes={"a": [outcome]})["ctx"] == ctx

@@ -108,6 +108,15 @@ def numbered(events: Sequence[e.Event]) -> list[e.Event]:
 # --- checkpoints ---------------------------------------------------------------------------------
 
 
+def test_a_checkpoint_has_what_the_step_wrote_at_its_end() -> None:
+    text = (
+        "workflow:\n- {step: a, set: {x: 1}, next: {arcs: [{step: b, set: {y: 2}}]}}\n- {step: b}\n"
+    )
+    run = simulated(text)
+    found = exported(run.log, run.program)
+    assert found.json("checkpoints/001_a.json")["context"] == {"x": 1, "y": 2}
+
+
 def test_a_checkpoint_is_saved_before_each_retry_after_each_node_and_at_the_end() -> None:
     simulation = simulated(RETRY, outcomes={"page": [DOWN, DOWN, {"result": 1}]})
     told = exported(simulation.log, simulation.program)

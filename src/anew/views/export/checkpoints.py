@@ -97,6 +97,10 @@ class Checkpoints:
                 self._completed(state, event, Verdict.FAILURE, error=event.error)
             case e.RunDone() | e.RunFailed() | e.RunCancelled():
                 self._ended(state, event)
+            case e.NextEvaluated() if event.patches and not self._is_written:
+                # What a step writes at its end belongs to the checkpoint of that end.
+                self._branch = event.branch
+                self._newest_context = self._seen(state, event, state.ctx_owner(event.branch).ctx)
             case _:
                 pass
 

@@ -69,12 +69,19 @@ def without_case(c: Compilation, step: MapNode) -> MapNode:
             _take(c, step, made_of, _retry(c, case))
     step_set = [case for case in cases if _writes_only(case) and _asks_done(case)]
     if len(step_set) == 1:
-        _take(c, step, made_of, step_set[0].does["set"])
+        _take(c, step, made_of, _of_step(step, step_set[0].does["set"]))
         cases = [case for case in cases if case is not step_set[0]]
     made_of["next"] = _next(c, entry, step.get("next"), cases)
     if len(c.findings) > before:
         c.lose_route()
     return _replaced(step, entry, made_of)
+
+
+def _of_step(step: MapNode, written: Entry) -> Entry:
+    """What the step writes; next to a tool that is a word, `set` would be the task's."""
+    tool = step.get("tool") or step.get("type")
+    is_word = tool is not None and isinstance(tool.node, ScalarNode)
+    return made.renamed(written, "set_ctx") if is_word else written
 
 
 def _take(c: Compilation, step: MapNode, taken: dict[str, Entry | None], new: Entry | None) -> None:

@@ -16,8 +16,8 @@ from anew.languages.playbook.patches import SET_TARGETS, key_of, patch_target
 def set_of_step(c: Compilation, given: list[Entry]) -> Entry:
     """What a step writes, under one key or several."""
     for entry in given:
-        if entry.key != "set":
-            message = f"a step's `{entry.key}` is an older form"
+        if entry.name.text != "set":
+            message = f"a step's `{entry.name.text}` is an older form"
             c.noncanonical("strict.set", entry.place, message, "`set: {ctx.name: …}`")
     first = given[0]
     if len(given) == 1:
