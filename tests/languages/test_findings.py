@@ -106,7 +106,6 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("tool.kind", WORKFLOW + "  tool:\n    kind: htp\n", 4, 11),
     ("tool.input-missing", WORKFLOW + "  tool:\n  - t:\n      kind: http\n", 4, 5),
     ("tool.input-twice", WORKFLOW + "  tool: {kind: http, url: a, endpoint: b}\n", 3, 30),
-    ("artifact.word", WORKFLOW + "  tool: {kind: artifact, name: x, action: keep}\n", 3, 43),
     (
         "artifact.put",
         WORKFLOW + "  tool: {kind: artifact, name: x, action: put, value: 1, version: 2}\n",

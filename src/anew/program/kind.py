@@ -143,6 +143,7 @@ class Kind(Struct, frozen=True):
     sides: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
     # Inputs that are one of a few words: every word an author may use, and what it stands for.
     word_inputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    takes_args_apart: bool = False  # inputs may stand below `args`
 
     # What a call does, and to whom. The first of `effect` whose inputs are given says it in one
     # line; () is for what changes nothing. `save` is the input that takes the data of a save block.

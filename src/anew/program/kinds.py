@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 
 from msgspec.structs import replace
 
+from anew.program.artifacts import ARTIFACT
 from anew.program.kind import (
     RETRY_AFTER,
     Extra,
@@ -300,25 +301,7 @@ _TABLE = (
         effect=(),
         target=Target(TargetForm.WORDS, ("name",), "unknown"),
     ),
-    Kind(
-        "artifact",
-        title="Keeps a value under a name, or reads one that was kept.",
-        outcome_from=OutcomeSource.STORE,
-        inputs={
-            "action": "put keeps `value`, get reads it.",
-            "name": "What it is called.",
-            "value": "What to keep, of any type.",
-            "scope": "Whose name it is: run (default), or program, for all runs of the program.",
-            "version": "Which version to read; the newest unless given.",
-            "ref": "Instead of name, scope and version: what put gave.",
-        },
-        aliases={"data": "value", "result_ref": "ref"},
-        required=(("action",), ("name", "ref")),
-        choices=(("name", "ref"),),
-        texts=_words("action name scope"),
-        effect=("{action} of the artifact {name}", "{action} of an artifact"),
-        helper=Helper("artifact", "`name`, `version` and `scope`", ("name", "version", "scope")),
-    ),
+    ARTIFACT,
     Kind(
         "wait",
         title="Waits for a signal.",

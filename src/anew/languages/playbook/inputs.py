@@ -34,7 +34,7 @@ def gather_inputs(
     _note_script(c, kind, inputs.get("script"))
     if kind.has_names:
         _note_code(c, inputs)
-    _check_by_source(c, kind, inputs)
+    _check_by_source(c, kind, inputs, task.key)
     if kind.sides or kind.word_inputs:
         # Few documents have a task of such a kind.
         from anew.languages.playbook.sides import check_sides  # noqa: PLC0415
@@ -43,7 +43,7 @@ def gather_inputs(
     return inputs
 
 
-def _check_by_source(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) -> None:
+def _check_by_source(c: Compilation, kind: Kind, inputs: Mapping[str, Entry], label: str) -> None:
     """What the engine itself asks of the inputs of the kinds it serves."""
     match kind.outcome_from:
         case OutcomeSource.WORKBOOK:
@@ -62,7 +62,7 @@ def _check_by_source(c: Compilation, kind: Kind, inputs: Mapping[str, Entry]) ->
         case OutcomeSource.STORE:
             from anew.languages.playbook.keeping import check_artifact  # noqa: PLC0415
 
-            check_artifact(c, inputs)
+            check_artifact(c, inputs, label)
         case _:
             pass
 

@@ -11,7 +11,6 @@ from anew.languages.playbook.keys import ARGS_KEYS
 from anew.languages.schema.forms import ANYTHING, Schema, nullable, said, word
 from anew.languages.schema.scalars import SECONDS, SECONDS_ABOVE_0, TEMPLATE
 from anew.languages.schema.sides import side_shape
-from anew.program.artifacts import ArtifactAction, ArtifactScope
 from anew.program.kind import SHARED_INPUTS, Kind, OutcomeSource
 from anew.program.policy import TimeoutAction
 
@@ -44,8 +43,6 @@ _SHAPES: Mapping[tuple[OutcomeSource, str], Schema] = {
         "else": {"pattern": r"^[^\s/]+$"},
     },
     (OutcomeSource.SIGNAL, "timeout"): {"anyOf": [*_LATER, SECONDS]},
-    (OutcomeSource.STORE, "action"): {"anyOf": [word(ArtifactAction), *_LATER]},
-    (OutcomeSource.STORE, "scope"): {"anyOf": [word(ArtifactScope), *_LATER]},
     (OutcomeSource.PERSON, "choices"): {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, *_LATER]
     },

@@ -175,6 +175,8 @@ def _spellings(kind: Kind, name: str) -> list[str]:
 
 def required(kind: Kind, paths: Collection[Path] = ((),)) -> list[Schema]:
     """What a mapping must have that holds the inputs of the kind, at one of these paths."""
+    if kind.takes_args_apart:
+        paths = [*paths, *((*path, key) for path in paths for key in ARGS_KEYS)]
     return [
         {"anyOf": [_below(path, _given(kind, group)) for path in paths]} for group in kind.required
     ]

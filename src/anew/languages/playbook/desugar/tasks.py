@@ -124,6 +124,8 @@ def _inputs(
                 _take(c, inputs, entry, kind, also=TASK_SPEC_KEYS)
             if entry.key in TASK_KEYS or entry.key == "kind":
                 inputs.pop(entry.key, None)  # beside `kind` it would mean something else
+    if kind is not None and kind.takes_args_apart:
+        _take_args_apart(c, inputs, kind, form.label)
     if kind is not None and "script" in inputs:
         # Few tasks have one.
         from anew.languages.playbook.desugar.scripts import canonical_script  # noqa: PLC0415
@@ -135,6 +137,21 @@ def _inputs(
 
         canonical_inputs(c, kind, inputs)
     return inputs
+
+
+def _take_args_apart(c: Compilation, inputs: dict[str, Entry], kind: Kind, label: str) -> None:
+    """Inputs that stand below `args`, next to the others; in a list, `name` is the task's label."""
+    args = inputs.get("args")
+    if args is None or not isinstance(args.node, MapNode):
+        return
+    name = inputs.get("name")
+    if name is not None and isinstance(name.node, ScalarNode) and name.node.text == label:
+        del inputs["name"]
+    del inputs["args"]
+    for entry in args.node:
+        message = f"`{entry.key}` is under `{args.name.text}`"
+        c.noncanonical("strict.spec-input", entry.place, message, "it next to `kind`")
+        _take(c, inputs, entry, kind)
 
 
 def _is_idle(c: Compilation, entry: Entry, kind: Kind) -> bool:
