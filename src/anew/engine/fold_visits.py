@@ -75,13 +75,15 @@ def step_done(state: RunState, event: e.StepDone) -> None:
     repeated = state.ctx_owner(visit.branch).repeated
     if repeated:
         repeated.pop(event.step, None)
-    _keep_verdict(state, visit, event.verdict or _SUCCESS)
+    _keep_verdict(state, visit, event.verdict or _SUCCESS, is_met=event.gate is not False)
     _end_visit(state, event.step, event.visit)
 
 
-def _keep_verdict(state: RunState, visit: StepRun | LoopVisit, verdict: Verdict) -> None:
+def _keep_verdict(
+    state: RunState, visit: StepRun | LoopVisit, verdict: Verdict, *, is_met: bool
+) -> None:
     owner = state.ctx_owner(visit.branch)
-    keep_verdict(owner, visit.key.step, verdict)
+    keep_verdict(owner, visit.key.step, verdict, is_met=is_met)
     if not isinstance(owner, RunState):
         said = visit.summary if isinstance(visit, StepRun) else SUCCESS
         owner.summary = said if said.verdict is verdict else OutcomeSummary(verdict)
@@ -101,7 +103,7 @@ def step_failed(state: RunState, event: e.StepFailed) -> None:
     visit = state.active[event.step, event.visit]
     if isinstance(visit, StepRun):
         state.last_result = moved(state, event).last
-    _keep_verdict(state, visit, event.verdict or _FAILURE)
+    _keep_verdict(state, visit, event.verdict or _FAILURE, is_met=event.gate is not False)
     owner = state.ctx_owner(visit.branch)
     if event.error.get("retryable") is False:
         _count_repeats(owner, event.step, signature_of(event.error))

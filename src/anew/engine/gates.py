@@ -24,7 +24,11 @@ class Verdicts(Struct, frozen=True):
 def asked(program: Program, state: RunState) -> Verdicts:
     """The verdict of every gate of the program."""
     goals = {step.name: state.verdicts.get(step.name, PENDING) for step in program.gates}
-    unmet = [step for step in program.gates if not _is_met(step.gate, goals[step.name])]
+    unmet = [
+        step
+        for step in program.gates
+        if step.name in state.unmet_gates or not _is_met(step.gate, goals[step.name])
+    ]
     return Verdicts(goals, unmet)
 
 

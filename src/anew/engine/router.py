@@ -45,6 +45,7 @@ class Routing(Struct):
     error: Object | None = None
     fails_run: bool = False
     patches: Object = field(default_factory=dict)
+    gate: bool | None = None  # whether the condition of a goal gate holds
 
     def note(self, number: int, arc: Arc, reason: str, *, is_chosen: bool) -> None:
         """Record the verdict on one arc."""
@@ -55,8 +56,10 @@ class Routing(Struct):
 
 
 def unrouted(recorder: Recorder, key: StepRunKey, event: str) -> Routing:
-    """Nothing seen and nothing chosen yet."""
-    return Routing(event, recorder.state.active[key.step, key.visit].branch)
+    """Nothing seen and nothing chosen yet; a condition that was not asked does not hold."""
+    gate = recorder.program.steps[key.step].gate
+    branch = recorder.state.active[key.step, key.visit].branch
+    return Routing(event, branch, gate=None if gate is None or gate.when is None else False)
 
 
 def route(
@@ -76,12 +79,15 @@ def route(
     step = recorder.program.steps[key.step]
     visit = recorder.state.active[key.step, key.visit]
     routing = Routing(event, visit.branch)
-    if not step.router.arcs and not step.patches:
+    goal = step.gate.when if step.gate is not None else None
+    if not step.router.arcs and not step.patches and goal is None:
         return routing
     ending = _Ending(recorder, step, visit, event, about, args, fresh)
     try:
         if step.patches and not ending.has_failed:
             ending.written = _of_step(ending, must_count_failures=must_count_failures)
+        if goal is not None:
+            routing.gate = ending.asked(goal, f"the gate of {step.name}")
         _choose(ending, routing)
         if must_count_failures and not any(arc.counts_failures for _, arc in routing.chosen):
             _drop(routing)
@@ -141,7 +147,9 @@ class _Ending(Struct):
         return self.visit.summary if isinstance(self.visit, StepRun) else SUCCESS
 
     def holds(self, condition: Condition, arc: Arc) -> bool:
-        what = f"when of the arc {self.step.name} -> {arc.to}"
+        return self.asked(condition, f"when of the arc {self.step.name} -> {arc.to}")
+
+    def asked(self, condition: Condition, what: str) -> bool:
         return holds(condition, self.scope(EVENT_WORDS[self.event], self.written), what)
 
     def is_spent(self, number: int, arc: Arc) -> bool:

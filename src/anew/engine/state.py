@@ -312,6 +312,7 @@ class Branch(Struct, gc=False):
     written: Object = field(default_factory=dict)
     retries: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
+    unmet_gates: set[str] = field(default_factory=set)
     repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
     summary: OutcomeSummary = SUCCESS
     error: Object | None = None
@@ -370,6 +371,7 @@ class RunState(Struct, gc=False):
     retries: dict[str, int] = field(default_factory=dict)  # by step, where visits share a budget
     redirects: dict[str, int] = field(default_factory=dict)  # by gate
     verdicts: dict[str, str] = field(default_factory=dict)  # by step, latest last
+    unmet_gates: set[str] = field(default_factory=set)  # whose condition did not hold at last
     repeated: dict[str, RepeatedFailure] = field(default_factory=dict)
     arcs_taken: dict[str, int] = field(default_factory=dict)  # of arcs that are counted
     rescued: Rescued | None = None

@@ -117,7 +117,7 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     owner = state.ctx_owner(group.parent)
     for branch in (state.branches[one] for one in group.ended):
         for step, verdict in branch.verdicts.items():
-            keep_verdict(owner, step, Verdict(verdict))
+            keep_verdict(owner, step, Verdict(verdict), is_met=step not in branch.unmet_gates)
     keep_verdict(owner, group.step, event.verdict or Verdict.SUCCESS)  # it goes as its branches do
     for token in [one for one in state.tokens.values() if one.branch in closed]:
         if token.id not in event.tokens:
@@ -148,7 +148,14 @@ def join_branches(state: RunState, event: e.BranchJoined, number: int) -> None:
     state.epoch += 1
 
 
-def keep_verdict(owner: RunState | Branch, step: str, verdict: Verdict) -> None:
+def keep_verdict(
+    owner: RunState | Branch, step: str, verdict: Verdict, *, is_met: bool = True
+) -> None:
+    """`is_met` is false where the step is a gate whose condition does not hold."""
+    if not is_met:
+        owner.unmet_gates.add(step)
+    elif owner.unmet_gates:
+        owner.unmet_gates.discard(step)
     # Taken out first, so that the latest stands last.
     owner.verdicts.pop(step, None)
     owner.verdicts[step] = verdict.value  # templates read it

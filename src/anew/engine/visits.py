@@ -33,7 +33,7 @@ def end_step_run(recorder: Recorder, ended: Ended) -> None:
     elif ended.to is not None:
         routing = router.unrouted(recorder, key, "step.failed")
         router.send(recorder, key, routing, ended.to, RouteReason.RETRY_TARGET, error=ended.error)
-        _emit_failed(recorder, key, ended.error, is_handled=True)
+        _emit_failed(recorder, key, ended.error, routing, is_handled=True)
         router.write(recorder, key, routing, handled=True)
     else:
         fail_visit(recorder, key, ended.error, args=run.args)
@@ -70,7 +70,15 @@ def _end_well(
         routing.fails_run = not step.is_exit
         routing.error = rescued.error if routing.fails_run else None
     said = None if verdict is Verdict.SUCCESS else verdict
-    recorder.emit(e.StepDone(step=key.step, visit=key.visit, verdict=said, relays=step.is_relay))
+    recorder.emit(
+        e.StepDone(
+            step=key.step,
+            visit=key.visit,
+            verdict=said,
+            relays=step.is_relay,
+            gate=routing.gate,
+        )
+    )
     if step.is_exit and routing.branch is None and recorder.program.gates:
         target = gates.check(recorder, key)
         if target is not None:
@@ -96,7 +104,7 @@ def fail_visit(
     if not routing.tokens:
         _give_up_visit(recorder, key, error, routing)
         return
-    _emit_failed(recorder, key, error, is_handled=True)
+    _emit_failed(recorder, key, error, routing, is_handled=True)
     router.write(recorder, key, routing, handled=True)
 
 
@@ -132,7 +140,7 @@ def _give_up_visit(
         origin = recorder.state.active[key.step, key.visit].origin
         if origin.via == RouteReason.FALLBACK and origin.outcome is not None:
             error = {**error, "cause": origin.outcome.get("error")}
-    _emit_failed(recorder, key, error, is_handled=way is not None, verdict=verdict)
+    _emit_failed(recorder, key, error, routing, is_handled=way is not None, verdict=verdict)
     router.write(recorder, key, routing, handled=way is not None)
 
 
@@ -150,13 +158,14 @@ def _refuse_routing(recorder: Recorder, key: StepRunKey, routing: router.Routing
     """An arc that cannot be evaluated fails the step, and no arc can handle that."""
     assert routing.error is not None
     router.write(recorder, key, routing)
-    _emit_failed(recorder, key, routing.error, is_handled=False)
+    _emit_failed(recorder, key, routing.error, routing, is_handled=False)
 
 
 def _emit_failed(
     recorder: Recorder,
     key: StepRunKey,
     error: Object,
+    routing: router.Routing,
     *,
     is_handled: bool,
     verdict: Verdict | None = None,
@@ -172,6 +181,7 @@ def _emit_failed(
             handled=is_handled,
             failure_mode=None if is_handled else mode,
             verdict=verdict,
+            gate=routing.gate,
         )
     )
 

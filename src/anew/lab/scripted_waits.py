@@ -1,7 +1,8 @@
-"""A task that waits for others, in a simulation whose script says an outcome.
+"""Tasks that no tool is called for, in a simulation whose script says an outcome.
 
-Such a task asks nobody and waits for no signal: it is played like any other, and gives what the
-script says. Answers and signals in the same list are still read as such.
+A task that waits for others asks nobody and waits for no signal then: it is played like any other,
+and gives what the script says. Answers and signals in the same list are still read as such. So does
+a node that could not be called because something is not configured.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from anew.engine.state import Question
 from anew.lab.script import BY_SCRIPT, Script, ScriptEntry
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
+from anew.program.policy import Verdict
 from anew.program.program import Program, Step, Task
 from anew.values import Value
 from anew.views.routing_words import choices_text
@@ -25,7 +27,7 @@ _PLAYED_AS = "noop"
 
 
 def scripted_people(program: Program, script: Script) -> Program:
-    """The program to play: tasks that wait for others and are scripted with outcomes are calls."""
+    """The program to play: tasks without a tool that are scripted with outcomes are calls."""
     changed = {
         step.name: replace(step, tasks=tuple(_played(step, task, script) for task in step.tasks))
         for step in program.steps.values()
@@ -40,11 +42,19 @@ def _played(step: Step, task: Task, script: Script) -> Task:
 
 def _gives_outcomes(step: Step, task: Task, script: Script) -> bool:
     if not kind_named(task.kind).waits_for_others:
-        return False
+        return _is_unable(task) and any(script.entries_of(step.name, task.label))
     entries = script.entries_of(step.name, task.label)
     if task.outcome_from is OutcomeSource.SIGNAL:
         return any(not entry.is_signal for entry in entries)
     return any(entry.answer is None for entry in entries)
+
+
+def _is_unable(task: Task) -> bool:
+    """Whether it stands for a call that lacks a part of its configuration, and always fails."""
+    if task.outcome_from is not OutcomeSource.RELAY or not task.inputs.is_constant:
+        return False
+    said = task.inputs.source.get("outcome") if isinstance(task.inputs.source, dict) else None
+    return isinstance(said, dict) and said.get("verdict") == Verdict.FAILURE
 
 
 def misfit(choices: Sequence[str], answer: str) -> str | None:

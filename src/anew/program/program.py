@@ -142,9 +142,10 @@ class Gather(Struct, frozen=True):
 class Gate(Struct, frozen=True):
     """A step that must have gone well before the run may end at an exit.
 
-    `accepts` are the verdicts that satisfy it; one that `is_owed` must also have been visited. An
-    unsatisfied gate sends the run to `to`, at most `most` times, which come out of the step's retry
-    budget when `shares_budget`. `to_span` is where the author says so, if it is not a default.
+    `accepts` are the verdicts that satisfy it; with `when`, this must also have held when the last
+    visit ended. One that `is_owed` must also have been visited. An unsatisfied gate sends the run
+    to `to`, at most `most` times, which come out of the step's retry budget when `shares_budget`.
+    `to_span` is where the author says so, if it is not a default.
     """
 
     accepts: tuple[Verdict, ...] = (Verdict.SUCCESS,)
@@ -154,6 +155,7 @@ class Gate(Struct, frozen=True):
     shares_budget: bool = True
     to_span: Span | None = None
     span: Span = NOWHERE
+    when: Condition | None = None
 
 
 class AdmitRule(Struct, frozen=True):

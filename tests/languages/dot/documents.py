@@ -47,6 +47,13 @@ LINT_CASES: list[tuple[str, str, int, int]] = [
     ("prompt-file", SPEC + 'a [prompt="@nowhere.md"]; s->a->x }', 2, 11),
     ("command-missing", DOCS + "a [shape=component]; s->a->x }", 2, 1),
     ("command-missing", SPEC + "a [shape=parallelogram, goal=g]; s->a->x }", 2, 1),
+    (
+        "fail-edge-late",
+        DOCS + "a [goal=g max_retries=1 retry_target=b]; b [goal=g]; s->a->x; b->a;\n"
+        "c [goal=g]; a->c [condition=\"status == 'FAILURE'\"]; c->x }",
+        3,
+        29,
+    ),
     ("child-missing", DOCS + "a [shape=tab]; s->a->x }", 2, 1),
     ("child-file", DOCS + 'a [shape=tab child_dotfile="nowhere.dot"]; s->a->x }', 2, 28),
     ("child-file", SPEC + 'dotfile="nowhere.dot"; a [shape=folder]; s->a->x }', 2, 9),
@@ -62,7 +69,7 @@ LINT_CASES: list[tuple[str, str, int, int]] = [
     ("fidelity_valid", SPEC + "a [prompt=p, fidelity=most]; s->a->x }", 2, 23),
     ("attribute-value", DOCS + "a [goal=g max_retries=-1]; s->a->x }", 2, 23),
     ("attribute-value", DOCS + "a [goal=g retry_backoff=standard]; s->a->x }", 2, 25),
-    ("attribute-value", SPEC + "a [prompt=p, goal_gate=maybe]; s->a->x }", 2, 24),
+    ("attribute-value", SPEC + "a [prompt=p, allow_partial=maybe]; s->a->x }", 2, 28),
     ("attribute-value", SPEC + "a [prompt=p, timeout=soon]; s->a->x }", 2, 22),
     ("attribute-value", SPEC + "a [prompt=p]; s->a->x [weight=heavy] }", 2, 31),
     (

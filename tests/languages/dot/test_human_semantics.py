@@ -335,3 +335,10 @@ def test_a_gate_that_was_met_since_is_not_reported_while_the_run_waits():
         h=[{"answer": "a"}, {"answer": "nonsense"}],
     )
     assert (run.way, run.status, run.unsatisfied) == ("s g h x g h", "waiting", [])
+
+
+@pytest.mark.parametrize("choice", ["N", "n", "[N] No", "b"])
+def test_the_default_choice_is_a_target_a_label_or_a_key(choice: str):
+    person = f'h [shape=house timeout="5s" human.default_choice="{choice}"]; s->h; a; b;'
+    edges = 'h->a [label="[Y] Yes"]; h->b [label="[N] No"]; a->x; b->x;'
+    assert play_docs(f"{person} {edges}").way == "s h b x"

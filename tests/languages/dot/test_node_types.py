@@ -10,6 +10,7 @@ from anew.languages import load
 from anew.languages.dot import fidelity
 from anew.values import Object
 from tests.languages.dot.graphs import docs, inputs, played, spec
+from tests.languages.dot.scenario import SPEC_ENDS, findings, play_spec
 
 # --- agents --------------------------------------------------------------------------------------
 
@@ -278,3 +279,18 @@ def test_a_prompt_outside_the_documents_folder_is_refused(tmp_path: Path) -> Non
     path.write_text('digraph p { start -> a -> exit; a [prompt="@../ask.md"] }', encoding="utf-8")
     rules = [found.rule for found in load(path).findings]
     assert "prompt-file" in rules
+
+
+def test_a_manager_without_a_child_fails_for_good_unless_the_script_says_otherwise():
+    body = "m [shape=house max_retries=2]; s->m->x"
+    found = play_spec(body)
+    assert (found.status, found.error["type"]) == ("failed", "TERMINAL")
+    assert found.report["attempts"]["m"] == 1
+    assert findings(f"digraph p {{ {SPEC_ENDS} {body} }}")["child-missing"] == "warning"
+    assert play_spec(body, m=[{}]).status == "done"
+
+
+def test_a_tool_node_without_a_command_gives_what_the_script_says():
+    body = "t [handler=tool]; s->t->x"
+    assert play_spec(body).error["kind"] == "config"
+    assert play_spec(body, t=[{"result": {"stdout": "7"}}]).ctx["tool.output"] == "7"

@@ -39,12 +39,13 @@ class StepDone(Fact):
     """The visit ended well; its result is that of its last task, or the loop's.
 
     `verdict` says so where it is less than a success. A step that only `relays` leaves the run's
-    last result as it was.
+    last result as it was. `gate` is whether the condition of a goal gate holds now.
     """
 
     name: ClassVar[str] = "step.done"
     verdict: Verdict | None = None
     relays: bool = False
+    gate: bool | None = None
 
 
 class StepFailed(Fact):
@@ -52,7 +53,8 @@ class StepFailed(Fact):
 
     `handled`: something takes it from here. Otherwise the run will fail, at once (`fail_fast`) or
     when the other branches have ended (`best_effort`); or the `branch` of its fork ends failed.
-    `verdict` is what the step itself amounted to, when it did well and only found no way on.
+    `verdict` is what the step itself amounted to, when it did well and only found no way on. `gate`
+    is whether the condition of a goal gate holds all the same.
     """
 
     name: ClassVar[str] = "step.failed"
@@ -60,6 +62,7 @@ class StepFailed(Fact):
     handled: bool
     failure_mode: FailureEffect | None = None
     verdict: Verdict | None = None
+    gate: bool | None = None
 
 
 class StepSkipped(Fact):

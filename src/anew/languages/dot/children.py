@@ -8,8 +8,9 @@ from anew.expressions import Scope
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, object_of, writes
+from anew.languages.dot.scoped import computed, object_of, unable, writes
 from anew.languages.dot.settings import Holder, given, seconds, text, whole
+from anew.program.policy import Patch
 from anew.values import Object, Value
 
 _FILE_KEYS = ("stack.child_dotfile", "child_dotfile", "child_graph", "dotfile", "dot_file")
@@ -40,18 +41,25 @@ def names_child(node: Node) -> bool:
 
 def build_child(c: GraphCompilation, node: Node) -> Work:
     file = child_of(c, node)
+    if not file:
+        message = f"node {node.id!r} runs a child and names no file; give it stack.child_dotfile"
+        return Work("relay", unable(message), patches=_kept(node))
 
     def inputs(scope: Scope) -> Value:
         return {"file": file, "args": _handed_down(scope)}
 
-    status = computed("(status)", _status, "outcome")
     timeout = seconds(node, "timeout")
     return Work(
         "playbook",
         computed({"file": file}, inputs, "ctx"),
-        patches=(writes("stack.child.status", status, span=node.span),),
+        patches=_kept(node),
         timeout_seconds=_patience(node) if timeout is None else timeout,
     )
+
+
+def _kept(node: Node) -> tuple[Patch, ...]:
+    status = computed("(status)", _status, "outcome")
+    return (writes("stack.child.status", status, span=node.span),)
 
 
 def _handed_down(scope: Scope) -> Object:

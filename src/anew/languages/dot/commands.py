@@ -8,12 +8,12 @@ from anew.expressions import Scope, Template
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, constant, object_of, text_of, within, writes
+from anew.languages.dot.scoped import computed, object_of, text_of, unable, within, writes
 from anew.languages.dot.settings import given, seconds
 from anew.languages.dot.texts import command_inputs
 from anew.program.policy import Patch
 from anew.program.span import Span
-from anew.values import Object, Value
+from anew.values import Value
 
 # The kind of task that such a node becomes.
 COMMAND_KIND = "shell"
@@ -29,15 +29,10 @@ def command_of(c: GraphCompilation, node: Node) -> Attribute | None:
 def build_command(c: GraphCompilation, node: Node) -> Work:
     found, kept = command_of(c, node), _kept(node.span)
     if found is None:
-        return Work("relay", constant({"outcome": _nothing_to_run(node)}), patches=kept)
+        message = f"the tool node {node.id!r} has no command; give it tool_command"
+        return Work("relay", unable(message), patches=kept)
     inputs, timeout = command_inputs(c, node, found.raw), seconds(node, "timeout")
     return Work(COMMAND_KIND, inputs, patches=kept, timeout_seconds=timeout)
-
-
-def _nothing_to_run(node: Node) -> Object:
-    message = f"the tool node {node.id!r} has no command; give it tool_command"
-    error = {"kind": "config", "type": "TERMINAL", "retryable": False, "message": message}
-    return {"verdict": "failure", "error": error}
 
 
 def _kept(span: Span) -> tuple[Patch, ...]:

@@ -12,7 +12,7 @@ from anew.expressions import Template
 from anew.languages.dot.conditions import CompiledCondition
 from anew.languages.dot.graph import Attribute, DotDialect, Edge, Graph, Node
 from anew.languages.dot.node_type import NodeType, Role
-from anew.languages.dot.settings import Holder, flag, given
+from anew.languages.dot.settings import Holder, flag, given, is_goal_gate
 from anew.languages.dot.source import SourceText
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity, Suggestions
@@ -198,7 +198,7 @@ class GraphCompilation(Struct, dict=True, eq=False):
     def gates(self) -> tuple[str, ...]:
         """The goal gates, in file order."""
         nodes = self.graph.nodes.values()
-        return tuple(node.id for node in nodes if flag(node, "goal_gate") is True)
+        return tuple(node.id for node in nodes if is_goal_gate(node))
 
     @cached_property
     def uses_full_fidelity(self) -> bool:

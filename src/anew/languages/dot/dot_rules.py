@@ -75,7 +75,10 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "prompt_on_llm_nodes": (_WARNING, "An agent of a spec graph has no `prompt` and no `label`."),
     "prompt-file": (_ERROR, "The file of a prompt can be read."),
     "command-missing": (_WARNING, "A tool node has no command, so it will fail for good."),
-    "child-missing": (_ERROR, "A sub-pipeline or manager names no file of its child."),
+    "child-missing": (
+        _WARNING,
+        "A sub-pipeline or manager names no file of its child, so it will fail for good.",
+    ),
     "child-file": (_WARNING, "The file of a child is not there, or cannot be read."),
     "unused-variables": (_WARNING, "A text or command holds a variable without a value."),
     "shell-code": (_WARNING, "A command makes code of a variable: `eval`, or `sh -c` with it."),
@@ -93,6 +96,7 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "high-retry-count": (_INFO, "A node is retried more than five times."),
     "high-jitter": (_WARNING, "The jitter of a node more than doubles its delays."),
     "fail-edge-missing": (_INFO, "A failure of a node has no route and ends the run."),
+    "fail-edge-late": (_INFO, "A failure goes to the retry target before its edge is taken."),
     "unbounded-cycle": (_WARNING, "Only the default limits end a cycle."),
     # Edges.
     "valid-conditions": (_ERROR, "The condition of an edge cannot be parsed, in a docs graph."),

@@ -65,12 +65,18 @@ def without_key(label: str) -> str:
 
 
 def default_choice(c: GraphCompilation, node: Node) -> Edge | None:
-    """The edge that is taken when nobody answers: by its target, else by its label."""
+    """The edge that is taken when nobody answers: by its target, its label, else its key."""
     named = text(node, "human.default_choice").strip()
     edges = c.leaving[node.id]
     by_target = (edge for edge in edges if edge.target == named)
     by_label = (edge for edge in edges if label_of(edge).lower() == named.lower())
-    return next(by_target, None) or next(by_label, None)
+    by_key = (edge for edge in offered(c, node) if _has_key(edge, named))
+    return next(by_target, None) or next(by_label, None) or next(by_key, None)
+
+
+def _has_key(edge: Edge, key: str) -> bool:
+    found = key_of(label_of(edge))
+    return found is not None and found.lower() == key.lower()
 
 
 def _silence(c: GraphCompilation, node: Node) -> Object:

@@ -90,6 +90,11 @@ def retry_target(c: GraphCompilation, node: Node) -> str | None:
     return None if target == node.id else target
 
 
+def redirected_to(c: GraphCompilation, node: Node) -> str | None:
+    """Where retries go instead of to the node itself, if anywhere."""
+    return retry_target(c, node) if _redirects(c, node) else None
+
+
 def rescuing(c: GraphCompilation, node: Node) -> Attribute | None:
     """What says where a failure goes that no edge takes."""
     is_own = retry_target(c, node) is not None
@@ -141,7 +146,7 @@ def _retry(c: GraphCompilation, node: Node, retries: int, *, exhausted: Continue
         backoff=_backoff(c, node),
         on_exhausted=Exhausted(exhausted) if exhausted is not None else None,
         budget=Budget.STEP,
-        to=retry_target(c, node) if _redirects(c, node) else None,
+        to=redirected_to(c, node),
         span=_span(c, node),
     )
 

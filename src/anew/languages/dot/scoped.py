@@ -15,6 +15,12 @@ def constant(value: Value) -> Template:
     return Template(value, None, constant=value)
 
 
+def unable(message: str) -> Template:
+    """The inputs of a relay in place of a call that its author did not say enough about."""
+    error = {"kind": "config", "type": "TERMINAL", "retryable": False, "message": message}
+    return constant({"outcome": {"verdict": "failure", "error": error}})
+
+
 def computed(source: Value, run: Callable[[Scope], Value], *names: str) -> Template:
     """A template whose value is what `run` gives; `names` are those it reads."""
     return Template(source, run, reads=Reads(names=set(names)))

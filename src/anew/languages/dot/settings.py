@@ -34,6 +34,11 @@ def flag(holder: Holder, key: str) -> bool | None:
     return _read(holder, (key,), truth_of)
 
 
+def is_goal_gate(node: Node) -> bool:
+    """Whether a node is a goal gate: any text but `false` says so."""
+    return given(node, "goal_gate") is not None and flag(node, "goal_gate") is not False
+
+
 def whole(holder: Holder, *keys: str, least: int = 0) -> int | None:
     value = _read(holder, keys, whole_of)
     return value if value is not None and value >= least else None

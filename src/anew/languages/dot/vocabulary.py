@@ -114,16 +114,15 @@ GRAPH: Mapping[str, Check] = {
 }
 _NODE: Mapping[str, Check] = {
     **dict.fromkeys(
-        "shape type node_type handler label goal prompt llm_prompt prompt_file class retry_target "
-        "fallback_retry_target fidelity thread_id human.default_choice tool_command command "
-        "stack.child_dotfile stack.child_workdir "
+        "shape type node_type handler label goal goal_gate prompt llm_prompt prompt_file class "
+        "retry_target fallback_retry_target fidelity thread_id human.default_choice tool_command "
+        "command stack.child_dotfile stack.child_workdir "
         "child_dotfile child_graph dotfile dot_file".split(),
         _any,
     ),
     **dict.fromkeys(AGENT_KEYS, _any),
     "max_visits": _POSITIVE,
     "max_node_visits": _POSITIVE,
-    "goal_gate": _flag,
     "auto_status": _flag,
     "allow_partial": _flag,
     "retry_on_timeout": _flag,

@@ -191,6 +191,8 @@ class StepWriter(Struct, frozen=True):
             "visited_only": not gate.is_owed,
             "budget": "step" if gate.shares_budget else "gate",
         }
+        if gate.when is not None:
+            found["when"] = str(gate.when.source)
         if gate.to is not None:
             found |= {"to": gate.to, "most": gate.most}
         return found

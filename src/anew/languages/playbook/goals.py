@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from anew.expressions import Condition
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode, is_null
-from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.keys import GATE_KEYS
 from anew.program.policy import Verdict
 from anew.program.program import Gate
@@ -53,7 +54,14 @@ def _read_mapping(c: Compilation, entry: Entry, node: MapNode) -> Gate:
         shares_budget=budget is GateBudget.STEP,
         to_span=node.entries["to"].place if "to" in node else None,
         span=entry.place,
+        when=_read_when(c, node.get("when")),
     )
+
+
+def _read_when(c: Compilation, entry: Entry | None) -> Condition | None:
+    if entry is None or is_null(entry.node):
+        return None
+    return c.condition(entry.node, Site.ARC, what="when")
 
 
 def _read_accepts(c: Compilation, entry: Entry | None) -> tuple[Verdict, ...]:

@@ -75,7 +75,7 @@ LIFECYCLE_KEYS = ("timeout_s",)
 ADMIT_KEYS = ("rules",)
 ADMIT_RULE_KEYS = ("when", "then", "else", "allow")
 JOIN_KEYS = ("policy", "k", "merge", "lenient")
-GATE_KEYS = ("accepts", "to", "most", "visited_only", "budget")
+GATE_KEYS = ("accepts", "when", "to", "most", "visited_only", "budget")
 LOOP_KEYS = ("in", "iterator", "spec", "mode", "max_in_flight")
 LOOP_SPEC_KEYS = ("mode", "max_in_flight", "policy")
 

@@ -124,6 +124,10 @@ def _gate() -> Schema:
             "The verdicts that satisfy it. Default success.",
             nullable({"anyOf": [verdicts, {"type": "array", "minItems": 1, "items": verdicts}]}),
         ),
+        "when": said(
+            "What must also have held when its last visit ended; it reads what arcs read.",
+            nullable(CONDITION),
+        ),
         "to": said("The step that the run is sent back to.", STEP),
         "most": said("How often it is sent back.", WHOLE),
         "visited_only": said("true: only a step that was visited counts.", FLAG),

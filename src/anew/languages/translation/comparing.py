@@ -83,7 +83,9 @@ def _gate(step: Step) -> object:
     if gate is None:
         return None
     target = gate.to if gate.most else None
-    return gate.accepts, gate.is_owed, target, gate.most, gate.shares_budget and bool(gate.most)
+    asked = None if gate.when is None else str(gate.when.source)
+    shares_budget = gate.shares_budget and bool(gate.most)
+    return gate.accepts, asked, gate.is_owed, target, gate.most, shares_budget
 
 
 def _gather(step: Step) -> object:

@@ -12,6 +12,7 @@ from anew.languages.dot.beside import Beside
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions import to_jinja
 from anew.languages.dot.ends import types_of
+from anew.languages.dot.goals import goal_condition
 from anew.languages.dot.graph import DotDialect, Node
 from anew.languages.dot.loading import load_dot
 from anew.languages.dot.node_types import Known
@@ -128,7 +129,7 @@ class _Writer(Struct, frozen=True):
         elif self._has_forks:
             spec["join"] = step.join.value
         if step.gate is not None:
-            spec["gate"] = _gate(step.gate)
+            spec["gate"] = self._gate(step, step.gate)
         if step.is_exit:
             spec["exit"] = True
         if step.visits_max is not None:
@@ -161,6 +162,20 @@ class _Writer(Struct, frozen=True):
         if not kept and not spec:
             return {}
         return {"spec": spec, "arcs": kept} if spec else {"arcs": kept}
+
+    def _gate(self, step: Step, gate: Gate) -> Value:
+        found = _gate(gate)
+        if gate.when is None:
+            return found
+        node = self.c.graph.nodes[step.name]
+        asked = goal_condition(self.c, node.attributes["goal_gate"])
+        tree = asked.tree if asked is not None else None
+        said = to_jinja(tree, names_of(self.c, node)) if tree is not None else None
+        if said is None or said.text is None:
+            message = f"the condition of the goal gate {step.name!r} cannot be said"
+            self.notes.report(gate.span, message, "Write `when` of its `gate`.")
+            return found
+        return {**(found if isinstance(found, dict) else {}), "when": f"{{{{ {said.text} }}}}"}
 
     def _arc(
         self, step: Step, arc: Arc, route: CompiledEdge | None, *, is_labelled: bool

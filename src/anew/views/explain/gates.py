@@ -67,6 +67,8 @@ class GateWords(Struct, frozen=True):
         stands = "was never visited" if verdict == PENDING else f"is {verdict}"
         accepts = listed([one.value for one in gate.accepts]) if gate is not None else ""
         asks = f", and it accepts {accepts}" if accepts and not is_met else ""
+        if gate is not None and gate.when is not None and not is_met:
+            asks += f" where {condition_text(gate.when)} holds"
         met = "is satisfied" if is_met else "is not satisfied"
         return f"The {self.sources.gate_word} {name}{place} {met}: it {stands}{asks}."
 

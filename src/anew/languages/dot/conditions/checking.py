@@ -42,6 +42,10 @@ class Reach(Struct, frozen=True):
     def can_hold_on_failure(self) -> bool:
         return self.by_verdict[Verdict.FAILURE] is not False
 
+    @property
+    def can_hold_on_success(self) -> bool:
+        return self.by_verdict[Verdict.SUCCESS] is not False
+
 
 def reach_of(tree: Tree, dialect: DotDialect) -> Reach:
     return Reach({verdict: holds_for_status(tree, verdict, dialect=dialect) for verdict in Verdict})

@@ -50,6 +50,10 @@ class CompiledCondition(Struct, frozen=True):
     def can_hold_on_failure(self) -> bool:
         return self.reach is not None and self.reach.can_hold_on_failure
 
+    @property
+    def can_hold_on_success(self) -> bool:
+        return self.reach is not None and self.reach.can_hold_on_success
+
     def message_of(self, problem: ConditionProblem) -> str:
         """What is wrong, with the condition it is wrong in; a long one is only begun."""
         said = excerpt(problem.message, most=_MESSAGE_CHARS_MAX)

@@ -11,7 +11,7 @@ from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.goals import REDIRECTS_KEY, STEPS_KEYS, VISITS_KEYS, VISITS_PER_NODE_MAX
 from anew.languages.dot.graph import Edge, Node
 from anew.languages.dot.lint.reach import ways_from
-from anew.languages.dot.settings import flag, given
+from anew.languages.dot.settings import flag, given, is_goal_gate
 
 _NAMED = 5
 _COUNTERS = ("_retry_count", "retry_count", "internal.retry_count")
@@ -43,7 +43,7 @@ def _is_bounded(c: GraphCompilation, members: set[str]) -> bool:
 
 def _bounds(c: GraphCompilation, node: Node) -> bool:
     """A retry limit, a gate or a person in the cycle ends it."""
-    is_limited = given(node, "max_retries") is not None or flag(node, "goal_gate") is True
+    is_limited = given(node, "max_retries") is not None or is_goal_gate(node)
     return is_limited or c.types[node.id].name == "wait.human"
 
 

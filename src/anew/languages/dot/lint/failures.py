@@ -10,9 +10,15 @@ from anew.languages.dot.goals import gate_target
 from anew.languages.dot.graph import Node
 from anew.languages.dot.lint.reach import TARGET_KEYS, walked
 from anew.languages.dot.node_type import Role
-from anew.languages.dot.retries import JITTER_MAX, max_retries, on_failure, rescuing
+from anew.languages.dot.retries import (
+    JITTER_MAX,
+    max_retries,
+    on_failure,
+    redirected_to,
+    rescuing,
+)
 from anew.languages.dot.routes import CompiledEdge
-from anew.languages.dot.settings import Holder, flag, given, number
+from anew.languages.dot.settings import Holder, given, is_goal_gate, number
 
 RETRIES_USUAL = 5
 JITTER_USUAL = 1.0
@@ -26,6 +32,7 @@ def check_failures(c: GraphCompilation, routes: Mapping[str, list[CompiledEdge]]
         _check_count(c, node)
         _check_jitter(c, node)
         _check_gate(c, node)
+        _check_late_edges(c, node, routes[node.id])
     _check_routes(c, routes)
 
 
@@ -69,11 +76,37 @@ def _check_jitter(c: GraphCompilation, node: Node) -> None:
 
 
 def _check_gate(c: GraphCompilation, node: Node) -> None:
-    if c.is_docs or flag(node, "goal_gate") is not True or gate_target(c, node) is not None:
+    if c.is_docs or not is_goal_gate(node) or gate_target(c, node) is not None:
         return
     message = f"the goal gate {node.id!r} has no retry_target: unsatisfied it ends the run"
     remedy = "Add retry_target=… to the node or the graph."
     c.report("goal_gate_has_retry", node.attributes["goal_gate"].span, message, remedy)
+
+
+def _check_late_edges(c: GraphCompilation, node: Node, routes: list[CompiledEdge]) -> None:
+    """Edges for failures that are taken only when the retries by way of a target are spent."""
+    target, retries = redirected_to(c, node), max_retries(c, node)
+    if target is None or not retries:
+        return
+    for route in routes:
+        said = given(route.edge, "condition")
+        if said is None or not _is_for_failures(route) or not c.is_first("fail-edge-late", said):
+            continue
+        times = "once" if retries == 1 else f"up to {retries} times"
+        message = f"a failure of {node.id!r} goes to its retry_target {target!r} first, {times}"
+        remedy = (
+            "The edge is taken after that. Remove max_retries to take it at once, or write "
+            "retry_target_mode=after to retry the node itself first."
+        )
+        c.report("fail-edge-late", said.span, message, remedy)
+
+
+def _is_for_failures(route: CompiledEdge) -> bool:
+    """Whether an edge is there for failures of every type, and for nothing else."""
+    condition = route.condition
+    if condition is None or condition.tree is None or "error" in condition.text.lower():
+        return False
+    return condition.can_hold_on_failure and not condition.can_hold_on_success
 
 
 # --- failures without a route --------------------------------------------------------------------
