@@ -28,7 +28,7 @@ FOREIGN_KINDS: Mapping[str, tuple[str, str]] = {
     "ollama_bridge": ("Ollama", "an `http` task, or a task of kind `agent`"),
     "kafka": ("Kafka", _SHELL),
     "pubsub": ("Google Pub/Sub", "an `http` task with `auth`"),
-    "nats": ("NATS", _SHELL),
+    "nats": ("NATS", f"{_SHELL}, or install `examples/nats_tool` of Anew's sources"),
     "container": ("a container engine", f"{_SHELL}: `docker run …`"),
 }
 _ITERATOR = "`tool: iterator` is an older form that is not run"
