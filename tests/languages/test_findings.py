@@ -52,6 +52,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("arc.step-missing", WORKFLOW + "  next:\n    arcs:\n    - when: ctx.x\n", 5, 5),
     ("set.iter", WORKFLOW + "  next:\n  - step: a\n    set: {iter.x: 1}\n", 5, 11),
     ("set.name", TASK + "      set: {output: 1}\n", 6, 13),
+    ("set.order", WORKFLOW + '  set: {x: 1, y: "{{ ctx.x }}"}\n', 3, 15),
     ("set.twice", WORKFLOW + "  set: {ctx.x: 1}\n  vars: {x: 2}\n", 4, 10),
     ("next.shape", WORKFLOW + "  next:\n    200: a\n", 3, 3),
     ("next.mode", WORKFLOW + "  next:\n    spec: {mode: all}\n    arcs: []\n", 4, 18),
@@ -458,3 +459,16 @@ def test_a_cycle_over_several_tasks_is_endless_too() -> None:
     jump = "{kind: noop, spec: {policy: {rules: [{else: {then: {do: jump, to: t}}}]}}}"
     (found,) = load_playbook(f"{TASK}  - u: {jump}\n", "f.yaml").findings
     assert (found.rule, found.place.line) == ("jump.endless", 6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '  set: {x: "{{ (ctx.x or 0) + 1 }}", y: 2}\n',
+        '  set: {x: 1, y: "{{ ctx.x }}"}\n  next: {arcs: [{step: a, set: {x: 3}}]}\n',
+        '  set: {x: 1, y: "{{ x }}"}\nworkload: {x: 0}\n',
+        '  set: {x: 1, y: "{{ ctx.x }}"}\nctx: {x: 0}\n',
+    ],
+)
+def test_a_value_of_a_set_may_read_what_was_written_before(text: str) -> None:
+    assert [f.rule for f in load_playbook(WORKFLOW + text, "f.yaml").findings] == []

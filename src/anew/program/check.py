@@ -5,6 +5,7 @@ Findings here are warnings: a program with them runs, but hardly as its author m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
 from typing import assert_never
@@ -17,6 +18,7 @@ from anew.program.policy import (
     Directive,
     Fail,
     Jump,
+    Patch,
     PatchTarget,
     Retry,
     Rule,
@@ -37,6 +39,7 @@ PROGRAM_RULES: dict[str, str] = {
     "jump.endless": "Jumps form a cycle that no rule leaves.",
     "rule.after-else": "A rule comes after one that always matches.",
     "rule.delay-long": "A growing delay has no cap and passes a day before the attempts are spent.",
+    "set.order": "A value of a `set` reads what only the same `set` writes, which is too early.",
     "tool.extra": "A tool needs an extra that is not installed here, so the task would fail.",
     "loop.parallel-ctx": "A parallel loop writes `ctx`; iterations do not see each other's values.",
 }
@@ -63,6 +66,7 @@ def check_program(
     findings = list(_unreachable(program, also_reached)) if knows_routes else []
     findings += _idle_joins(program)
     findings += _idle_gates(program)
+    findings += _early_reads(program)
     for step in program.steps.values():
         findings += _endless_jumps(step)
         findings += _parallel_patches(step)
@@ -118,6 +122,41 @@ def _idle_gates(program: Program) -> Iterator[Finding]:
             message = f"the gate of step {step.name!r} is never asked: no step is an exit"
             remedy = "Write `spec: {exit: true}` on the step at which the run ends."
             yield _warning("gate.no-exit", step.gate.span, message, remedy)
+
+
+def _early_reads(program: Program) -> Iterator[Finding]:
+    """Values that read what their own `set` writes, where nothing could have written it before."""
+    groups = [group for group in _sets(program) if len(group) > 1]
+    if not groups:
+        return
+    start = program.ctx.source if program.ctx is not None else None
+    known = {*program.workload, *(start if isinstance(start, dict) else ()), *program.steps}
+    written = Counter(patch.path[0] for patch in program.patches)
+    for group in groups:
+        for patch in group:
+            others = {one.path[0] for one in group if one.path[0] != patch.path[0]}
+            paths = {path[1] for path in patch.value.paths if path[0] == "ctx" and len(path) > 1}
+            for name in sorted(others & (paths | patch.value.names) - known):
+                if written[name] == 1:
+                    yield _early(patch, name)
+
+
+def _early(patch: Patch, name: str) -> Finding:
+    what = ".".join(patch.path)
+    message = (
+        f"{what!r} reads {name!r}, which only the same `set` writes: its values are all rendered "
+        "before the first is written"
+    )
+    return _warning("set.order", patch.span, message, f"Set {name!r} in a step or task before it.")
+
+
+def _sets(program: Program) -> Iterator[tuple[Patch, ...]]:
+    """What each `set` of a step, an arc or a task writes."""
+    for step in program.steps.values():
+        yield step.patches
+        yield from (arc.patches for arc in step.router.arcs)
+    if program.language == "playbook":
+        yield from (task.policy.patches for task in program.tasks)
 
 
 def _dead_task_rules(task: Task) -> Iterator[Finding]:

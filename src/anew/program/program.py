@@ -260,6 +260,16 @@ class Program(Struct, frozen=True, dict=True):
         index = None if found is None else found.index_of.get(label or "")
         return None if found is None or index is None else found.tasks[index]
 
+    @property
+    def patches(self) -> Iterator[Patch]:
+        """Everything that is written: by tasks, their rules, steps and arcs."""
+        for task in self.tasks:
+            yield from task.policy.all_patches
+        for step in self.steps.values():
+            yield from step.patches
+            for arc in step.router.arcs:
+                yield from arc.patches
+
     @cached_property
     def incoming(self) -> Mapping[str, int]:
         """How many ways lead to each step."""

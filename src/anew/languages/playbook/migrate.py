@@ -191,10 +191,7 @@ class _Migration:
 
 def _ctx_keys(program: Program) -> frozenset[str]:
     """Every key of `ctx` that is there at first, or that some rule, task, step or arc sets."""
-    patches = [patch for task in program.tasks for patch in task.policy.all_patches]
-    for step in program.steps.values():
-        patches += (*step.patches, *(patch for arc in step.router.arcs for patch in arc.patches))
     source = program.ctx.source if program.ctx is not None else None
     at_first = source if isinstance(source, dict) else {}
-    written = (patch.path[0] for patch in patches if patch.target is PatchTarget.CTX)
+    written = (patch.path[0] for patch in program.patches if patch.target is PatchTarget.CTX)
     return frozenset([*at_first, *written])
