@@ -95,3 +95,26 @@ def test_a_branch_may_hold_its_own_else() -> None:
 def test_what_cannot_be_a_branch_is_refused(text: str, rule: str) -> None:
     found = {finding.rule for finding in load_playbook(DOCUMENT % text, "f.yaml").findings}
     assert rule in found
+
+
+LISTED = (
+    "\n  - {step: big, when: a.v > 2}\n  - {step: small, when: a.v > 1}\n  spec: {next_mode: %s}"
+)
+
+
+def test_the_mode_of_a_list_may_be_said_by_the_step() -> None:
+    assert visits(LISTED % "exclusive", {"result": {"v": 9}}) == ["big"]
+    assert visits(LISTED % "inclusive", {"result": {"v": 9}}) == ["big", "small"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (LISTED % "some", "next.mode"),
+        ("{arcs: [big, small, other]}\n  spec: {next_mode: inclusive}", "key.unused"),
+        ("[{when: a.v, then: [big]}]\n  spec: {next_mode: inclusive}", "dialect.unsupported"),
+    ],
+)
+def test_a_mode_that_would_not_be_followed_is_reported(text: str, rule: str) -> None:
+    found = {finding.rule for finding in load_playbook(DOCUMENT % text, "f.yaml").findings}
+    assert rule in found

@@ -31,7 +31,7 @@ from anew.languages.schema.forms import (
 from anew.languages.schema.inputs import timeout_shape
 from anew.languages.schema.scalars import CONDITION, FLAG, POOL, SECONDS_ABOVE_0, STEP, WHOLE
 from anew.program.policy import Verdict
-from anew.program.program import FailureMode, JoinPolicy
+from anew.program.program import FailureMode, JoinPolicy, RouteMode
 
 
 def spec_definitions() -> dict[str, Schema]:
@@ -62,8 +62,9 @@ def _spec() -> Schema:
         "exit": said("true: the run ends here, if the gates allow it.", FLAG),
         "visits_max": said("How often a run may visit the step.", WHOLE),
         "timeout": timeout_shape(None),
+        "next_mode": said("An older place of `next.spec.mode`.", word(RouteMode)),
     }
-    mapping = table((*STEP_SPEC_KEYS, "timeout"), shapes)
+    mapping = table((*STEP_SPEC_KEYS, "timeout", "next_mode"), shapes)
     return said("The step's gate, join, failure, deadline and pool.", nullable(mapping))
 
 

@@ -20,9 +20,14 @@ def report_shape(c: Compilation, place: Span, message: str) -> None:
     c.lose_route()
 
 
-def next_of(c: Compilation, entry: Entry) -> Entry | None:
-    """The router of a step; None where (reported) it leads nowhere."""
+def next_of(c: Compilation, entry: Entry, *, said: Entry | None = None) -> Entry | None:
+    """The router of a step; None where (reported) it leads nowhere.
+
+    `said` is the older `next_mode` of the step, how the arcs of a list are chosen.
+    """
     node = entry.node
+    if said is not None and not isinstance(node, ListNode):
+        c.ignored(said, "where `next` is not a list", "Write `next: {spec: {mode: …}, …}`.")
     if is_null(node):
         return entry
     if isinstance(node, MapNode) and ("arcs" in node or "spec" in node):
@@ -33,7 +38,7 @@ def next_of(c: Compilation, entry: Entry) -> Entry | None:
     match node:
         case ScalarNode():
             return router_of(entry, RouteMode.EXCLUSIVE, [_bare_arc(Item(node.span, node))])
-        case ListNode() if _is_branching(node):
+        case ListNode() if _is_branching(node) and said is None:
             # Few documents are written like this.
             from anew.languages.playbook.desugar.branches import next_of_branches  # noqa: PLC0415
 
@@ -41,6 +46,7 @@ def next_of(c: Compilation, entry: Entry) -> Entry | None:
         case ListNode():
             asks = any(isinstance(i.node, MapNode) and "when" in i.node for i in node.items)
             mode = RouteMode.EXCLUSIVE if asks else RouteMode.INCLUSIVE
+            mode = c.word(said, RouteMode, rule="next.mode", what="next_mode") or mode
             arcs = [arc_of(c, item, in_router=False) for item in node.items]
             return router_of(entry, mode, [arc for arc in arcs if arc is not None])
         case MapNode() if "step" in node:

@@ -25,7 +25,8 @@ def spec_of(
     if spec is not None and not isinstance(spec.node, MapNode):
         return spec  # reported where it is compiled
     node = spec.node if spec is not None and isinstance(spec.node, MapNode) else None
-    kept = [e for e in node or () if not (drops_timeout and e.key == "timeout")]
+    gone = ("next_mode", "timeout") if drops_timeout else ("next_mode",)
+    kept = [e for e in node or () if e.key not in gone]
     entries = [_with_admission(c, e) if e.key == "policy" else e for e in kept]
     if when is not None:
         policy = next((e for e in entries if e.key == "policy"), None)

@@ -143,6 +143,12 @@ def _set(step: _Step, entry: Entry) -> Entry | None:
     return set_of_step(step.c, given) if given and entry is given[0] else None
 
 
+def _next_mode(step: _Step) -> Entry | None:
+    """An older place of the router's mode: `spec: {next_mode: …}` of the step."""
+    spec = step.node.get("spec")
+    return spec.node.get("next_mode") if spec and isinstance(spec.node, MapNode) else None
+
+
 def _gone(step: _Step, entry: Entry) -> None:
     """What stands elsewhere in the canonical step."""
 
@@ -153,7 +159,7 @@ _BECOMES: Mapping[str, Callable[[_Step, Entry], Entry | None]] = {
     "spec": _spec,
     "when": _when,
     "loop": lambda step, entry: loop_of(step.c, entry),
-    "next": lambda step, entry: next_of(step.c, entry),
+    "next": lambda step, entry: next_of(step.c, entry, said=_next_mode(step)),
     **dict.fromkeys(ARGS_KEYS, _args),
     **dict.fromkeys(STEP_SET_KEYS, _set),
     **dict.fromkeys(SAVE_NAMES, _gone),
