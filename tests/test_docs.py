@@ -357,6 +357,7 @@ KEY_TABLES = {
     "keys.DIRECTIVE_KEYS": "What a rule does",
     "keys.PATCH_KEYS": "What a rule does",
     "desugar.retries.RETRY_KEYS": "The `retry` block",
+    "desugar.retry_words.OLDER_RETRY_KEYS": "The `retry` block",
     "keys.UNSUPPORTED_KEYS": "Older forms that are refused",
 }
 

@@ -396,6 +396,9 @@ def _with_remedy(error: ExpressionError) -> tuple[str, str]:
     if known:
         return problem, known if known.endswith(("?", ".")) else f"{known}."
     before, after = error.source[: error.offset], error.source[error.offset :]
+    if after[:1] in (".", "`") and before.rstrip().endswith("{{"):
+        # As the templates of Go, which docker and kubectl are given.
+        return error.message, "Keep what another program reads: `{% raw %}{{.Name}}{% endraw %}`."
     for sign, right in _SIGNS.items():
         # The parser stops at the second `|`, having taken the first for a filter.
         if after.startswith(sign) or (sign == "||" and before.endswith("|") and after[:1] == "|"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from anew.languages.playbook.desugar.retries import RETRY_KEYS
+from anew.languages.playbook.desugar.retry_words import OLDER_RETRY_KEYS
 from anew.languages.playbook.directives import Counted
 from anew.languages.playbook.keys import (
     DIRECTIVE_KEYS,
@@ -206,9 +207,20 @@ def _rules(kind: str | list[str]) -> Schema:
     return {"type": kind, "items": ref("rule")}
 
 
+def _older_retry_words() -> dict[str, Schema]:
+    """Other words of a block, whose values the compiler knows."""
+    return {
+        "retry_on": said("The errors that are retried: timeout, connection_error, 503, …."),
+        "retry_on_status": said("The HTTP statuses that are retried."),
+        "backoff": said("Another name for `initial_delay`.", DELAY),
+        "backoff_seconds": said("Another name for `initial_delay`.", DELAY),
+    }
+
+
 def retry_shape() -> Schema:
     """`retry` of a task or step, in all its forms."""
-    block = table(RETRY_KEYS, {**_RETRY_WORDS, "on_exhausted": _spent()})
+    shapes = {**_RETRY_WORDS, **_older_retry_words(), "on_exhausted": _spent()}
+    block = table((*RETRY_KEYS, *OLDER_RETRY_KEYS), shapes)
     number = {"not": {"type": ["boolean", "null"]}}
     text = (
         "An older form of `spec.policy`. true: 3 attempts, 1 s, ×2, at most 60 s, with jitter; a "

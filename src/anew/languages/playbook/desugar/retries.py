@@ -13,6 +13,7 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import RuleNode
 from anew.languages.playbook.desugar.policies import made_policy, spent_field
+from anew.languages.playbook.desugar.retry_words import with_block_words
 from anew.program.policy import OutcomeStatus
 from anew.program.retry import ATTEMPTS_DEFAULT, DELAY_SECONDS_DEFAULT
 from anew.program.span import Span
@@ -52,6 +53,7 @@ def policy_of_retry(c: Compilation, entry: Entry, jitter: Entry | None = None) -
         return None
     known = {} if jitter is None else {"jitter": jitter}
     if isinstance(node, MapNode):
+        node = with_block_words(c, node)
         c.check_keys(node, RETRY_KEYS, "retry")
         return made_policy(entry, _rules(c, entry, {**known, **node.entries}))
     if node.value is False or node.value is None:
