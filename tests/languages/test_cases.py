@@ -81,13 +81,6 @@ def test_set_in_a_branch_is_written_on_the_way_it_leads() -> None:
     assert report(case, SMALL)["ctx"] == {}
 
 
-def test_a_branch_that_only_sets_when_done_is_the_set_of_the_step() -> None:
-    case = f'[{{when: "{DONE}", then: {{set: {{size: "{{{{ a.data.v }}}}"}}}}}}]\n  next: small'
-    first = report(case, FINE)
-    assert (first["ctx"], first["visits"]) == ({"size": 9}, ["a", "small"])
-    assert report(case, BOOM)["ctx"] == {}
-
-
 def test_retry_on_an_error_is_a_retry_block() -> None:
     case = f'[{{when: "{FAILED}", then: {{retry: {{max_attempts: 3, jitter: false}}}}}}]'
     assert [one["seconds"] for one in report(case, DOWN, DOWN, DOWN)["delays"]] == [1.0, 2.0]
