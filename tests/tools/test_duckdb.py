@@ -213,6 +213,7 @@ def test_a_change_of_the_same_row_by_two_can_be_retried(tmp_path: Path) -> None:
     finally:
         other.close()
     assert (error["kind"], error["retryable"]) == ("db_deadlock", True)
+    assert "deadlock" in error["message"]
     assert say(tmp_path, "UPDATE t SET id = 3").error is None
 
 

@@ -71,7 +71,7 @@ def test_a_newcomer_makes_a_retrying_run_go_on(look: Look, scene: Scene, orders:
     verdict = page.get_by_role("region", name="Verdict")
     expect(verdict).to_contain_text(
         re.compile(
-            r"Waiting to retry fetch \(attempt 4 of 8\) in \d+:\d\d: HTTP 429 from GET .*Retry-After 10 min"
+            r"Waiting to retry fetch \(attempt 4 of 8\) in \d+:\d\d: HTTP 429 Too Many Requests from GET .*Retry-After 10 min"
         )
     )
     expect(page.get_by_role("button", name=re.compile("fetch, entry, retrying"))).to_be_visible()

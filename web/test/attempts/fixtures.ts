@@ -42,6 +42,7 @@ export function attempt(number: number, more: Partial<AttemptShown> = {}): Attem
     http_status: 429,
     directive: "retry",
     to: null,
+    unmet: null,
     rule: { number: 2, name: null, line: 26, column: 17 },
     delay: delay(),
     skipped: null,

@@ -116,7 +116,8 @@ function Facts({ run, attempt }: { run: string; attempt: AttemptWhole }): ReactN
           <span className="soft">nothing yet</span>
         ) : (
           <>
-            {directiveWords(attempt)}, <RuleLink run={run} rule={attempt.rule} unmet={attempt.unmet} />
+            {directiveWords(attempt)},{" "}
+            <RuleLink run={run} rule={attempt.rule} unmet={attempt.unmet} />
           </>
         )}
         {hasDecision(attempt) && (
