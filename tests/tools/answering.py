@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -43,6 +43,10 @@ def answering(answer: Callable[[Heard], Answer]) -> Iterator[tuple[str, list[Hea
             heard.append(Heard(parts.path, query, headers, body))
             found = answer(heard[-1])
             text = found.body if isinstance(found.body, str) else json.dumps(found.body)
+            with suppress(ConnectionError):  # a client that was stopped does not wait
+                self.answer(found, text)
+
+        def answer(self, found: Answer, text: str) -> None:
             self.send_response(found.status)
             for name, value in {"Content-Type": "application/json", **found.headers}.items():
                 self.send_header(name, value)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anew.tools.transfer import TransferTool
 from tests.tools.answering import Answer, Heard, answering
-from tests.tools.sql_calls import error_of, result_of
-from tests.tools.transfer_calls import numbers, rows_at, sqlite_file, transferred
+from tests.tools.sql_calls import SqlTool, cancel, error_of, play, result_of, until
+from tests.tools.transfer_calls import (
+    numbers,
+    rows_at,
+    sqlite_file,
+    transfer_call,
+    transferred,
+)
 
 PAGE = 4
 COUNT = 10
@@ -154,3 +163,29 @@ def test_the_guard_keeps_a_transfer_away_from_this_machine(
         error = error_of(transferred(tmp_path, {"type": "http", "url": url}, COPIES))
     assert "the guard (ANEW_HTTP_GUARD) refuses" in error["message"]
     assert heard == []
+
+
+def test_a_cancelled_transfer_stops_and_resumes_later(tmp_path: Path) -> None:
+    file = numbers(tmp_path / "a.db", 0)
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def slow(heard: Heard) -> Answer:
+        if heard.query["page"] == "2" and not is_asked.is_set():
+            is_asked.set()
+            may_answer.wait(60)
+        return by_page(heard)
+
+    with answering(slow) as (url, _):
+        source = {"type": "http", "url": url, "data_path": "data.items"}
+        source |= {"paginate": {"page": "page"}}
+
+        async def scene(tool: SqlTool) -> None:
+            task = asyncio.create_task(tool.call(transfer_call(tmp_path, source, COPIES)))
+            await until(is_asked.is_set)
+            await cancel(task)
+
+        play(TransferTool, scene)
+        may_answer.set()
+        assert rows_at(file, "SELECT count(*) FROM copies") == [(PAGE,)]
+        assert result_of(transferred(tmp_path, source, COPIES))["rows"] == COUNT
+    assert rows_at(file, "SELECT count(DISTINCT id) FROM copies") == [(COUNT,)]

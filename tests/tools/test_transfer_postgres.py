@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,15 @@ CREATE TABLE things (id int PRIMARY KEY, moment timestamptz, n numeric(30,10), b
 INSERT INTO things SELECT i, now(), i * 1.1, '\\xdeadbeef', array['a', 'b"c'], '{"x": [1, 2]}',
   'NaN', '1 day 2 hours', gen_random_uuid(), '2024-01-01', i % 2 = 0 FROM generate_series(1, 25) i;
 CREATE TABLE copies (LIKE things INCLUDING ALL);
+"""
+DOCUMENT = """
+workload: {place: warehouse}
+workflow:
+  - step: copy
+    tool:
+      kind: transfer
+      source: {type: postgres, auth: "{{ workload.place }}", table: things}
+      target: {type: postgres, auth: warehouse, table: copies}
 """
 DIFFERENT = (
     "SELECT (SELECT count(*) FROM copies), count(*) FROM "
@@ -80,6 +93,33 @@ def test_replace_and_upsert_change_what_is_there(things: Database, tmp_path: Pat
     assert things.execute(count) == [("new", 5), ("old", 20)]
     transferred(tmp_path, part, target, key="3", mode="replace", batch_size=2)
     assert things.execute(count) == [("new", 5)]
+
+
+def test_each_side_names_its_credential_which_no_log_holds(
+    things: Database, tmp_path: Path
+) -> None:
+    things.execute("CREATE ROLE owner LOGIN PASSWORD 'p-secret-word'; GRANT ALL ON things TO owner")
+    try:
+        things.execute("ALTER TABLE copies OWNER TO owner; GRANT ALL ON SCHEMA public TO owner")
+        (tmp_path / "copy.yaml").write_text(DOCUMENT)
+        auth = {**things.auth, "user": "owner", "password": "p-secret-word"}
+        variables = {"ANEW_CREDENTIAL_WAREHOUSE": json.dumps({"type": "postgres", "data": auth})}
+        words = ["run", "copy.yaml", "--db", "a.db"]
+        ended = subprocess.run(
+            [sys.executable, "-m", "anew", *words],
+            cwd=tmp_path,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert things.execute(DIFFERENT) == [(25, 0)]
+        assert "p-secret-word" not in ended.stdout + ended.stderr
+        assert all(b"p-secret-word" not in file.read_bytes() for file in tmp_path.glob("a.db*"))
+    finally:
+        things.execute("DROP OWNED BY owner; DROP ROLE owner")
 
 
 def test_failures_have_their_kinds_and_codes(things: Database, tmp_path: Path) -> None:

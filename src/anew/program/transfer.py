@@ -98,6 +98,7 @@ SOURCES: Mapping[str, Kind] = {
         _SQL_SOURCE,
         name="duckdb",
         aliases={**_SQL_SOURCE.aliases, **_FILE_ALIASES},
+        paths=("database",),
         sql_mark="$",
         extra=_DUCKDB,
     ),
@@ -129,6 +130,7 @@ SOURCES: Mapping[str, Kind] = {
         },
         aliases={"file": "path", "data_selector": "data_path"},
         required=(("path",),),
+        paths=("path",),
     ),
 }
 TARGETS: Mapping[str, Kind] = {
@@ -145,6 +147,7 @@ TARGETS: Mapping[str, Kind] = {
         _SQL_TARGET,
         name="duckdb",
         aliases={**_SQL_TARGET.aliases, **_FILE_ALIASES},
+        paths=("database",),
         extra=_DUCKDB,
     ),
     "http": Kind(
@@ -166,6 +169,7 @@ TARGETS: Mapping[str, Kind] = {
         inputs={"path": _PATH, "format": _FORMAT, "mapping": _MAPPING},
         aliases={"file": "path"},
         required=(("path",),),
+        paths=("path",),
     ),
 }
 # The modes a side can be written in; all of them unless it is here.

@@ -11,10 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from anew.program.kind import SIDE_WORDS, Kind
 from anew.program.kinds import kind_named
 from anew.program.program import Program, Task
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.location import is_server
+from anew.values import Object
 
 SHOWN = 3
 
@@ -45,8 +47,18 @@ def _named_files(program: Program) -> Iterator[str]:
 
 
 def _paths_of(task: Task) -> Iterator[str]:
-    inputs = task.inputs.source
-    for name in kind_named(task.kind).paths if isinstance(inputs, dict) else ():
+    inputs, kind = task.inputs.source, kind_named(task.kind)
+    if not isinstance(inputs, dict):
+        return
+    yield from _paths_in(inputs, kind)
+    for name, rows in kind.sides.items():
+        side = inputs.get(name)
+        if isinstance(side, dict) and side.get(SIDE_WORDS[0]) in rows:
+            yield from _paths_in(side, rows[side[SIDE_WORDS[0]]])
+
+
+def _paths_in(inputs: Object, kind: Kind) -> Iterator[str]:
+    for name in kind.paths:
         said = inputs.get(name)
         if isinstance(said, str) and said != ":memory:":
             yield said
