@@ -56,6 +56,10 @@ from anew.errors import EngineBug
 ENTRY_TOKEN = 1
 
 
+# By an arc, or as a fallback: a step that is tried again by way of another is not about a failure.
+_DEALS_WITH_FAILURES = (None, RouteReason.FALLBACK)
+
+
 def fold(events: Iterable[e.Event]) -> RunState:
     """The state a whole log amounts to."""
     state = RunState()
@@ -180,7 +184,9 @@ def _next_evaluated(state: RunState, event: e.NextEvaluated) -> None:
         write_ctx(state, event.branch, event.patches["ctx"])
         state.epoch += 1
     for token in event.tokens:
-        origin = Origin(event.step, token.get("via"), token.get("outcome"))
+        via = token.get("via")
+        cause = state.passed_on if via in _DEALS_WITH_FAILURES else None
+        origin = Origin(event.step, via, token.get("outcome"), cause)
         branch = token.get("branch")
         add_token(state, token["to"], token["args"], event.seq, origin=origin, branch=branch)
         if "arc" in token:

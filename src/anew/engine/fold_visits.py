@@ -5,7 +5,12 @@ Part of `engine.fold`: changes the state in place, knows no program, decides not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from anew.engine import events as e
+from anew.engine.causes import Cause, after_success, cause_behind, handled_cause
 from anew.engine.events.words import FailureEffect
 from anew.engine.fold_step_runs import moved
 from anew.engine.state import (
@@ -13,12 +18,14 @@ from anew.engine.state import (
     SUCCESS,
     Branch,
     LoopVisit,
+    Origin,
     OutcomeSummary,
     RepeatedFailure,
     RunState,
     StepResult,
     StepRun,
     StepRunKey,
+    Token,
 )
 from anew.engine.tokens import (
     drop_token,
@@ -43,6 +50,8 @@ def step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     tokens = [drop_token(state, token) for token in event.tokens]
     # A visit in which branches meet comes from all of them, and from none.
     origin = tokens[0].origin if tokens and tokens[0].branch == event.branch else NO_ORIGIN
+    if len(tokens) > 1 and origin.cause is None:
+        origin = _with_cause(origin, tokens)
     state.visits[event.step] = event.visit
     state.steps_begun += 1
     state.live[event.step] = state.live.get(event.step, 0) + 1
@@ -55,6 +64,11 @@ def step_scheduled(state: RunState, event: e.StepScheduled) -> None:
         owner.has_begun = True
     if owner.retries and origin.via in _NORMAL_WAYS and _succeeded(owner, event.step):
         owner.retries.pop(event.step, None)
+
+
+def _with_cause(origin: Origin, tokens: Sequence[Token]) -> Origin:
+    cause = next((one.origin.cause for one in tokens if one.origin.cause is not None), None)
+    return origin if cause is None else replace(origin, cause=cause)
 
 
 def _succeeded(owner: RunState | Branch, step: str) -> bool:
@@ -72,11 +86,20 @@ def step_done(state: RunState, event: e.StepDone) -> None:
             _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
     else:
         state.last_result = visit.result
+    state.passed_on = _passed_on(visit, event)
     repeated = state.ctx_owner(visit.branch).repeated
     if repeated:
         repeated.pop(event.step, None)
     _keep_verdict(state, visit, event.verdict or _SUCCESS, is_met=event.gate is not False)
     _end_visit(state, event.step, event.visit)
+
+
+def _passed_on(visit: StepRun | LoopVisit, event: e.StepDone) -> Cause | None:
+    """The failure that what comes next deals with: an arc handled those of a loop."""
+    before = visit.origin.cause
+    if isinstance(visit, LoopVisit) and visit.first_error is not None:
+        return handled_cause(before, visit.key.step, visit.first_error, visit.first_failed)
+    return after_success(before, is_relay=event.relays)
 
 
 def _keep_verdict(
@@ -114,7 +137,12 @@ def step_failed(state: RunState, event: e.StepFailed) -> None:
         owner.summary = OutcomeSummary(_FAILURE)
         end_branch(state, owner)
     elif not event.handled:
-        fail_run(state, event.error, is_stopping=event.failure_mode is FailureEffect.FAIL_FAST)
+        cause = cause_behind(visit.origin.cause, event.step, event.error)
+        is_stopping = event.failure_mode is FailureEffect.FAIL_FAST
+        fail_run(state, event.error, is_stopping=is_stopping, cause=cause)
+    iteration = visit.first_failed if isinstance(visit, LoopVisit) else None
+    before = visit.origin.cause
+    state.passed_on = handled_cause(before, event.step, event.error, iteration)
     _end_visit(state, event.step, event.visit)
 
 
@@ -215,7 +243,10 @@ def loop_done(state: RunState, event: e.LoopDone) -> None:
             write_ctx(state, loop.branch, loop.kept_ctx[index])
 
 
-def fail_run(state: RunState, error: Object, *, is_stopping: bool) -> None:
+def fail_run(
+    state: RunState, error: Object, *, is_stopping: bool, cause: Cause | None = None
+) -> None:
     """The first unhandled failure is the run's; a later one may only make it stop sooner."""
-    state.failure = state.failure or error
+    if not state.failure:
+        state.failure, state.cause = error, cause
     state.is_stopping = state.is_stopping or is_stopping

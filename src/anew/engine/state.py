@@ -12,6 +12,7 @@ from typing import final, get_args
 from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.engine.causes import Cause
 from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
 from anew.values import Object, Value
 
@@ -132,12 +133,13 @@ def key_of(event: e.Fact) -> StepRunKey:
 class Origin(Struct, frozen=True, gc=False):
     """Where a token comes from: the step it left, and `via` what, when not by an arc.
 
-    `outcome` is that step's, where the next one reads it.
+    `outcome` is that step's, where the next one reads it. `cause` is the failure it deals with.
     """
 
     step: str | None = None
     via: str | None = None
     outcome: Object | None = None
+    cause: Cause | None = None
 
 
 NO_ORIGIN = Origin()
@@ -359,6 +361,8 @@ class RunState(Struct, gc=False):
     last_result: Value = None
     epoch: int = 0
     failure: Object | None = None
+    cause: Cause | None = None  # the failure that the step with `failure` dealt with
+    passed_on: Cause | None = None  # of the visit that ended last, for the tokens it leads to
     is_stopping: bool = False
     began_at: int = 0
     entry: str | None = None  # where it began, when not at the program's entry

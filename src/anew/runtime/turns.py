@@ -331,8 +331,9 @@ def _next_attempt(wait: Wait, run: StepRun) -> int:
 def head_of(live: LiveRun, now: int) -> RunHead:
     """What lists show of the run."""
     state = live.state
-    error = state.failure if state.status is RunStatus.FAILED else None
-    return RunHead(state.status, error, now if state.is_final else None)
+    if state.status is RunStatus.FAILED:
+        return RunHead(state.status, state.failure, now, state.cause)
+    return RunHead(state.status, None, now if state.is_final else None)
 
 
 def _next_due(commit: Commit) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
+from anew.engine.causes import Cause
 from anew.engine.events import Event
 from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.store.jobs import JobRef, Lease, NewJob, Park, RunId
@@ -17,11 +18,15 @@ from anew.values import Object
 
 
 class RunHead(Struct, frozen=True, gc=False):
-    """What lists of runs show, written with every commit."""
+    """What lists of runs show, written with every commit.
+
+    `cause` is the failure behind the `error`, where the step that failed dealt with another's.
+    """
 
     status: RunStatus
     error: Object | None = None
     ended_at: int | None = None
+    cause: Cause | None = None
 
 
 class NewRun(Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from anew.engine.causes import Cause
 from anew.engine.events import Event
 from anew.engine.fingerprints import fingerprint_of, kind_of, message_of
 from anew.engine.state import RunStatus
@@ -68,18 +69,23 @@ def pack(commit: Commit) -> PackedCommit:
         wakes=commit.wakes,
         new=commit.new,
         snapshot=_snapshot(commit),
-        failure=failure_of(error) if commit.head.status is _FAILED else None,
+        failure=failure_of(error, commit.head.cause) if commit.head.status is _FAILED else None,
     )
 
 
-def failure_of(error: Object | None) -> Failure:
+def failure_of(error: Object | None, cause: Cause | None = None) -> Failure:
+    """Runs with one cause are one problem, whatever the step said that dealt with it."""
     kind = kind_of(error)[:ERROR_KIND_CHARACTERS_MAX].replace("\0", " ")
-    return Failure(kind, message_searched(error), fingerprint_of(error))
+    first = error if cause is None else cause.error
+    return Failure(kind, message_searched(error, cause), fingerprint_of(first))
 
 
-def message_searched(error: Object | None) -> str:
+def message_searched(error: Object | None, cause: Cause | None = None) -> str:
     """Without the character 0, which not every database has in its texts."""
-    return message_of(error)[:SEARCHED_MESSAGE_CHARACTERS_MAX].replace("\0", " ")
+    message = message_of(error)
+    if cause is not None:
+        message = f"{cause.step}: {message_of(cause.error)} (then: {message})"
+    return message[:SEARCHED_MESSAGE_CHARACTERS_MAX].replace("\0", " ")
 
 
 def _snapshot(commit: Commit) -> Snapshot | None:

@@ -34,6 +34,7 @@ def report_of(progress: Progress, state: RunState, *, now: int) -> Object:
         "events": progress.events,
         "steps": step_rows(progress, state),
         **_of_some(progress),
+        **({} if state.cause is None else {"cause": state.cause.row()}),
     }
 
 

@@ -124,12 +124,20 @@ def _first_of(told: Sequence[str]) -> list[str]:
 
 
 def _failed(progress: Progress, state: RunState, now: int) -> VerdictText:
+    cause, step = state.cause, progress.failed_step
     error = state.failure or progress.error or {}
-    where = f" in step {progress.failed_step}" if progress.failed_step else ""
+    details = [f"It failed {duration(progress.seconds(now))} after its start."]
+    where = f" in step {step}" if step else ""
+    if cause is not None:
+        details.append(
+            f"{step or 'A step'} dealt with that, then failed the run: {error_text(error)}."
+        )
+        step, error = cause.step, cause.error
+        item = "" if cause.iteration is None else f"[{cause.iteration}]"
+        where = f" in step {step}{item}"
     retry = error.get("retry")
     made = retry.get("attempts") if isinstance(retry, dict) else None
     after = f" after {counted(made, 'attempt')}" if isinstance(made, int) else ""
-    details = [f"It failed {duration(progress.seconds(now))} after its start."]
     repeated = error.get("repeated")
     if isinstance(repeated, int):
         times = counted(repeated, "time")
@@ -138,8 +146,8 @@ def _failed(progress: Progress, state: RunState, now: int) -> VerdictText:
         )
     if progress.unsatisfied:
         details.append(f"Gates not satisfied: {listed(progress.unsatisfied)}.")
-    if progress.failed_step:
-        remedy = f"anew retry {progress.run} --from {quote(progress.failed_step)}"
+    if step:
+        remedy = f"anew retry {progress.run} --from {quote(step)}"
         details.append(f"What to do: fix the cause, then `{remedy}`.")
     why = error_text(error, characters_max=ERROR_CHARACTERS_MAX) if error else ""
     return VerdictText(f"Failed{where}{after}", why, tuple(details))

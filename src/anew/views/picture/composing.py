@@ -47,6 +47,7 @@ def pictured(trace: Trace, beside: PictureContext) -> Pictured:
     """The picture as of the newest event of the trace."""
     row, progress, state = beside.row, trace.progress, trace.state
     program, error = trace.program, trace.state.failure or trace.progress.error
+    cause = state.cause
     end = progress.last_at if progress.is_final else max(beside.now, progress.last_at)
     waits, more_waits = waits_of(
         progress, now=beside.now, children=beside.children, is_past=beside.is_past
@@ -77,8 +78,8 @@ def pictured(trace: Trace, beside: PictureContext) -> Pictured:
         shared_with=trace.shared_with,
         children=[_child(child) for child in beside.children],
         error=None if error is None else bounded_object(error, PICTURE_ERROR_BYTES_MAX),
-        fingerprint=None if error is None else fingerprint_of(error),
-        failed_step=progress.failed_step,
+        fingerprint=None if error is None else fingerprint_of(cause.error if cause else error),
+        failed_step=cause.step if cause else progress.failed_step,
         verdict=_verdict(trace, beside),
         waits=waits,
         more_waits=more_waits,
