@@ -9,6 +9,7 @@ Decides nothing: the engine is `runtime.engine`, and the CLI has the same.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -65,6 +66,7 @@ __all__ = [
     "FromQueue",
     "Graph",
     "Interviewer",
+    "KeyReuseWarning",
     "Node",
     "NodeType",
     "OpenQuestion",
@@ -87,6 +89,10 @@ __all__ = [
 ]
 
 FileName = str | os.PathLike[str]
+
+
+class KeyReuseWarning(UserWarning):
+    """A start key was given again with something else, which has no effect on its run."""
 
 
 class Ending(Struct, frozen=True):
@@ -138,11 +144,16 @@ class EmbeddedEngine:
         key: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> RunId:
-        """Start a document, by file or loaded; a run that has this key already is gone on with."""
+        """Start a document, by file or loaded; a run that has this key already is gone on with.
+
+        A `KeyReuseWarning` says if that one was started with another document or other input.
+        """
         document = what if isinstance(what, Document) else self.load(what)
         started = await self.embedded.start(
             StartRequest(document, workload or {}, key, labels or {})
         )
+        if started.notice is not None:
+            warnings.warn(started.notice, KeyReuseWarning, stacklevel=2)
         return started.run
 
     async def wait(self, run: RunId) -> Ending:

@@ -54,7 +54,7 @@ async def execute(engine: Engine, command: Command) -> Object:
         case c.SignWebhook(run=run, name=name):
             return {"run": run, "path": open_webhooks().path_for(run_id(run), name)}
         case c.RetryRun(run=run, step=step, at=at, key=key):
-            return _started(await engine.retry(run_id(run), step, at=at, key=key))
+            return started_row(await engine.retry(run_id(run), step, at=at, key=key))
         case c.ChangeRuns():
             return await _change(engine, command)
         case c.PruneRuns(before=before):
@@ -72,14 +72,16 @@ async def execute(engine: Engine, command: Command) -> Object:
             assert_never(command)
 
 
-def _started(started: Started) -> Object:
-    return {"run": str(started.run), "is_new": started.is_new}
+def started_row(started: Started) -> Object:
+    """What whoever asked for a run is told; `notice` only where its key names another's."""
+    row: Object = {"run": str(started.run), "is_new": started.is_new}
+    return row if started.notice is None else row | {"notice": started.notice}
 
 
 async def _start(engine: Engine, command: c.StartRun) -> Object:
     document = await _program(engine, command) or await _document(command)
     request = StartRequest(document, command.workload, command.key, command.labels)
-    return _started(await engine.start(request))
+    return started_row(await engine.start(request))
 
 
 async def _fork(engine: Engine, command: c.ForkRun) -> Object:
@@ -92,7 +94,7 @@ async def _fork(engine: Engine, command: c.ForkRun) -> Object:
         command.labels,
         cancels=command.is_cancelling,
     )
-    return _started(await engine.fork(request))
+    return started_row(await engine.fork(request))
 
 
 async def _register(engine: Engine, command: c.RegisterProgram) -> Object:

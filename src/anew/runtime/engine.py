@@ -13,6 +13,8 @@ from pathlib import Path
 from random import random
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from anew.clock import Clock
 from anew.credentials import Keychain
 from anew.credentials.tool import SecretsTool
@@ -29,7 +31,7 @@ from anew.runtime.damage import Damages
 from anew.runtime.forks import ForkRequest, Forks
 from anew.runtime.ids import RunIds
 from anew.runtime.interviewers import Interviewer
-from anew.runtime.keys import KeyInUse
+from anew.runtime.key_reuse import differences
 from anew.runtime.ledger import Ledger
 from anew.runtime.payloads import check_workload
 from anew.runtime.people import People
@@ -213,19 +215,11 @@ class Engine:
         """Start a run and work on it; one that its key names already is continued."""
         check_workload(request.workload)
         started = await self._starter.start(request)
-        if not started.is_new:
-            await self._check_same(started.run, request)
-            await self.adopt([started.run])
-        return started
-
-    async def _check_same(self, run: RunId, request: StartRequest) -> None:
-        """A key names one run; it cannot mean a run of another program."""
-        row = await self.database.archive.run(run)
-        if row is not None and row.program != request.document.program.name:
-            raise KeyInUse(
-                f"the key {request.key!r} belongs to run {run} of program {row.program!r}. "
-                "Choose another key."
-            )
+        if started.is_new:
+            return started
+        differs, notice = await differences(self.database, self.programs, started.run, request)
+        await self.adopt([started.run])
+        return replace(started, differs=differs, notice=notice)
 
     async def adopt(self, runs: Iterable[RunId]) -> None:
         """Work on these runs and their children, and on what a dead owner left undone in them."""

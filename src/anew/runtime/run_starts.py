@@ -6,7 +6,7 @@ The same key gives the same run. Knows nothing of what a run does later.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -45,10 +45,15 @@ class StartRequest(Struct, frozen=True):
 
 
 class Started(Struct, frozen=True):
-    """`is_new` is False when a run with this key was there already."""
+    """`is_new` is False when a run with this key was there already.
+
+    If it was started with something else, `differs` says what, and `notice` what to do.
+    """
 
     run: RunId
     is_new: bool
+    differs: Sequence[str] = ()
+    notice: str | None = None
 
 
 class RunStarter:

@@ -103,6 +103,11 @@ def test_the_idempotency_key_header_is_the_key(tmp_path: Path) -> None:
         assert again["run"] == first["run"]
         differing = {"document": NOOP, "key": "other"}
         await site.post("/api/v1/runs", differing, 400, headers=header)
+        assert "notice" not in again
+        more = {"document": NOOP, "key": "k", "workload": {"region": "eu"}}
+        told = await site.post("/api/v1/runs", more, 200)
+        assert (told["run"], told["differs"]) == (again["run"], ["input"])
+        assert f"anew fork {told['run']}" in told["notice"]
         refused = await site.post("/api/v1/runs", {"document": CHAIN, "key": "k"}, 409)
         assert "belongs to run" in refused["detail"]
         await site.post("/api/v1/runs", {"document": NOOP, "key": "child:x"}, 400)

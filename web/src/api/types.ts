@@ -544,6 +544,8 @@ export interface Changed {
 export interface StartedRun {
   run: RunText;
   status: Status;
+  differs?: ("document" | "input")[];
+  notice?: string;
 }
 
 export interface EffectRow {

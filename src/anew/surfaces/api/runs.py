@@ -38,6 +38,7 @@ from anew.surfaces.api.shapes import (
     StartedRun,
     Version,
 )
+from anew.values import Object
 from anew.views.graph import ProgramGraph, dot_lines, graph_of, mermaid_lines
 from anew.views.graph_svg import svg_lines
 from anew.views.timeline import timeline_lines
@@ -142,7 +143,9 @@ async def start(request: ApiRequest) -> JsonResponse:
 
 
 def started_response(started: Started, status: RunStatus) -> JsonResponse:
-    answer = {"run": str(started.run), "status": status.value}
+    answer: Object = {"run": str(started.run), "status": status.value}
+    if started.notice is not None:
+        answer |= {"differs": list(started.differs), "notice": started.notice}
     where = {"Location": f"/api/v1/runs/{started.run}"}
     return JsonResponse(answer, 201 if started.is_new else 200, where)
 

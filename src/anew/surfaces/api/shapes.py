@@ -68,8 +68,12 @@ class DocumentFinding(Struct):
 
 
 class StartedRun(Struct):
+    """`differs` and `notice` are there if the key names a run that was started otherwise."""
+
     run: RunText
     status: RunStatus
+    differs: list[Literal["document", "input"]] | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
 
 
 class AwaitedRow(Struct):

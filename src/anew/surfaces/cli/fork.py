@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
+from anew.runtime.command_executor import started_row
 from anew.runtime.commands import ForkRun, document_fields
 from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine
@@ -191,8 +192,8 @@ def _as_shown(plan: ForkPlan) -> ForkPoint:
 
 
 def _intent(order: ForkRequest) -> Intent:
-    async def here(engine: Engine) -> RunId:
-        return (await engine.fork(order)).run
+    async def here(engine: Engine) -> Object:
+        return started_row(await engine.fork(order))
 
     document = order.document
     there = ForkRun(

@@ -30,6 +30,7 @@ from anew.surfaces.cli.run_execution import (
     run_options_of,
 )
 from anew.surfaces.cli.screen import Screen
+from anew.values import Object
 from anew.views.exit_status import exit_status_of
 
 
@@ -71,7 +72,7 @@ def _resume_all(options: RunOptions) -> int:
     untold = dict.fromkeys(runs[:-1])  # those whose ending is still to be told
     quiet = replace(options, is_quiet=True)
 
-    async def here(engine: Engine) -> RunId:
+    async def here(engine: Engine) -> Object:
         for run, problem in (await engine.adopt_all()).items():
             print(f"anew: run {run} cannot continue: {visible(str(problem))}", file=sys.stderr)
             untold.pop(run, None)
@@ -84,7 +85,7 @@ def _resume_all(options: RunOptions) -> int:
             ended = await attend(engine, run, options, screen)
             await print_ending(engine.database, ended, options, program=screen.program)
             untold.pop(run, None)
-        return runs[-1]
+        return {"run": str(runs[-1])}
 
     last = carry_out(Intent(ResumeAll(), here, runs[-1]), options)
     # Another process that owns the database may end with its own run: what is left is taken over.

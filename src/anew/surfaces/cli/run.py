@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
+from anew.runtime.command_executor import started_row
 from anew.runtime.commands import StartRun, document_fields
 from anew.runtime.engine import Engine
 from anew.runtime.keys import check_key, made_key
 from anew.runtime.programs import Document
 from anew.runtime.run_starts import StartRequest
-from anew.store import RunId
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
@@ -50,8 +50,8 @@ def start_intent(
     """Start this document here, or have others do it: with one key, so that it is one run."""
     key = key or made_key()
 
-    async def here(engine: Engine) -> RunId:
-        return (await engine.start(StartRequest(document, workload, key, labels))).run
+    async def here(engine: Engine) -> Object:
+        return started_row(await engine.start(StartRequest(document, workload, key, labels)))
 
     there = StartRun(workload=workload, key=key, labels=labels, **document_fields(document))
     return Intent(there, here)

@@ -51,13 +51,11 @@ class Intent(Struct, frozen=True):
     """
 
     there: Command
-    here: Callable[[Engine], Awaitable[RunId]] | None = None
+    here: Callable[[Engine], Awaitable[Object]] | None = None
     run: RunId | None = None
 
-    async def start_here(self, engine: Engine) -> RunId:
-        if self.here is not None:
-            return await self.here(engine)
-        return self.run_of(await execute(engine, self.there))
+    async def start_here(self, engine: Engine) -> Object:
+        return await (execute(engine, self.there) if self.here is None else self.here(engine))
 
     def run_of(self, answer: Object) -> RunId:
         return RunId(int(answer.get("run") or self.run or 0))
@@ -165,6 +163,7 @@ async def _work_there(intent: Intent, options: RunOptions, screen: Screen) -> in
 
     answer = await ask(options.place, intent.there)
     screen.is_guest = True
+    _tell_notice(answer, options)
     run = screen.run = intent.run_of(answer)
     async with open_database(options.place, read_only=True) as database:
         try:
@@ -179,6 +178,13 @@ async def _work_there(intent: Intent, options: RunOptions, screen: Screen) -> in
         return await print_ending(database, run, options, program=screen.program)
 
 
+def _tell_notice(answer: Object, options: RunOptions) -> None:
+    """That a key was given again with something else, which has no effect."""
+    notice = answer.get("notice")
+    if isinstance(notice, str):
+        print(f"anew: {visible(hinted(notice, options.place))}", file=sys.stderr)
+
+
 async def _check_is_there(database: Database, run: RunId) -> None:
     """StoreGone where the owner ended because the file is gone: there is nothing to take over."""
     await database.archive.run(run)
@@ -191,7 +197,9 @@ async def _work_here(
         screen.is_guest = False
         with stopping.of(engine):
             engine.listen(lambda of, events: screen.feed(events) if of == screen.run else None)
-            run = await attend(engine, await intent.start_here(engine), options, screen)
+            answer = await intent.start_here(engine)
+            _tell_notice(answer, options)
+            run = await attend(engine, intent.run_of(answer), options, screen)
             program = screen.program
             exit_status = await print_ending(engine.database, run, options, program=program)
             await _let_others_end(engine, run, options.place)
