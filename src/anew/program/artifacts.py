@@ -41,6 +41,7 @@ ARTIFACT = Kind(
         "scope": {word.value: word.value for word in ArtifactScope},
     },
     takes_args_apart=True,
-    effect=("{action} of the artifact {name}", "{action} of an artifact"),
+    reading=("action", ArtifactAction.GET.value),
+    effect=("keeps the artifact {name}", "keeps an artifact"),
     helper=Helper("artifact", "`name`, `version` and `scope`", ("name", "version", "scope")),
 )

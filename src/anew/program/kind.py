@@ -147,6 +147,7 @@ class Kind(Struct, frozen=True):
 
     # What a call does, and to whom. The first of `effect` whose inputs are given says it in one
     # line; () is for what changes nothing. `save` is the input that takes the data of a save block.
+    reading: tuple[str, str] | None = None  # an input, and its word for calls that change nothing
     effect: tuple[str, ...] = ("unknown effect (a tool that is not part of Anew)",)
     target: Target | None = None
     helper: Helper | None = None
@@ -219,7 +220,9 @@ class Kind(Struct, frozen=True):
         return None if method is None or is_idempotent(method) else method
 
     def only_reads(self, inputs: Mapping[str, object]) -> bool:
-        """Whether the method says that the call changes nothing."""
+        """Whether the method, or the word of an input, says that the call changes nothing."""
+        if self.reading is not None:
+            return inputs.get(self.reading[0]) == self.reading[1]
         return self.method_of(inputs) in _READING_METHODS
 
 

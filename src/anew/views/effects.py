@@ -80,7 +80,7 @@ def _effect(kind: Kind, inputs: Object) -> str | None:
     """
     if not kind.effect or kind.only_reads(inputs):
         return None
-    if kind.sql:
+    if kind.sql and inputs.get("script") is None:
         return next((text for name in kind.sql if (text := _written(inputs.get(name)))), None)
     lines = [line for line in kind.effect if all(inputs.get(name) for name in _INPUT.findall(line))]
     line = (*lines, kind.effect[-1])[0]
@@ -94,6 +94,8 @@ def _shown(value: Value, *, is_commands: bool) -> str:
     """A value that was logged; a secret is a reference there, and is shown as one."""
     if isinstance(value, list) and is_commands:
         return "; ".join(_shown(one, is_commands=False) for one in value)
+    if isinstance(value, dict) and "uri" in value:  # of a script that is elsewhere
+        return str(value["uri"])
     return value if isinstance(value, str) else json_text(value)
 
 
