@@ -354,6 +354,14 @@ def test_the_names_of_a_loop_are_unknown_in_its_arcs(name: str) -> None:
     assert found.suggestion == "After the loop, read `a.results`."
 
 
+def test_an_iterator_that_a_reserved_word_hides_is_named_with_what_to_write() -> None:
+    loop = "  loop: {in: [1], iterator: job}\n"
+    text = f'{WORKFLOW}{loop}  tool: {{kind: noop, result: "{{{{ READ }}}}"}}\n'
+    (found,) = load_playbook(text.replace("READ", "job.id"), "f.yaml").findings
+    assert (found.rule, found.suggestion) == ("name.reserved", "Write `iter.job`.")
+    assert load_playbook(text.replace("READ", "iter.job.id"), "f.yaml").findings == []
+
+
 def test_a_task_of_the_workbook_may_read_the_names_of_any_loop() -> None:
     book = f'workbook: [{{name: w, tool: {{kind: noop, result: "{LOOP_NAMES}"}}}}]\n'
     loop = "  loop: {in: [1], iterator: row}\n  tool: {kind: workbook, name: w}\n"

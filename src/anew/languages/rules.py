@@ -126,7 +126,7 @@ _WARNINGS = {
     "tool.input": "An input has a value its tool cannot use, so the task will fail.",
     "name.unknown": "An expression reads a name that nothing provides: one much like another that "
     "exists, or any in a condition.",
-    "name.reserved": "A step or label has a reserved name, so no template can read its result.",
+    "name.reserved": "A step, label or iterator has a reserved name, which hides it.",
     "name.scope": "An expression reads a name that does not exist at this place.",
     "event.word": "`event.name` is compared with a word that no event of the step has.",
     "outcome.key": "An outcome or event has no such key, so it would be undefined.",

@@ -268,6 +268,17 @@ def check_reserved(c: Compilation, steps: Mapping[str, Step]) -> None:
                 _report_reserved(c, task.span, f"task {task.label!r}")
 
 
+def check_iterators(c: Compilation, steps: Mapping[str, Step]) -> None:
+    """Warn where a task reads its loop's item by a bare name that is a reserved word."""
+    loops = {step.name: step.loop.iterator for step in steps.values() if step.loop}
+    hidden = {step: name for step, name in loops.items() if name in RESERVED}
+    for read in c.reads if hidden else ():
+        name = hidden.get(read.step)
+        if name is not None and name in read.names and read.place in _IN_TASKS:
+            message = f"{name!r} is a reserved word here, not the item of the loop"
+            c.report("name.reserved", _place(c, read.node, name), message, f"Write `iter.{name}`.")
+
+
 def _report_reserved(c: Compilation, place: Span, what: str) -> None:
     message = f"{what} has a reserved name, so no template can read its result"
     c.report("name.reserved", place, message, "Give it another name.")

@@ -25,7 +25,12 @@ from anew.languages.playbook.keys import (
     ROOT_KEYS,
 )
 from anew.languages.playbook.message_texts import check_message_texts
-from anew.languages.playbook.names import check_names, check_reserved, names_by_step
+from anew.languages.playbook.names import (
+    check_iterators,
+    check_names,
+    check_reserved,
+    names_by_step,
+)
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.refusals import report_other_document
 from anew.languages.playbook.steps import StepRead, read_step
@@ -152,6 +157,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     check_names(c, steps, frozenset(defaults))
     check_message_texts(c)
     check_reserved(c, steps)
+    check_iterators(c, steps)
     if c.codes:
         # Python's own parser, which no other document needs.
         from anew.languages.playbook.code_texts import check_code_texts  # noqa: PLC0415
