@@ -158,6 +158,32 @@ def test_the_failure_of_a_loop_is_not_hidden_by_a_set_that_cannot_be_rendered():
     assert (report["status"], report["ctx"]["why"]) == ("done", BOOM["error"]["kind"])
 
 
+# --- ways that no arc describes ------------------------------------------------------------------
+
+
+def test_an_arc_that_a_gate_overrules_does_not_write():
+    rule = '{when: "_visit == 1", then: {do: continue, verdict: partial}}'
+    text = flow(
+        f"  tool: {{kind: noop, spec: {{policy: {{on_unmatched: fail, rules: [{rule}]}}}}}}\n"
+        "  spec: {gate: {to: a, most: 1}}\n  next: {arcs: [{step: out}]}",
+        '{step: out, spec: {exit: true}, set: {own: "{{ (ctx.own or 0) + 1 }}"}, '
+        'next: {arcs: [{step: after, set: {arc: "{{ (ctx.arc or 0) + 1 }}"}}]}}',
+        "{step: after}",
+    )
+    report = play(text)
+    assert report["visits"] == ["a", "out", "a", "out", "after"]
+    assert report["ctx"] == {"own": 2, "arc": 1}
+
+
+def test_a_visit_that_finds_no_way_on_fails_and_writes_nothing():
+    text = flow(
+        '  set: {n: 1}\n  next: {spec: {must_choose: true}, arcs: [{step: b, when: "n == 2"}]}',
+        "{step: b}",
+    )
+    report = play(text)
+    assert (report["error"]["kind"], report["ctx"]) == ("no_route", {})
+
+
 # --- branches and refused tokens -----------------------------------------------------------------
 
 
@@ -254,6 +280,16 @@ def test_iterations_do_not_see_what_others_set_for_themselves(mode):
         ("two", 0): {"result": 1},
         ("two", 1): {"result": 2},
     }
+
+
+def test_a_call_of_the_workbook_may_set_and_still_follow_its_rules():
+    text = (
+        "workbook: [{name: w, tool: {kind: noop, set: {ctx.x: 1, ctx.y: 1}, "
+        "eval: [{expr: \"outcome.status == 'error'\", do: retry, attempts: 3}]}}]\n"
+        + flow("  tool: {kind: workbook, name: w, set: {ctx.x: 2}}")
+    )
+    report = play(text, outcomes={"a": [BOOM, {"result": 1}]})
+    assert (report["attempts"]["a"], report["ctx"]) == (2, {"x": 2, "y": 1})
 
 
 # --- names ---------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
     },
     "whatif": {
         "program.name": "compared as `old.name`",
+        "program.steps": "compared as `old.steps`",
         "program.return_step": "which result is the run's changes no decision",
         "program.keychain": "what the credentials gave is in the log",
         "step.name": "steps are compared with those of the same name",

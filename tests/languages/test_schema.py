@@ -221,6 +221,8 @@ def test_every_spelling_of_a_task_is_accepted(more: str) -> None:
         "tool: human, question: Why?, timeout: 1m, timeout_action: first",
         "tool: noop, save: {storage: event}",
         "tool: {kind: noop}, retry: 3, set: {ctx.a: 1}",
+        "tool: noop, set: {iter.x: 1, y: 2}, set_ctx: {z: 3}",
+        "next: {arcs: [{step: a, set: {x: 1, step.y.z: 2}}]}, vars: {a.b: 1}",
         "spec: {gate: true, exit: true, join: each, pool: heavy, visits_max: 3}",
         "spec: {gate: {accepts: [success, partial], most: 2, budget: step}}",
         "spec: {join: {policy: k_of_n, k: 2, merge: false, lenient: true}}",

@@ -325,7 +325,7 @@ def test_the_common_keys_are_listed_first_and_refused_ones_never() -> None:
     (remedy,) = remedies("zzz: 1\n" + WORKFLOW, "input.unknown")
     assert remedy == (
         "Known are 'workflow', 'metadata', 'workload', 'executor', 'keychain', 'workbook', "
-        "'apiVersion', 'kind'."
+        "'apiVersion', 'ctx', …."
     )
 
 

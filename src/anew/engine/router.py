@@ -45,7 +45,12 @@ class Routing(Struct):
     error: Object | None = None
     fails_run: bool = False
     patches: Object = field(default_factory=dict)
+    own: Object = field(default_factory=dict)  # what the step writes, whichever way is taken
     gate: bool | None = None  # whether the condition of a goal gate holds
+
+    def drop_patches(self) -> None:
+        """Of a visit that fails nothing stays."""
+        self.patches, self.own = {}, {}
 
     def note(self, number: int, arc: Arc, reason: str, *, is_chosen: bool) -> None:
         """Record the verdict on one arc."""
@@ -85,7 +90,8 @@ def route(
     ending = _Ending(recorder, step, visit, event, about, args, fresh)
     try:
         if step.patches and not ending.has_failed:
-            ending.written = _of_step(ending, must_count_failures=must_count_failures)
+            written = _of_step(ending, must_count_failures=must_count_failures)
+            ending.written = routing.own = written
         if goal is not None:
             routing.gate = ending.asked(goal, f"the gate of {step.name}")
         _choose(ending, routing)
@@ -98,7 +104,7 @@ def route(
     except Rejected as rejected:
         routing.error = {**rejected.error, "during": event}
         routing.chosen, routing.tokens, routing.reason = [], [], None
-        routing.patches = {}
+        routing.drop_patches()
     return routing
 
 
@@ -230,7 +236,8 @@ def send(
     if error is not None:
         said = visit.summary if isinstance(visit, StepRun) else SUCCESS
         token["outcome"] = _outcome(said, verdict, error)
-    routing.tokens, routing.reason = [token], via
+    # No chosen arc is taken, so none of them writes.
+    routing.tokens, routing.reason, routing.patches = [token], via, routing.own
 
 
 def _outcome(said: OutcomeSummary, verdict: Verdict, error: Value) -> Object:
@@ -372,5 +379,6 @@ def _drop(routing: Routing) -> None:
         if verdict["verdict"]:
             verdict["dropped"] = _NO_COUNTER
     routing.chosen = []
+    routing.drop_patches()
     if routing.reason is RouteReason.FORK:
         routing.reason = None

@@ -62,7 +62,7 @@ def _end_well(
     step, rescued = recorder.program.steps[key.step], recorder.state.rescued
     if not routing.tokens and step.router.must_choose and step.router.arcs:
         message = f"step {key.step} ended {verdict} and none of its ways on fits"
-        routing.patches = {}  # of a visit that fails nothing stays
+        routing.drop_patches()
         _give_up_visit(recorder, key, error_of("no_route", message), routing, verdict=verdict)
         return
     if not routing.tokens and rescued is not None and rescued.step == key.step:

@@ -1,7 +1,8 @@
 """Give the tasks that call the workbook what they leave to the task they call.
 
 A call has its own inputs. Without rules of its own it follows those of the workbook's task, and
-without a timeout it has that one's. Where the name is a template, neither is known.
+without a timeout it has that one's; what it sets comes after what that one sets. Where the name is
+a template, none of that is known.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def _completed(task: Task, workbook: Mapping[str, Task]) -> Task:
     if called is None:
         return task
     timeout = called.timeout if task.timeout is None else task.timeout
-    if task.policy is not NO_POLICY or called.policy is NO_POLICY:
+    own = task.policy.patches
+    if replace(task.policy, patches=()) != NO_POLICY or called.policy is NO_POLICY:
         return replace(task, timeout=timeout)
     policy = _renamed(called.policy, called.label, task.label)
+    policy = replace(policy, patches=(*policy.patches, *own))
     return replace(task, policy=policy, dialect=called.dialect, timeout=timeout)
 
 

@@ -251,7 +251,7 @@ def task_set_shapes() -> dict[str, Schema]:
     return {key: said(text, shapes[key]) for key, text in texts.items()}
 
 
-def visit_set_shape(text: str) -> Schema:
+def visit_set_shape(text: str = "Written to the run's `ctx`.") -> Schema:
     """`set` of a step or arc, which writes to `ctx`."""
     names = {"not": {"pattern": rf"^(iter\.[^.]+(\.[^.]+)*|{'|'.join(SET_TARGETS)})$"}}
     return said(text, nullable({"type": "object", "propertyNames": names}))

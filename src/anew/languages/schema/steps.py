@@ -29,11 +29,12 @@ from anew.languages.schema.forms import (
     when,
     word,
 )
-from anew.languages.schema.rules import visit_set_shape
+from anew.languages.schema.rules import task_set_shapes, visit_set_shape
 from anew.languages.schema.saves import SAVE
 from anew.languages.schema.scalars import (
     CONDITION,
     EXPRESSION,
+    MAPPING,
     NAME,
     TEXT,
     WHOLE_OR_LATER,
@@ -94,10 +95,11 @@ def _step_shapes() -> dict[str, Schema]:
         ),
         "type": said("An older name for `tool`.", _tools()),
         "next": ref("next"),
-        "set": visit_set_shape(
+        "set": said(
             "Written to the run's `ctx` when a visit ends done, before arcs are asked: "
             "`{ctx.page: …}`. `output` is the step's result. Next to a tool that is a word, it is "
-            "the task's."
+            "the task's.",
+            MAPPING,
         ),
         "set_ctx": visit_set_shape("An older form of `set`."),
         "vars": visit_set_shape("An older form of `set`."),
@@ -121,6 +123,7 @@ def _with_tasks() -> Schema:
     """A step whose tasks are mappings, or that has none."""
     arguments = nullable({"anyOf": [{"type": "object"}, EXPRESSION]})
     shapes = {**dict.fromkeys(_step_shapes(), True), **dict.fromkeys(ARGS_KEYS, arguments)}
+    shapes["set"] = visit_set_shape()
     timeless = {"properties": {"spec": {"properties": {"timeout": False}}}}
     return {
         "properties": shapes,
@@ -136,7 +139,7 @@ def _string_tool() -> Schema:
         typed = {**is_word("type", name), "not": has("tool")}
         asked = {"anyOf": [is_word("tool", name), typed]}
         rows.append(when(asked, ref(f"step-with-{name}")))
-    return {"allOf": rows}
+    return {"properties": {"set": task_set_shapes()["set"]}, "allOf": rows}
 
 
 def _step_with(kind: Kind) -> Schema:

@@ -43,7 +43,7 @@ class AttemptPage(Struct):
 class AttemptWhole(AttemptShown, frozen=True, kw_only=True):
     """An attempt with what it was given and what came back.
 
-    `patches` has what was written then, below `ctx` and `iter`.
+    `patches` has what was written then, below `local`, `ctx` and `iter`.
     """
 
     inputs: Any
