@@ -2,12 +2,12 @@
 
 import type { ReactNode } from "react";
 
-import type { RunPicture } from "../../api/types";
+import type { Doing, RunPicture } from "../../api/types";
 import { CopyButton } from "../../parts/Commands";
-import { StateMark } from "../../parts/Mark";
+import { Mark } from "../../parts/Mark";
 import { At } from "../../parts/Time";
 import { Link } from "../../router";
-import { STATES } from "../../words/states";
+import { STATES, STEP_STATES, type Look } from "../../words/states";
 import { duration, secondsBetween } from "../../words/time";
 import { programAddress } from "../programs/queries";
 import { Elapsed } from "./Elapsed";
@@ -15,11 +15,21 @@ import { Kin } from "./Kin";
 
 const DIGEST_SHOWN = 12;
 
+const FAILURES: ReadonlySet<Doing> = new Set(["retry", "retry_after", "jump"]);
+
+/** Lists know a poll only as a delay; here it is known that nothing has failed. */
+function lookOf({ state, waits }: RunPicture): Look {
+  const polls = waits.some((wait) => wait.doing === "poll");
+  const isPolling = polls && !waits.some((wait) => FAILURES.has(wait.doing));
+  return state === "retrying" && isPolling ? STEP_STATES.polling : STATES[state];
+}
+
 export function RunHeader({ picture, isPast }: { picture: RunPicture; isPast: boolean }) {
-  const { run, program, state } = picture;
+  const { run, program } = picture;
+  const look = lookOf(picture);
   return (
     <header className="run-head">
-      <title>{`${program}: ${STATES[state].word} · Anew`}</title>
+      <title>{`${program}: ${look.word} · Anew`}</title>
       <div className="page-head">
         <h1>
           {picture.version === null ? (
@@ -28,7 +38,7 @@ export function RunHeader({ picture, isPast }: { picture: RunPicture; isPast: bo
             <Link to={`/programs/${encodeURIComponent(program)}`}>{program}</Link>
           )}
         </h1>
-        <StateMark state={state} />
+        <Mark look={look} />
         <span className="run-id">
           <span className="soft">run</span> <code>{run}</code>
           <CopyButton text={run} label="Copy id" />
