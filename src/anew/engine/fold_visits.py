@@ -72,7 +72,7 @@ def _with_cause(origin: Origin, tokens: Sequence[Token]) -> Origin:
 
 
 def _succeeded(owner: RunState | Branch, step: str) -> bool:
-    return owner.verdicts.get(step) == Verdict.SUCCESS
+    return owner.verdicts.get(step) == Verdict.SUCCESS and step not in owner.unmet_gates
 
 
 def step_done(state: RunState, event: e.StepDone) -> None:

@@ -51,6 +51,7 @@ class NodePassage(Struct):
     previous: str | None = None
     node_began_at: int = 0
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    unmet: set[str] = field(default_factory=set)  # gates whose condition did not hold
     retries: dict[str, int] = field(default_factory=dict)
     verdict: Verdict | None = None
     word: str | None = None
@@ -81,6 +82,7 @@ class NodePassage(Struct):
             case e.StepDone():
                 verdict = event.verdict or Verdict.SUCCESS
                 self.verdicts[event.step or ""] = verdict
+                (self.unmet.add if event.gate is False else self.unmet.discard)(event.step or "")
             case e.StepFailed():
                 self.verdicts[event.step or ""] = Verdict.FAILURE
             case e.GateChecked() if event.gate is not None and event.count is not None:
@@ -96,7 +98,8 @@ class NodePassage(Struct):
         if origins:
             self._came_from[step] = origins[-1][0]
         is_by_arc = all(by_arc for _, by_arc in origins)
-        if is_by_arc and self.verdicts.get(step) is Verdict.SUCCESS:
+        has_succeeded = self.verdicts.get(step) is Verdict.SUCCESS and step not in self.unmet
+        if is_by_arc and has_succeeded:
             self.retries.pop(step, None)
         if event.branch is None:
             self.branch_of.pop(step, None)

@@ -77,3 +77,12 @@ def test_a_graph_with_such_a_gate_means_the_same_as_a_playbook() -> None:
     assert load_text(document, "g.yaml").program is not None
     report = play(document, outcomes={"w": [wrote("failed"), wrote("passed")]})
     assert (report["status"], report["visits"]) == ("done", "s w x w x".split())
+
+
+def test_a_node_whose_condition_does_not_hold_spends_its_retries() -> None:
+    text = (
+        f'digraph p {{ {SPEC_ENDS} w [prompt=p] v [prompt=p goal_gate="context.tests = passed" '
+        "retry_target=w max_retries=2] s->w->v->x }"
+    )
+    found = played(text, v=[wrote("failed")])
+    assert (found.way, found.error["kind"]) == ("s w v x w v x w v x", "gate_unsatisfied")

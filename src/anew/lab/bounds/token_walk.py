@@ -153,7 +153,9 @@ class _Walk:
         if not self._enter(step, memory):
             self._note(state, END, {}, None)
             return
-        if state.is_normal and memory.get(f"verdict {step.name}") == Verdict.SUCCESS:
+        is_open = step.gate is not None and step.gate.when is not None  # it may not be met
+        has_succeeded = memory.get(f"verdict {step.name}") == Verdict.SUCCESS and not is_open
+        if state.is_normal and has_succeeded:
             memory.pop(f"spent {step.name}", None)
         spent = int(memory.get(f"spent {step.name}", 0))
         visit = self._walker.analyses[step.name].visit(spent=spent, told=state.told)
@@ -251,12 +253,16 @@ class _Walk:
             gate = step.gate
             assert gate is not None
             verdict = memory.get(f"verdict {step.name}", PENDING)
-            if verdict in gate.accepts or (verdict == PENDING and not gate.is_owed):
+            is_met = verdict in gate.accepts and gate.when is None
+            if is_met or (verdict == PENDING and not gate.is_owed):
                 continue
             redirects = f"redirects {step.name}"
             counter = f"spent {step.name}" if gate.shares_budget else redirects
             used = int(memory.get(counter, 0))
-            if gate.to is None or used >= gate.most:
+            is_spent = gate.to is None or used >= gate.most
+            if is_spent and gate.when is not None and verdict in gate.accepts:
+                continue  # its condition may hold at last
+            if gate.to is None or is_spent:
                 return END
             after = {**memory, counter: used + 1}
             return self._state(gate.to, None, after, is_normal=False)

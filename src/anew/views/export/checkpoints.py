@@ -115,7 +115,8 @@ class Checkpoints:
     def _entered(self, state: RunState, event: e.StepScheduled) -> None:
         """Retries are counted anew once a node has gone well and is come to again."""
         step = event.step or ""
-        if state.ctx_owner(event.branch).verdicts.get(step) == Verdict.SUCCESS:
+        owner = state.ctx_owner(event.branch)
+        if owner.verdicts.get(step) == Verdict.SUCCESS and step not in owner.unmet_gates:
             self._retries.pop(step, None)
 
     def _retrying(self, state: RunState, event: e.TaskRetryScheduled) -> None:
