@@ -23,7 +23,6 @@ def found_in(tool: str) -> list[tuple[str, str]]:
         "{kind: postgres, auth: pg, script: '{{ workload.file }}'}",
         "{kind: python, script: {uri: a.py, source: {type: file}}}",
         "{kind: python, script: {uri: x, source: {type: '{{ workload.type }}', region: eu}}}",
-        "{kind: python, script: {uri: i, source: {type: inline, code: '{{ workload.code }}'}}}",
         "{kind: sqlite, script: {source: {type: inline, command: SELECT 1}}}",
         "{kind: python, script: {uri: a.py, source: {type: http, endpoint: 'http://x', "
         "method: GET, headers: {}, auth: c, timeout: 3}}}",
@@ -48,6 +47,11 @@ def test_a_script_of_every_form_is_accepted(tool: str) -> None:
         ("{kind: python, script: {source: {type: file}}}", "script.source", "Add `uri"),
         ("{kind: python, script: {source: {type: http}}}", "script.source", "Add `uri"),
         ("{kind: python, script: {source: {type: inline}}}", "script.source", "Write `code"),
+        (
+            "{kind: python, script: {source: {type: inline, code: '{{ workload.code }}'}}}",
+            "code.template",
+            "Pass it with `input",
+        ),
         ("{kind: python, script: {uri: a, source: {type: fil}}}", "script.source", "'file'"),
         ("{kind: python, script: {uri: a, source: {type: gcs}}}", "script.source", "anew.scripts"),
         ("{kind: python, script: 'https://x/a.py'}", "script.source", "type: http"),
@@ -83,7 +87,7 @@ def test_a_file_and_a_text_are_migrated_to_their_own_words(tool: str, canonical:
     assert [rule.rule for rule in load_playbook(text, "f.yaml").strict] == ["strict.script"]
 
 
-def test_inline_python_is_code_and_never_a_template_in_part() -> None:
+def test_inline_python_is_code_and_never_a_template() -> None:
     tool = "{kind: python, script: {source: {type: inline, code: 'result = f\"{{x}}\"'}}}"
     program = load_playbook(f"{STEP}{tool}\n", "f.yaml").program
     assert program is not None

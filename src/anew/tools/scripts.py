@@ -25,7 +25,6 @@ from anew.values import Object, Value
 SCRIPT_BYTES_MAX = 1 << 22
 # For one that is fetched, unless its source has a `timeout`.
 SCRIPT_SECONDS = 30.0
-_INLINE = ("code", "command", "content")
 _HTTP_INPUTS = ("method", "headers", "auth")
 
 
@@ -61,9 +60,6 @@ class Scripts:
         uri, origin = said.get("uri"), source.get("type")
         if origin == "file":
             return _file(call, uri)
-        if origin == "inline":
-            text = next((source[key] for key in _INLINE if key in source), None)
-            return _checked(text, f"of {call.place.task}")
         fetched = self._over_http if origin == "http" else _from_package
         seconds = _seconds(source.get("timeout"))
         try:
@@ -159,7 +155,7 @@ async def _from_package(call: Call, uri: Value, source: Mapping[str, Value]) -> 
             raise ScriptFailure("reference", message) from None
     raise ScriptFailure(
         "config",
-        f"no script can be read from a source of type {origin!r} here: it is file, inline or http, "
+        f"no script can be read from a source of type {origin!r} here: it is file or http, "
         f"or what a package registers in the entry-point group {SCRIPT_ENTRY_POINT_GROUP!r}",
     )
 

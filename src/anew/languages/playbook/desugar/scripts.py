@@ -24,7 +24,6 @@ _BESIDE_TYPE = {
 _FROM_PACKAGES = ("gcs", "s3")
 _FORM = "Write `script: FILE`, or `script: {uri: …, source: {type: http}}`."
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_ONE_TEMPLATE = re.compile(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*", re.DOTALL)
 
 
 def canonical_script(c: Compilation, inputs: dict[str, Entry], kind: Kind) -> None:
@@ -90,7 +89,7 @@ def _as_file(
 def _as_text(
     c: Compilation, inputs: dict[str, Entry], entry: Entry, source: MapNode, kind: Kind
 ) -> None:
-    """The text becomes `code` or `command`, unless a template gives Python: that is rendered."""
+    """The text becomes `code` or `command`, and is judged as such: Python is never rendered."""
     words = _BESIDE_TYPE["inline"]
     c.check_keys(source, ("type", *words), "a script source of type inline")
     text = next((source.entries[word] for word in words if word in source), None)
@@ -102,16 +101,11 @@ def _as_text(
         message = f"a task of kind {kind.name} takes one of `{name}`, `script`, not several"
         c.report("tool.input-twice", entry.place, message, "Keep one of them.")
         del inputs["script"]
-    elif name not in kind.verbatim or not _is_one_template(text):
+    else:
         message = "a text in the document is written as `script`"
         c.noncanonical("strict.script", entry.place, message, f"`{name}: …`")
         del inputs["script"]
         inputs[name] = made.entry(name, text.node, entry.place, entry)
-
-
-def _is_one_template(entry: Entry) -> bool:
-    node = entry.node
-    return isinstance(node, ScalarNode) and _ONE_TEMPLATE.fullmatch(node.text) is not None
 
 
 def _need_uri(c: Compilation, entry: Entry, uri: Entry | None) -> bool:
