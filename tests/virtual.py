@@ -80,6 +80,7 @@ class CountedDatabase:
         self.archive = Counted(database.archive)
         self.catalog = Counted(database.catalog)
         self.vault = Counted(database.vault)
+        self.artifacts = Counted(database.artifacts)
         self.is_shared = database.is_shared
         self.clock = database.clock
         self.notices = database.notices
@@ -87,7 +88,8 @@ class CountedDatabase:
 
     def is_quiet(self):
         return not any(
-            part.pending for part in (self.store, self.archive, self.catalog, self.vault)
+            part.pending
+            for part in (self.store, self.archive, self.catalog, self.vault, self.artifacts)
         )
 
 
