@@ -156,6 +156,12 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("keychain.name", "keychain:\n- {kind: bearer}\n" + WORKFLOW, 2, 1),
     ("loop.iterator", LOOP + " {in: [1], iterator: a b}\n", 4, 29),
     ("tool.input", WORKFLOW + "  tool: {kind: sleep, seconds: soon}\n", 3, 32),
+    (
+        "tool.input-word",
+        WORKFLOW + "  tool: {kind: artifact, action: keep, name: n}\n",
+        3,
+        34,
+    ),
     ("event.word", WORKFLOW + "  next: [{step: a, when: event.name == 'done'}]\n", 3, 41),
     ("outcome.key", RULE + "when: outcome.stauts\n            then: {}\n", 9, 19),
     ("outcome.word", RULE + "when: outcome.status == 'success'\n            then: {}\n", 9, 38),

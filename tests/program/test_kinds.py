@@ -21,6 +21,7 @@ TABLE = SRC / "program" / "kinds.py"
 # Modules in which the same words mean something else.
 OTHER_WORDS = {
     "languages/dot/node_types.py": "what other engines call the types of nodes",
+    "program/transfer.py": "the types of the sides of a transfer, each a row of its own",
 }
 
 

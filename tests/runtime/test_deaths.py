@@ -59,7 +59,7 @@ class Mortals:
     def __init__(self, database, life, *, after):
         self.store = Mortal(database.store, life, after=after)
         self.archive, self.catalog = database.archive, database.catalog
-        self.vault = database.vault
+        self.vault, self.artifacts = database.vault, database.artifacts
         self.is_shared, self.clock = database.is_shared, database.clock
         self.notices, self.maintain = database.notices, database.maintain
 

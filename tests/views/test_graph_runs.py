@@ -8,6 +8,9 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import RunStatus
 from anew.engine.statuses import BarKind, StepStatus
+from anew.lab.script import script_of
+from anew.lab.simulate import simulate
+from anew.languages import load_text
 from anew.views.board import board_of
 from anew.views.lanes import lanes_of
 from anew.views.log_lines import LogLines
@@ -114,11 +117,17 @@ def test_a_retry_by_way_of_another_node_names_it() -> None:
     assert waiting[0].startswith("Waiting to retry a by way of r (attempt 2")
 
 
-def test_a_name_that_a_shell_would_take_apart_is_quoted() -> None:
+def test_a_restart_that_was_one_too_many_names_the_step_whose_failure_asked_for_it() -> None:
     run = drawn(RESTARTS.replace("a;", "a; max_restarts=0;", 1), outcomes={"b": [FAIL]})
-    assert "What to do: fix the cause, then `anew retry 1 --from 'a (restart)'`." in told(
-        run, run.log
-    )
+    assert "What to do: fix the cause, then `anew retry 1 --from b`." in told(run, run.log)
+
+
+def test_a_name_that_a_shell_would_take_apart_is_quoted() -> None:
+    loaded = load_text("workflow: [{step: a (b), tool: {kind: noop}}]", "f.yaml")
+    assert loaded.program is not None
+    failing = {"error": {"kind": "server_error", "message": "HTTP 500"}}
+    run = simulate(loaded.program, script_of({"outcomes": {"a (b)": [failing]}}))
+    assert "What to do: fix the cause, then `anew retry 1 --from 'a (b)'`." in told(run, run.log)
 
 
 def test_what_a_tool_says_beside_ok_is_told() -> None:
