@@ -25,6 +25,8 @@ import anew.expressions
 
 SOURCE = "anew.expressions"
 WEIGHED = "weighed_expressions"
+# What the package looks results up with; processes of Python tasks use it, too.
+ALIASES = "anew.result_aliases"
 # Nanoseconds, generously: what one interpreted step takes, one character that is copied or
 # scanned, one item that is gone through, and one pair that is compared.
 STEP, CHARACTER, ITEM, PAIR = 60, 10, 20, 1
@@ -214,6 +216,8 @@ class _Weigher(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         if node.module and (node.module == SOURCE or node.module.startswith(f"{SOURCE}.")):
             node.module = WEIGHED + node.module.removeprefix(SOURCE)
+        elif node.module == ALIASES:
+            node.module = f"{WEIGHED}.{ALIASES.rpartition('.')[2]}"
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -306,7 +310,10 @@ class _Finder(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != WEIGHED and not fullname.startswith(f"{WEIGHED}."):
             return None
-        place = Path(anew.expressions.__file__).parent.joinpath(*fullname.split(".")[1:])
+        package = Path(anew.expressions.__file__).parent
+        place = package.joinpath(*fullname.split(".")[1:])
+        if place.name == ALIASES.rpartition(".")[2]:
+            place = package.parent / place.name
         is_package = (place / "__init__.py").exists()
         file = place / "__init__.py" if is_package else place.with_suffix(".py")
         return importlib.util.spec_from_loader(fullname, _Loader(file), is_package=is_package)

@@ -69,7 +69,7 @@ workflow:
   - {step: a, tool: {kind: gate}, next: [{step: d}]}
   - {step: b, tool: {kind: gate}, next: [{step: d}]}
   - {step: c, tool: {kind: gate}}
-  - {step: d, join: all, tool: {kind: noop}}
+  - {step: d, spec: {join: all}, tool: {kind: noop}}
 """
 
     async def work(world):
@@ -290,9 +290,9 @@ def test_both_halves_of_a_wish_for_a_run_have_one_key(tmp_path):
         document = read_document(NOOP, str(tmp_path / "test.yaml"))
         for key in (None, "nightly"):
             wish = start_intent(document, {}, key=key, labels={})
-            run = await wish.here(world.engine)
+            started = await wish.here(world.engine)
             asked = await execute(world.engine, wish.there)
-            assert asked == {"run": str(run), "is_new": False}
+            assert asked == {**started, "is_new": False}
             assert key in (None, wish.there.key)
 
     in_a_world(work, tmp_path)
