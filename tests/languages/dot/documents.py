@@ -110,6 +110,12 @@ LINT_CASES: list[tuple[str, str, int, int]] = [
         2,
         46,
     ),
+    (
+        "condition-word",
+        DOCS + "a [goal=g]; s->a; a->x [condition=\"outcome == 'FAILURE'\"] }",
+        2,
+        47,
+    ),
     ("condition-not", DOCS + 'a [goal=g]; s->a; a->x [condition="NOT n == 1"] }', 2, 36),
     (
         "condition-unused",

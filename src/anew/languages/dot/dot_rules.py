@@ -102,7 +102,10 @@ LINT_RULES: dict[str, tuple[Severity, str]] = {
     "valid-conditions": (_ERROR, "The condition of an edge cannot be parsed, in a docs graph."),
     "condition_syntax": (_ERROR, "The condition of an edge cannot be parsed, in a spec graph."),
     "condition-of-other-dialect": (_ERROR, "A condition is written in the other dialect."),
-    "condition-word": (_WARNING, "A condition compares the status with a word that it never is."),
+    "condition-word": (
+        _WARNING,
+        "A condition asks for a status by a word that it never is, or by another name.",
+    ),
     "condition-not": (_INFO, "NOT comes before a comparison without parentheses."),
     "condition-unused": (_WARNING, "There is a condition where every edge is taken."),
     "choice-condition": (

@@ -3,6 +3,8 @@ of its words nothing ever says."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec import Struct
 
 from anew.expressions import UNDEFINED
@@ -123,9 +125,11 @@ def _word_problem(part: Compare, dialect: DotDialect) -> ConditionProblem | None
         or not isinstance(literal, ConditionLiteral)
     ):
         return None
+    words = _listed(literal.value) if part.sign == "IN" else [literal.value]
+    if key.path == "outcome" and dialect is DotDialect.DOCS:
+        return _other_name(key, literal, words)
     if key.path == "status" and dialect is DotDialect.DOCS and part.sign in ("==", "!=", "IN"):
-        words = literal.value if part.sign == "IN" else [literal.value]
-        wrong = [word for word in _listed(words) if word not in DOCS_WORDS.values()]
+        wrong = [word for word in words if word not in DOCS_WORDS.values()]
         known = list(DOCS_WORDS.values())
     elif key.path in ("outcome", "status") and dialect is DotDialect.SPEC:
         known = [*SPEC_WORDS.values(), RETRY_WORD]
@@ -138,6 +142,18 @@ def _word_problem(part: Compare, dialect: DotDialect) -> ConditionProblem | None
     meant = _meant(wrong[0], dialect)
     suggestion = f"Did you mean {meant!r}?" if meant else f"Its words are {', '.join(known)}."
     message = f"{key.path!r} is never {wrong[0]!r}"
+    return ConditionProblem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
+
+
+def _other_name(
+    key: ContextKey, literal: ConditionLiteral, words: list[Value]
+) -> ConditionProblem | None:
+    """`outcome` is a key of the context here; compared with a status it is the other dialect's."""
+    meant = [word for word in map(partial(_meant, dialect=DotDialect.DOCS), words) if word]
+    if not meant:
+        return None
+    message = f"{key.path!r} is not the status in a docs graph: it is read from the context"
+    suggestion = f"Write `status == '{meant[0]}'`."
     return ConditionProblem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
 
 
