@@ -39,6 +39,10 @@ def _nothing() -> None:
     """The call's time began when it was made."""
 
 
+def _hide_nothing(where: str, values: Mapping[str, Value]) -> None:
+    """Nobody writes down what comes of the call."""
+
+
 class RefusedText(Exception):
     """A text of a call cannot be rendered; `error` is what the call comes to."""
 
@@ -63,7 +67,8 @@ class Call(Struct, frozen=True):
     ended the wait of a call that was parked until a moment: it is not to be parked again. `render`
     renders a text that was not known before the call; what it raises, a tool lets through.
     `names` are variables of code beside its inputs, and `context` is what code may read of the run:
-    `workload`, `ctx`, results of `steps` and the `execution_id`.
+    `workload`, `ctx`, results of `steps` and the `execution_id`. `hide` keeps secrets, by
+    name, out of all that is written down from then on: those a tool read from an operator's file.
     """
 
     kind: str
@@ -80,6 +85,7 @@ class Call(Struct, frozen=True):
     render: Callable[[str], Awaitable[str]] = _as_it_is
     names: Mapping[str, Value] = {}
     context: Mapping[str, Value] | None = None
+    hide: Callable[[str, Mapping[str, Value]], None] = _hide_nothing
 
 
 class Parked(Struct, frozen=True):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
+import time
 from collections.abc import Callable
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from anew.tools.mcp.servers import SERVERS_FILE
 from tests.tools import mcp_server
 from tests.tools.answering import Answer, Heard, answering
 from tests.tools.sql_calls import (
+    SOON_SECONDS,
     SqlTool,
     call_of,
     cancel,
@@ -87,7 +91,7 @@ def test_a_server_is_given_its_environment_and_no_other(
     ("how", "kind", "words"),
     [
         ("dies", "connection", "exit status 3: out of paper"),
-        ("chatter", "tool_error", "wrote something that is not a message: 'Listening on stdio"),
+        ("chatter", "tool_error", "sent something that is not a message: 'Listening on stdio"),
         ("future", "config", "speaks the protocol '2099-01-01'"),
     ],
 )
@@ -118,6 +122,24 @@ def test_no_process_outlives_a_call_that_is_cancelled(tmp_path: Path) -> None:
         await until(lambda: len(_with(str(tmp_path))) == 2)
         await cancel(task)
         await until(lambda: not _with(str(tmp_path)))
+
+    play(McpTool, scene)
+
+
+def test_no_process_is_left_by_a_call_that_is_cancelled_at_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = mcp_call(tmp_path, [*stdio("silent"), str(tmp_path)], "add")
+
+    async def never(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def scene(tool: SqlTool) -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "connect_read_pipe", never)
+        task = asyncio.create_task(tool.call(call))
+        await until(lambda: len(_with(str(tmp_path))) == 1)
+        await cancel(task)
+        assert not _with(str(tmp_path))
 
     play(McpTool, scene)
 
@@ -212,7 +234,8 @@ def test_a_server_answers_over_http(tmp_path: Path, answer: Callable[[Heard], An
     [
         (Answer({}, 401), "auth", "HTTP 401 Unauthorized from POST"),
         (Answer({}, 503), "server_error", "HTTP 503 Service Unavailable"),
-        (Answer("<html>", 200), "tool_error", "answered something that is not a message: '<html>'"),
+        (Answer("<html>", 200), "tool_error", "sent something that is not a message: '<html>'"),
+        (Answer('{"id": NaN}', 200), "tool_error", "not a message: '{\"id\": NaN}' (JSON is mal"),
         (Answer({"jsonrpc": "2.0", "id": 99, "result": {}}), "connection", "without answer"),
     ],
 )
@@ -223,6 +246,70 @@ def test_errors_over_http_have_their_kinds(
         error = error_of(asked(tmp_path, url, "add"))
     assert error["kind"] == kind
     assert words in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "words"),
+    [
+        ("tools/call", {"content": 5}, "answer to tools/call has `content` that is not a list"),
+        ("tools/call", {"content": ["x"]}, "answer to tools/call has `content` that is not a list"),
+        ("tools/list", {"tools": ["x"]}, "refused tools/call: Unknown tool: ad"),
+    ],
+)
+def test_an_answer_of_another_shape_is_an_error_in_words(
+    tmp_path: Path, method: str, result: Any, words: str
+) -> None:
+    def answer(heard: Heard) -> Answer:
+        found = in_json(heard)
+        if heard.body and heard.body["method"] == method:
+            return Answer({"jsonrpc": "2.0", "id": heard.body["id"], "result": result})
+        return found
+
+    with answering(answer) as (url, _):
+        error = error_of(asked(tmp_path, url, "ad"))
+    assert error["kind"] == "tool_error"
+    assert words in error["message"]
+
+
+@pytest.mark.parametrize("form", ["7", "date"])
+def test_how_long_a_server_asks_to_wait_is_in_the_error(tmp_path: Path, form: str) -> None:
+    wish = form if form == "7" else formatdate(time.time() + 100, usegmt=True)
+    with answering(lambda _: Answer({}, 429, {"Retry-After": wish})) as (url, _):
+        error = error_of(asked(tmp_path, url, "add"))
+    assert (error["kind"], error["code"]) == ("rate_limit", 429)
+    assert error["retry_after"] == 7 if form == "7" else 90 < error["retry_after"] <= 100
+
+
+def _failing(heard: Heard) -> Answer:
+    is_call = heard.body and heard.body["method"] == "tools/call"
+    return Answer({}, 503) if is_call else in_json(heard)
+
+
+def test_a_session_is_ended_after_a_failure(tmp_path: Path) -> None:
+    with answering(_failing) as (url, heard):
+        assert error_of(asked(tmp_path, url, "add"))["kind"] == "server_error"
+    assert (heard[-1].body, heard[-1].headers["mcp-session-id"]) == (None, "s-1")
+
+
+def test_a_session_is_ended_when_its_call_is_cancelled(tmp_path: Path) -> None:
+    is_called, may_end = threading.Event(), threading.Event()
+
+    def answer(heard: Heard) -> Answer:
+        if heard.body and heard.body["method"] == "tools/call":
+            is_called.set()
+            may_end.wait(SOON_SECONDS)
+        return in_json(heard)
+
+    with answering(answer) as (url, heard):
+
+        async def scene(tool: SqlTool) -> None:
+            task = asyncio.create_task(tool.call(mcp_call(tmp_path, url, "add")))
+            await until(is_called.is_set)
+            await cancel(task)
+
+        play(McpTool, scene)
+        may_end.set()
+        assert (heard[-1].body, heard[-1].headers["mcp-session-id"]) == (None, "s-1")
 
 
 def test_nobody_there_is_a_connection_error(tmp_path: Path) -> None:

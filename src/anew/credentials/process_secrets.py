@@ -1,4 +1,4 @@
-"""The secrets of this process itself: its token, its key, the password of its database.
+"""The secrets of this process and its operator: its token, its key, the password of its database.
 
 No document names them, yet a task of the same user can come across them. Knows the forms in which
 the process is told them; reads nothing by itself.
@@ -12,11 +12,15 @@ from urllib.parse import unquote
 
 from anew.credentials.credential import Credential
 from anew.environment import DB_VARIABLE, KEY_VARIABLE, PASSWORD_VARIABLE, TOKEN_VARIABLE
+from anew.values import Object, Value
 
 # A shorter text is in too many others, and nobody has declared it to be a secret.
 _CHARS_MIN = 8
 # As long as that, and a part of many honest results.
 _NO_SECRETS = frozenset({"postgres", "password"})
+# Variables and header fields that no one hides anything in, and whose values are in many results.
+_PUBLIC_NAMES = frozenset({"path", "home", "lang", "accept", "content-type", "user-agent"})
+_SCHEME = re.compile(r"\A(?:basic|bearer|token) +", re.IGNORECASE)
 _VARIABLES = {"token": TOKEN_VARIABLE, "key": KEY_VARIABLE, "password": PASSWORD_VARIABLE}
 
 # As libpq reads an address: `user:password@`, and `?password=` or `?sslpassword=`.
@@ -33,6 +37,17 @@ def environment_secrets(environ: Mapping[str, str]) -> Credential:
 def told_secrets(*, token: str | None = None, address: str | None = None) -> Credential:
     """What the process was told in another way: a server's token, the address of a database."""
     return _credential({"token": token or ""}, address or "")
+
+
+def listed_secrets(where: str, values: Mapping[str, Value]) -> Credential:
+    """What the operator gives the servers of a list, by the name of a variable or header field."""
+    found: Object = {}
+    for name, value in values.items():
+        # Of `Bearer …` a server may quote the token alone.
+        text = _SCHEME.sub("", str(value), count=1)
+        if name.lower() not in _PUBLIC_NAMES and _is_secret(text):
+            found[name] = text
+    return Credential(where, "process", found)
 
 
 def _credential(said: Mapping[str, str], address: str) -> Credential:

@@ -123,6 +123,7 @@ class ToolCaller(Struct, frozen=True, eq=False):
             skipped_at=ask.skipped_at,
             names=names,
             context=context,
+            hide=self.keychain.hide_listed,
         )
         if "script" in call.inputs and site.state is not None:
             call = replace(call, render=partial(self._rendered, ask, site, site.state))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -28,6 +28,11 @@ class McpCommand(Struct, frozen=True):
     env: Mapping[str, Value]
     cwd: Value = None
 
+    @property
+    def secrets(self) -> Mapping[str, Value]:
+        """What may hold secrets, if the operator wrote it: no document and no log has it."""
+        return self.env
+
 
 class McpAddress(Struct, frozen=True):
     """A server that is reached over HTTP."""
@@ -36,12 +41,26 @@ class McpAddress(Struct, frozen=True):
     headers: Mapping[str, Value]
     verify: Value = None
 
+    @property
+    def secrets(self) -> Mapping[str, Value]:
+        """What may hold secrets, if the operator wrote it: no document and no log has it."""
+        return self.headers
 
-def server_of(given: Value) -> McpCommand | McpAddress:
-    """The server of the input `server`; BadInput says what it may be."""
+
+def server_of(
+    given: Value, hide: Callable[[str, Mapping[str, Value]], None]
+) -> McpCommand | McpAddress:
+    """The server of the input `server`; BadInput says what it may be.
+
+    `hide` is told what the operator's list holds for it.
+    """
     if isinstance(given, str) and given.strip():
         text = given.strip()
-        return McpAddress(text, {}) if _is_address(text) else _described(_listed(text))
+        if _is_address(text):
+            return McpAddress(text, {})
+        server = _described(_listed(text))
+        hide(f"{SERVERS_FILE}:{text}", server.secrets)
+        return server
     if isinstance(given, list):
         return _command({"command": given})
     return _described(given)

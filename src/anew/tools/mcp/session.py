@@ -10,6 +10,8 @@ import re
 from difflib import get_close_matches
 from typing import Protocol
 
+import msgspec
+
 from anew import __version__
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.values import Object, Value, json_text
@@ -19,8 +21,11 @@ PROTOCOL = "2025-11-25"
 KNOWN_PROTOCOLS = (PROTOCOL, "2025-06-18", "2025-03-26", "2024-11-05")
 # Messages that may come before the answer to a request: progress, log lines.
 MCP_MESSAGES_MAX = 10_000
+# How long a server may take to end, or to be told that its session is over.
+MCP_GRACE_SECONDS_MAX = 2.0
 # Pages of a list of tools that are looked at for a name.
 _LIST_PAGES = 20
+_QUOTE_CHARS = 200
 
 _METHOD_NOT_FOUND, _INVALID_PARAMS = -32601, -32602
 # How servers say it that have the failure of a tool for it, not an error of the protocol.
@@ -30,14 +35,23 @@ _NO_TOOL = re.compile(r"unknown tool|tool\b.{0,80}\bnot found", re.IGNORECASE | 
 class McpProblem(Exception):
     """The server broke the protocol, or refused a request; `kind` is that of the outcome."""
 
-    def __init__(self, kind: str, message: str, code: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        code: int | None = None,
+        *,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.code = code
+        self.retry_after = retry_after
 
     def outcome(self) -> Outcome:
-        more = {} if self.code is None else {"code": self.code}
+        said = {"code": self.code, "retry_after": self.retry_after}
+        more = {name: value for name, value in said.items() if value is not None}
         return outcome_of(error=error_of(self.kind, self.message, **more))
 
 
@@ -116,9 +130,10 @@ class McpSession:
         for _ in range(_LIST_PAGES):
             try:
                 page = await self._ask("tools/list", {"cursor": cursor} if cursor else {})
+                tools = _objects_in(page, "tools", "tools/list")
             except McpProblem:
                 return problem
-            names += [str(one.get("name")) for one in page.get("tools") or []]
+            names += [str(one.get("name")) for one in tools]
             cursor = page.get("nextCursor")
             if not cursor:
                 break
@@ -142,10 +157,35 @@ def _result_in(message: Object, method: str) -> Object:
     return result
 
 
+def messages_in(text: bytes | str) -> list[Object]:
+    """The messages of a text of JSON: one, or a list of them."""
+    why = ""
+    try:
+        said = msgspec.json.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        said, why = None, f" ({error})"
+    found = said if isinstance(said, list) else [said]
+    if not all(isinstance(one, dict) for one in found):
+        shown = text if isinstance(text, str) else text.decode(errors="replace")
+        quoted = f"{shown.strip()[:_QUOTE_CHARS]!r}{why}"
+        raise McpProblem(
+            "tool_error", f"the MCP server sent something that is not a message: {quoted}"
+        )
+    return found
+
+
+def _objects_in(result: Object, name: str, method: str) -> list[Object]:
+    found = result.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        text = f"the MCP server's answer to {method} has `{name}` that is not a list of objects"
+        raise McpProblem("tool_error", text)
+    return found
+
+
 def _outcome(result: Object) -> Outcome:
     """What a tool gave: structured content, else its text; other content as a list."""
-    content = result.get("content") or []
-    texts = [one.get("text") for one in content if isinstance(one, dict)]
+    content = _objects_in(result, "content", "tools/call")
+    texts = [one.get("text") for one in content]
     text = "\n".join(str(one) for one in texts if one is not None)
     if result.get("structuredContent") is not None:
         given: Value = result["structuredContent"]

@@ -9,6 +9,7 @@ import asyncio
 import errno
 import json
 import os
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from anew.tools.captured import output_bytes_max
 from anew.tools.commands import exit_message, printed_on, working_folder
 from anew.tools.inputs import BadInput
 from anew.tools.mcp.servers import McpCommand
-from anew.tools.mcp.session import McpProblem
+from anew.tools.mcp.session import MCP_GRACE_SECONDS_MAX, McpProblem, messages_in
 from anew.tools.processes import Process
 from anew.tools.sandbox import Room
 from anew.tools.streams import pipe
@@ -25,9 +26,6 @@ from anew.tools.task_process import command_environment, start_task
 from anew.values import Object
 
 MCP_MESSAGE_BYTES_MAX = 32 << 20
-# How long a server may take to end after its input has ended.
-MCP_GRACE_SECONDS_MAX = 2.0
-_QUOTE_CHARS = 200
 # What a shell ends with that cannot start a program.
 _NOT_STARTED = (126, 127)
 _AUTHORS_TURN = {errno.E2BIG, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.ENOEXEC}
@@ -40,6 +38,7 @@ class StdioLink:
         self._process = process
         self._reader = reader
         self._writer = writer
+        self._came: deque[Object] = deque()
 
     def agreed(self, protocol: str) -> None:
         """Nothing in the messages depends on it."""
@@ -48,24 +47,19 @@ class StdioLink:
         self._writer.write(json.dumps(message).encode() + b"\n")
 
     async def receive(self) -> Object:
+        while not self._came:
+            self._came.extend(messages_in(await self._line()))
+        return self._came.popleft()
+
+    async def _line(self) -> bytes:
         try:
-            line = await self._reader.readuntil(b"\n")
+            return await self._reader.readuntil(b"\n")
         except asyncio.IncompleteReadError:
             await asyncio.wait({self._process.exited}, timeout=MCP_GRACE_SECONDS_MAX)
             raise self._ended() from None
         except asyncio.LimitOverrunError:
             limit = f"MCP_MESSAGE_BYTES_MAX ({MCP_MESSAGE_BYTES_MAX:,} bytes)"
             raise McpProblem("limit_exceeded", f"a message is longer than {limit}") from None
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if not isinstance(message, dict):
-            said = line.decode(errors="replace").strip()[:_QUOTE_CHARS]
-            raise McpProblem(
-                "tool_error", f"the MCP server wrote something that is not a message: {said!r}"
-            )
-        return message
 
     def _ended(self) -> McpProblem:
         if not self._process.exited.done():
@@ -89,24 +83,40 @@ async def stdio_link(
         undo.pop_all()
         for end in (theirs_in, theirs_out):
             os.close(end)
+    try:
+        async with _connected(ours_in, ours_out) as (reader, writer):
+            yield StdioLink(process, reader, writer)
+            writer.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MCP_GRACE_SECONDS_MAX):
+                    await asyncio.shield(process.exited)
+    finally:
+        await process.stop(grace_seconds=0)
+        printed.update(printed_on(process.stdout, process.stderr))
+
+
+@asynccontextmanager
+async def _connected(
+    ours_in: int, ours_out: int
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.WriteTransport]]:
+    """The ends of two pipes as streams; they are closed afterwards."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MCP_MESSAGE_BYTES_MAX)
-    from_them, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours_in, "rb", 0)
-    )
-    to_them, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(ours_out, "wb", 0))
+    with ExitStack() as undo:
+        from_file = undo.enter_context(os.fdopen(ours_in, "rb", 0))
+        to_file = undo.enter_context(os.fdopen(ours_out, "wb", 0))
+        from_them, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), from_file
+        )
+        undo.callback(from_them.close)
+        to_them, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, to_file)
+        undo.pop_all()  # they close the files themselves
     try:
-        yield StdioLink(process, reader, to_them)
-        to_them.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(MCP_GRACE_SECONDS_MAX):
-                await asyncio.shield(process.exited)
+        yield reader, to_them
     finally:
         if not to_them.is_closing():
             to_them.abort()
-        await process.stop(grace_seconds=0)
         from_them.close()
-        printed.update(printed_on(process.stdout, process.stderr))
 
 
 def _started(

@@ -5,7 +5,8 @@ Requests are made as those of the `http` tool are, with its guard, credentials a
 
 from __future__ import annotations
 
-import json
+import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
@@ -14,18 +15,19 @@ import httpx2
 from msgspec.structs import replace
 
 from anew.engine.http_statuses import http_error_kind
+from anew.engine.outcome import retry_after_seconds
 from anew.tool import Call
 from anew.tools.http.clients import Clients, Handshake
+from anew.tools.http.failures import FAILURES
 from anew.tools.http.request import prepare
 from anew.tools.http.response import place_of, read_body
 from anew.tools.mcp.servers import McpAddress
-from anew.tools.mcp.session import McpProblem
+from anew.tools.mcp.session import MCP_GRACE_SECONDS_MAX, McpProblem, messages_in
 from anew.values import Object
 
 _SESSION, _PROTOCOL = "mcp-session-id", "mcp-protocol-version"
 _STREAM = "text/event-stream"
 _ACCEPT = f"application/json, {_STREAM}"
-_QUOTE_CHARS = 200
 
 
 class HttpLink:
@@ -58,9 +60,10 @@ class HttpLink:
     async def end(self) -> None:
         """Tell the server that its session is over; one that does not care says so."""
         if _SESSION in self._headers:
-            with suppress(httpx2.HTTPError, McpProblem, OSError):
-                response = await self._sent("DELETE", None)
-                await response.aclose()
+            with suppress(*FAILURES):
+                async with asyncio.timeout(MCP_GRACE_SECONDS_MAX):
+                    response = await self._sent("DELETE", None)
+                    await response.aclose()
 
     async def _sent(self, method: str, message: Object | None) -> httpx2.Response:
         headers = {**self._address.headers, "Accept": _ACCEPT, **self._headers}
@@ -84,7 +87,9 @@ class HttpLink:
             reason = f" {response.reason_phrase}" if response.reason_phrase else ""
             where = f"POST {place_of(response.url)}"
             text = f"HTTP {status}{reason} from {where}"
-            raise McpProblem(http_error_kind(status), text, status)
+            told = {"http": {"headers": response.headers}}
+            wait = retry_after_seconds(None, told, time.time_ns())
+            raise McpProblem(http_error_kind(status), text, status, retry_after=wait)
         if _SESSION in response.headers:
             self._headers[_SESSION] = response.headers[_SESSION]
         if "id" not in message or "method" not in message:
@@ -93,13 +98,13 @@ class HttpLink:
             await self._take_stream(response, message)
         else:
             body = await read_body(response, self._bytes_max)
-            self._came.extend(_messages(body.decode(errors="replace")))
+            self._came.extend(messages_in(body))
 
     async def _take_stream(self, response: httpx2.Response, message: Object) -> None:
         """Read until the answer is there: some servers leave the stream open."""
         async with aclosing(_events(response, self._bytes_max)) as events:
             async for data in events:
-                for one in _messages(data):
+                for one in messages_in(data):
                     self._came.append(one)
                     if "method" not in one and one.get("id") == message["id"]:
                         return
@@ -124,17 +129,3 @@ async def _events(response: httpx2.Response, bytes_max: int) -> AsyncGenerator[s
             lines = []
     if lines:
         yield "\n".join(lines)
-
-
-def _messages(text: str) -> list[Object]:
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        said = None
-    found = said if isinstance(said, list) else [said]
-    if not all(isinstance(one, dict) for one in found):
-        quoted = text.strip()[:_QUOTE_CHARS]
-        raise McpProblem(
-            "tool_error", f"the MCP server answered something that is not a message: {quoted!r}"
-        )
-    return found

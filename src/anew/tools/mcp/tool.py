@@ -31,7 +31,7 @@ class McpTool:
     async def call(self, call: Call) -> Outcome:
         try:
             tool, args = _asked(call)
-            server = server_of(call.inputs.get("server"))
+            server = server_of(call.inputs.get("server"), call.hide)
             if isinstance(server, McpAddress):
                 return await self._over_http(call, server, tool, args)
             return await self._over_stdio(call, server, tool, args)
@@ -59,11 +59,11 @@ class McpTool:
             self._clients = Clients(self._settings)
         link = HttpLink(call, server, self._clients, self._settings.response_bytes_max)
         try:
-            outcome = await McpSession(link).call(tool, args)
-            await link.end()
+            return await McpSession(link).call(tool, args)
         except FAILURES as failure:
             return outcome_of(error=error_from(failure, "the MCP server"))
-        return outcome
+        finally:
+            await link.end()
 
 
 def _asked(call: Call) -> tuple[str, Object]:
