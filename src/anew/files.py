@@ -221,9 +221,15 @@ def make_private_file(path: Path) -> None:
 
 def read_regular(path: str | Path, most: int) -> bytes:
     """Up to `most` bytes of a file that somebody named; OSError for what is no plain file."""
-    # Opening a pipe waits for someone to write into it, unless one says not to.
-    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(opened, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise OSError(errno.EINVAL, "it is not a file")
+    with open(path, "rb", opener=open_regular) as stream:
         return stream.read(most)
+
+
+def open_regular(path: str | Path, flags: int) -> int:
+    """An `opener` for a file that somebody named; OSError for what is no plain file."""
+    # Opening a pipe waits for someone at its other end, unless one says not to.
+    opened = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "it is not a file")
+    return opened

@@ -104,6 +104,8 @@ def test_its_error_says_which_limit_to_raise(tmp_path):
         (errno.ENFILE, 2),
         (errno.ENOMEM, 2),
         (errno.EAGAIN, 2),
+        (errno.ENOSPC, 2),
+        (errno.EDQUOT, 2),
         (errno.EIO, 1),
         (errno.ENOENT, 1),
         (None, 1),

@@ -254,3 +254,35 @@ def test_failures_of_the_database_have_their_kinds(file: Path) -> None:
     assert error_of(transferred(file.parent, wrong, COPIES))["kind"] == "db_error"
     nowhere = {**COPIES, "table": "nowhere"}
     assert error_of(transferred(file.parent, NUMBERS, nowhere))["kind"] == "db_error"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_key_of_bytes_is_refused(tmp_path: Path, kind: str) -> None:
+    """It would be kept as a text, which no database compares with bytes."""
+    texts = ["CREATE TABLE t (id BLOB)", "INSERT INTO t VALUES (CAST('x1' AS BLOB))"]
+    if kind == "sqlite":
+        sqlite_file(tmp_path / "k.db", *texts)
+    else:
+        with duckdb.connect(str(tmp_path / "k.db")) as link:
+            link.execute("; ".join(texts))
+    source = {"type": kind, "database": "k.db", "table": "t", "key": "id"}
+    error = error_of(transferred(tmp_path, source, {"type": "file", "path": "out.jsonl"}))
+    assert error["kind"] == "config"
+    assert "`source.key` is bytes in a row (id)" in error["message"]
+
+
+@pytest.mark.parametrize("table", ["numbers", "main.Numbers", '"numbers"'])
+def test_replace_does_not_empty_its_own_source(file: Path, table: str) -> None:
+    (file.parent / "link.db").symlink_to("a.db")
+    target = {"type": "sqlite", "database": "link.db", "table": table}
+    error = error_of(transferred(file.parent, NUMBERS, target, mode="replace"))
+    assert error["kind"] == "config"
+    assert "would empty the table that `source` reads" in error["message"]
+    assert rows_at(file, "SELECT count(*) FROM numbers") == [(25,)]
+
+
+def test_a_table_of_the_same_name_in_another_file_is_replaced(file: Path) -> None:
+    other = numbers(file.parent / "b.db", 3)
+    target = {"type": "sqlite", "database": "b.db", "table": "numbers"}
+    assert result_of(transferred(file.parent, NUMBERS, target, mode="replace"))["rows"] == 25
+    assert rows_at(other, "SELECT count(*) FROM numbers") == [(25,)]

@@ -154,3 +154,12 @@ def test_who_may_not_create_the_table_of_progress_is_told_what_to_do(
         assert result_of(outcome)["rows"] == 25
     finally:
         things.execute("DROP OWNED BY clerk; DROP ROLE clerk")
+
+
+def test_replace_does_not_empty_its_own_source(things: Database, tmp_path: Path) -> None:
+    source, target = sides(things)
+    error = error_of(
+        transferred(tmp_path, source, {**target, "table": "public.THINGS"}, mode="replace")
+    )
+    assert "would empty the table that `source` reads" in error["message"]
+    assert things.execute("SELECT count(*) FROM things") == [(25,)]

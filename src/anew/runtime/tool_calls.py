@@ -45,6 +45,8 @@ _SCARCE = {
     errno.ENFILE: "raise the machine's limit of open files (`fs.file-max`)",
     errno.ENOMEM: "give the worker more memory, or fewer slots",
     errno.EAGAIN: "raise the worker's limit of processes (`ulimit -u`), or give it fewer slots",
+    errno.ENOSPC: "free space on the disk",
+    errno.EDQUOT: "free space on the disk, or raise the quota",
 }
 
 

@@ -18,6 +18,11 @@ from anew.tools.sql.embedded import SqlJob, file_of_run, job_of
 from anew.tools.sql.failure import SqlFailure
 from anew.tools.sql.request import MEMORY, SqlRequest
 from anew.tools.sql.threads import Interruption
+from anew.tools.transfer.onto_itself import (
+    empties_its_source,
+    is_one_file,
+    refuse_own_table,
+)
 from anew.tools.transfer.plan import Side, TransferPlan
 from anew.tools.transfer.sides import Copied, Row
 from anew.tools.transfer.statements import (
@@ -81,6 +86,10 @@ class EmbeddedWriter:
         self._job = database_job(side)
         if self._job.database == MEMORY:
             raise BadInput("`target.database` cannot be :memory:, which nothing can read later")
+        if empties_its_source(plan):
+            source = database_job(plan.source).database
+            if source != MEMORY and is_one_file(source, self._job.database):
+                refuse_own_table()
         progress = side.text("progress")
         own = beside(self._table, PROGRESS_TABLE)
         self._texts = ProgressTexts(

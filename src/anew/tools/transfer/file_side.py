@@ -6,7 +6,7 @@ written when its process died is known from it, and is cut off before the next o
 
 from __future__ import annotations
 
-import csv
+import errno
 import fcntl
 import io
 import os
@@ -19,14 +19,16 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct, field
 
+from anew.files import open_regular
 from anew.program.transfer import FORMAT_WORDS, RowFormat, TransferMode
 from anew.tools.inputs import BadInput
 from anew.tools.sql.failure import SqlFailure
 from anew.tools.sql.threads import Interruption
 from anew.tools.transfer.embedded import taken
+from anew.tools.transfer.onto_itself import is_one_file, refuse_own_file
 from anew.tools.transfer.plan import Side, TransferPlan
 from anew.tools.transfer.resources import TransferResources
-from anew.tools.transfer.row_formats import csv_text, json_line, rows_of
+from anew.tools.transfer.row_formats import csv_header, csv_text, json_line, rows_of
 from anew.tools.transfer.sides import Batch, Copied, Row
 from anew.tools.transfer.statements import columns_of
 from anew.tools.transfer.threaded import ThreadedSource, ThreadedTarget
@@ -36,7 +38,15 @@ from anew.values import Value
 # Transfers into one file that are remembered; the oldest is forgotten first.
 FILE_TRANSFERS_MAX = 1000
 _LOCK_RETRY_SECONDS = 0.01
-_TAIL_BYTES = 64
+_BLOCK_BYTES = 4096
+# Bytes before a batch by which a file is known again after a crash.
+_BEFORE_BYTES = 64
+_LIST_END = "\n]\n"
+# What the author can set right: another path, other rights. The rest is the machine's.
+_OF_AUTHOR = frozenset(
+    getattr(errno, name)
+    for name in "EACCES EPERM EISDIR ENOTDIR EINVAL ELOOP ENAMETOOLONG ENXIO EROFS".split()
+)
 
 
 def format_of(side: Side, path: Path) -> RowFormat:
@@ -74,7 +84,9 @@ class FileReader:
     def open(self, position: Value, interruption: Interruption) -> None:
         interruption.raise_if_stopped()
         with _naming(self._path):
-            file = self._open.enter_context(open(self._path, encoding="utf-8", newline=""))  # noqa: SIM115
+            file = self._open.enter_context(
+                open(self._path, encoding="utf-8", newline="", opener=open_regular)  # noqa: SIM115
+            )
         self._count = position["rows"] if isinstance(position, dict) else 0
         self._rows = rows_of(file, self._format, self._side.text("data_path") or "")
         with _naming(self._path):
@@ -93,10 +105,13 @@ class FileReader:
 
 
 class _Opened(Struct, frozen=True):
-    """A batch that is being written: where it begins, and what stood there before."""
+    """A batch that is being written: where it begins, what stood there, and in which file."""
 
     offset: int
-    tail: str = ""
+    tail: str
+    inode: int
+    before: bytes  # the last of what is before the batch
+    size_max: int  # of the file, with the batch
 
 
 class _Journal(Struct):
@@ -113,6 +128,8 @@ class FileWriter:
         self._plan = plan
         self._path = _path_of(plan.target)
         self._format = format_of(plan.target, self._path)
+        if plan.source.kind.name == "file" and is_one_file(_path_of(plan.source), self._path):
+            refuse_own_file()
         self._beside = self._path.with_name(f".{self._path.name}.anew-transfer")
 
     def begin(self, interruption: Interruption) -> Copied:
@@ -122,6 +139,8 @@ class FileWriter:
                 return known
             if self._plan.mode is TransferMode.REPLACE:
                 file.truncate(0)
+            else:
+                self._cut_off(file, journal)
             self._note(journal, Copied())
         return Copied()
 
@@ -135,6 +154,7 @@ class FileWriter:
         with self._locked(interruption) as (file, journal):
             if journal.transfers.get(self._plan.key) != before:
                 raise taken()
+            self._cut_off(file, journal)
             if rows or self._is_without_list(file):
                 self._add(file, journal, rows)
             self._note(journal, after)
@@ -144,26 +164,39 @@ class FileWriter:
 
     @contextmanager
     def _locked(self, interruption: Interruption) -> Iterator[tuple[BinaryIO, _Journal]]:
-        """The file, to which nobody else adds rows now, without a half-written batch."""
-        with _naming(self._path), open(self._path, "a+b") as file:
+        """The file, to which nobody else adds rows now."""
+        with _naming(self._path), open(self._path, "a+b", opener=open_regular) as file:
             while not _lock(file):
                 interruption.raise_if_stopped()
                 interruption.wait(_LOCK_RETRY_SECONDS)
-            journal = self._journal()
-            if journal.writing is not None:
-                file.truncate(journal.writing.offset)
-                file.seek(0, os.SEEK_END)
-                file.write(journal.writing.tail.encode())
-                file.flush()
-            yield file, journal
+            yield file, self._journal()
 
     def _journal(self) -> _Journal:
         try:
-            return msgspec.json.decode(self._beside.read_bytes(), type=_Journal)
+            with open(self._beside, "rb", opener=open_regular) as file:
+                return msgspec.json.decode(file.read(), type=_Journal)
         except FileNotFoundError:
             return _Journal()
         except msgspec.DecodeError:
             raise BadInput(f"{self._beside.name} next to the file is damaged: remove it") from None
+
+    def _cut_off(self, file: BinaryIO, journal: _Journal) -> None:
+        """Remove a half-written batch; BadInput when the file is no longer the one it is in."""
+        opened, journal.writing = journal.writing, None
+        if opened is None:
+            return
+        found = os.fstat(file.fileno())
+        is_same = found.st_ino == opened.inode and opened.offset <= found.st_size <= opened.size_max
+        if not is_same or _before(file, opened.offset) != opened.before:
+            raise BadInput(
+                f"{self._path.name} was changed after a transfer was interrupted in the middle of "
+                f"a batch: look at its last rows, then remove {self._beside.name} next to it, "
+                "which lets transfers into it start anew"
+            )
+        file.truncate(opened.offset)
+        file.seek(0, os.SEEK_END)
+        file.write(opened.tail.encode())
+        file.flush()
 
     def _note(self, journal: _Journal, progress: Copied) -> None:
         journal.writing = None
@@ -174,46 +207,47 @@ class FileWriter:
         write_whole(self._beside, msgspec.json.encode(journal))
 
     def _add(self, file: BinaryIO, journal: _Journal, rows: list[Row]) -> None:
-        end = file.seek(0, os.SEEK_END)
-        kept, tail = self._cut(file, end) if self._format is RowFormat.JSON else ("", "")
-        text = self._text(file, rows, is_new=not end, after=kept)
-        offset = end - len(tail.encode())
-        journal.writing = _Opened(offset, tail)
+        end = offset = file.seek(0, os.SEEK_END)
+        tail = ""
+        if end and self._format is RowFormat.JSON:
+            offset, tail = self._end_of_items(file, end), _LIST_END
+        before = _before(file, offset)
+        text = self._text(file, rows, before[-1:]).encode()
+        inode, size_max = os.fstat(file.fileno()).st_ino, max(end, offset + len(text))
+        journal.writing = _Opened(offset, tail, inode, before, size_max)
         write_whole(self._beside, msgspec.json.encode(journal))
         file.truncate(offset)
         file.seek(0, os.SEEK_END)
-        file.write(text.encode())
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
 
-    def _text(self, file: BinaryIO, rows: list[Row], *, is_new: bool, after: str) -> str:
+    def _text(self, file: BinaryIO, rows: list[Row], last: bytes) -> str:
+        """What is added after the byte `last`, which is empty at the start of a file."""
+        line_end = "" if last in (b"", b"\n", b"\r") else "\n"
         match self._format:
             case RowFormat.CSV:
-                header = None if is_new else _header(file)
+                header = _header(file) if last else None
                 columns = header or columns_of(rows)
-                return csv_text(rows, columns, has_header=header is not None)
+                return line_end + csv_text(rows, columns, has_header=header is not None)
             case RowFormat.JSON_LINES:
-                return "".join(f"{json_line(row)}\n" for row in rows)
+                return line_end + "".join(f"{json_line(row)}\n" for row in rows)
             case RowFormat.JSON:
-                start = "[" if is_new else "" if after.endswith("[") else ","
+                start = {b"": "[", b"[": ""}.get(last, ",")
                 lines = "".join(f"\n{json_line(row)}," for row in rows).removesuffix(",")
-                return f"{start}{lines}\n]\n"
+                return f"{start}{lines}{_LIST_END}"
 
     def _is_without_list(self, file: BinaryIO) -> bool:
         """Whether an end without rows must still make a JSON file that can be read."""
         return self._format is RowFormat.JSON and not file.seek(0, os.SEEK_END)
 
-    def _cut(self, file: BinaryIO, end: int) -> tuple[str, str]:
-        """The last of a JSON list: what stays, and the bracket that new rows go before."""
-        if not end:
-            return "", ""
-        file.seek(max(0, end - _TAIL_BYTES))
-        last = file.read().decode(errors="replace")
-        found = last.rstrip()
-        if not found.endswith("]"):
+    def _end_of_items(self, file: BinaryIO, end: int) -> int:
+        """Where new rows go in a JSON list: after its last item, or after its first bracket."""
+        bracket = _without_space(file, end)
+        offset = _without_space(file, bracket - 1) if _before(file, bracket)[-1:] == b"]" else 0
+        if not offset:
             raise BadInput(f"{self._path.name} is not a JSON list, so no rows can be added to it")
-        kept = found[:-1].rstrip()
-        return kept, last[len(kept) :]
+        return offset
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -224,11 +258,30 @@ def _lock(file: BinaryIO) -> bool:
     return True
 
 
+def _before(file: BinaryIO, offset: int) -> bytes:
+    """The last bytes of a file before an offset."""
+    start = max(0, offset - _BEFORE_BYTES)
+    file.seek(start)
+    return file.read(offset - start)
+
+
+def _without_space(file: BinaryIO, end: int) -> int:
+    """Where a text that goes up to `end` ends, without the space there."""
+    while end > 0:
+        start = max(0, end - _BLOCK_BYTES)
+        file.seek(start)
+        kept = file.read(end - start).rstrip()
+        if kept:
+            return start + len(kept)
+        end = start
+    return 0
+
+
 def _header(file: BinaryIO) -> list[str] | None:
     file.seek(0)
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     try:
-        return next(csv.reader(text), None)
+        return csv_header(text)
     finally:
         text.detach()
 
@@ -244,5 +297,7 @@ def _naming(path: Path) -> Iterator[None]:
     except UnicodeDecodeError:
         raise SqlFailure("config", f"{str(path)!r} is not UTF-8 text") from None
     except OSError as error:
+        if error.errno not in _OF_AUTHOR:
+            raise
         why = (error.strerror or "it cannot be used").lower()
         raise SqlFailure("config", f"{str(path)!r}: {why}") from None

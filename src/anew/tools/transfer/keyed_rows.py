@@ -1,6 +1,6 @@
 """Rows of a database source as batches, with the position after each: a key, or a count.
 
-A key that is null or not unique is refused: a transfer that resumes there would lose rows.
+A key that is null, bytes or not unique is refused: a transfer that resumes there would lose rows.
 """
 
 from __future__ import annotations
@@ -68,11 +68,17 @@ class KeyedRows:
             self.skipped += len(rows)
             return Batch(rows, {_COUNT: self.skipped})
         for row in rows:
-            self._follow([json_value(row[name]) for name in self._key])
+            self._follow([row[name] for name in self._key])
         return Batch(rows, {_KEY: self._last})
 
-    def _follow(self, key: list[Value]) -> None:
+    def _follow(self, found: list[object]) -> None:
         names = ", ".join(self._key)
+        if any(isinstance(value, (bytes, bytearray, memoryview)) for value in found):
+            # The position is JSON, where bytes are a text: no database compares the two.
+            raise BadInput(
+                f"`source.key` is bytes in a row ({names}): choose columns of another type"
+            )
+        key = [json_value(value) for value in found]
         if None in key:
             raise BadInput(f"`source.key` is null in a row ({names}): choose columns without null")
         if key == self._last:

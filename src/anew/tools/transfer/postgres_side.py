@@ -26,6 +26,7 @@ from anew.tools.sql.request import Supply
 from anew.tools.sql.values import json_value
 from anew.tools.transfer.embedded import taken
 from anew.tools.transfer.keyed_rows import KeyedRows
+from anew.tools.transfer.onto_itself import empties_its_source, refuse_own_table
 from anew.tools.transfer.plan import Side, TransferPlan
 from anew.tools.transfer.resources import TransferResources
 from anew.tools.transfer.sides import Batch, Copied, Row
@@ -101,6 +102,8 @@ class PostgresTarget:
         self._conninfo = _conninfo(side)
         self._table = table_name(str(side.text("table")), folds=True)
         self._key = side.names("key")
+        if empties_its_source(plan) and _conninfo(plan.source) == self._conninfo:
+            refuse_own_table()
         progress = side.text("progress")
         own = beside(self._table, PROGRESS_TABLE)
         self._texts = ProgressTexts(

@@ -14,6 +14,7 @@ from typing import TextIO
 
 from anew.program.transfer import RowFormat
 from anew.tools.inputs import BadInput
+from anew.tools.sql.failure import passed_limit
 from anew.tools.sql.values import json_value
 from anew.tools.transfer.sides import Row, field_at
 from anew.values import json_text
@@ -21,6 +22,8 @@ from anew.values import json_text
 _PIECE_CHARS = 1 << 16
 # A JSON document that is no list of rows is read whole.
 TRANSFER_JSON_CHARS_MAX = 32 << 20
+# A row of CSV or JSON lines, with all its lines. One without an end must not fill the memory.
+TRANSFER_ROW_CHARS_MAX = 32 << 20
 _SPACE = " \t\r\n\ufeff"
 _BETWEEN = re.compile(r"[\s,]*")
 
@@ -58,28 +61,69 @@ def _row(item: object, number: int) -> Row:
     return dict(item)
 
 
-def _csv_rows(file: TextIO) -> Iterator[Row]:
-    reader = csv.reader(file)
+class _Lines:
+    """The lines of a text, as long as those of one row are not too long together."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._number = 0
+        self._row_chars = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline(TRANSFER_ROW_CHARS_MAX - self._row_chars + 1)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._row_chars += len(line)
+        if self._row_chars > TRANSFER_ROW_CHARS_MAX:
+            raise passed_limit(
+                f"the row at line {self._number} is longer than {TRANSFER_ROW_CHARS_MAX:,} "
+                "characters (TRANSFER_ROW_CHARS_MAX)"
+            )
+        return line
+
+    def start_row(self) -> None:
+        self._row_chars = 0
+
+
+def _records(file: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV text, each with the number of its last line."""
+    lines = _Lines(file)
+    reader = csv.reader(lines)
     try:
-        names = next(reader, None)
-        if names is None:
-            return
-        names[0] = names[0].removeprefix("\ufeff")
         for fields in reader:
-            if not fields:
-                continue
-            if len(fields) > len(names):
-                raise BadInput(
-                    f"line {reader.line_num} has {len(fields)} fields, the header {len(names)}"
-                )
-            values = [field or None for field in fields]
-            yield dict(zip(names, [*values, *[None] * (len(names) - len(values))], strict=True))
+            lines.start_row()
+            yield reader.line_num, fields
     except csv.Error as error:
         raise BadInput(f"line {reader.line_num} cannot be read as CSV: {error}") from None
 
 
+def csv_header(file: TextIO) -> list[str] | None:
+    """The names of the columns of a CSV text; None when it is empty."""
+    return next((fields for _, fields in _records(file)), None)
+
+
+def _csv_rows(file: TextIO) -> Iterator[Row]:
+    records = _records(file)
+    _, names = next(records, (0, []))
+    if names:
+        names[0] = names[0].removeprefix("\ufeff")
+    for line, fields in records:
+        if not fields:
+            continue
+        if len(fields) > len(names):
+            raise BadInput(f"line {line} has {len(fields)} fields, the header {len(names)}")
+        values = [field or None for field in fields]
+        yield dict(zip(names, [*values, *[None] * (len(names) - len(values))], strict=True))
+
+
 def _json_lines(file: TextIO) -> Iterator[Row]:
-    for number, line in enumerate(file, 1):
+    lines = _Lines(file)
+    for number, line in enumerate(lines, 1):
+        lines.start_row()
         text = line.strip(_SPACE)
         if text:
             yield _row(_parsed(text, f"line {number}"), number)
