@@ -29,6 +29,7 @@ from anew.engine.record import Recorder
 from anew.engine.relay import relayed
 from anew.engine.render import Rejected, is_settled, value_of
 from anew.engine.scope import RunScope, task_names
+from anew.engine.script_states import renders_script, state_for_script
 from anew.engine.signals import (
     awaited_by,
     oldest_kept,
@@ -71,6 +72,7 @@ class Invoke(Struct, frozen=True, gc=False):
     takes. An outcome past `deadline` is a timeout. `skipped_at` is when someone ended its wait.
     `names` are variables of code beside its inputs. `context_at` is the event at which code that
     reads `context` sees the run; `context` is that state, unless another worker was given it.
+    `script_at` and `script_state` are the same for the templates of a script.
     """
 
     key: StepRunKey
@@ -86,6 +88,8 @@ class Invoke(Struct, frozen=True, gc=False):
     names: Object = {}
     context_at: int | None = None
     context: Object | None = None
+    script_at: int | None = None
+    script_state: RunState | None = None
 
 
 class Wait(Struct, frozen=True):
@@ -400,6 +404,7 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
     kind = kind_named(tool.kind)
     is_first = run.asked_seq in (run.started_seq, 0)
     reads_context = may_read_context(kind, run.inputs)
+    has_script = renders_script(kind, run.inputs)
     return Invoke(
         key=run.key,
         task=task,
@@ -414,6 +419,8 @@ def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
         names=names_of(kind, state, run),
         context_at=run.asked_seq if reads_context else None,
         context=context_of(state, run) if reads_context and is_first else None,
+        script_at=run.asked_seq if has_script else None,
+        script_state=state_for_script(state, run) if has_script and is_first else None,
     )
 
 

@@ -41,9 +41,7 @@ class RunFolders:
         if live.is_elsewhere:
             make_scratch(live.scratch)
             live.working.mkdir(mode=0o700, exist_ok=True)
-        return CallSite(
-            str(live.id), live.program, live.working, live.scratch, live.secrets, live.state
-        )
+        return CallSite(str(live.id), live.program, live.working, live.scratch, live.secrets)
 
     async def _document_folder(self, live: LiveRun) -> Path | None:
         """None when the document is not here; so are the files it names."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import random
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -23,12 +22,12 @@ from anew.engine.late_texts import late_text
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, outcome_of
 from anew.engine.pipeline import Invoke
-from anew.engine.record import Moment
 from anew.engine.render import Rejected
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import RunState
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError, EngineBug
+from anew.expressions import holds_template
 from anew.program.kinds import kind_named
 from anew.program.program import Program
 from anew.runtime.damage import folded
@@ -51,14 +50,13 @@ _SCARCE = {
 
 
 class CallSite(Struct, frozen=True):
-    """Where a run's calls happen: its name, the folders its tools may use, and how it stands."""
+    """Where a run's calls happen: its name, and the folders its tools may use."""
 
     run: str
     program: Program
     folder: Path
     scratch: Path
     secrets: Secrets | None = None
-    state: RunState | None = None
 
 
 class _Limit(Struct):
@@ -127,8 +125,8 @@ class ToolCaller(Struct, frozen=True, eq=False):
             context=context,
             hide=self.keychain.hide_listed,
         )
-        if "script" in call.inputs and site.state is not None:
-            call = replace(call, render=partial(self._rendered, ask, site, site.state))
+        if ask.script_at is not None:
+            call = replace(call, render=partial(self._rendered, ask, site, ask.script_at))
         end = self._end(ask, timeout)
         if end is None:
             return await tool.call(call)
@@ -202,13 +200,14 @@ class ToolCaller(Struct, frozen=True, eq=False):
         data = await self.keychain.auth_data(named, site.program, folder=site.folder)
         return {**given, "script": {**script, "source": {**source, "auth": data}}}
 
-    async def _rendered(self, ask: Invoke, site: CallSite, state: RunState, text: str) -> str:
+    async def _rendered(self, ask: Invoke, site: CallSite, seq: int, text: str) -> str:
         """A text that was not known when the inputs were rendered; RefusedText if it cannot be."""
-        secrets = site.secrets
+        if not holds_template(text):
+            return text
+        state, secrets = ask.script_state or await self._state_at(seq, site), site.secrets
         while True:
-            moment = Moment(self.clock.now(), random.random, secrets)
             try:
-                sealed = late_text(site.program, state, ask, text, moment)
+                sealed = late_text(site.program, state, ask, text, secrets)
             except MissingSecret as missing:
                 self.keychain.learn(site.program, missing)  # then it is had or known to be absent
                 secrets = await self.keychain.secrets_for(site.program, folder=site.folder)
@@ -230,13 +229,16 @@ class ToolCaller(Struct, frozen=True, eq=False):
         return names, context
 
     async def _context_at(self, seq: int, ask: Invoke, site: CallSite) -> Object:
-        """As the worker that was lost was given it: the run may have moved on since."""
-        run = RunId(int(site.run))
-        state = folded(run, await read_log(self.archive, run, until=seq))
+        state = await self._state_at(seq, site)
         step_run = state.step_run(ask.key)
         if step_run is None:
             raise EngineBug(f"{ask.key} was not live at event {seq}")
         return context_of(state, step_run)
+
+    async def _state_at(self, seq: int, site: CallSite) -> RunState:
+        """As the worker that was lost was given it: the run may have moved on since."""
+        run = RunId(int(site.run))
+        return folded(run, await read_log(self.archive, run, until=seq))
 
     def _end(self, ask: Invoke, timeout: Timeout) -> int | None:
         """When the call must have ended: by the attempt's own limit, or by the step's deadline."""
