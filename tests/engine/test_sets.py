@@ -3,7 +3,7 @@
 import pytest
 
 from anew.lab.replay import replay
-from tests.play import BOOM, play, rows, simulated
+from tests.play import BOOM, DOWN, play, rows, simulated
 
 NOOP = "{kind: noop}"
 HTTP = {
@@ -341,6 +341,39 @@ def test_in_rules_output_is_the_outcome_and_its_response_the_result():
         'set_ctx: {r: "{{ output.response.n }}", d: "{{ output.data.n }}"}}}}]}}}'
     )
     assert play(text, outcomes={"a": [{"result": {"n": 3}}]})["ctx"] == {"r": 3, "d": 3}
+
+
+@pytest.mark.parametrize(
+    ("step", "attempts"),
+    [
+        ('retry: {max_attempts: 4, stop_when: "{{ output.http.status == 503 }}"}', 1),
+        ('retry: {max_attempts: 4, retry_when: "{{ output.http.status == 503 }}"}', 4),
+        ("retry: {max_attempts: 4, retry_when: \"{{ output.status == 'error' }}\"}", 4),
+        ("retry: {max_attempts: 4, retry_when: \"{{ output.response.why == 'busy' }}\"}", 4),
+        ("eval: [{expr: \"{{ output.data.why == 'busy' }}\", do: retry, attempts: 4}]", 4),
+        (
+            "case: [{when: \"{{ event.name == 'call.error' and output.http.status == 503 }}\", "
+            "then: {retry: {max_attempts: 4}}}]",
+            4,
+        ),
+    ],
+)
+def test_the_conditions_of_every_dialect_read_output(step, attempts):
+    inner = f", {step}" if step.startswith("eval") else ""
+    beside = "" if inner else f"  {step}"
+    text = flow(f'  tool: {{kind: http, url: "http://x"{inner}}}\n{beside}')
+    busy = {**DOWN, "result": {"status_code": 503, "why": "busy"}}
+    assert play(text, outcomes={"a": [busy]})["attempts"] == {"a": attempts}
+
+
+@pytest.mark.parametrize(("outcome", "status"), [({"result": 1}, "ok"), (DOWN, "error")])
+def test_the_status_of_output_has_the_same_words_in_an_eval_task(outcome, status):
+    text = flow(
+        "  tool: {kind: noop, eval: [{else: {do: continue, set_ctx: {"
+        's: "{{ output.status }}", o: "{{ outcome.status }}"}}}]}'
+    )
+    said = {"ok": "success"}.get(status, status)
+    assert play(text, outcomes={"a": [outcome]})["ctx"] == {"s": status, "o": said}
 
 
 def test_result_and_response_are_the_lowest_names_where_a_visit_ends():

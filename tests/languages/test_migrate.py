@@ -456,14 +456,14 @@ def test_what_a_rule_says_of_itself_is_kept() -> None:
     "text",
     [
         "- {step: a, tool: noop, retry: {retry_when: 'x {{ error }}'}}",
-        "- {step: a, tool: noop, retry: {retry_when: 'output.status'}}",
+        "- {step: a, tool: noop, retry: {retry_when: 'output'}}",
         "- {step: a, tool: noop, retry: {initial_delay: '{{ attempt }}'}}",
         "- {step: a, tool: noop, set: {ctx.a: '{{ data }}'}}",
         "- {step: a, tool: {kind: noop, set: {ctx.a.b: 1}}}",
         "- {step: a, tool: {kind: noop, eval: [{else: {set_ctx: {v: '{{ output }}'}}}]}}",
         "- {step: a, tool: {kind: noop, set: {ctx.v: '{% set output = 1 %}{{ output.data }}'}}}",
         "- {step: a, tool: {kind: noop, eval: [{else: {set_ctx: {s: '{{ outcome }}'}}}]}}",
-        "- {step: a, tool: {kind: noop, eval: [{expr: output.status, do: fail}]}}",
+        "- {step: a, tool: {kind: noop, eval: [{expr: 'output', do: fail}]}}",
         "- {step: a, with: {x: '{{ ctx.w }}'}, tool: "
         "[{t: {kind: noop, set: {ctx.v: 1}}}, {u: {kind: noop}}]}",
     ],

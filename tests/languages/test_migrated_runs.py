@@ -71,6 +71,16 @@ OUTPUTS = [
     "ctx.asked",
     "ctx['free']",
 ]
+# What conditions of the other dialects read of `output`.
+ENVELOPES = [
+    "output.status == 'ok'",
+    "output.status == 'error' and not output.response",
+    "output.http.status == 503",
+    "output.error.kind == 'server_error'",
+    "output.data.data.word == 'Yes'",
+    "output['response'].data.word == 'Yes'",
+    "output.status == 'ok' and outcome.status != 'ok'",
+]
 RESULTS = [
     "data == result",
     "data != None",
@@ -123,6 +133,27 @@ def test_a_missing_result_is_null_in_a_retry_condition(
 ) -> None:
     block = f'{{max_attempts: 2, {key}: "{{{{ {condition} }}}}"}}'
     agree(f"workflow:\n- step: a\n  tool: http\n  url: u\n  retry: {block}\n", outcomes)
+
+
+@pytest.mark.parametrize("outcomes", SCRIPTS)
+@pytest.mark.parametrize("condition", ENVELOPES)
+@pytest.mark.parametrize(
+    "step",
+    [
+        "tool: {{kind: noop, retry: {{max_attempts: 3, retry_when: {0}}}}}",
+        "tool: {{kind: noop, retry: {{max_attempts: 3, stop_when: {0}}}}}",
+        "tool: {{kind: noop, eval: [{{expr: {0}, do: break, set_ctx: {{s: {0}}}}}]}}",
+    ],
+)
+def test_output_is_migrated_in_every_dialect(
+    step: str, condition: str, outcomes: list[Object]
+) -> None:
+    written = step.format(f'"{{{{ {condition} }}}}"')
+    text = f"workflow:\n- step: a\n  {written}\n"
+    migrated = migrate(text, "f.yaml")
+    assert "output" not in migrated.text
+    assert migrated.findings == []
+    agree(text, outcomes)
 
 
 @pytest.mark.parametrize("outcomes", SCRIPTS)

@@ -127,6 +127,9 @@ def test_a_loop_that_was_reported_is_not_taken_for_none() -> None:
         (rule("outcome.status == 'zzz'"), "Write one of the two."),
         (evaluation("outcome.status == 'ok'"), "Did you mean 'success'?"),
         (evaluation("outcome.status == 'sucess'"), "Did you mean 'success'?"),
+        (evaluation("output.status == 'success'"), "Did you mean 'ok'?"),
+        (retried("output.status == 'success'"), "Did you mean 'ok'?"),
+        (retried("outcome.status == 'failed'"), "Did you mean 'error'?"),
     ],
 )
 def test_a_status_that_never_is_is_told(text: str, remedy: str) -> None:
@@ -140,6 +143,8 @@ def test_a_status_that_never_is_is_told(text: str, remedy: str) -> None:
         rule("outcome.status in ['error', 'failed']"),
         rule("outcome.result.status == 'failed'"),
         evaluation("outcome.status == 'success'"),
+        evaluation("outcome.status == 'success' and output.status == 'ok'"),
+        retried("output.status == 'ok'"),
     ],
 )
 def test_a_status_that_can_be_is_not_told(text: str) -> None:

@@ -73,7 +73,7 @@ class _Judgement(Struct):
             self._processed(None, self._settle(self._unmatched(), None, None), self._updates())
             return
         names = outcome_names(self.recorder, self.run, self.outcome, self.task.dialect)
-        scope = self._scope(names, {"response": self.outcome.result})
+        scope = self._scope(names, self._beside)
         number, own = None, _NOTHING
         try:
             if policy.patches:
@@ -85,6 +85,11 @@ class _Judgement(Struct):
             self._processed(number, Settled(DirectiveKind.FAIL, error=rejected.error), own)
             return
         self._follow(number, rule, patches, scope.patched(patches) if patches else scope)
+
+    @property
+    def _beside(self) -> Object:
+        """What `output` answers to besides, in rules."""
+        return {"response": self.outcome.result}
 
     def _scope(self, names: Object, beside: Object) -> RunScope:
         return RunScope(self.recorder, self.task.dialect, run=self.run, extra=names, beside=beside)
@@ -104,7 +109,7 @@ class _Judgement(Struct):
         """The scope of conditions: those of a retry block have words of their own."""
         if self.task.dialect is not Dialect.RETRY:
             return scope
-        asking = self._scope({**names, **retry_words(self.run, self.outcome)}, _NOTHING)
+        asking = self._scope({**names, **retry_words(self.run, self.outcome)}, self._beside)
         return asking.patched(own) if own else asking
 
     def _match(self, scope: RunScope) -> tuple[int | None, Rule | None]:

@@ -266,16 +266,15 @@ def task_names(run: StepRun, label: str, attempt: int) -> Object:
 def outcome_names(
     recorder: Recorder, run: StepRun, outcome: Outcome, dialect: Dialect
 ) -> dict[str, Value]:
-    """The names a rule reads: the outcome, in the words of the task's dialect."""
+    """The names a rule reads: the outcome in the words of the task's dialect, and `output`."""
     assert run.task is not None
     seen = _envelope(recorder, run, outcome)
-    if dialect is Dialect.EVAL and not outcome.is_error:
-        seen["status"] = "success"
     has_result = outcome.result is not None or not outcome.is_error
     names = task_names(run, run.task, run.attempt)
+    names["output"] = {**seen, "data": outcome.result} if has_result else seen
+    if dialect is Dialect.EVAL and not outcome.is_error:
+        seen = {**seen, "status": "success"}
     names["outcome"] = {**seen, "result": outcome.result} if has_result else seen
-    if dialect is Dialect.OUTPUT:
-        names["output"] = {**seen, "data": outcome.result} if has_result else seen
     if has_result and run.task not in RESERVED:
         names.setdefault(run.task, outcome.result)
     return names

@@ -124,14 +124,12 @@ def _met_by(task: Task, status: OutcomeStatus) -> Iterator[DirectiveMatch]:
 def _facts(task: Task, status: OutcomeStatus) -> Facts:
     is_ok = status is OutcomeStatus.OK
     word = "success" if is_ok and task.dialect is Dialect.EVAL else status.value
-    facts: dict[tuple[str, ...], object] = {}
-    for name in ("outcome", "output"):
-        facts[name, "status"] = word
-        if is_ok:
-            facts[name, "error"] = None
-    if task.dialect is Dialect.OUTPUT:
-        return facts
-    facts = {path: value for path, value in facts.items() if path[0] == "outcome"}
+    facts: dict[tuple[str, ...], object] = {
+        ("outcome", "status"): word,
+        ("output", "status"): status.value,
+    }
+    if is_ok:
+        facts["outcome", "error"] = facts["output", "error"] = None
     if task.dialect is Dialect.RETRY:
         facts["success",] = is_ok
         if is_ok:

@@ -44,13 +44,12 @@ _OPENING = frozenset({"(", "[", "{", ",", ":", "=", "and", "or", "not", "if", "e
 _CLOSING = frozenset({")", "]", "}", ",", ":", "and", "or", "if", "else", ""})
 
 
-def retry_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
-    """`status_code`, `error`, … of a retry block."""
+def retry_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
+    """`status_code`, `error`, … of a retry block, and `output`."""
+    yield from output_words(tokens, text)
     for index, token in enumerate(tokens):
         if not _is_read(tokens, index):
             continue
-        if token.value == "output":
-            raise _other_words()
         word = _RETRY_WORDS.get(str(token.value))
         if word is not None:
             short = _RETRY_WORDS_BEFORE_KEY.get(str(token.value), word)
@@ -82,9 +81,9 @@ def case_retry_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]
 
 
 def unchanged_words(tokens: list[TemplateToken], _text: str) -> Iterator[Change]:
-    """Expressions that mean the same everywhere, but for `output`, which another dialect has."""
+    """Expressions that mean the same everywhere, but for `output`, which is not there yet."""
     if any(_is_read(tokens, index) and _word(t) == "output" for index, t in enumerate(tokens)):
-        raise _other_words()
+        raise Untranslatable("reads `output` before there is one", "Read `_prev`.")
     yield from ()
 
 
@@ -94,18 +93,19 @@ def no_retry_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
         if _is_read(tokens, index) and token.value in _RETRY_WORDS:
             why = f"reads `{token.value}` outside of a retry condition"
             raise Untranslatable(why, f"Write `{_RETRY_WORDS[str(token.value)]}`.")
-    yield from unchanged_words(tokens, text)
+    yield from output_words(tokens, text)
 
 
 def eval_words(tokens: list[TemplateToken], text: str) -> Iterator[Change]:
-    """`success` where `outcome.status` is compared with it, and the status where it is a value."""
+    """`success` where `outcome.status` is compared with it, and the status where it is a value.
+
+    `output.status` has the words of `policy` already.
+    """
     _refuse_rebinding(tokens, "outcome")
+    yield from output_words(tokens, text)
     for index, token in enumerate(tokens):
-        if not _is_read(tokens, index):
-            continue
-        if token.value == "output":
-            raise _other_words()
-        if token.value == "outcome" and _outcome_key(tokens, index) == "status":
+        is_outcome = token.value == "outcome" and _is_read(tokens, index)
+        if is_outcome and _outcome_key(tokens, index) == "status":
             yield from _status(tokens, index, text)
 
 
@@ -186,10 +186,6 @@ def _result_key(tokens: list[TemplateToken], index: int, text: str) -> Change:
         has_key = f"outcome.result is mapping and '{key}' in outcome.result"
         answer = f"outcome.result{tail} if {has_key} else outcome{tail}"
     return Change(start, _end_of(tokens[end], text), f"({answer})")
-
-
-def _other_words() -> Untranslatable:
-    return Untranslatable("reads `output`, a word of another dialect", "Read `outcome`.")
 
 
 def _refuse_rebinding(tokens: list[TemplateToken], *names: str) -> None:

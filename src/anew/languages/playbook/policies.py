@@ -110,7 +110,7 @@ def _read_rule(c: Compilation, item: Item, labels: frozenset[str], dialect: Dial
     asked = node.get("when")
     place = Site.POLICY if own.on is None else Site.RETRY
     when = None if asked is None else c.condition(asked.node, place, what=asked.name.text)
-    if when is not None and asked is not None and own.on is None:
+    if when is not None and asked is not None:
         check_words(c, asked.node, when, dialect)
     return Rule(
         then=read_directive(c, then.node.entries, holder=then.holder, labels=labels),

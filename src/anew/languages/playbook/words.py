@@ -16,8 +16,8 @@ from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
 _STATUS = (("outcome", "status"), ("output", "status"))
-# The word of each dialect for an outcome that is no error.
-_OK_WORDS: Mapping[Dialect, str] = {Dialect.POLICY: "ok", Dialect.EVAL: "success"}
+# What a dialect calls an `outcome` that is no error, where that is not `ok`.
+_OK_WORDS: Mapping[Dialect, str] = {Dialect.EVAL: "success"}
 # What other dialects and engines call it, and one that is.
 _OK_SYNONYMS = frozenset({"ok", "success", "successful", "succeeded", "done", "completed"})
 _ERROR_SYNONYMS = frozenset({"failed", "failure", "fail", "err"})
@@ -41,10 +41,10 @@ _LOOP_ENDS = frozenset({"loop.done"})
 
 def check_words(c: Compilation, node: Node, condition: Condition, dialect: Dialect) -> None:
     """Warn where `outcome.status` is compared with a word that it never is."""
-    right = _OK_WORDS[dialect]
     asked = [(path, word) for path, word in sorted(condition.compares) if path in _STATUS]
     words = {word for _, word in asked}
     for path, word in asked:
+        right = _OK_WORDS.get(dialect, "ok") if path[0] == "outcome" else "ok"
         meant = _status_meant(c, word, right) if word not in (right, "error") else word
         # Where the right word is asked for too, another one for the same does no harm.
         if meant is None or meant not in words:
