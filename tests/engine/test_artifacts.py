@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 from anew.engine import artifacts
-from anew.engine.artifacts import ArtifactRequest, BadArtifact, artifact_request, kept, too_large
+from anew.engine import events as e
+from anew.engine.artifacts import (
+    ArtifactRequest,
+    BadArtifact,
+    artifact_request,
+    artifacts_in,
+    found,
+    kept,
+    too_large,
+)
+from anew.engine.events import Event
+from anew.engine.outcome import Outcome
 from anew.program.artifacts import ArtifactAction, ArtifactScope
 
 PUT, GET = ArtifactAction.PUT, ArtifactAction.GET
@@ -89,3 +100,28 @@ def test_a_value_that_is_too_large_is_refused_with_the_limit(
     assert refused.error is not None
     assert refused.error["kind"] == "limit_exceeded"
     assert "5 bytes; at most 4 (ARTIFACT_BYTES_MAX)" in refused.error["message"]
+
+
+def called(seq: int, outcome: Outcome, attempt: int = 1, **inputs: Any) -> list[Event]:
+    place: dict[str, Any] = {"at": seq, "step": "s", "visit": 1, "task": "t", "attempt": attempt}
+    return [
+        e.TaskStarted(seq=seq, task_visit=1, inputs=inputs, **place),
+        e.TaskProcessed(seq=seq + 1, outcome=outcome, directive="continue", **place),
+    ]
+
+
+def test_a_version_is_shared_once_with_what_the_last_attempt_gave() -> None:
+    first = {"action": "put", "name": "a", "value": 1}
+    last = {"action": "put", "name": "a", "value": 2}
+    log = called(1, kept(artifact_request(first), 1), 1, **first)
+    log += called(3, kept(artifact_request(last), 1), 2, **last)
+    (shared,) = artifacts_in(log)
+    assert (shared.request, shared.version, shared.seq) == (artifact_request(last), 1, 4)
+
+
+def test_only_what_was_put_is_shared() -> None:
+    read = {"action": "get", "name": "a", "value": None}
+    wide = {"action": "put", "name": "a", "value": 1, "scope": "program"}
+    log = called(1, found(artifact_request(read), 1, "text"), **read)
+    log += called(3, kept(artifact_request(wide), 1), **wide)
+    assert not [*artifacts_in(log)]

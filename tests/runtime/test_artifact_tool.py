@@ -6,9 +6,13 @@ import json
 
 import pytest
 
+from anew.engine.events import TaskProcessed
 from anew.runtime.forks import ForkPoint, ForkRequest
-from anew.store import RunId
+from anew.runtime.shared_artifacts import SharedArtifacts
+from anew.store import KeyTaken, RunId
 from anew.store.artifacts import owner_of_program, owner_of_run
+from anew.stores.memory import MemoryDatabase
+from anew.stores.sqlite import SqliteDatabase
 from tests.runtime.test_control import _gate_is_a_kind, in_a_world  # noqa: F401
 
 KEPT = """
@@ -63,7 +67,37 @@ workflow:
   - step: use
     tool: {kind: noop, result: "{{ read.token == keychain.gh.token and read.text == 'with ' ~ keychain.gh.token }}"}
 """
+TWICE = """
+metadata: {name: twice}
+workflow:
+  - step: keep
+    tool:
+      - one:
+          kind: artifact
+          action: put
+          name: x
+          value: "{{ _attempt }}"
+          spec:
+            policy:
+              rules:
+                - {when: "{{ _attempt < 2 }}", then: {do: retry, attempts: 2, delay: 0}}
+                - {else: {then: {do: continue}}}
+      - two: {kind: artifact, action: put, name: x, value: second}
+      - read: {kind: artifact, action: get, name: x, value: null}
+    next: [{step: last}]
+  - step: last
+    tool:
+      - first: {kind: artifact, action: get, name: x, version: 1}
+      - newest: {kind: artifact, action: get, name: x}
+      - told: {kind: noop, result: ["{{ first }}", "{{ newest }}"]}
+      - more: {kind: artifact, action: put, name: x, value: third}
+      - bad: {kind: python, code: "raise ValueError('x')"}
+"""
 TOKEN = "a-rather-secret-token"
+
+
+class ProcessDied(Exception):
+    pass
 
 
 def test_a_fork_has_what_the_shared_part_of_its_log_kept_and_nothing_else(tmp_path) -> None:
@@ -79,6 +113,72 @@ def test_a_fork_has_what_the_shared_part_of_its_log_kept_and_nothing_else(tmp_pa
         again = await world.engine.fork(ForkRequest(forked.run, ForkPoint(step="read")))
         assert (await world.ended(again.run)).results["more"].result["version"] == 3
         await world.log(again.run)
+
+    in_a_world(work, tmp_path)
+
+
+def _database(kind, folder):
+    return MemoryDatabase() if kind == "memory" else SqliteDatabase.open(folder / "anew.db")
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_retry_has_every_version_that_was_kept_before(tmp_path, kind) -> None:
+    async def work(world) -> None:
+        run = await world.start(TWICE)
+        await world.ended(run)
+        for _ in range(2):
+            run = (await world.engine.retry(run, "last")).run
+            await world.ended(run)
+            results = {
+                event.task: event.outcome.result
+                for event in await world.log(run)
+                if isinstance(event, TaskProcessed) and event.step == "last"
+            }
+            assert results["told"] == [2, "second"]
+            assert results["more"]["version"] == 3
+
+    in_a_world(work, tmp_path, database=_database(kind, tmp_path))
+
+
+def test_nothing_is_kept_for_a_fork_that_is_not_made(tmp_path, monkeypatch) -> None:
+    async def work(world) -> None:
+        run = await world.start(TWICE)
+        await world.ended(run)
+
+        async def refuse(live, turn) -> None:
+            raise KeyTaken(run)
+
+        monkeypatch.setattr(world.engine.ledger, "begin", refuse)
+        assert not (await world.engine.fork(ForkRequest(run, ForkPoint(step="last")))).is_new
+        assert {owner for owner, _ in world.database.artifacts._kept} == {owner_of_run(run)}
+
+    in_a_world(work, tmp_path)
+
+
+def test_what_a_process_that_died_has_not_shared_the_next_one_does(tmp_path, monkeypatch) -> None:
+    async def work(world) -> None:
+        run = await world.start(TWICE)
+        await world.ended(run)
+        artifacts, shared = MemoryDatabase().artifacts, []
+        put = artifacts.put
+
+        async def die(artifact) -> int:
+            if artifact.key.startswith("shared:"):
+                shared.append(artifact.version)
+            if len(shared) == 2:
+                raise ProcessDied
+            return await put(artifact)
+
+        live = await world.engine.ledger.live.apart(run)
+        live.state.shared_until = live.state.version
+        with monkeypatch.context() as patched:
+            patched.setattr(artifacts, "put", die)
+            with pytest.raises(ProcessDied):
+                await SharedArtifacts(world.database.archive, artifacts).keep(live)
+        assert shared == [1, 2]
+        await SharedArtifacts(world.database.archive, artifacts).keep(live)
+        found = [await artifacts.get(owner_of_run(run), "x", number) for number in (1, 2, 3)]
+        assert [one.data for one in found] == [b"2", b'"second"', b'"third"']
 
     in_a_world(work, tmp_path)
 

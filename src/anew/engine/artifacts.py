@@ -158,8 +158,15 @@ class SharedArtifact(Struct, frozen=True):
     seq: int
 
 
-def artifacts_in(events: Iterable[Event]) -> Iterator[SharedArtifact]:
-    """What a run has kept under names of its own, as its log tells."""
+def artifacts_in(events: Iterable[Event]) -> Iterable[SharedArtifact]:
+    """What a run has kept under names of its own, as its log tells: each version once.
+
+    Attempts of one visit keep one version, and the last of them counts.
+    """
+    return {(one.request.name, one.version): one for one in _puts_in(events)}.values()
+
+
+def _puts_in(events: Iterable[Event]) -> Iterator[SharedArtifact]:
     asked: dict[tuple[object, ...], Value] = {}
     for event in events:
         place = (event.step, event.visit, event.iteration, event.task, event.attempt)
@@ -169,5 +176,6 @@ def artifacts_in(events: Iterable[Event]) -> Iterator[SharedArtifact]:
             inputs, about = asked.pop(place, None), event.outcome.helpers.get("artifact")
             if not isinstance(about, dict) or not isinstance(inputs, dict):
                 continue
-            if about.get("scope") == ArtifactScope.RUN.value and "value" in inputs:
+            is_put = inputs.get("action") == ArtifactAction.PUT.value
+            if is_put and about.get("scope") == ArtifactScope.RUN.value:
                 yield SharedArtifact(artifact_request(inputs), about["version"], event.seq)

@@ -138,6 +138,7 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             state.branch_groups, state.branches = {}, {}
         case e.RunPaused():
             if event.shared_with is not None:
+                state.shared_until = event.seq - 1
                 resume_later(state, event.later_by)
         case e.RunResumed() | e.RunDone():
             pass

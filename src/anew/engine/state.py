@@ -367,6 +367,7 @@ class RunState(Struct, gc=False):
     began_at: int = 0
     entry: str | None = None  # where it began, when not at the program's entry
     generation: int = 0
+    shared_until: int = 0  # the last event that is another run's, too
     steps_begun: int = 0
     asking: int = 0  # step-runs that wait for a person or a signal
     signal_buffers: dict[str, SignalBuffer] = field(

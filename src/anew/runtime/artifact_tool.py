@@ -12,7 +12,6 @@ from msgspec import Struct
 from anew.engine.artifacts import (
     ArtifactRequest,
     BadArtifact,
-    SharedArtifact,
     artifact_request,
     found,
     kept,
@@ -23,16 +22,18 @@ from anew.engine.artifacts import (
 from anew.engine.outcome import Outcome
 from anew.program.artifacts import ArtifactAction, ArtifactScope
 from anew.runtime.ledger import Ledger
+from anew.runtime.shared_artifacts import SharedArtifacts
 from anew.store import Artifacts, NewArtifact, RunId
 from anew.store.artifacts import owner_of_program, owner_of_run
 from anew.tool import Call
 
 
 class ArtifactTool(Struct, frozen=True, eq=False):
-    """Needs the store of values, and to know of which program a run is."""
+    """Needs the store of values, and to know of which program a run is and what it shares."""
 
     artifacts: Artifacts
     ledger: Ledger
+    shared: SharedArtifacts
 
     async def call(self, call: Call) -> Outcome:
         try:
@@ -63,21 +64,8 @@ class ArtifactTool(Struct, frozen=True, eq=False):
         return kept(request, await self.artifacts.put(new))
 
     async def _owner(self, request: ArtifactRequest, run: RunId) -> str:
-        if request.scope is ArtifactScope.RUN:
-            return owner_of_run(run)
-        return owner_of_program((await self.ledger.live.get(run)).program.name)
-
-
-def shared_with(run: RunId, artifact: SharedArtifact) -> NewArtifact:
-    """What another run kept, for one that shares its history."""
-    request = artifact.request
-    return NewArtifact(
-        owner=owner_of_run(run),
-        name=request.name,
-        run=run,
-        key=f"shared:{artifact.seq}",
-        attempt=1,
-        checksum=request.checksum,
-        data=request.data,
-        version=artifact.version,
-    )
+        live = await self.ledger.live.get(run)
+        if request.scope is ArtifactScope.PROGRAM:
+            return owner_of_program(live.program.name)
+        await self.shared.keep(live)
+        return owner_of_run(run)

@@ -41,6 +41,7 @@ from anew.runtime.restart_tool import RestartTool
 from anew.runtime.roles import ALONE, ProcessRole
 from anew.runtime.run_folders import RunFolders
 from anew.runtime.run_starts import RunStarter, Started, StartRequest
+from anew.runtime.shared_artifacts import SharedArtifacts
 from anew.runtime.signals import Signals
 from anew.runtime.sleep_tool import SleepTool
 from anew.runtime.slots import Slots
@@ -107,9 +108,7 @@ class Engine:
             on_damaged=self.damages.keep,
         )
         ids, worker = RunIds(clock, process), self.worker
-        self._starter = RunStarter(
-            self.ledger, self.programs, ids, database.artifacts, follow=worker.follow
-        )
+        self._starter = RunStarter(self.ledger, self.programs, ids, follow=worker.follow)
         self._children = ChildRuns(
             database.archive,
             self.ledger,
@@ -158,7 +157,9 @@ class Engine:
         self._toolbox.add("secrets", SecretsTool(self.keychain))
         children = ChildTool(archive, self.ledger, self.programs, start=start, cancel=self.cancel)
         self._toolbox.add("playbook", children)
-        self._toolbox.add("artifact", ArtifactTool(self.database.artifacts, self.ledger))
+        artifacts = self.database.artifacts
+        shared = SharedArtifacts(archive, artifacts)
+        self._toolbox.add("artifact", ArtifactTool(artifacts, self.ledger, shared))
         restarts = RestartTool(archive, self.ledger, self.programs, start=start, adopt=self.adopt)
         self._toolbox.add("restart", restarts)
 

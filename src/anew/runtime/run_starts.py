@@ -11,22 +11,19 @@ from functools import partial
 
 from msgspec import Struct
 
-from anew.engine.artifacts import artifacts_in
 from anew.engine.boundaries import Requested
-from anew.engine.events import Event
 from anew.engine.fold import fold
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
-from anew.runtime.artifact_tool import shared_with
 from anew.runtime.ids import RunIds
 from anew.runtime.ledger import TURN_ATTEMPTS_MAX, TURN_OPERATIONS_AT_ONCE, Ledger
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Document, Programs
 from anew.runtime.shared_history import SharedHistory
 from anew.runtime.turns import Assignment, Turn, TurnContext, reopening_turn, take_turn
-from anew.store import Artifacts, JobRef, KeyTaken, NewRun, RunId, StaleVersion
+from anew.store import JobRef, KeyTaken, NewRun, RunId, StaleVersion
 from anew.values import Object
 
 
@@ -64,14 +61,12 @@ class RunStarter:
         ledger: Ledger,
         programs: Programs,
         ids: RunIds,
-        artifacts: Artifacts,
         *,
         follow: Callable[[Iterable[Assignment]], None],
     ) -> None:
         self._ledger = ledger
         self._programs = programs
         self._ids = ids
-        self._artifacts = artifacts
         self._follow = follow
 
     async def start(self, request: StartRequest) -> Started:
@@ -118,7 +113,6 @@ class RunStarter:
             run = self._ids.next()
             secrets = await self._programs.secrets(program, folder)
             events = history.events_of(run, secrets)
-            await self._share_artifacts(run, events)
             live = LiveRun(run, program, folder, fold(events), secrets=secrets)
             ctx = self._ledger.context()
             new = NewRun(
@@ -138,11 +132,6 @@ class RunStarter:
             else:
                 return Started(run, is_new=True)
         raise EngineBug(f"run {history.owner} could not be reopened")
-
-    async def _share_artifacts(self, run: RunId, events: Iterable[Event]) -> None:
-        """Give a run what the shared part of its log has kept under names of its own."""
-        for artifact in artifacts_in(events):
-            await self._artifacts.put(shared_with(run, artifact))
 
 
 def _first_turn(live: LiveRun, request: StartRequest, ctx: TurnContext) -> Turn:

@@ -24,10 +24,15 @@ class MemoryArtifacts:
                 return version
         added = artifact.version or max(versions, default=0) + 1
         versions[added] = artifact
+        if artifact.owner != owner_of_run(artifact.run):
+            self._drop_left(versions, added)
+        return added
+
+    def _drop_left(self, versions: dict[int, NewArtifact], added: int) -> None:
+        """Older versions of a program's name whose run is gone."""
         for version, known in list(versions.items()):
             if version < added and not self._exists(known.run):
                 del versions[version]
-        return added
 
     async def get(self, owner: str, name: str, version: int | None = None) -> StoredArtifact | None:
         versions = self._kept.get((owner, name), {})

@@ -69,6 +69,17 @@ async def case_a_version_can_be_given(factory: Factory) -> None:
         assert await db.artifacts.put(artifact("b", owner_of_run(RUN))) == 4
 
 
+async def case_names_of_a_run_keep_every_version(factory: Factory) -> None:
+    async with opened(factory) as db:
+        own = owner_of_run(RUN)
+        given = [replace(artifact(str(version), own), version=version) for version in (2, 1, 4)]
+        # There is no row of the run yet, or none any more: that frees nothing here.
+        assert [await db.artifacts.put(one) for one in given] == [2, 1, 4]
+        for version in (1, 2, 4):
+            found = await db.artifacts.get(own, given[0].name, version)
+            assert found == stored(version, str(version))
+
+
 async def case_a_value_of_megabytes_can_be_kept(factory: Factory) -> None:
     async with opened(factory) as db:
         await db.store.commit(first())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anew.store import NewArtifact, StoredArtifact
+from anew.store.artifacts import owner_of_run
 from anew.stores.sql.dialect import SqlDialect, SqlSession, Steps
 
 _OF_KEY = """
@@ -21,7 +22,7 @@ _REPLACE = """
 UPDATE anew.artifacts SET attempt = ?, checksum = ?, data = ?
 WHERE owner = ? AND name = ? AND version = ?
 """
-# Older versions whose run is gone: each was the newest when that went.
+# Older versions of a program's name whose run is gone: each was the newest when that went.
 _DROP_LEFT = """
 DELETE FROM anew.artifacts
 WHERE owner = ? AND name = ? AND version < ?
@@ -58,7 +59,8 @@ def _put(dialect: SqlDialect, new: NewArtifact) -> Steps[int]:
     ((last,),) = yield _LAST, (owner, name)
     added = new.version if new.version is not None else int(last) + 1
     yield _ADD, (owner, name, added, new.run, key, new.attempt, new.checksum, new.data)
-    yield _DROP_LEFT, (owner, name, added)
+    if new.owner != owner_of_run(new.run):
+        yield _DROP_LEFT, (owner, name, added)
     return added
 
 
