@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from anew.tools.transfer import TransferTool
+from anew.tools.transfer.http_side import next_link
 from tests.tools.answering import Answer, Heard, answering
 from tests.tools.sql_calls import SqlTool, cancel, error_of, play, result_of, until
 from tests.tools.transfer_calls import (
@@ -189,3 +190,45 @@ def test_a_cancelled_transfer_stops_and_resumes_later(tmp_path: Path) -> None:
         assert rows_at(file, "SELECT count(*) FROM copies") == [(PAGE,)]
         assert result_of(transferred(tmp_path, source, COPIES))["rows"] == COUNT
     assert rows_at(file, "SELECT count(DISTINCT id) FROM copies") == [(COUNT,)]
+
+
+@pytest.mark.parametrize("way", ["page", "offset"])
+def test_a_server_that_gives_the_same_page_for_ever_is_left(tmp_path: Path, way: str) -> None:
+    file = numbers(tmp_path / "a.db", 0)
+    with answering(lambda _: Answer(part(0))) as (url, heard):
+        source = {"type": "http", "url": url, "paginate": {way: "start"}}
+        target = {**COPIES, "key": "id"}
+        error = error_of(transferred(tmp_path, source, target, mode="upsert"))
+    assert error["kind"] == "config"
+    assert "two pages in a row have the same rows" in error["message"]
+    assert len(heard) == 2
+    assert rows_at(file, "SELECT count(*) FROM copies") == [(PAGE,)]
+
+
+def test_a_page_that_is_not_found_is_an_error(tmp_path: Path) -> None:
+    """It need not be the end: an address may be wrong, or rows hidden from this user."""
+    numbers(tmp_path / "a.db", 0)
+
+    def pages(heard: Heard) -> Answer:
+        return by_page(heard) if heard.query["page"] == "1" else Answer({}, 404)
+
+    with answering(pages) as (url, _):
+        source = {"type": "http", "url": url, "data_path": "data.items"}
+        source |= {"paginate": {"page": "page"}}
+        assert error_of(transferred(tmp_path, source, COPIES))["kind"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("header", "address"),
+    [
+        ('</a>; rel="next"', "/a"),
+        ("</a>; rel=next", "/a"),
+        ('</p>; rel="prev", </a>; title="x, y"; rel="last Next"', "/a"),
+        ('</a>; rel="nextpage"', None),
+        ("</a>; rel=next-archive", None),
+        ('</a>; title="; rel=next"; rel="prev"', None),
+        ("", None),
+    ],
+)
+def test_only_the_relation_next_names_the_next_page(header: str, address: str | None) -> None:
+    assert next_link(header) == address

@@ -33,7 +33,9 @@ from anew.values import Object, Value
 # A server that always names a next page must not keep a task for ever.
 TRANSFER_PAGES_MAX = 100_000
 _LINK = "link"
-_NEXT_LINK = re.compile(r'<([^>]*)>[^,]*;\s*rel="?next"?', re.IGNORECASE)
+# The addresses of a header `Link`, each with its parameters, and one of these.
+_LINKS = re.compile(r'<([^>]*)>((?:[^,"]|"[^"]*")*)')
+_LINK_PARAM = re.compile(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s";,]+))')
 _PAGING_KEYS = frozenset({"next", "param", "page", "offset", "first"})
 
 
@@ -79,9 +81,12 @@ class HttpSource:
     async def batches(self, position: Value, size: int) -> AsyncGenerator[Batch, None]:
         said = position if isinstance(position, dict) else {}
         place = PagePosition(said.get("page"), said.get("row", 0), said.get("before", 0))
+        last: list[Row] = []
         for _ in range(TRANSFER_PAGES_MAX):
             answer = await self._page(place)
             rows = self._rows(answer)
+            self._refuse_same(rows, last)
+            last = rows
             following = self._next(place, answer, len(rows))
             for start in range(place.row, len(rows), size):
                 part = rows[start : start + size]
@@ -93,6 +98,15 @@ class HttpSource:
         raise BadInput(
             f"the source has more than {TRANSFER_PAGES_MAX:,} pages (TRANSFER_PAGES_MAX)"
         )
+
+    def _refuse_same(self, rows: list[Row], last: list[Row]) -> None:
+        """A server that does not know the parameter gives the first page for ever."""
+        counted = self._paging.page or self._paging.offset
+        if counted is not None and rows and rows == last:
+            raise BadInput(
+                f"two pages in a row have the same rows: the server does not heed {counted!r}, "
+                "which `source.paginate` counts with"
+            )
 
     async def _page(self, place: PagePosition) -> Outcome:
         inputs = {key: value for key, value in self._side.inputs.items() if key not in _OWN}
@@ -154,8 +168,7 @@ class HttpSource:
     def _token(self, answer: Outcome, path: str) -> Value:
         if path != _LINK:
             return field_at(answer.result.get("data"), path)
-        found = _NEXT_LINK.search(str(answer.result.get("headers", {}).get("link", "")))
-        return found[1] if found else None
+        return next_link(str(answer.result.get("headers", {}).get("link", "")))
 
     def _address(self, token: str) -> str:
         """The address of a next page, on the same host: the credential goes there too."""
@@ -164,6 +177,15 @@ class HttpSource:
         if (old.scheme, old.netloc.rpartition("@")[2]) != (new.scheme, new.netloc):
             raise BadInput("the next page is on another host than `source.url`, so it is not read")
         return address
+
+
+def next_link(header: str) -> str | None:
+    """The address that a header `Link` gives for the next page."""
+    for address, params in _LINKS.findall(header):
+        for name, quoted, bare in _LINK_PARAM.findall(params):
+            if name.lower() == "rel" and "next" in (quoted or bare).lower().split():
+                return str(address)
+    return None
 
 
 class HttpTarget:
