@@ -71,8 +71,8 @@ def test_a_batch_and_its_progress_are_one_transaction(
 ) -> None:
     inserted = sqlite_side.SqliteLink.insert
 
-    def insert(self: Any, into: str, rows: Any, conflict: str) -> None:
-        inserted(self, into, rows, conflict)
+    def insert(self: Any, *args: Any) -> None:
+        inserted(self, *args)
         raise ConnectionError("between the rows and the commit")
 
     with monkeypatch.context() as patch:
@@ -286,3 +286,30 @@ def test_a_table_of_the_same_name_in_another_file_is_replaced(file: Path) -> Non
     target = {"type": "sqlite", "database": "b.db", "table": "numbers"}
     assert result_of(transferred(file.parent, NUMBERS, target, mode="replace"))["rows"] == 25
     assert rows_at(other, "SELECT count(*) FROM numbers") == [(25,)]
+
+
+SPELLED = """{"id": 1, "word": "a"}
+{"id": "2", "word": "b"}
+{"id": "1", "word": "c"}
+{"id": 1, "word": "d"}
+{"id": 2, "word": "e"}
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_upsert_takes_the_last_of_a_key_however_it_is_spelled(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "a.jsonl").write_text(SPELLED)
+    table, read = "CREATE TABLE t (id INTEGER PRIMARY KEY, word TEXT)", "SELECT * FROM t ORDER BY 1"
+    if kind == "sqlite":
+        sqlite_file(tmp_path / "t.db", table)
+    else:
+        with duckdb.connect(str(tmp_path / "t.db")) as link:
+            link.execute(table)
+    target = {"type": kind, "database": "t.db", "table": "t", "key": "id"}
+    result_of(transferred(tmp_path, {"type": "file", "path": "a.jsonl"}, target, mode="upsert"))
+    if kind == "sqlite":
+        found = rows_at(tmp_path / "t.db", read)
+    else:
+        with duckdb.connect(str(tmp_path / "t.db")) as link:
+            found = link.execute(read).fetchall()
+    assert found == [(1, "d"), (2, "e")]

@@ -163,3 +163,15 @@ def test_replace_does_not_empty_its_own_source(things: Database, tmp_path: Path)
     )
     assert "would empty the table that `source` reads" in error["message"]
     assert things.execute("SELECT count(*) FROM things") == [(25,)]
+
+
+def test_upsert_takes_the_last_of_a_key_however_it_is_spelled(
+    database: Database, tmp_path: Path
+) -> None:
+    database.execute("CREATE TABLE t (id int PRIMARY KEY, word text)")
+    database.execute("INSERT INTO t VALUES (1, 'old')")
+    rows = [{"id": 1, "word": "a"}, {"id": "2", "word": "b"}, {"id": "1", "word": "c"}]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    target = {"type": "postgres", "auth": database.auth, "table": "t", "key": "id"}
+    result_of(transferred(tmp_path, {"type": "file", "path": "a.jsonl"}, target, mode="upsert"))
+    assert database.execute("SELECT * FROM t ORDER BY id") == [(1, "c"), (2, "b")]

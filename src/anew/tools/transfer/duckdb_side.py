@@ -15,16 +15,18 @@ from anew.tools.sql.embedded import SqlJob
 from anew.tools.sql.request import Supply
 from anew.tools.sql.threads import Interruption
 from anew.tools.sql.values import json_value
-from anew.tools.transfer.embedded import EmbeddedWriter, existing_database
+from anew.tools.transfer.embedded import EmbeddedWriter, Into, existing_database
 from anew.tools.transfer.keyed_rows import KeyedRows
 from anew.tools.transfer.plan import Side, TransferPlan
 from anew.tools.transfer.resources import TransferResources
 from anew.tools.transfer.sides import Batch
+from anew.tools.transfer.statements import last_by_key
 from anew.tools.transfer.threaded import ThreadedSource, ThreadedTarget
 from anew.values import Value, json_text
 
 # Values in one statement: few enough to be parsed quickly, and much faster than row by row.
 _VALUES_MAX = 2000
+_ROWS = "temp.anew_transfer_rows"
 
 
 def source_of(side: Side, resources: TransferResources) -> ThreadedSource:
@@ -93,14 +95,26 @@ class DuckdbLink:
         found = self._connection.execute(sql, list(values)).fetchone()
         return int(found[0]) if found and isinstance(found[0], int) else 0
 
-    def insert(self, into: str, rows: list[list[object]], conflict: str) -> None:
+    def insert(self, into: Into, rows: list[list[object]]) -> None:
+        if not into.key:
+            self._add(into.start, rows)
+            return
+        # They first get the types of the columns, by which keys are compared.
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {_ROWS} AS SELECT {into.names} FROM {into.table} LIMIT 0"
+        )
+        self._add(f"INSERT INTO {_ROWS} ({into.names})", rows)
+        last = last_by_key(_ROWS, into.names, into.key, number="rowid")
+        self._connection.execute(f"{into.start} {last}{into.conflict}")
+
+    def _add(self, start_of_sql: str, rows: list[list[object]]) -> None:
         marks = f"({', '.join('?' * len(rows[0]))})"
         size = max(1, _VALUES_MAX // max(1, len(rows[0])))
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
             values = [_bindable(value) for row in part for value in row]
             self._connection.execute(
-                f"{into} VALUES {', '.join([marks] * len(part))}{conflict}", values
+                f"{start_of_sql} VALUES {', '.join([marks] * len(part))}", values
             )
 
 

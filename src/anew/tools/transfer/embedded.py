@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from anew.program.transfer import TransferMode
 from anew.tools.inputs import BadInput
 from anew.tools.sql.embedded import SqlJob, file_of_run, job_of
@@ -31,14 +33,27 @@ from anew.tools.transfer.statements import (
     ProgressTexts,
     beside,
     columns_of,
-    last_by_key,
     on_conflict,
     quoted,
+    require_key,
     table_name,
 )
 from anew.values import Value, json_text
 
 _NO_REQUEST = SqlRequest((), None, is_transaction=True)
+
+
+class Into(Struct, frozen=True):
+    """What rows are added to: a table and its columns, quoted; for `upsert`, the key too."""
+
+    table: str
+    names: str
+    key: Sequence[str]
+    conflict: str
+
+    @property
+    def start(self) -> str:
+        return f"INSERT INTO {self.table} ({self.names})"
 
 
 class Link(Protocol):
@@ -49,8 +64,8 @@ class Link(Protocol):
     def change(self, sql: str, values: Sequence[Value]) -> int:
         """The number of rows that were changed."""
 
-    def insert(self, into: str, rows: list[list[object]], conflict: str) -> None:
-        """Add rows: `into` is all of the statement before VALUES."""
+    def insert(self, into: Into, rows: list[list[object]]) -> None:
+        """Add rows. Of rows with the same key, the last one counts."""
 
 
 Connect = Callable[[SqlJob, Interruption], AbstractContextManager[Link]]
@@ -127,15 +142,13 @@ class EmbeddedWriter:
                 self._insert(link, rows)
 
     def _insert(self, link: Link, rows: list[Row]) -> None:
-        if self._plan.mode is TransferMode.UPSERT:
-            rows = last_by_key(rows, self._key)
+        mode = self._plan.mode
+        key = self._key if mode is TransferMode.UPSERT else []
+        require_key(rows, key)
         columns = columns_of(rows)
         names = ", ".join(map(quoted, columns))
-        link.insert(
-            f"INSERT INTO {self._table} ({names})",
-            [[row.get(column) for column in columns] for row in rows],
-            on_conflict(columns, self._key, self._plan.mode),
-        )
+        into = Into(self._table, names, key, on_conflict(columns, key, mode))
+        link.insert(into, [[row.get(column) for column in columns] for row in rows])
 
     def close(self) -> None:
         """Nothing is kept open between batches."""

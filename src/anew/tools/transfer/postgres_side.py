@@ -39,11 +39,13 @@ from anew.tools.transfer.statements import (
     last_by_key,
     on_conflict,
     quoted,
+    require_key,
     table_name,
 )
 from anew.values import Value, json_text
 
 _ORDER = "ORDER BY source::text"
+_NUMBER = "anew_transfer_number"
 _CURSOR = "anew_transfer_rows"
 # Two calls that create the table at the same time: one of them is told that it exists.
 _EXISTS = ("23505", "42P07")
@@ -171,14 +173,17 @@ class PostgresTarget:
             raise taken()
 
     async def _insert(self, rows: list[Row]) -> None:
-        if self._plan.mode is TransferMode.UPSERT:
-            rows = last_by_key(rows, self._key)
         columns = columns_of(rows)
         names = ", ".join(map(quoted, columns))
+        given = f"json_populate_recordset(NULL::{self._table}, $1::json)"
+        query = f"SELECT {names} FROM {given}"
+        if self._plan.mode is TransferMode.UPSERT:
+            require_key(rows, self._key)
+            counted = f"(SELECT {names}, row_number() OVER () AS {_NUMBER} FROM {given}) AS given"
+            query = last_by_key(counted, names, self._key, number=_NUMBER)
         conflict = on_conflict(columns, self._key, self._plan.mode)
         await self._link.execute(
-            f"INSERT INTO {self._table} ({names}) SELECT {names} "
-            f"FROM json_populate_recordset(NULL::{self._table}, $1::json){conflict}",
+            f"INSERT INTO {self._table} ({names}) {query}{conflict}",
             [json_text([{name: _in_json(value) for name, value in row.items()} for row in rows])],
         )
 

@@ -20,7 +20,7 @@ from anew.tools.sql.request import Supply
 from anew.tools.sql.threads import Interruption
 from anew.tools.sql.values import json_value
 from anew.tools.sqlite import bindings_of, connected, naming
-from anew.tools.transfer.embedded import EmbeddedWriter, existing_database
+from anew.tools.transfer.embedded import EmbeddedWriter, Into, existing_database
 from anew.tools.transfer.keyed_rows import KeyedRows
 from anew.tools.transfer.plan import Side, TransferPlan
 from anew.tools.transfer.resources import TransferResources
@@ -94,10 +94,11 @@ class SqliteLink:
         self._connection.execute(sql, tuple(values))
         return self._connection.total_changes() - before
 
-    def insert(self, into: str, rows: list[list[object]], conflict: str) -> None:
+    def insert(self, into: Into, rows: list[list[object]]) -> None:
+        """Each row is a statement of its own, so a later one changes an earlier one."""
         marks = ", ".join("?" * len(rows[0]))
         found = [tuple(map(_bindable, row)) for row in rows]
-        self._connection.executemany(f"{into} VALUES ({marks}){conflict}", found)
+        self._connection.executemany(f"{into.start} VALUES ({marks}){into.conflict}", found)
 
 
 @contextmanager

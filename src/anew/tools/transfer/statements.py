@@ -163,17 +163,22 @@ def on_conflict(columns: Sequence[str], key: Sequence[str], mode: TransferMode) 
     return f" ON CONFLICT ({found}) DO UPDATE SET {sets}"
 
 
-def last_by_key(rows: list[dict[str, object]], key: Sequence[str]) -> list[dict[str, object]]:
-    """One row for each key, the last: a statement cannot change the same row twice."""
-    found: dict[tuple[str, ...], dict[str, object]] = {}
+def require_key(rows: Sequence[Mapping[str, object]], key: Sequence[str]) -> None:
+    """BadInput when a row has no value for a column of the key."""
     for row in rows:
         missing = [name for name in key if row.get(name) is None]
         if missing:
             raise BadInput(f"a row has no value for {missing[0]!r}, which is in `target.key`")
-        by = tuple(repr(row[name]) for name in key)
-        found.pop(by, None)
-        found[by] = row
-    return list(found.values())
+
+
+def last_by_key(rows: str, names: str, key: Sequence[str], *, number: str) -> str:
+    """A query for one row of each key, the last: a statement cannot change the same row twice.
+
+    The database compares: `1` and `"1"` are one key in a column of numbers. `number` says which
+    row is later.
+    """
+    by = ", ".join(map(quoted, key))
+    return f"SELECT DISTINCT ON ({by}) {names} FROM {rows} ORDER BY {by}, {number} DESC"
 
 
 def columns_of(rows: Sequence[Mapping[str, object]]) -> list[str]:
