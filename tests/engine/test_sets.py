@@ -335,6 +335,19 @@ def test_output_is_the_result_and_answers_for_the_outcome_where_that_has_no_such
     assert report["ctx"] == {"task": value, "step": value, "arc": value}
 
 
+def test_a_step_reads_the_error_of_its_last_outcome_and_its_arcs_that_of_the_visit():
+    text = flow(
+        "  tool: [{one: {kind: http, url: u, spec: {policy: {rules: [{else: {then: {do: continue}}}]}}}}]\n"
+        '  set: {s: "{{ output.status }}", k: "{{ output.error.kind }}"}\n'
+        '  next: [{step: b, set: {t: "{{ output.status }}", l: "{{ output.error }}"}}]',
+        "{step: b}",
+    )
+    passed = play(text, outcomes={"one": [DOWN]})
+    assert passed["ctx"] == {"s": "error", "k": "server_error", "t": "ok", "l": None}
+    well = play(text, outcomes={"one": [{"result": 1}]})
+    assert well["ctx"] == {"s": "ok", "k": None, "t": "ok", "l": None}
+
+
 def test_in_rules_output_is_the_outcome_and_its_response_the_result():
     text = flow(
         "  tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue, "

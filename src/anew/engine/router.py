@@ -112,7 +112,7 @@ def _of_step(ending: _Ending, *, must_count_failures: bool) -> Object:
     """What the step's `set` writes, if the visit turns out to be done."""
     step = ending.step
     try:
-        return patches_of(step.patches, ending.scope(ending.event))
+        return patches_of(step.patches, ending.scope(ending.event, error=ending.last_error))
     except Rejected:
         # A loop whose failures no arc counts fails with them, whatever its `set` says.
         if must_count_failures and not any(arc.counts_failures for arc in step.router.arcs):
@@ -152,6 +152,11 @@ class _Ending(Struct):
     def summary(self) -> OutcomeSummary:
         return self.visit.summary if isinstance(self.visit, StepRun) else SUCCESS
 
+    @property
+    def last_error(self) -> Object | None:
+        """Of the last outcome, even where the author lets it count as a success."""
+        return self.visit.error if isinstance(self.visit, StepRun) else None
+
     def holds(self, condition: Condition, arc: Arc) -> bool:
         return self.asked(condition, f"when of the arc {self.step.name} -> {arc.to}")
 
@@ -181,15 +186,17 @@ class _Ending(Struct):
         """A relay passes on what it is told; others take a plain success for granted."""
         return self.recorder.program.steps[arc.to].is_relay
 
-    def scope(self, name: str | WordAliases, written: Object = _NOTHING) -> RunScope:
-        """What may be read here once this is written.
+    def scope(
+        self, name: str | WordAliases, written: Object = _NOTHING, error: Object | None = None
+    ) -> RunScope:
+        """What may be read here once this is written; `error` is what `output` answers with.
 
         `event.name` answers to all its words in conditions, and is the first elsewhere.
         """
         key, visit = self.visit.key, self.visit
         seen = {"name": name, "step": key.step, "visit": key.visit, "outcome": self._outcome()}
         result = visit.last if isinstance(visit, StepRun) else visit.result
-        error = self.about.get("error")
+        failure = self.about.get("error")
         scope = RunScope(
             self.recorder,
             self.step.dialect,
@@ -197,15 +204,15 @@ class _Ending(Struct):
             args=self.args,
             extra={"event": {**seen, **self.about}, "output": result},
             fresh=self.fresh,
-            beside=self._beside(result, error),
-            lowest={"result": result, "response": result, "error": error},
+            beside=self._beside(result, error or failure),
+            lowest={"result": result, "response": result, "error": failure},
         )
         return scope.patched(written) if written else scope
 
     def _beside(self, result: Value, error: Value) -> Object:
         """What `output` has beside the keys of the result."""
         helpers = (self.visit.helpers or _NOTHING) if isinstance(self.visit, StepRun) else _NOTHING
-        status = OutcomeStatus.ERROR if self.has_failed else OutcomeStatus.OK
+        status = OutcomeStatus.ERROR if self.has_failed or error else OutcomeStatus.OK
         return {**helpers, "status": status.value, "error": error, "data": result}
 
     def _outcome(self) -> Object:
