@@ -55,6 +55,10 @@ async def _as_it_is(text: str) -> str:
     return text
 
 
+async def _no_context() -> Mapping[str, Value] | None:
+    return None
+
+
 class Call(Struct, frozen=True):
     """One execution of a task.
 
@@ -66,8 +70,8 @@ class Call(Struct, frozen=True):
     wait for one another says `begins()` when a call's own time begins. `skipped_at` is when someone
     ended the wait of a call that was parked until a moment: it is not to be parked again. `render`
     renders a text that was not known before the call; what it raises, a tool lets through.
-    `names` are variables of code beside its inputs, and `context` is what code may read of the run:
-    `workload`, `ctx`, results of `steps` and the `execution_id`. `hide` keeps secrets, by
+    `names` are variables of code beside its inputs, and `context` gives what code may read of the
+    run: `workload`, `ctx`, results of `steps` and the `execution_id`. `hide` keeps secrets, by
     name, out of all that is written down from then on: those a tool read from an operator's file.
     """
 
@@ -84,7 +88,7 @@ class Call(Struct, frozen=True):
     skipped_at: int | None = None
     render: Callable[[str], Awaitable[str]] = _as_it_is
     names: Mapping[str, Value] = {}
-    context: Mapping[str, Value] | None = None
+    context: Callable[[], Awaitable[Mapping[str, Value] | None]] = _no_context
     hide: Callable[[str, Mapping[str, Value]], None] = _hide_nothing
 
 

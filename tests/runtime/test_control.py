@@ -333,9 +333,10 @@ def test_the_next_owner_gives_code_the_context_that_the_dead_one_gave_it(tmp_pat
         second = World(tmp_path, database, tools={"python": codes[1]})
         await second.engine.adopt([run])
         await asyncio.wait_for(codes[1].entered.wait(), 10)
-        assert codes[1].calls[0].context == codes[0].calls[0].context
-        assert codes[1].calls[0].context["ctx"] == {}
-        assert codes[1].calls[0].context["steps"] == {"start": {"n": 1}}
+        context = await codes[1].calls[0].context()
+        assert context == await codes[0].calls[0].context()
+        assert context["ctx"] == {}
+        assert context["steps"] == {"start": {"n": 1}}
         assert (await second.engine.ledger.live.get(run)).state.ctx == {"moved": 1}
         await second.engine.stop(0)
 

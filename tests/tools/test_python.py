@@ -137,7 +137,10 @@ CONTEXT: Value = {
 
 
 def in_context(folder: Path, code: str, context: Value = CONTEXT, **inputs: Value) -> Outcome:
-    call = replace(call_of("python", folder, code=code, **inputs), context=context)
+    async def given() -> Value:
+        return context
+
+    call = replace(call_of("python", folder, code=code, **inputs), context=given)
     return with_python(lambda tool: tool.call(call))
 
 
@@ -157,12 +160,19 @@ def test_context_has_workload_ctx_and_results_by_name(tmp_path: Path) -> None:
     assert in_context(tmp_path, code).result == [{"n": 1}, False]
 
 
-def test_a_script_is_given_context_where_it_reads_it(tmp_path: Path) -> None:
+def test_the_context_is_made_only_for_a_script_that_reads_it(tmp_path: Path) -> None:
+    made = []
+
+    async def given() -> Value:
+        made.append(CONTEXT)
+        return CONTEXT
+
     (tmp_path / "reads.py").write_text("result = context['b']")
     (tmp_path / "not.py").write_text("result = 'context' in globals()")
-    for name, result in (("reads.py", "c"), ("not.py", False)):
-        call = replace(call_of("python", tmp_path, script=name), context=CONTEXT)
+    for name, result, count in (("not.py", False, 0), ("reads.py", "c", 1)):
+        call = replace(call_of("python", tmp_path, script=name), context=given)
         assert with_python(lambda tool, call=call: tool.call(call)).result == result
+        assert len(made) == count
 
 
 def test_more_context_than_a_process_takes_is_an_error(

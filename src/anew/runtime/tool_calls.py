@@ -103,7 +103,6 @@ class ToolCaller(Struct, frozen=True, eq=False):
     async def _call(self, ask: Invoke, site: CallSite) -> Answer:
         tool = self.toolbox.get(ask.tool.kind)
         timeout = _timeout(ask)
-        names, context = await self._names(ask, site)
         call = Call(
             kind=ask.tool.kind,
             inputs=await self._inputs(ask, site),
@@ -121,8 +120,8 @@ class ToolCaller(Struct, frozen=True, eq=False):
             folder=site.folder,
             scratch=site.scratch,
             skipped_at=ask.skipped_at,
-            names=names,
-            context=context,
+            names=await self._names(ask, site),
+            context=partial(self._context, ask, site),
             hide=self.keychain.hide_listed,
         )
         if ask.script_at is not None:
@@ -217,16 +216,21 @@ class ToolCaller(Struct, frozen=True, eq=False):
                 opened = await self.keychain.open(sealed, site.program, folder=site.folder)
                 return opened if isinstance(opened, str) else json_text(opened)
 
-    async def _names(self, ask: Invoke, site: CallSite) -> tuple[Object, Object | None]:
+    async def _names(self, ask: Invoke, site: CallSite) -> Object:
         """What code is given beside its inputs, with the secrets that are in it."""
-        names, context = ask.names, ask.context
+        if site.secrets is None or not ask.names:
+            return ask.names
+        opened: Object = await self.keychain.open(ask.names, site.program, folder=site.folder)
+        return opened
+
+    async def _context(self, ask: Invoke, site: CallSite) -> Object | None:
+        """What code reads of its run; whether a script does is known when it has been read."""
+        context = ask.context
         if ask.context_at is not None and context is None:
             context = await self._context_at(ask.context_at, ask, site)
-        if site.secrets is not None and names:
-            names = await self.keychain.open(names, site.program, folder=site.folder)
         if site.secrets is not None and context is not None:
             context = await self.keychain.open(context, site.program, folder=site.folder)
-        return names, context
+        return context
 
     async def _context_at(self, seq: int, ask: Invoke, site: CallSite) -> Object:
         state = await self._state_at(seq, site)

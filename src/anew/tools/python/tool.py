@@ -78,7 +78,7 @@ class PythonTool:
         room = room_in(self._sandbox, call.folder, call.scratch)
         async with self._free:
             call.begins()
-            run, request = call.place.run, _request(call, script)
+            run, request = call.place.run, await _request(call, script)
             for _ in range(START_TRIES_MAX):
                 python = self._pool.take(run) or self._new(run, room)
                 try:
@@ -130,7 +130,7 @@ def _check(call: Call) -> None:
         raise BadInput(f"the folder {str(call.folder)!r} of the document does not exist")
 
 
-def _request(call: Call, script: ScriptFile | str | None) -> Object:
+async def _request(call: Call, script: ScriptFile | str | None) -> Object:
     given: Mapping[str, Value] = {
         "_key": call.idempotency_key,
         "_task": call.place.task,
@@ -148,14 +148,15 @@ def _request(call: Call, script: ScriptFile | str | None) -> Object:
     }
     # A list of packages has no effect: what a worker has installed is its operator's business.
     beside: Object = {"libs": libs if isinstance(libs, Mapping) else None, "names": call.names}
-    beside["context"] = _context(call, script)
+    beside["context"] = await _context(call, script)
     return request | {key: value for key, value in beside.items() if value}
 
 
-def _context(call: Call, script: ScriptFile | str | None) -> msgspec.Raw | None:
-    if call.context is None or not _wants_context(script):
+async def _context(call: Call, script: ScriptFile | str | None) -> msgspec.Raw | None:
+    context = await call.context() if _wants_context(script) else None
+    if context is None:
         return None
-    text = msgspec.json.encode(call.context)
+    text = msgspec.json.encode(context)
     if len(text) > CODE_CONTEXT_BYTES_MAX:
         raise TooMuchContext(
             f"`context` has {len(text):,} bytes; at most {CODE_CONTEXT_BYTES_MAX:,}. "
