@@ -105,11 +105,33 @@ def test_what_was_retried_in_vain_goes_to_the_next_branch() -> None:
 @pytest.mark.parametrize("action", [*REFUSED_ACTIONS, "some_label"])
 def test_what_a_branch_cannot_do_is_refused_with_what_can(action: str) -> None:
     assert action not in CASE_ACTIONS
-    text = DOCUMENT % f'[{{when: "{DONE}", then: {{{action}: {{x: 1}}}}}}]'
+    text = DOCUMENT % f'[{{when: "{DONE}", then: {{{action}: {{kind: noop}}}}}}]'
     (found, *_) = load_playbook(text, "f.yaml").findings
     assert (found.rule, found.place.line) == ("dialect.unsupported", 4)
     assert found.suggestion is not None
     assert migrate(text, "f.yaml").text is None
+
+
+def test_an_unknown_key_of_a_branch_is_told_what_was_meant() -> None:
+    text = DOCUMENT % f'[{{when: "{DONE}", then: {{nxt: other}}}}]'
+    (found, *_) = load_playbook(text, "f.yaml").findings
+    assert (found.rule, found.suggestion) == ("key.unknown", "Did you mean 'next'?")
+
+
+def test_the_else_of_a_branch_may_hold_then() -> None:
+    asked = "{{ event.name == 'call.done' and a.data.v > 5 }}"
+    case = f'[{{when: "{asked}", then: {{next: big}}}}, {{else: {{then: {{next: [small]}}}}}}]'
+    assert report(case, FINE)["visits"] == ["a", "big"]
+    assert report(case, SMALL)["visits"] == ["a", "small"]
+
+
+def test_a_retry_on_errors_is_one_rule_after_migration() -> None:
+    asked = f"{FAILED[:-3]} and error.status == 503 }}}}"
+    text = DOCUMENT % f'[{{when: "{asked}", then: {{retry: {{max_attempts: 3}}}}}}]'
+    migrated = migrate(text, "f.yaml").text
+    assert migrated is not None
+    assert migrated.count("do: retry") == 1
+    assert "{{ outcome.status == 'error' and outcome.http.status == 503 }}" in migrated
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ def findings(code: str, more: str = "") -> list[Finding]:
         ("x = [1]\ny = '''\n{{ workload.items[0] }}'''", "value"),
         ("x = {{ a | default(1 }}", "value"),
         ("if {{ workload.url | length }} > 3: y = 1", "value"),
-        ("{% if workload.url %}\nx = 1\n{% endif %}", "value"),
     ],
 )
 def test_a_template_in_code_is_refused_with_what_to_write(code: str, name: str) -> None:
@@ -57,6 +56,7 @@ def test_a_template_in_code_is_refused_with_what_to_write(code: str, name: str) 
     [
         "x = f'{{x}} {1}'",
         "x = f'{{{1}}}'",
+        "x = f'{{{{ workload.url }}}}'",
         "x = '{{ url }} {}'.format(1)",
         "x = '{{ url }} {a}'.format_map({'a': 1})",
         "# {{ workload.url }}\nx = 1",
@@ -70,6 +70,19 @@ def test_a_template_in_code_is_refused_with_what_to_write(code: str, name: str) 
 )
 def test_braces_that_mean_something_to_python_are_left_alone(code: str) -> None:
     assert findings(code) == []
+
+
+@pytest.mark.parametrize("inside", ["{{ workload.url }}", "{{start.x}} {1}"])
+def test_a_template_in_an_f_string_is_a_warning(inside: str) -> None:
+    (found,) = findings(f"x = f'{inside}'")
+    assert (found.rule, found.severity) == ("code.braces", Severity.WARNING)
+
+
+def test_a_statement_in_code_is_to_be_written_in_python() -> None:
+    (found,) = findings("{% if x %}result=1{% endif %}")
+    assert found.rule == "code.template"
+    assert found.suggestion is not None
+    assert found.suggestion.startswith("Pass what it reads with `input`, and write it as Python")
 
 
 def test_a_text_that_only_looks_like_a_template_is_a_warning() -> None:

@@ -54,7 +54,7 @@ _ERRORS = {
     "arc.unknown-step": "An arc leads to a step that does not exist.",
     "arc.step-missing": "An arc does not say which step it leads to.",
     "set.iter": "The `set` of a step or arc writes `iter`, which has ended with its iteration.",
-    "set.name": "A `set` writes a reserved name, which nothing could read.",
+    "set.name": "A `set` writes a reserved name, or a name in a scope that no `set` writes.",
     "set.twice": "A `set` writes the same name twice.",
     "next.shape": "`next` is neither a name, a list nor a router with `arcs`.",
     "next.mode": "The routing mode is unknown.",
@@ -126,7 +126,7 @@ _WARNINGS = {
     "tool.input": "An input has a value its tool cannot use, so the task will fail.",
     "name.unknown": "An expression reads a name that nothing provides: one much like another that "
     "exists, or any in a condition.",
-    "name.reserved": "A step, label or iterator has a reserved name, which hides it.",
+    "name.reserved": "A name is hidden: by a reserved name, or one that a `set` writes by a label.",
     "name.scope": "An expression reads a name that does not exist at this place.",
     "event.word": "`event.name` is compared with a word that no event of the step has.",
     "outcome.key": "An outcome or event has no such key, so it would be undefined.",

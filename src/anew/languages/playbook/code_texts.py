@@ -17,6 +17,8 @@ from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_
 from anew.languages.playbook.compilation import Compilation
 
 _TEMPLATE = re.compile(r"\{\{(?P<inside>[^{}]*)\}\}")
+# What a template in an f-string is to Python, which takes each two braces for one.
+_HALVED = re.compile(r"(?<!\{)\{(?P<inside>[^{}]*[.\[(|][^{}]*)\}(?!\})")
 _STATEMENT = re.compile(r"\{%.*?%\}", re.DOTALL)
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
 _PATH = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
@@ -26,11 +28,15 @@ _UNCOMPILABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class _Found(Struct, frozen=True):
-    """A template in code; `is_sure` where it can be nothing else."""
+    """A template in code; `is_sure` where it can be nothing else.
+
+    `is_halved`: in an f-string, where two braces are meant for one, as a rule.
+    """
 
     text: str
     line: int
     is_sure: bool
+    is_halved: bool = False
 
 
 def check_libs(c: Compilation, entry: Entry | None) -> None:
@@ -65,13 +71,22 @@ def check_code_texts(c: Compilation, known: Mapping[str, frozenset[str]]) -> Non
     """Refuse templates in code, where they stay as they are; `known` are the names by step."""
     for code in c.codes:
         for found in _templates_in(code.node.text):
-            if found.is_sure or _reads_known(found.text, known.get(code.step, known[""])):
+            is_known = _reads_known(found.text, known.get(code.step, known[""]))
+            if found.is_halved and not is_known:
+                continue
+            if found.is_sure or (is_known and not found.is_halved):
                 message = (
                     f"{found.text} is in Python code (line {found.line}), which is not rendered"
                 )
                 c.report("code.template", code.node.span, message, _remedy(found.text))
                 break
-            message = f"{found.text} is in Python code (line {found.line}) and stays as it is"
+            end = "which is not rendered" if found.is_halved else "and stays as it is"
+            what = (
+                f"an f-string (line {found.line}),"
+                if found.is_halved
+                else (f"Python code (line {found.line})")
+            )
+            message = f"{found.text} is in {what} {end}"
             c.report("code.braces", code.node.span, message, _remedy(found.text))
 
 
@@ -85,6 +100,8 @@ def _templates_in(code: str) -> Iterator[_Found]:
         return
     skipped = {id(node) for holder in ast.walk(tree) for node in _not_meant(holder)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield from _halved(node)
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Set) and len(node.elts) == 1 and _is_unhashable(node.elts[0]):
@@ -93,6 +110,14 @@ def _templates_in(code: str) -> Iterator[_Found]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             for match in _TEMPLATE.finditer(node.value):
                 yield _Found(match.group(), node.lineno, is_sure=False)
+
+
+def _halved(node: ast.JoinedStr) -> Iterator[_Found]:
+    """What stands in double braces in an f-string."""
+    for part in node.values:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            for match in _HALVED.finditer(part.value):
+                yield _Found(f"{{{match.group()}}}", node.lineno, is_sure=False, is_halved=True)
 
 
 def _breaking(code: str) -> Iterator[_Found]:
@@ -137,6 +162,8 @@ def _reads_known(text: str, known: frozenset[str]) -> bool:
 
 
 def _remedy(text: str) -> str:
+    if text.startswith("{%"):
+        return "Pass what it reads with `input`, and write it as Python: `if …:` or `for …:`."
     inside = text.strip("{} \n")
     name = inside.rpartition(".")[2] if _PATH.match(inside) else "value"
     name = name if name.isidentifier() else "value"

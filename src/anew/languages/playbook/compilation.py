@@ -26,6 +26,7 @@ from anew.languages.limits import rendering_limits
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
 from anew.languages.playbook.composing import constant, object_of, result_of
 from anew.languages.playbook.desugar.canonical import LabelNode
+from anew.languages.playbook.keys import PATCH_KEYS
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Suggestions
 from anew.program.span import Span
@@ -167,6 +168,9 @@ class Compilation(Struct):
 
     def without_effect(self, entry: Entry, remedy: str) -> None:
         """Tell of a key of another runtime, which is accepted."""
+        for below in entry.node if isinstance(entry.node, MapNode) else ():
+            if below.key in PATCH_KEYS:
+                self.unknown_key(below, (), f"`{entry.key}`")
         message = f"`{entry.key}` is accepted and has no effect"
         self.report("key.without-effect", entry.place, message, remedy)
 

@@ -37,11 +37,14 @@ STEP_IDLE = {
     "assert": "Compare in a rule: `{when: …, then: {do: fail}}`, or remove it.",
     "tracing": ROOT_IDLE["tracing"],
 }
-TASK_IDLE = {key: STEP_IDLE[key] for key in ("output", "output_select", "assert")}
+TASK_IDLE = STEP_IDLE
+EXECUTOR_IDLE = ROOT_IDLE
+STEP_SPEC_IDLE = ROOT_IDLE
 SQL_IDLE = {"pool": "Connections are kept for each credential; remove it."}
 EXECUTOR_POLICY_IDLE = {
     "defaults": "Write timeouts and retries on the tasks.",
     "results": _STORED,
+    **ROOT_IDLE,
 }
 LOOP_POLICY_IDLE = {"results": "Results are always in the order of the items; remove it."}
 ADMIT_IDLE = {"mode": "The first rule that matches decides; remove it."}
@@ -92,9 +95,12 @@ ROUTER_SPEC_KEYS = (
     "on_no_match",
 )
 ARC_KEYS = frozenset(
-    "step when args set input with desc description spec on_failure most label weight".split()
+    "step when args set set_ctx input with desc description spec on_failure most label "
+    "weight".split()
 )
-# Of those, what holds the arguments; and what only an arc of a preferred router has.
+# Of those: what it writes, the last being an older form; what holds the arguments; and what only
+# an arc of a preferred router has.
+ARC_SET_KEYS = ("set", "set_ctx")
 ARC_ARGS_KEYS = ("args", "input", "with")
 PREFERRED_ARC_KEYS = ("label", "weight")
 # A list in `next` may hold older branches; so does the older `case`, and what one of them may do.

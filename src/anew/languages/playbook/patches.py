@@ -9,7 +9,6 @@ from anew.languages.playbook.compilation import Compilation, Site
 from anew.languages.playbook.keys import PATCH_KEYS, TASK_SET_KEYS
 from anew.program.names import RESERVED
 from anew.program.policy import Patch, PatchTarget
-from anew.values import path_text
 
 # The canonical key of each target; in a `set`, a bare name of a task is local.
 SET_NAMES = {
@@ -26,6 +25,8 @@ _TARGETS = {
 SET_TARGETS = {"ctx": PatchTarget.CTX, "iter": PatchTarget.ITER, "step": PatchTarget.CTX}
 # Bare names that read something else, or would be taken for a target without a name.
 _NEVER_LOCAL = RESERVED | SET_TARGETS.keys()
+# What may stand before a dot elsewhere, and is nothing that a `set` writes.
+OTHER_SCOPES = RESERVED.union(("local", "vars")) - SET_TARGETS.keys()
 
 
 def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ...]:
@@ -36,14 +37,17 @@ def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ..
             continue
         if key in ("set", "set_vars"):
             c.noncanonical("strict.set", entry.place, f"`{key}` is used", "`set_ctx` or `set_iter`")
-        patches += (
-            _patch(c, item, *patch_target(key, item.key), Site.POLICY)
-            for item in c.mapping(entry, key) or ()
-        )
+        for item in c.mapping(entry, key) or ():
+            if key == "set" and is_misnamed(item.key):
+                _report_misnamed(c, item)
+            else:
+                _add(c, patches, item, _patch(c, item, *patch_target(key, item.key), Site.POLICY))
     return tuple(patches)
 
 
-def read_task_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ...]:
+def read_task_patches(
+    c: Compilation, fields: Mapping[str, Entry], labels: frozenset[str]
+) -> tuple[Patch, ...]:
     """What a task writes with every outcome; a bare name of its `set` lasts for the step-run."""
     patches: list[Patch] = []
     for key in TASK_SET_KEYS:
@@ -53,10 +57,14 @@ def read_task_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patc
             c.noncanonical("strict.set", entry.place, message, "`set_ctx` or `set_iter`")
         for item in c.mapping(entry, key) or ():
             target, path = patch_target(key, item.key, PatchTarget.LOCAL)
-            if target is PatchTarget.LOCAL and path[0] in _NEVER_LOCAL:
+            if key == "set" and is_misnamed(item.key):
+                _report_misnamed(c, item, is_task=True)
+            elif target is PatchTarget.LOCAL and path[0] in _NEVER_LOCAL:
                 _report_reserved(c, item)
             else:
-                patches.append(_patch(c, item, target, path, Site.TASK_SET))
+                if target is PatchTarget.LOCAL and path[0] in labels:
+                    _report_label(c, item, path[0])
+                _add(c, patches, item, _patch(c, item, target, path, Site.TASK_SET))
     return tuple(patches)
 
 
@@ -69,8 +77,8 @@ def read_visit_patches(c: Compilation, entry: Entry | None) -> tuple[Patch, ...]
             message = f"{item.key!r} is written where no iteration is left that could read it"
             remedy = f"Write `ctx.{'.'.join(path)}`, or `set` it on a task."
             c.report("set.iter", item.place, message, remedy)
-        elif item.key in SET_TARGETS:
-            _report_reserved(c, item)
+        elif is_misnamed(item.key):
+            _report_misnamed(c, item)
         else:
             patches.append(_patch(c, item, target, path, Site.VISIT_SET))
     return tuple(patches)
@@ -80,6 +88,32 @@ def _report_reserved(c: Compilation, item: Entry) -> None:
     message = f"`set` writes {item.key!r}, a reserved name, so nothing could read it"
     remedy = "Write `ctx.` and a name, or choose another name."
     c.report("set.name", item.place, message, remedy)
+
+
+def _report_misnamed(c: Compilation, item: Entry, *, is_task: bool = False) -> None:
+    scope, _, name = item.key.partition(".")
+    if item.key in SET_TARGETS:
+        _report_reserved(c, item)
+    elif not all(item.key.split(".")):
+        message = f"`set` writes {item.key!r}, which is no name"
+        c.report("set.name", item.place, message, "Write `ctx.` and a name, with one dot each.")
+    else:
+        message = f"`set` writes {item.key!r}, but nothing can write to `{scope}`"
+        bare = f", or `{name}` for the later tasks of the step" if is_task else ""
+        c.report("set.name", item.place, message, f"Write `ctx.{name}`{bare}.")
+
+
+def _report_label(c: Compilation, item: Entry, label: str) -> None:
+    message = f"`set` writes {item.key!r}, but {label!r} reads the result of the task of that label"
+    c.report("name.reserved", item.place, message, "Choose another name.")
+
+
+def _add(c: Compilation, patches: list[Patch], item: Entry, new: Patch) -> None:
+    first = next((p for p in patches if (p.target, p.path) == (new.target, new.path)), None)
+    if first is not None:
+        message = f"{item.key!r} is already written in line {first.span.line}"
+        c.report("set.twice", item.place, message, "Keep one of the two.")
+    patches.append(new)
 
 
 def _patch(
@@ -95,6 +129,14 @@ def has_dotted_keys(node: object) -> bool:
     return isinstance(node, MapNode) and any(
         entry.key.partition(".")[0] in SET_TARGETS and "." in entry.key for entry in node
     )
+
+
+def is_misnamed(key: str) -> bool:
+    """Whether a key of a `set` names nothing it could write: `ctx`, `ctx..a`, `workload.x`."""
+    parts = key.split(".")
+    if len(parts) == 1:
+        return not key or key in SET_TARGETS
+    return not all(parts) or parts[0] in OTHER_SCOPES
 
 
 def patch_target(
@@ -116,6 +158,5 @@ def patch_target(
 
 
 def key_of(target: PatchTarget, path: tuple[str, ...]) -> str:
-    """The key of a `set` that is written there; an odd name is written as it is, to `ctx`."""
-    name = ".".join(path)
-    return name if path_text(path) != name else f"{target.value}.{name}"
+    """The key of a `set` that is written there."""
+    return f"{target.value}.{'.'.join(path)}"

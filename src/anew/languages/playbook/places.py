@@ -23,6 +23,7 @@ _PLACES: Mapping[str, str] = {
     "eval": "the task, next to `kind`",
     "timeout": "the `spec` of a task",
     "do": "a rule of a task: `{when: …, then: {do: …}}`",
+    "set": "a step, a task, an arc or a rule: `set: {ctx.name: …}`",
     "set_ctx": "a rule of a task: `then: {do: continue, set_ctx: {…}}`",
     "set_iter": "a rule of a task: `then: {do: continue, set_iter: {…}}`",
     "attempts": "a rule of a task: `then: {do: retry, attempts: 3}`",
@@ -77,6 +78,8 @@ _SYNONYMS: Mapping[str, str] = {
     "if": "when",
     "items": "in",
     "item": "iterator",
+    "vars": "set",
+    "script": "command",
 }
 # The keys that most mappings need, in the order they are usually written.
 _COMMON = (

@@ -18,6 +18,7 @@ from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
 from anew.languages.playbook.keys import (
+    EXECUTOR_IDLE,
     EXECUTOR_KEYS,
     EXECUTOR_POLICY_IDLE,
     EXECUTOR_SPEC_KEYS,
@@ -288,11 +289,11 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
     node = c.mapping(entry, "executor")
     if node is None:
         return _Executor()
-    c.check_keys(node, EXECUTOR_KEYS, "executor")
+    c.check_keys(node, EXECUTOR_KEYS, "executor", idle=EXECUTOR_IDLE)
     spec = c.mapping(node.get("spec"), "executor.spec")
     if spec is None:
         return _Executor()
-    c.check_keys(spec, EXECUTOR_SPEC_KEYS, "executor.spec")
+    c.check_keys(spec, EXECUTOR_SPEC_KEYS, "executor.spec", idle=EXECUTOR_IDLE)
     for key, remedy in _WITHOUT_EFFECT.items():
         if key in spec:
             c.without_effect(spec.entries[key], remedy)

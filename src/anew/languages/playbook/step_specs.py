@@ -18,6 +18,7 @@ from anew.languages.playbook.keys import (
     ADMIT_RULE_KEYS,
     LIFECYCLE_KEYS,
     STEP_POLICY_KEYS,
+    STEP_SPEC_IDLE,
     STEP_SPEC_KEYS,
 )
 from anew.languages.playbook.other_policies import (
@@ -36,7 +37,7 @@ def with_spec(c: Compilation, step: Step, entry: Entry | None) -> Step:
     node = c.mapping(entry, "a step's spec")
     if node is None:
         return step
-    c.check_keys(node, STEP_SPEC_KEYS, "a step's spec")
+    c.check_keys(node, STEP_SPEC_KEYS, "a step's spec", idle=STEP_SPEC_IDLE)
     join, gather = read_join(c, node.get("join"))
     step = replace(
         step,

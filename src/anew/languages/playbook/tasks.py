@@ -42,7 +42,7 @@ def read_task(
     policy = _read_policy(c, spec, labels, shown_dialect or Dialect.POLICY)
     if kind is not None:
         warn_unsafe_retry(c, entry, kind, inputs=given, policy=policy)
-    written = read_task_patches(c, fields)
+    written = read_task_patches(c, fields, labels)
     if written:
         policy = replace(policy, patches=written)
     dialect = shown_dialect or _dialect_of_expressions(c, node, start)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from anew.languages.playbook.keys import (
+    EXECUTOR_IDLE,
     EXECUTOR_KEYS,
     EXECUTOR_POLICY_IDLE,
     EXECUTOR_SPEC_KEYS,
@@ -130,7 +131,7 @@ def _executor() -> Schema:
         "requires": said(_NO_EFFECT, ANYTHING),
         "spec": said("Where the run starts, its limits and its policy.", _executor_spec()),
     }
-    return nullable(table(EXECUTOR_KEYS, shapes))
+    return nullable(table((*EXECUTOR_KEYS, *EXECUTOR_IDLE), {**shapes, **idle(EXECUTOR_IDLE)}))
 
 
 def _executor_spec() -> Schema:
@@ -147,5 +148,6 @@ def _executor_spec() -> Schema:
         "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(policy, policy))),
         "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
         "ctx": said("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
+        **idle(EXECUTOR_IDLE),
     }
-    return nullable(table(EXECUTOR_SPEC_KEYS, shapes))
+    return nullable(table((*EXECUTOR_SPEC_KEYS, *EXECUTOR_IDLE), shapes))

@@ -98,10 +98,12 @@ def _branch() -> Schema:
 
 
 def _branch_shapes(then: Schema) -> dict[str, Schema]:
+    wrapped = {"properties": {"then": then}, "maxProperties": 1}
+    otherwise = when(holds("then"), wrapped, then)
     return {
         "when": said("Whether the branch is taken; the first that holds is.", nullable(CONDITION)),
         "then": said("What it does.", then),
-        "else": said("What is done where no branch was taken; the last one.", then),
+        "else": said("What is done where no branch was taken; the last one.", otherwise),
         "desc": said("What the branch is for.", ANYTHING),
         "description": said("What the branch is for.", ANYTHING),
     }
@@ -147,6 +149,7 @@ def _arc_mapping() -> Schema:
         "weight": said("For mode preferred: the larger one is asked first.", {"type": "integer"}),
         "input": said("Another name for `args`.", MAPPING),
         "with": said("Another name for `args`.", MAPPING),
+        "set_ctx": visit_set_shape("An older form of `set`."),
         "set": visit_set_shape(
             "Written to the run's `ctx` when the arc is chosen, before its token: `{ctx.page: …}`."
         ),

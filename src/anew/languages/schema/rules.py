@@ -16,7 +16,7 @@ from anew.languages.playbook.keys import (
     SPENT_DIRECTIVES,
     TASK_POLICY_KEYS,
 )
-from anew.languages.playbook.patches import SET_TARGETS
+from anew.languages.playbook.patches import OTHER_SCOPES, SET_TARGETS
 from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
     ANYTHING,
@@ -236,6 +236,11 @@ def eval_shape() -> Schema:
     return said(text, _rules(["array", "null"]))
 
 
+# Keys of a `set` that name nothing; `vars.x` is `ctx.x` in some documents.
+_SCOPES = "|".join(sorted(OTHER_SCOPES - {"vars"}))
+_MISNAMED = rf"^({'|'.join(SET_TARGETS)}|)$|^\.|\.\.|\.$|^({_SCOPES})\."
+
+
 def task_set_shapes() -> dict[str, Schema]:
     """What a task writes with every outcome."""
     texts = {
@@ -245,15 +250,14 @@ def task_set_shapes() -> dict[str, Schema]:
         "set_iter": "Written to `iter` with every outcome.",
     }
     taken = "|".join(sorted(RESERVED - SET_TARGETS.keys()))
-    pattern = rf"^({'|'.join(SET_TARGETS)}|({taken})(\.[^.]+)*)$"
-    named = {"type": "object", "propertyNames": {"not": {"pattern": pattern}}}
+    named = {"type": "object", "propertyNames": {"not": {"pattern": rf"{_MISNAMED}|^({taken})$"}}}
     shapes = {"set": nullable(named), "set_ctx": MAPPING, "set_iter": MAPPING}
     return {key: said(text, shapes[key]) for key, text in texts.items()}
 
 
 def visit_set_shape(text: str = "Written to the run's `ctx`.") -> Schema:
     """`set` of a step or arc, which writes to `ctx`."""
-    names = {"not": {"pattern": rf"^(iter\.[^.]+(\.[^.]+)*|{'|'.join(SET_TARGETS)})$"}}
+    names = {"not": {"pattern": rf"{_MISNAMED}|^iter\."}}
     return said(text, nullable({"type": "object", "propertyNames": names}))
 
 

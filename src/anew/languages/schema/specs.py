@@ -11,6 +11,7 @@ from anew.languages.playbook.keys import (
     JOIN_KEYS,
     LIFECYCLE_KEYS,
     STEP_POLICY_KEYS,
+    STEP_SPEC_IDLE,
     STEP_SPEC_KEYS,
 )
 from anew.languages.schema.forms import (
@@ -64,7 +65,8 @@ def _spec() -> Schema:
         "timeout": timeout_shape(None),
         "next_mode": said("An older place of `next.spec.mode`.", word(RouteMode)),
     }
-    mapping = table((*STEP_SPEC_KEYS, "timeout", "next_mode"), shapes)
+    idle_keys = idle(STEP_SPEC_IDLE)
+    mapping = table((*STEP_SPEC_KEYS, "timeout", "next_mode", *idle_keys), {**shapes, **idle_keys})
     return said("The step's gate, join, failure, deadline and pool.", nullable(mapping))
 
 

@@ -102,14 +102,16 @@ def input_keys(kind: Kind) -> list[str]:
 
 def _inputs(kind: Kind) -> Schema:
     shapes = input_shapes(kind)
-    shapes |= idle(
-        key for key in (*TASK_IDLE, *(SQL_IDLE if kind.sql else ())) if key not in shapes
-    )
+    shapes |= idle(key for key in _idle_keys(kind) if key not in shapes)
     if "timeout" not in kind.inputs:
         shapes |= {name: timeout_shape(kind) for name in TIMEOUT_NAMES}
     title = f"A task of kind {kind.name}"
     meaning = {"title": title, "description": kind.title}
     return {**meaning, "properties": shapes, "allOf": exclusive(kind)}
+
+
+def _idle_keys(kind: Kind) -> list[str]:
+    return [*TASK_IDLE, *(SQL_IDLE if kind.sql else ())]
 
 
 def _task_words() -> Schema:
@@ -143,7 +145,7 @@ def _spec(kind: Kind) -> Schema:
     older = f"^(?:{'|'.join(input_shapes(kind))})$"
     return {
         "properties": {
-            **dict.fromkeys(sorted(TASK_SPEC_KEYS), True),
+            **dict.fromkeys((*sorted(TASK_SPEC_KEYS), *_idle_keys(kind)), True),
             "timeout": timeout_shape(kind),
         },
         "patternProperties": {older: said(_OLDER_PLACE)},

@@ -58,7 +58,14 @@ def _branches(c: Compilation, item: Item, *, is_last: bool) -> Iterator[OlderBra
         yield OlderBranch(item.place, asked_by(node), tuple(targets(c, then)))
     if otherwise is not None:
         check_last(c, otherwise, is_last=is_last)
-        yield OlderBranch(otherwise.place, None, tuple(targets(c, otherwise)))
+        yield OlderBranch(otherwise.place, None, tuple(targets(c, inside_else(otherwise))))
+
+
+def inside_else(otherwise: Entry) -> Entry:
+    """What an `else` does; some write a `then` in it, as a branch with `when` has."""
+    node = otherwise.node
+    then = node.get("then") if isinstance(node, MapNode) and len(node.entries) == 1 else None
+    return otherwise if then is None else then
 
 
 def check_last(c: Compilation, otherwise: Entry, *, is_last: bool) -> None:

@@ -6,9 +6,10 @@ speaks them is no part of the canonical form, and `migrate` has to translate the
 
 from __future__ import annotations
 
-from anew.languages.nodes import MapNode, ScalarNode
+from anew.languages.nodes import NO_TEXT, MapNode, ScalarNode
 from anew.program.policy import OutcomeStatus
 from anew.program.program import Dialect
+from anew.program.span import Span
 
 
 class TaskNode(MapNode, frozen=True):
@@ -26,6 +27,15 @@ class RuleNode(MapNode, frozen=True):
     on: OutcomeStatus | None = None
     name: str = ""
     is_broken: bool = False
+
+
+class ErrorsNode(ScalarNode, frozen=True):
+    """A `retry_when` that is asked of errors only, never of results that are ok."""
+
+
+def of_errors(text: str, place: Span) -> ErrorsNode:
+    file, line, column = place.file, place.line, place.column
+    return ErrorsNode(text, text, file, line, column, NO_TEXT, NO_TEXT)
 
 
 class LabelNode(ScalarNode, frozen=True):

@@ -20,9 +20,11 @@ from anew.languages.playbook.desugar.branches import (
     asked_by,
     branches_of,
     check_last,
+    inside_else,
     routed,
     targets,
 )
+from anew.languages.playbook.desugar.canonical import of_errors
 from anew.languages.playbook.dialect_words import case_retry_words
 from anew.languages.playbook.keys import CASE_ACTIONS, CASE_BRANCH_KEYS
 from anew.languages.playbook.translate import Untranslatable, inner_expression, is_joined, translate
@@ -39,6 +41,7 @@ REFUSED_ACTIONS: Mapping[str, str] = {
     "pipe": "the tasks as the step's pipeline: `tool: [{label: {kind: …}}, …]`",
     "fail": '`spec: {policy: {rules: [{when: …, then: {do: fail, message: "…"}}]}}` on the task',
 }
+_AS_TASK = "a task of the pipeline with this name"
 _FORM = "Write `next: {spec: {mode: exclusive}, arcs: [{step: …, when: …, set: {…}}]}`."
 _RETRY_FORM = "Write `retry: {max_attempts: …, retry_when: …}` on the task."
 _ON_ERROR = re.compile(
@@ -128,7 +131,7 @@ def _cases(c: Compilation, node: ListNode) -> Iterator[_Case]:
             yield _case(c, item.place, asked_by(branch), then)
         if otherwise is not None:
             check_last(c, otherwise, is_last=index == last)
-            yield _case(c, otherwise.place, None, otherwise)
+            yield _case(c, otherwise.place, None, inside_else(otherwise))
 
 
 def _case(c: Compilation, place: Span, when: Entry | None, then: Entry) -> _Case:
@@ -164,7 +167,12 @@ def _actions(then: Entry) -> tuple[Item, ...]:
 
 
 def _refuse(c: Compilation, entry: Entry) -> None:
-    remedy = REFUSED_ACTIONS.get(entry.key, "a task of the pipeline with this name")
+    node = entry.node
+    is_task = isinstance(node, MapNode) and any(key in node for key in ("kind", "tool", "type"))
+    remedy = REFUSED_ACTIONS.get(entry.key, _AS_TASK if is_task else None)
+    if remedy is None:
+        c.unknown_key(entry, CASE_ACTIONS, "a branch of `case`")
+        return
     message = f"`{entry.key}` in a branch of `case` is an older form that is not run"
     c.report("dialect.unsupported", entry.place, message, f"Write {remedy}.")
 
@@ -269,13 +277,13 @@ def _retry(c: Compilation, case: _Case) -> Entry | None:
     assert case.when is not None
     place = case.when.node.span
     try:
-        # A block also asks this of results that are ok, which such a branch never saw.
-        text = translate(f"{{{{ not success and {also} }}}}", case_retry_words)
+        text = translate(f"{{{{ {also} }}}}", case_retry_words)
     except (Untranslatable, ExpressionError) as problem:
         message = f"the condition of a `retry` {problem}"
         c.report("dialect.unsupported", place, message, getattr(problem, "remedy", _RETRY_FORM))
         return None
-    asked = made.entry("retry_when", made.scalar(text, place), place, case.when)
+    # A block also asks this of results that are ok, which such a branch never saw.
+    asked = made.entry("retry_when", of_errors(text, place), place, case.when)
     return made.renamed(block, "retry", made.mapping([*_settings(block), asked], block.place))
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from anew.expressions import ExpressionError
 from anew.languages import made
-from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.dialect_words import vars_words
 from anew.languages.playbook.keys import CONDITION_WORDS, STEP_SET_KEYS
@@ -17,6 +17,14 @@ from anew.languages.playbook.translate import Untranslatable, translate
 from anew.program.kinds import KINDS
 
 _OLDER = tuple(key for key in STEP_SET_KEYS if key != "set")
+# Below these stand steps, tasks, arcs and rules, and nothing that is data.
+_HOLDERS = frozenset(
+    "workflow workbook tool case next arcs then else eval spec policy rules on_exhausted".split()
+)
+_TASK_SIGNS = ("kind", "tool", "type")
+# A mapping with one of these is a task, a step or a directive, and holds no tasks under labels.
+_NO_LABELS = (*_TASK_SIGNS, "step", "do")
+_VARS = "vars."
 # What is never rendered, whatever it looks like.
 _VERBATIM = frozenset[str]().union(*(kind.verbatim for kind in KINDS.values()))
 _EXPRESSIONS = ("workflow", "workbook")
@@ -68,7 +76,50 @@ def _renamed(c: Compilation, root: MapNode, entry: Entry) -> Entry:
 def _reading_ctx(c: Compilation, entry: Entry) -> Entry:
     if entry.key not in _EXPRESSIONS:
         return entry
-    return made.renamed(entry, entry.key, made.rewritten(entry.node, partial(_translated, c)))
+    node = made.rewritten(entry.node, partial(_translated, c))
+    return _writing_ctx(c, made.renamed(entry, entry.key, node))
+
+
+def _writing_ctx(c: Compilation, entry: Entry) -> Entry:
+    """What stands here with `ctx.x` for every `vars.x` that a `set` writes."""
+    if entry.key == "set" and isinstance(entry.node, MapNode):
+        return made.renamed(entry, "set", _with_ctx_keys(c, entry.node))
+    return made.renamed(entry, entry.key, _below(c, entry.node)) if entry.key in _HOLDERS else entry
+
+
+def _below(c: Compilation, node: Node) -> Node:
+    if isinstance(node, ListNode):
+        return made.with_items(node, (made.with_node(i, _below(c, i.node)) for i in node.items))
+    if not isinstance(node, MapNode):
+        return node
+    has_labels = not any(key in node for key in _NO_LABELS)
+    return made.with_entries(
+        node,
+        (
+            made.renamed(entry, entry.key, _below(c, entry.node))
+            if has_labels and _is_task(entry.node)
+            else _writing_ctx(c, entry)
+            for entry in node
+        ),
+    )
+
+
+def _is_task(node: Node) -> bool:
+    return isinstance(node, MapNode) and any(key in node for key in _TASK_SIGNS)
+
+
+def _with_ctx_keys(c: Compilation, node: MapNode) -> MapNode:
+    found: dict[str, Entry] = {}
+    for entry in node:
+        name = entry.key.removeprefix(_VARS)
+        key = f"ctx.{name}" if name not in ("", entry.key) else entry.key
+        if key != entry.key:
+            c.noncanonical("strict.vars", entry.place, "`set` writes `vars`", f"`{key}`")
+        if key in found:
+            message = f"`{key}` is already written in line {found[key].place.line}"
+            c.report("set.twice", entry.place, message, "Keep one of the two.")
+        found[key] = made.renamed(entry, key)
+    return made.with_entries(node, found.values())
 
 
 def _translated(c: Compilation, node: ScalarNode, key: str) -> ScalarNode:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, shown
-from anew.languages.playbook.desugar.canonical import RuleNode
+from anew.languages.playbook.desugar.canonical import ErrorsNode, RuleNode
 from anew.languages.playbook.desugar.policies import made_policy, spent_field
 from anew.languages.playbook.desugar.retry_words import with_block_words
 from anew.program.policy import OutcomeStatus
@@ -91,7 +91,7 @@ def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterato
     said = [] if spent is None else [spent_field(c, spent)]
     retry = [*_retry(block, fields), *said]
     yield _rule(OutcomeStatus.ERROR, again, retry, where, name)
-    if again is not None:
+    if again is not None and not isinstance(again.node, ErrorsNode):
         kept = made.mapping([_do("continue", where)], where, is_flow=True)
         returns = [] if said else [made.entry("on_exhausted", kept, where)]
         yield _rule(OutcomeStatus.OK, again, [*retry, *returns], where, name)

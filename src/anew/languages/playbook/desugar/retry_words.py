@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from anew.languages import made
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.desugar.canonical import of_errors
 from anew.languages.playbook.durations import seconds_of
 
 _CONNECTION = ("connection", "db_connection")
@@ -86,5 +87,5 @@ def _retry_when(c: Compilation, asks: list[Entry]) -> Entry:
     named = ", ".join(f"'{kind}'" for kind in dict.fromkeys(kinds))
     parts = [f"outcome.error.kind in [{named}]"] if kinds else []
     parts += [f"status_code in {statuses}"] if statuses else []
-    text = f"{{{{ not success and ({' or '.join(parts) or 'false'}) }}}}"
-    return made.entry("retry_when", made.scalar(text, place), asks[0].place, *asks)
+    text = f"{{{{ {' or '.join(parts) or 'false'} }}}}"
+    return made.entry("retry_when", of_errors(text, place), asks[0].place, *asks)

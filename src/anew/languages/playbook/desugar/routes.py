@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from anew.languages import made
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
-from anew.languages.playbook.desugar.sets import with_targets
-from anew.languages.playbook.keys import ARC_ARGS_KEYS
+from anew.languages.playbook.desugar.sets import set_of
+from anew.languages.playbook.keys import ARC_ARGS_KEYS, ARC_SET_KEYS
 from anew.program.program import RouteMode
 from anew.program.span import Span
 
@@ -114,10 +114,12 @@ def _bare_arc(item: Item) -> Item:
 
 
 def _with_set(c: Compilation, node: MapNode) -> MapNode:
-    if "set" not in node:
+    given = [entry for entry in node if entry.key in ARC_SET_KEYS]
+    if not given:
         return node
-    written = with_targets(c, node.entries["set"])
-    return made.with_entries(node, (written if e.key == "set" else e for e in node))
+    written = set_of(c, given, "an arc")
+    kept = (e for e in node if e not in given[1:])
+    return made.with_entries(node, (written if e is given[0] else e for e in kept))
 
 
 def _with_args(c: Compilation, node: MapNode) -> MapNode:

@@ -10,18 +10,18 @@ from collections.abc import Iterable
 from anew.languages import made
 from anew.languages.nodes import Entry, MapNode
 from anew.languages.playbook.compilation import Compilation
-from anew.languages.playbook.patches import SET_TARGETS, key_of, patch_target
+from anew.languages.playbook.patches import is_misnamed, key_of, patch_target
 
 
-def set_of_step(c: Compilation, given: list[Entry]) -> Entry:
-    """What a step writes, under one key or several."""
+def set_of(c: Compilation, given: list[Entry], what: str) -> Entry:
+    """What a step or an arc writes, under one key or several."""
     for entry in given:
         if entry.name.text != "set":
-            message = f"a step's `{entry.name.text}` is an older form"
+            message = f"`{entry.name.text}` of {what} is an older form"
             c.noncanonical("strict.set", entry.place, message, "`set: {ctx.name: …}`")
     first = given[0]
     if len(given) == 1:
-        return with_targets(c, made.renamed(first, "set"))
+        return _with_targets(c, made.renamed(first, "set"))
     found: dict[str, Entry] = {}
     for entry in given:
         below = c.mapping(entry, entry.key)
@@ -29,8 +29,8 @@ def set_of_step(c: Compilation, given: list[Entry]) -> Entry:
     return Entry("set", first.name, made.mapping(found.values(), first.place), origins=tuple(given))
 
 
-def with_targets(c: Compilation, entry: Entry) -> Entry:
-    """The `set` of a step or arc, whose keys name what they write to; a bare one writes to ctx."""
+def _with_targets(c: Compilation, entry: Entry) -> Entry:
+    """A `set` whose keys name what they write to; a bare one writes to ctx."""
     node = entry.node
     if not isinstance(node, MapNode):
         return entry  # reported where it is compiled
@@ -41,8 +41,8 @@ def with_targets(c: Compilation, entry: Entry) -> Entry:
 
 def _take(c: Compilation, found: dict[str, Entry], entries: Iterable[Entry]) -> None:
     for entry in entries:
-        is_bare_target = entry.key in SET_TARGETS  # reported where it is compiled
-        key = entry.key if is_bare_target else key_of(*patch_target("set", entry.key))
+        is_kept = is_misnamed(entry.key)  # reported where it is compiled
+        key = entry.key if is_kept else key_of(*patch_target("set", entry.key))
         if key != entry.key:
             message = f"`set` writes {entry.key!r}"
             c.noncanonical("strict.set", entry.place, message, f"`{key}`")

@@ -15,7 +15,7 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNod
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.forms import SAVE_NAMES, TaskForm, read_forms, uses_policy
 from anew.languages.playbook.desugar.routes import next_of
-from anew.languages.playbook.desugar.sets import set_of_step
+from anew.languages.playbook.desugar.sets import set_of
 from anew.languages.playbook.desugar.specs import loop_of, note_when, spec_of
 from anew.languages.playbook.desugar.tasks import labelled_item, report_unsupported, task_node
 from anew.languages.playbook.keys import (
@@ -140,7 +140,7 @@ def _args(step: _Step, entry: Entry) -> Entry | None:
 def _set(step: _Step, entry: Entry) -> Entry | None:
     """All that the step writes, where the first of it stands."""
     given = [e for e in step.node if e.key in STEP_SET_KEYS and e.key not in step.moved]
-    return set_of_step(step.c, given) if given and entry is given[0] else None
+    return set_of(step.c, given, "a step") if given and entry is given[0] else None
 
 
 def _next_mode(step: _Step) -> Entry | None:

@@ -117,7 +117,7 @@ def _inputs(
         elif not (key in TIMEOUT_NAMES and "timeout" not in kind.inputs and not kind.is_open):
             _take(c, inputs, entry, kind, may_label=_may_label(form, entry))
     for entry in spec or ():
-        if entry.key not in TASK_SPEC_KEYS and kind is not None:
+        if kind is not None and entry.key not in TASK_SPEC_KEYS and not _is_idle(c, entry, kind):
             message = f"`{entry.key}` is under `spec`"
             c.noncanonical("strict.spec-input", entry.place, message, "it next to `kind`")
             if kind.canonical(entry.key) not in inputs:
