@@ -344,6 +344,7 @@ KEY_TABLES = {
     "keys.BRANCH_KEYS": "Older branches",
     "keys.CASE_BRANCH_KEYS": "Older branches",
     "keys.ARC_KEYS": "An arc",
+    "keys.ARC_SET_KEYS": "An arc",
     "keys.ARC_ARGS_KEYS": "An arc",
     "keys.PREFERRED_ARC_KEYS": "An arc",
     "keys.JOIN_KEYS": "Parallel branches",
