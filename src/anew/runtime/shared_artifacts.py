@@ -15,7 +15,7 @@ from anew.store import Archive, Artifacts, NewArtifact, RunId
 from anew.store.artifacts import owner_of_run
 
 # Runs remembered as done; one that is forgotten is only done again.
-SHARING_RUNS_MAX = 10_000
+_RUNS_REMEMBERED = 10_000
 
 
 class SharedArtifacts:
@@ -40,7 +40,7 @@ class SharedArtifacts:
         for artifact in artifacts_in(log):
             await self._artifacts.put(_shared_with(live.id, artifact))
         self._done[live.id] = None
-        if len(self._done) > SHARING_RUNS_MAX:
+        if len(self._done) > _RUNS_REMEMBERED:
             del self._done[next(iter(self._done))]
 
 
