@@ -41,7 +41,7 @@ def read_patches(c: Compilation, fields: Mapping[str, Entry]) -> tuple[Patch, ..
             if key == "set" and is_misnamed(item.key):
                 _report_misnamed(c, item)
             else:
-                _add(c, patches, item, _patch(c, item, *patch_target(key, item.key), Site.POLICY))
+                patches.append(_patch(c, item, *patch_target(key, item.key), Site.POLICY))
     return tuple(patches)
 
 
@@ -95,7 +95,7 @@ def _report_misnamed(c: Compilation, item: Entry, *, is_task: bool = False) -> N
     if item.key in SET_TARGETS:
         _report_reserved(c, item)
     elif not all(item.key.split(".")):
-        message = f"`set` writes {item.key!r}, which is no name"
+        message = f"`set` writes {item.key!r}, which is not a name"
         c.report("set.name", item.place, message, "Write `ctx.` and a name, with one dot each.")
     else:
         message = f"`set` writes {item.key!r}, but nothing can write to `{scope}`"
