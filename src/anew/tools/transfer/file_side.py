@@ -191,7 +191,7 @@ class FileWriter:
             raise BadInput(
                 f"{self._path.name} was changed after a transfer was interrupted in the middle of "
                 f"a batch: look at its last rows, then remove {self._beside.name} next to it, "
-                "which lets transfers into it start anew"
+                "which lets transfers into it start again"
             )
         file.truncate(opened.offset)
         file.seek(0, os.SEEK_END)
