@@ -9,7 +9,10 @@ from anew.languages.playbook import load_playbook
 from anew.languages.playbook.coverage import PROBED
 from anew.program.kinds import HELPERS
 
-RULES = "workflow:\n- step: a\n  tool:\n  - t:\n      kind: noop\n      spec:\n        policy:\n"
+RULES = (
+    "ctx: {stop: false}\nworkflow:\n- step: a\n  tool:\n  - t:\n"
+    "      kind: noop\n      spec:\n        policy:\n"
+)
 
 
 def rules_found(*conditions: str) -> list[str]:

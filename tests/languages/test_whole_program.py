@@ -88,7 +88,7 @@ def test_a_rule_after_else_in_a_workbook_task_is_dead() -> None:
 
 def test_an_admission_rule_after_else_is_dead() -> None:
     rules = "[{else: {then: {allow: true}}}, {when: ctx.x, then: {allow: false}}]"
-    text = f"{STEP}  spec: {{policy: {{admit: {{rules: {rules}}}}}}}\n"
+    text = f"ctx: {{x: 1}}\n{STEP}  spec: {{policy: {{admit: {{rules: {rules}}}}}}}\n"
     assert found_in(text) == ["rule.after-else"]
 
 

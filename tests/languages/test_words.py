@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,12 @@ DELIBERATE = {
     "own-words-199": "a step without a loop does not answer to loop.done",
     "own-words-loop": "a loop does not answer to step.done or call.done",
     "own-s3-truth-154": "a name that nothing provides is false",
+    "own-when-not": "a key that nothing writes is false",
+    "own-join-long-branch": "an arc that is never taken reads a key that nothing writes",
+    "own-join-mutual-tie": "an arc that is never taken reads a key that nothing writes",
+    "own-gate-raises": "a gate that raises reads a key that is not there",
+    "own-gate-raise-later": "a gate that raises reads a key that is not there",
+    "own-gate-raise-sibling": "a gate that raises reads a key that is not there",
     "own-loop-arc-raise": "an arc that raises reads a key that is not there",
 }
 
@@ -392,6 +399,42 @@ def test_an_unknown_test_is_told_with_those_there_are_and_nothing_else() -> None
 )
 def test_a_name_in_a_condition_that_nothing_provides_is_a_warning(text: str, remedy: str) -> None:
     assert remedy in remedies(text, "name.unknown")
+
+
+@pytest.mark.parametrize("made", [arc, rule, retried, evaluation])
+@pytest.mark.parametrize(
+    ("root", "remedy"),
+    [
+        ("workload: {zebra: 1}\n", "Did you mean 'workload.zebra'?"),
+        ("workload: {zebras: 1}\n", "Did you mean 'workload.zebras'?"),
+        ("workload: {y: 1}\n", "Write it with `set: {ctx.zebra: …}`, or read another name."),
+        ("ctx: {y: 1}\n", "Write it with `set: {ctx.zebra: …}`, or read another name."),
+        ("ctx: {zebras: 1}\n", "Did you mean 'ctx.zebras'?"),
+    ],
+)
+def test_a_key_of_ctx_that_decides_and_that_nothing_writes_is_a_warning(
+    made: Callable[[str], str], root: str, remedy: str
+) -> None:
+    assert remedies(root + made("ctx.zebra == 5 or ctx.zebra == 6"), "name.unknown") == [remedy]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        arc("ctx.zebra is defined and ctx.zebra == 1"),
+        arc("(ctx.zebra or 0) == 1"),
+        arc("ctx['zebra'].x | default(0) == 1"),
+        arc("ctx.get('zebra') == 1"),
+        "ctx: {zebra: 1}\n" + arc("ctx.zebra == 1"),
+        "executor: {spec: {ctx: workload}}\n" + arc("ctx.zebra == 1"),
+        "workload: {zebra: 1}\n" + rule("output.status == 'ok' and ctx.zebra == 1"),
+        arc("ctx.zebra == 1", more="  set: {zebra: 1}\n"),
+        arc("ctx.zebra == 1", more="  tool: {kind: agent, prompt: x}\n"),
+        url("{{ ctx.zebra }}"),
+    ],
+)
+def test_a_key_of_ctx_that_may_be_there_is_not_told(text: str) -> None:
+    assert remedies(text, "name.unknown") == []
 
 
 @pytest.mark.parametrize("word", sorted(RETRY_WORDS))

@@ -18,6 +18,7 @@ from anew.languages.playbook.compilation import (
 )
 from anew.languages.playbook.refusals import report_references
 from anew.languages.playbook.words import check_event_words
+from anew.program.findings import Severity
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import HELPERS, KINDS
 from anew.program.names import LOOP_NAMES, RESERVED, RESULT_WORDS, RETRY_WORDS
@@ -62,6 +63,8 @@ _IN_TASKS = frozenset({Site.INPUTS, Site.POLICY, Site.RETRY, Site.TASK_SET})
 _RESULT_SITES = frozenset({Site.TASK_SET, Site.VISIT_SET, Site.ARC})
 _AT_THE_END = frozenset({Site.VISIT_SET, Site.ARC})
 _ENDED = _AT_THE_END | {Site.ROUTING, Site.LOOP}
+# The kinds whose outcomes may write to `ctx` what no `set` names.
+_WRITERS = frozenset({"agent", "relay"})
 # How other languages call `none`.
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # What says in a task's rules what a bare word says in a retry condition.
@@ -351,6 +354,40 @@ def _check_path(
         message = f"nothing provides {name!r}; it would be undefined"
         remedy = f"Did you mean '{path[0]}.{meant}'?"
         c.report("name.unknown", _path_place(c, read.node, path[:2]), message, remedy)
+
+
+def check_ctx(c: Compilation, steps: Mapping[str, Step], workload: frozenset[str]) -> None:
+    """Warn of keys of `ctx` that decide something, and that nothing in the document writes."""
+    kinds = {task.kind for step in steps.values() for task in step.tasks}
+    if kinds - KINDS.keys() or kinds & _WRITERS:
+        return  # a tool may write them
+    if any(found.severity is Severity.ERROR for found in c.findings):
+        return  # what writes them may not have been understood
+    told: set[str] = set()
+    below = _Below(workload, frozenset(c.ctx_keys))
+    for read in c.reads:
+        step = steps.get(read.step)
+        says_output = step is None or step.dialect is Dialect.OUTPUT
+        for path in sorted(read.paths) if read.is_condition else ():
+            if len(path) < 2 or path[0] != "ctx" or path[1] in c.ctx_keys | told:
+                continue
+            key = path[1]
+            is_told = below.meant(c, key, below.known("ctx", step)) is not None
+            if is_told or (says_output and key in workload) or _allows_absence(read.node, key):
+                continue
+            told.add(key)
+            near = key if key in workload else below.meant(c, key, workload)
+            meant = f"Did you mean 'workload.{near}'?" if near is not None else None
+            message = f"nothing in this document writes 'ctx.{key}'; it would be undefined"
+            remedy = meant or f"Write it with `set: {{ctx.{key}: …}}`, or read another name."
+            c.report("name.unknown", _path_place(c, read.node, path[:2]), message, remedy)
+
+
+def _allows_absence(node: Node, key: str) -> bool:
+    """Whether an expression says what holds where the key of `ctx` is not there."""
+    name = rf"\bctx(?:\.{re.escape(key)}\b|\[['\"]{re.escape(key)}['\"]\])(?:\.\w+|\[[^\]]*\])*"
+    asked = re.compile(rf"{name}\s*(?:is\b|\|\s*(?:default|d)\b|or\b)")
+    return any(asked.search(scalar.text) for scalar in scalars(node))
 
 
 def _may_add(path: Path, step: Step | None) -> bool:

@@ -27,6 +27,7 @@ from anew.languages.playbook.keys import (
 )
 from anew.languages.playbook.message_texts import check_message_texts
 from anew.languages.playbook.names import (
+    check_ctx,
     check_iterators,
     check_names,
     check_reserved,
@@ -156,6 +157,8 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     steps = with_joins(c, steps)
     ctx = _read_ctx(c, root.get("ctx"))
     check_names(c, steps, frozenset(defaults))
+    if executor.ctx is not CtxStart.WORKLOAD:
+        check_ctx(c, steps, frozenset(defaults))
     check_message_texts(c)
     check_reserved(c, steps)
     check_iterators(c, steps)
