@@ -237,6 +237,7 @@ _TABLE = (
         inputs={
             "outcome": "status, verdict, word, label, suggested, result, error, updates.",
         },
+        writes_ctx=True,
         effect=(),
     ),
     Kind(
@@ -370,6 +371,7 @@ _TABLE = (
         is_sandboxed=True,
         shell=_words("command"),
         words=_words("command"),
+        writes_ctx=True,
         effect=("asks an agent: {prompt}",),
         target=Target(TargetForm.WORDS, ("backend", "provider", "model"), "the default"),
         helper=_HTTP,

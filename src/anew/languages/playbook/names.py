@@ -63,8 +63,6 @@ _IN_TASKS = frozenset({Site.INPUTS, Site.POLICY, Site.RETRY, Site.TASK_SET})
 _RESULT_SITES = frozenset({Site.TASK_SET, Site.VISIT_SET, Site.ARC})
 _AT_THE_END = frozenset({Site.VISIT_SET, Site.ARC})
 _ENDED = _AT_THE_END | {Site.ROUTING, Site.LOOP}
-# The kinds whose outcomes may write to `ctx` what no `set` names.
-_WRITERS = frozenset({"agent", "relay"})
 # How other languages call `none`.
 _NOTHING = frozenset({"null", "nil", "undefined"})
 # What says in a task's rules what a bare word says in a retry condition.
@@ -359,7 +357,7 @@ def _check_path(
 def check_ctx(c: Compilation, steps: Mapping[str, Step], workload: frozenset[str]) -> None:
     """Warn of keys of `ctx` that decide something, and that nothing in the document writes."""
     kinds = {task.kind for step in steps.values() for task in step.tasks}
-    if kinds - KINDS.keys() or kinds & _WRITERS:
+    if any(kind not in KINDS or KINDS[kind].writes_ctx for kind in kinds):
         return  # a tool may write them
     if any(found.severity is Severity.ERROR for found in c.findings):
         return  # what writes them may not have been understood
