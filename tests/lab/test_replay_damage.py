@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import json
 from msgspec.structs import replace
 
 from anew.engine import events as e
@@ -127,7 +128,12 @@ def other(value: Any, chance: random.Random) -> Any:
     return chance.choice([one for one in pool if one != value or type(one) is not type(value)])
 
 
+def stored(value: Any) -> bytes:
+    return json.encode(value, enc_hook=str)
+
+
 @settings(max_examples=300)
+@example(seed=3291)
 @given(seed=st.integers(0, 2**32))
 def test_a_changed_field_is_found_or_comes_from_outside(seed: int) -> None:
     chance = random.Random(seed)
@@ -137,7 +143,7 @@ def test_a_changed_field_is_found_or_comes_from_outside(seed: int) -> None:
     field = chance.choice(event.__struct_fields__)
     value = getattr(event, field)
     changed = other(value, chance)
-    if changed == value:  # 1 and True: no other log
+    if changed == value or stored(changed) == stored(value):  # 1 and True, [] and (): no other log
         return
     damaged = [*log[:index], replace(event, **{field: changed}), *log[index + 1 :]]
     if replay(program, damaged) is None:
