@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import os.path
 import re
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from docs.site import __main__ as site
-from docs.site import files, navigation, places, reading
+from docs.site import files, navigation, places, plain, reading
 from docs.site.highlighting import block
 from tests.pages import PAGES, ROOT
 
@@ -55,7 +56,7 @@ def pages(built: Path) -> dict[Path, Read]:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small project with pages of its own, and a file beside it that is none of its business."""
     root = tmp_path / "project"
-    for module in (places, reading, files, navigation, site):
+    for module in (places, reading, files, navigation, plain, site):
         monkeypatch.setattr(module, "ROOT", root)
     (root / "docs").mkdir(parents=True)
     (tmp_path / "secret.md").write_text("# S\n", encoding="utf-8")
@@ -147,6 +148,7 @@ def test_two_files_with_one_place_are_refused(
 
 def test_a_folder_that_no_build_has_made_is_left_alone(project: Path) -> None:
     page(project, "# A\n")
+    page(project, "# A\n", "README.md")
     (project / "mine").mkdir()
     (project / "mine/diary.txt").write_text("dear", encoding="utf-8")
     assert site.main([str(project / "mine")]) == 2
@@ -191,3 +193,19 @@ def test_the_documentation_shows_pictures_that_the_tests_make() -> None:
 def test_a_picture_is_small_enough_to_be_kept() -> None:
     for path in (ROOT / "docs/screenshots").iterdir():
         assert path.stat().st_size < PICTURE_BYTES_MAX, path.name
+
+
+def test_programs_find_every_page_as_text(built: Path) -> None:
+    listed = (built / "llms.txt").read_text(encoding="utf-8")
+    whole = (built / "llms-full.txt").read_text(encoding="utf-8")
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        assert f"({name})" in listed or name == "docs/index.md", name
+        assert f"<!-- {name} -->\n\n{page.read_text(encoding='utf-8')}" in whole, name
+
+
+def test_the_list_of_pages_for_programs_is_that_of_the_index() -> None:
+    path = ROOT / "llms.txt"
+    if os.environ.get("ANEW_UPDATE_DOCS") == "1":
+        path.write_text(plain.listed(), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == plain.listed()

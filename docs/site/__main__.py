@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from docs.site import files, reading
+from docs.site import files, plain, reading
 from docs.site.frame import INDEX, SCRIPT, STYLE, whole
 from docs.site.indexing import index
 from docs.site.navigation import groups
@@ -72,6 +72,8 @@ class Site:
         for name in (STYLE, SCRIPT):
             shutil.copyfile(_OWN / name, folder / name)
         _put(folder / INDEX, index(page for _, page in sorted(self.pages.items())))
+        _put(folder / plain.LIST, plain.listed())
+        _put(folder / plain.WHOLE, plain.whole(self.pages))
 
 
 def _put(path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ Every list of that page is a group, under the heading or the line before it.
 from __future__ import annotations
 
 from html import escape
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
@@ -43,10 +44,16 @@ def _entries(inline: Token) -> list[Entry]:
     parts = inline.children or []
     opened = [at for at, part in enumerate(parts) if part.type == "link_open"]
     return [
-        Entry(_begun(parts[at + 1].content), target)
+        Entry(_begun(_words(parts[at + 1 :])), target)
         for at in opened
         if (target := named(START, str(parts[at].attrs["href"]).partition("#")[0])) is not None
     ]
+
+
+def _words(parts: list[Token]) -> str:
+    """What a link shows, code in it included."""
+    inside = takewhile(lambda part: part.type != "link_close", parts)
+    return "".join(part.content for part in inside)
 
 
 def _begun(title: str) -> str:
