@@ -61,8 +61,8 @@ from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.api.endpoint import Endpoint
 from anew.surfaces.api.openapi import description
 from anew.surfaces.cli import status
+from anew.surfaces.cli.command_table import COMMANDS, Command
 from anew.surfaces.cli.location import add_place_options
-from anew.surfaces.cli.main import COMMANDS, Command
 from anew.surfaces.cli.run_filters import add_filter_options
 from anew.views.actions import actions
 from anew.views.nodes import ALIASES as NODE_WORDS

@@ -20,7 +20,7 @@ import pytest
 from anew import environment as own
 from anew.errors import ConfigError
 from anew.stores.postgres.connection import connect, connection_info
-from anew.surfaces.cli.main import COMMANDS
+from anew.surfaces.cli.command_table import COMMANDS
 from anew.tools.task_process import command_environment, python_environment
 from tests.abuse.unprivileged import folder_for_nobody, run_as_nobody
 from tests.tools.code_calls import python, shell

@@ -15,7 +15,8 @@ import pytest
 from anew import __version__
 from anew.errors import ConfigError, EngineBug
 from anew.surfaces.cli import main as cli
-from anew.surfaces.cli.main import COMMANDS, main
+from anew.surfaces.cli.command_table import COMMANDS, GROUPS
+from anew.surfaces.cli.main import main
 
 HEAD = "apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: flow, path: flow}\n"
 
@@ -38,12 +39,34 @@ def raising(error: BaseException):
     return run
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_at_most_a_dozen_commands_and_how_to_see_all(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
+    shown = [command for command in COMMANDS if f"  {command.word} " in out]
+    assert shown == [command for command in COMMANDS if command.is_first]
+    assert len(shown) <= 12
+    assert "`anew help --all`" in out
+
+
+@pytest.mark.parametrize("words", [["help", "--all"], ["--help", "--all"], ["help", "all"]])
+def test_the_whole_help_names_every_command_once(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 0
+    out = capsys.readouterr().out
     for command in COMMANDS:
-        assert f"  {command.word} " in out
-        assert command.summary in out
+        assert out.count(f"\n  {command.word:<10} {command.summary}\n") == 1
+    for group in GROUPS:
+        assert f"\n{group.title}:\n" in out
+
+
+def test_help_for_a_command_is_that_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "runs"]) == 0
+    assert capsys.readouterr().out.startswith("usage: anew runs")
+    assert main(["help", "rnus"]) == 2
+    assert "Did you mean 'runs'?" in capsys.readouterr().err
 
 
 def test_no_command_shows_the_help_as_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

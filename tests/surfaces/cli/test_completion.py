@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from anew.surfaces.cli.main import COMMANDS
+from anew.surfaces.cli.command_table import COMMANDS
 from tests.surfaces.cli.terminals import Desk, a_desk  # noqa: F401
 
 # How each shell reads a script without running it.
@@ -39,7 +39,7 @@ def complete(desk: Desk, *words: str) -> list[str]:
 
 
 def test_bash_completes_commands_and_files(desk: Desk) -> None:
-    assert complete(desk, "re") == ["resume", "retry", "register", "record", "replay"]
+    assert complete(desk, "re") == ["resume", "register", "retry", "record", "replay"]
     desk.write("flow.yaml", "")
     assert complete(desk, "run", "fl") == ["flow.yaml"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
-from anew.surfaces.cli.main import COMMANDS
+from anew.surfaces.cli.command_table import COMMANDS
 
 _BASH = """\
 _anew() {{
