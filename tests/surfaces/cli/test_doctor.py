@@ -64,3 +64,14 @@ def test_a_key_that_cannot_be_used_has_a_remedy(
     assert told.status == 1
     assert "bad  key" in told.out
     assert "short" not in told.out
+
+
+def test_a_page_that_was_not_built_has_a_command_and_is_no_fault(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anew.surfaces.web.files.BUILT", desk.folder)
+    told = desk.call("doctor")
+    assert "ok   page         not built; `make web` in this checkout builds it" in told.out
+    assert told.status == 0
+    (desk.folder / "index.html").touch()
+    assert "ok   page         there" in desk.call("doctor").out

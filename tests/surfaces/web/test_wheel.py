@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,17 +16,18 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 BUILT = "anew/surfaces/web/built"
 # What a build reads; everything else of the tree may be as it likes.
-PARTS = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "src"]
+HOOK = "web/wheel_hook.py"
+PARTS = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "src", HOOK]
 PAGE_PARTS = ["src", "public", "index.html", "package.json", "vite.config.ts", "tsconfig.json"]
 
 
-def copied(folder: Path, source: Path, parts: list[str]) -> Path:
-    ignored = shutil.ignore_patterns("__pycache__")
+def copied(folder: Path, source: Path, parts: list[str], *, without: str = "") -> Path:
+    ignored = shutil.ignore_patterns("__pycache__", "node_modules", without)
     for part in parts:
         if (source / part).is_dir():
             shutil.copytree(source / part, folder / part, ignore=ignored)
         else:
-            folder.mkdir(parents=True, exist_ok=True)
+            (folder / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / part, folder / part)
     return folder
 
@@ -40,11 +42,13 @@ def disturb(folder: Path) -> None:
     (cache / "store.cpython-311.pyc").write_bytes(b"left behind")
 
 
+WHEEL = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "out"]
+
+
 def build(folder: Path, *, umask: int, **variables: str) -> Path:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "out"]
     env = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | variables
     done = subprocess.run(
-        command, cwd=folder, env=env, umask=umask, capture_output=True, text=True, check=False
+        WHEEL, cwd=folder, env=env, umask=umask, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     [wheel] = (folder / "out").glob("*.whl")
@@ -105,6 +109,62 @@ def test_the_same_sources_give_the_same_page_to_the_byte(tmp_path: Path) -> None
     )
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "out") == contents(ROOT / "src" / BUILT)
+
+
+def test_a_build_that_cannot_have_the_page_says_why_and_makes_nothing(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "tree", ROOT, PARTS, without="built")
+    done = subprocess.run(WHEEL, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "Build from a whole checkout or from a source distribution." in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(folder.glob("out/*")) == []
+
+
+def test_an_editable_installation_does_not_wait_for_the_page(tmp_path: Path) -> None:
+    hook = runpy.run_path(str(ROOT / HOOK))["PageHook"]
+    (tmp_path / "web/src").mkdir(parents=True)  # and no web/build.py, which would have to be there
+    hook(str(tmp_path), {}, None, None, str(tmp_path), "wheel").initialize("editable", {})
+    with pytest.raises(SystemExit):
+        hook(str(tmp_path), {}, None, None, str(tmp_path), "wheel").initialize("standard", {})
+
+
+def test_a_page_older_than_its_sources_is_built_again(tmp_path: Path) -> None:
+    is_built = runpy.run_path(str(ROOT / HOOK))["is_built"]
+    page, source = tmp_path / "src" / BUILT / "index.html", tmp_path / "web/src/main.tsx"
+    for path in (page, source):
+        path.parent.mkdir(parents=True)
+    assert not is_built(tmp_path)
+    page.touch()
+    assert is_built(tmp_path)
+    source.touch()
+    os.utime(page, (1_000, 1_000))
+    assert not is_built(tmp_path)
+
+
+@pytest.mark.long
+def test_without_a_page_and_without_node_a_checkout_gives_the_same_wheel(
+    wheels: tuple[Path, Path], tmp_path: Path
+) -> None:
+    checkout = copied(
+        tmp_path / "checkout", ROOT, [*PARTS[:-1], "web", "constraints.txt"], without="built"
+    )
+    bare = os.environ | {"PATH": str(path_without_node(tmp_path / "bin"))}
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    subprocess.run([*WHEEL[:4], "-t", "sdist", "-d", "out"], cwd=checkout, env=bare, check=True)
+    [sdist] = (checkout / "out").glob("*.tar.gz")
+    # The source distribution has the page: this needs no Node any more, nor a place to get one.
+    subprocess.run([*pip, "-w", "unpacked", str(sdist)], cwd=tmp_path, env=bare, check=True)
+    [wheel] = (tmp_path / "unpacked").glob("*.whl")
+    assert sha256(wheel.read_bytes()).hexdigest() == sha256(wheels[0].read_bytes()).hexdigest()
+
+
+def path_without_node(folder: Path) -> Path:
+    """What a build may call, and no Node."""
+    folder.mkdir()
+    for name in ("sh", "env", "uname", "dirname", "sed", "git"):
+        if (found := shutil.which(name)) is not None:
+            (folder / name).symlink_to(found)
+    return folder
 
 
 def contents(folder: Path) -> dict[str, str]:

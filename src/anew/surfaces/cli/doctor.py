@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
     parser = parser_for(
         "doctor",
         purpose="Check the installation, the database or the server, the key of the credential\n"
-        "store and the tools. Changes nothing.",
+        "store, the page and the tools. Changes nothing.",
         example="anew doctor\nanew doctor --db sqlite:///work.db\n"
         "anew doctor --server http://127.0.0.1:8700",
     )
@@ -65,6 +65,7 @@ def _findings(place: str | None) -> Iterator[Diagnosis]:
     yield from _modes(place)
     yield _told("key", _key)
     yield _told("sandbox", _sandbox)
+    yield _page()
     yield from _tools()
 
 
@@ -169,6 +170,15 @@ def _sandbox() -> Diagnosis:
     from anew.tools.sandbox import open_sandbox
 
     return Diagnosis("sandbox", str(open_sandbox()))
+
+
+def _page() -> Diagnosis:
+    from anew.surfaces.web.files import BUILT, INDEX
+
+    if (BUILT / INDEX.lstrip("/")).is_file():
+        return Diagnosis("page", "there; `anew serve` shows it")
+    # Every wheel has it; a checkout works without.
+    return Diagnosis("page", "not built; `make web` in this checkout builds it")
 
 
 def _tools() -> Iterator[Diagnosis]:
