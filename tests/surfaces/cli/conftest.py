@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from anew.surfaces.cli import main as front
+from anew.surfaces.cli.command_table import Command
 from tests.surfaces.cli.recorded import Shelf
 
 
@@ -38,7 +39,7 @@ def anew(
     monkeypatch.setenv("COLUMNS", "100")
 
     def call(word: str, *words: str) -> Told:
-        command = front.Command(word, f"anew.surfaces.cli.{word}", "")
+        command = Command(word, f"anew.surfaces.cli.{word}", "")
         monkeypatch.setattr(front, "COMMANDS", (command,))
         capsys.readouterr()
         status = front.main([word, *words])
