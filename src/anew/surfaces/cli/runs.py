@@ -79,6 +79,8 @@ def run(words: list[str]) -> int:
             is_filtered = wanted != RunFilter(limit=limit)
             now = database.clock.now()
             _print_table(rows, waiting, now=now, is_filtered=is_filtered, stopped=stopped)
+            if len(rows) == limit:
+                _print_rest(sum((await database.statistics.counts(wanted)).values()) - limit)
         return status.DONE
 
     return read(asked.place, work)
@@ -134,6 +136,13 @@ def _print_table(
         print(line)
         if child is not None and row.status is RunStatus.RUNNING:
             print(f"  waiting for a person or a signal in its child run {child}")
+
+
+def _print_rest(count: int) -> None:
+    """That there are more than are shown: a list that ends looks whole."""
+    if count > 0:
+        sys.stdout.flush()
+        print(f"and {count:,} more; `--limit N` shows more of them", file=sys.stderr)
 
 
 def _cells(
