@@ -196,7 +196,16 @@ CURSORS = {
     "a moment": "2020-01-01T00:00:00Z",
 }  # fmt: skip
 CURSED = {
-    "/api/v1/runs": ("before", "limit", "since", "until", "attempt", "due_within", "version"),
+    "/api/v1/runs": (
+        "before",
+        "limit",
+        "since",
+        "until",
+        "attempt",
+        "due_within",
+        "version",
+        "running_longer_than",
+    ),
     "/api/v1/runs/{run}/events": ("after", "limit"),
     "/api/v1/runs/{run}/attempts": ("after", "limit"),
     "/api/v1/runs/{run}/picture": ("at",),

@@ -36,7 +36,16 @@ def _dated(text: str, zone: tzinfo | None) -> int:
 
 def moment_ahead(text: str, *, now: int) -> int:
     """The moment that is `10m` from now."""
+    return min(now + _duration(text), STORED_MOMENT_MAX)
+
+
+def moment_passed(text: str, *, now: int) -> int:
+    """The moment that was `10m` before now."""
+    return max(0, now - _duration(text))
+
+
+def _duration(text: str) -> int:
     seconds = parse_seconds(text)
     if seconds is None or not isfinite(seconds) or seconds < 0:
         raise ConfigError(f"{text[:80]!r} is not a duration; write 30s, 10m, 2h")
-    return min(now + round(seconds * NANOSECONDS), STORED_MOMENT_MAX)
+    return round(seconds * NANOSECONDS)

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from typing import Any
 
-from anew.engine.state import RunStatus
+from anew.engine.state import FINAL, RunStatus
 from anew.engine.statuses import DetailedStatus
+from anew.errors import ConfigError
 from anew.runtime.run_search import digests_of
 from anew.store import Database, RunFilter
 from anew.surfaces.labels import labels_of
-from anew.surfaces.moments import moment_ahead, moment_said
+from anew.surfaces.moments import moment_ahead, moment_passed, moment_said
 
 
 async def run_filter_of(
@@ -30,16 +31,22 @@ async def run_filter_of(
     """
     now = database.clock.now()
     since, until, due = words["since"], words["until"], words["due_within"]
+    began_before = None if until is None else moment_said(until, now=now, zone=zone)
+    statuses = tuple(RunStatus(word) for word in words["status"])
+    if (longer := words["running_longer_than"]) is not None:
+        passed = moment_passed(longer, now=now)
+        began_before = passed if began_before is None else min(began_before, passed)
+        statuses = _unfinished(statuses)
     program, version, digest = words["program"], words["version"], words.get("digest")
     return RunFilter(
         # Tuples, as in a filter without words: then they are the same.
-        statuses=tuple(RunStatus(word) for word in words["status"]),
+        statuses=statuses,
         states=tuple(DetailedStatus(word) for word in words["state"]),
         program=program,
         digests=await digests_of(database.catalog, program, version, digest),
         retrying=words["retrying"],
         since=None if since is None else moment_said(since, now=now, zone=zone),
-        until=None if until is None else moment_said(until, now=now, zone=zone),
+        until=began_before,
         attempt_min=words["attempt"],
         due_before=None if due is None else moment_ahead(due, now=now),
         error_kind=words["error_kind"],
@@ -48,3 +55,14 @@ async def run_filter_of(
         labels=labels_of(words["label"], option=label_option),
         is_retried=words["retried"],
     )
+
+
+def _unfinished(statuses: tuple[RunStatus, ...]) -> tuple[RunStatus, ...]:
+    """Those of the statuses in which a run has not ended; of all of them, where none is named."""
+    found = tuple(status for status in statuses or RunStatus if status not in FINAL)
+    if not found:
+        raise ConfigError(
+            f"a run that is {' or '.join(statuses)} runs no longer: leave out the status, or "
+            "ask when it started (until)"
+        )
+    return found

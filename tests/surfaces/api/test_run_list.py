@@ -121,6 +121,10 @@ def test_runs_are_found_by_what_people_know_of_them(tmp_path: Path) -> None:
             ("program=ask", ["person"]),
             (f"digest={row['digest']}", ["failed"]),
             ("until=1h", []),
+            ("running_longer_than=1h", []),
+            ("running_longer_than=0s&program=ask", ["person"]),
+            ("running_longer_than=0s&program=quick", []),
+            ("running_longer_than=0s&status=running&status=done&text=order", []),
             ("since=1h&until=2000-01-01", []),
             ("label=team%3DBlue", ["done"]),
         ):
@@ -172,6 +176,7 @@ def test_runs_are_found_by_the_version_they_run(tmp_path: Path) -> None:
     "query",
     [
         *("state=retried", "attempt=0", "attempt=x", "due_within=soon", "due_within=-1"),
+        *("running_longer_than=soon", "running_longer_than=1h&status=done"),
         *("due_within=inf", "text=", "text=" + "x" * 201, "until=never", "fingerprint="),
         *("since=", "error_kind=%00", "limit=0", "unknown=1"),
     ],

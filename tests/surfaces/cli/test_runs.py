@@ -58,6 +58,9 @@ def test_a_run_is_interrupted_while_no_process_works_on_the_file(three, shelf, a
         (["--since", "999999d"], [2, 1, 0]),
         (["--limit", "9" * 30], [2, 1, 0]),
         (["--state", "retrying"], [2]),
+        (["--running-longer-than", "1h"], [2]),
+        (["--running-longer-than", "1h", "--status", "failed", "--status", "running"], [2]),
+        (["--running-longer-than", "999999d"], []),
         (["--state", "failed", "--state", "done"], [1, 0]),
         (["--attempt", "1"], [2]),
         (["--attempt", "2"], []),
@@ -74,6 +77,14 @@ def test_a_run_is_interrupted_while_no_process_works_on_the_file(three, shelf, a
 )
 def test_filters_narrow_the_list(three, anew, words: list[str], found: list[int]) -> None:
     assert listed(anew("runs", *words)) == [str(RUN + n) for n in found]
+
+
+def test_a_list_says_how_many_more_there_are(three, anew) -> None:
+    told = anew("runs", "--limit", "1")
+    assert told.err == "and 2 more; `--limit N` shows more of them\n"
+    assert anew("runs", "--limit", "3").err == ""
+    assert anew("runs", "--status", "failed", "--limit", "1").err == ""
+    assert anew("runs", "--limit", "1", "--json").err == ""
 
 
 def test_json_has_one_object_per_line_with_ids_as_text(three, anew) -> None:

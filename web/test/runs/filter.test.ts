@@ -11,7 +11,7 @@ import {
 
 const ADDRESS =
   "state=failed&state=retrying&program=orders&version=3&attempt=4&due_within=5m&error_kind=http" +
-  "&fingerprint=42018f0d84eb&text=a+b&label=team%3Dcore&label=env%3Dprod&since=24h&until=1h";
+  "&fingerprint=42018f0d84eb&text=a+b&label=team%3Dcore&label=env%3Dprod&since=24h&until=1h&running_longer_than=10m";
 
 function read(text: string) {
   return filterIn(new URLSearchParams(text));
@@ -56,6 +56,7 @@ describe("a filter", () => {
       label: ["team=core", "env=prod"],
       since: "24h",
       until: "1h",
+      running_longer_than: "10m",
     });
   });
 

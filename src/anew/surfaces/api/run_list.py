@@ -60,6 +60,7 @@ class RunSearch(Struct, forbid_unknown_fields=True):
     retrying: bool = False
     since: Word | None = None
     until: Word | None = None
+    running_longer_than: Word | None = None
     attempt: Annotated[int, Meta(ge=1, le=ATTEMPT_MAX)] | None = None
     due_within: Word | None = None
     error_kind: Word | None = None

@@ -43,6 +43,9 @@ def add_filter_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="WHEN", help="30m, 2h, 1d, or an ISO date")
     parser.add_argument("--until", metavar="WHEN", help="started before then")
+    parser.add_argument(
+        "--running-longer-than", metavar="TIME", help="started 10m, 2h ago and has not ended"
+    )
     parser.add_argument("--label", action="append", default=[], metavar="K=V")
 
 

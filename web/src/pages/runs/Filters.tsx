@@ -29,6 +29,12 @@ const DUE = [
   ["1h", "1 hour"],
   ["1d", "1 day"],
 ] as const;
+const LONGER = [
+  ["", "any time"],
+  ["10m", "10 minutes"],
+  ["1h", "1 hour"],
+  ["1d", "1 day"],
+] as const;
 export const SINCE = [
   ["", "all time"],
   ["1h", "last hour"],
@@ -103,6 +109,12 @@ function Fields({ filter, programs, onChange }: Omit<FiltersProps, "onClear">): 
         choices={DUE}
         value={filter.due_within ?? ""}
         onChange={set("due_within")}
+      />
+      <Choice
+        name="Running longer than"
+        choices={LONGER}
+        value={filter.running_longer_than ?? ""}
+        onChange={set("running_longer_than")}
       />
       <NameAsked
         name="Error kind"

@@ -14,6 +14,7 @@ const SINGLE_WORDS = [
   "fingerprint",
   "since",
   "until",
+  "running_longer_than",
   "retried",
 ] as const;
 const WHOLE_NUMBERS: readonly string[] = ["version", "attempt"];
