@@ -90,6 +90,7 @@ EMBEDDED = (
     "graphs/spec/parallel",
     "graphs/spec/shapes",
     "graphs/spec/software",
+    "guards/exactly_once",
     "people/agent",
     "people/approval",
     "people/approval.refused",

@@ -70,6 +70,7 @@ class Call(Struct, frozen=True):
     wait for one another says `begins()` when a call's own time begins. `skipped_at` is when someone
     ended the wait of a call that was parked until a moment: it is not to be parked again. `render`
     renders a text that was not known before the call; what it raises, a tool lets through.
+    `exactly_once`: the tool records in the transaction of the call's changes that they were made.
     `names` are variables of code beside its inputs, and `context` gives what code may read of the
     run: `workload`, `ctx`, results of `steps` and the `execution_id`. `hide` keeps secrets, by
     name, out of all that is written down from then on: those a tool read from an operator's file.
@@ -87,9 +88,15 @@ class Call(Struct, frozen=True):
     begins: Callable[[], None] = _nothing
     skipped_at: int | None = None
     render: Callable[[str], Awaitable[str]] = _as_it_is
+    exactly_once: bool = False
     names: Mapping[str, Value] = {}
     context: Callable[[], Awaitable[Mapping[str, Value] | None]] = _no_context
     hide: Callable[[str, Mapping[str, Value]], None] = _hide_nothing
+
+    @property
+    def once(self) -> str | None:
+        """The key under which its changes are recorded, where they are to be made once."""
+        return self.idempotency_key if self.exactly_once else None
 
 
 class Parked(Struct, frozen=True):

@@ -114,6 +114,8 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
         58,
     ),
     ("script.source", WORKFLOW + "  tool: {kind: python, script: {uri: a}}\n", 3, 24),
+    ("tool.exactly-once", TASK + "      spec: {exactly_once: yes}\n", 6, 28),
+    ("tool.exactly-once", TASK + "      spec: {exactly_once: true}\n", 6, 14),
     ("tool.timeout", TASK + "      spec: {timeout: soon}\n", 6, 23),
     ("task.duplicate", TASK + "  - t: {kind: noop}\n", 6, 5),
     ("policy.shape", TASK + "      spec:\n        policy:\n          on_unmatched: fail\n", 7, 9),

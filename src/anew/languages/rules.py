@@ -82,6 +82,7 @@ _ERRORS = {
     "artifact.put": "An artifact that is put names a version.",
     "script.source": "A `script` is neither a file nor one of a source that can be read.",
     "tool.input-word": "An input is none of the words it can be.",
+    "tool.exactly-once": "`exactly_once` where changes cannot be recorded with those of the task.",
     "tool.timeout": "A timeout is neither seconds nor a mapping of them.",
     "task.duplicate": "Two tasks of a step have the same label.",
     "policy.shape": "A task's `policy` is not an object with `rules`.",

@@ -132,6 +132,7 @@ class Kind(Struct, frozen=True):
     sql: frozenset[str] = frozenset()  # inputs that are SQL text
     sql_mark: str = ":"  # what begins the name of a bound value
     folds_names: bool = False  # an unquoted name is read in lower case
+    can_run_once: bool = False  # records in its own transaction that it has made its changes
     has_own_file: bool = False  # without `database` it uses a file of the run
     shell: frozenset[str] = frozenset()  # inputs that a shell reads
     words: frozenset[str] = frozenset()  # of `shell`, inputs that as a list start no shell

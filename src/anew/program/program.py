@@ -60,7 +60,10 @@ class FailureMode(StrEnum):
 
 
 class Task(Struct, frozen=True):
-    """One call of a tool. `inputs` is rendered anew before every attempt."""
+    """One call of a tool. `inputs` is rendered anew before every attempt.
+
+    `exactly_once`: the tool makes its changes once, however often the task is executed.
+    """
 
     label: str
     kind: str
@@ -68,6 +71,7 @@ class Task(Struct, frozen=True):
     policy: Policy = NO_POLICY
     dialect: Dialect = Dialect.POLICY
     timeout: object = None  # seconds, or {connect, read}; the tool's default when None
+    exactly_once: bool = False
     span: Span = NOWHERE
 
     @property

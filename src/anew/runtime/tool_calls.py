@@ -120,6 +120,7 @@ class ToolCaller(Struct, frozen=True, eq=False):
             folder=site.folder,
             scratch=site.scratch,
             skipped_at=ask.skipped_at,
+            exactly_once=ask.task.exactly_once or ask.tool.exactly_once,
             names=await self._names(ask, site),
             context=partial(self._context, ask, site),
             hide=self.keychain.hide_listed,

@@ -17,6 +17,7 @@ import apsw
 import apsw.ext
 
 from anew.files import make_private_file
+from anew.tools.sql import effects
 from anew.tools.sql.embedded import EmbeddedDatabaseTool, SqlJob
 from anew.tools.sql.failure import SqlFailure, at_statement, wrong_input
 from anew.tools.sql.request import SqlRequest, Supply
@@ -87,14 +88,34 @@ class _Session:
         self._results = StatementResults()
 
     def run(self) -> Object:
+        once = self._request.once
+        made = self._begin_once(once) if once is not None else None
+        if made is not None:
+            return made
         last = len(self._request.texts) - 1
         for place, text in enumerate(self._request.texts):
             self._run_text(text, is_last=place == last)
         if not self._count:
             raise wrong_input("command holds no statement")
         self._supply.finish()
+        result = self._results.result()
+        if once is not None:
+            self._execute(effects.RECORD, effects.written(result), once)
         self._end()
-        return self._results.result()
+        return result
+
+    def _begin_once(self, key: str) -> Object | None:
+        """Begin the call's transaction; its result instead where its changes were made before."""
+        self._execute("BEGIN IMMEDIATE")
+        self._execute(effects.CREATE)
+        if self._execute(effects.CLAIM, key):
+            return None
+        ((result,),) = self._execute(effects.READ, key)
+        return effects.read(str(result))
+
+    def _execute(self, sql: str, *values: str) -> list[tuple[apsw.SQLiteValue, ...]]:
+        with naming():
+            return list(self._connection.execute(sql, values))
 
     def _run_text(self, text: str, *, is_last: bool) -> None:
         """One statement after the other: a later one may need what an earlier one created."""
@@ -111,6 +132,9 @@ class _Session:
 
     def _begin(self, found: apsw.ext.QueryDetails) -> None:
         """Take the write lock first: two calls that read and then write would block each other."""
+        if self._request.once is not None:
+            effects.refuse_control(found.first_query)
+            return
         is_alone = len(self._request.texts) == 1 and found.query_remaining is None
         is_begun = self._count > 0 or _BEGINS.match(found.first_query) is not None
         if not is_begun and self._request.needs_begin(is_alone=is_alone):

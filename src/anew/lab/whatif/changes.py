@@ -34,6 +34,7 @@ _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {
     "another tool": lambda task: task.kind,
     "other inputs": lambda task: task.inputs,
     "another timeout": lambda task: task.timeout,
+    "another `exactly_once`": lambda task: task.exactly_once,
 }
 _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "the entry step": lambda program: program.entry,

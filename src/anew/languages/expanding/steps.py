@@ -82,6 +82,8 @@ class StepWriter(Struct, frozen=True):
         timeout = self._timeout(task, (*path, "spec"))
         if timeout is not None:
             spec["timeout"] = timeout
+        if task.exactly_once:
+            spec["exactly_once"] = True
         places = self.origins.rules(origin, task.policy)
         writer = PolicyWriter(self.notes, task.dialect)
         more = writer.task_patches(task.policy.patches)

@@ -114,7 +114,7 @@ CASE_ACTIONS = ("next", "set", "retry", "result")
 TASK_KEYS = frozenset("spec eval retry set set_ctx set_iter desc description".split())
 # Of those, what it writes with every outcome.
 TASK_SET_KEYS = ("set", "set_ctx", "set_iter")
-TASK_SPEC_KEYS = frozenset({"policy", "timeout", "jitter", "pool", "runs_on"})
+TASK_SPEC_KEYS = frozenset("policy timeout jitter pool runs_on exactly_once".split())
 TASK_POLICY_KEYS = ("rules", "on_unmatched")
 ARGS_KEYS = ("args", "with", "input")
 # Older words that are not run, and what says it today.

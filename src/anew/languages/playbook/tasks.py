@@ -55,7 +55,8 @@ def read_task(
         )
     name = kind.name if kind is not None else "noop"
     timeout = _read_timeout(c, kind, spec)
-    task = Task(entry.key, name, inputs, policy, dialect, timeout, entry.holder)
+    once = _read_exactly_once(c, kind, spec, given)
+    task = Task(entry.key, name, inputs, policy, dialect, timeout, once, entry.holder)
     shows = dialect is not Dialect.POLICY or policy is not NO_POLICY
     return TaskRead(task, shows)
 
@@ -123,6 +124,18 @@ def _entries_below(entry: Entry) -> list[Entry]:
     if isinstance(node, ScalarNode):
         return []
     return [inner for item in node.items if isinstance(item.node, MapNode) for inner in item.node]
+
+
+def _read_exactly_once(
+    c: Compilation, kind: Kind | None, spec: MapNode | None, given: dict[str, Entry]
+) -> bool:
+    entry = spec.get("exactly_once") if spec is not None else None
+    if entry is None:
+        return False
+    # Few tasks have it.
+    from anew.languages.playbook.exactly_once import read_exactly_once  # noqa: PLC0415
+
+    return read_exactly_once(c, entry, kind, given)
 
 
 # --- timeout -------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from anew.languages.schema.forms import (
 )
 from anew.languages.schema.inputs import input_shapes, timeout_shape
 from anew.languages.schema.rules import one_policy, task_set_shapes
-from anew.languages.schema.scalars import JITTER, POOL, TEXT
+from anew.languages.schema.scalars import FLAG, JITTER, POOL, TEXT
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS
 
@@ -136,6 +136,7 @@ def _any_spec() -> Schema:
         "jitter": said("The jitter of the retry rules that name none.", JITTER),
         "pool": said("The workers that may run it.", POOL),
         "runs_on": said("Accepted; has no effect.", ANYTHING),
+        "exactly_once": said("true: the changes of the statements are made once.", FLAG),
     }
     assert shapes.keys() == TASK_SPEC_KEYS
     return {"type": "object", "properties": shapes}

@@ -77,6 +77,8 @@ class TaskWriter(Struct, frozen=True):
         spec: Object = {}
         if task.timeout is not None:
             spec["timeout"] = task.timeout
+        if task.exactly_once:
+            spec["exactly_once"] = True
         rules = list(self._rules(task, node))
         if rules:
             is_whole = any("else" in rule for rule in rules)

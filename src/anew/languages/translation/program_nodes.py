@@ -65,6 +65,8 @@ class NodeWriter(Struct, frozen=True):
             self.lost(step, "its rules")
         if isinstance(task.timeout, int | float):
             found["timeout"] = task.timeout
+        if task.exactly_once:
+            self.lost(step, "that its changes are made once")
         return found
 
     def lost(self, step: Step, what: str, remedy: str = "Keep the playbook for that.") -> None:

@@ -17,12 +17,14 @@ from anew.tools.postgres.adapting import bindable
 from anew.tools.postgres.connections import Connection, Connections
 from anew.tools.postgres.credential import conninfo_of
 from anew.tools.postgres.failures import running_failure
+from anew.tools.postgres.once import begin_once, record
 from anew.tools.postgres.statements import BoundStatement, bind, statements_of
 from anew.tools.postgres.streaming import StreamCursor, rows_like, stream_rows
 from anew.tools.scripts import ScriptFailure, Scripts
 from anew.tools.sql.failure import SqlFailure, wrong_input
 from anew.tools.sql.request import SqlRequest, Supply, request_of, with_script
 from anew.tools.sql.rows import SQL_BATCH_ROWS, SqlRows, StatementResults
+from anew.values import Object
 
 
 class PostgresTool:
@@ -36,18 +38,19 @@ class PostgresTool:
 
     async def call(self, call: Call) -> Outcome:
         try:
-            request = request_of(await with_script(self._scripts, call))
+            inputs = await with_script(self._scripts, call)
+            request = request_of(inputs, once=call.once)
             conninfo = conninfo_of(call.inputs.get("auth"), call.inputs.get("database"))
             bound = _bound(request)
             async with self._connections.lend(
                 conninfo, call.timeout, begins=call.begins
             ) as connection:
-                results = await _run_all(connection, request, bound)
+                result = await _run_all(connection, request, bound)
         except SqlFailure as failure:
             return failure.outcome()
         except ScriptFailure as failure:
             return failure.outcome
-        return outcome_of(results.result())
+        return outcome_of(result)
 
     async def close(self) -> None:
         await self._connections.close()
@@ -63,16 +66,25 @@ def _bound(request: SqlRequest) -> list[BoundStatement]:
 
 async def _run_all(
     connection: Connection, request: SqlRequest, bound: Sequence[BoundStatement]
-) -> StatementResults:
-    results = StatementResults()
-    if request.needs_begin(is_alone=len(bound) == 1):
-        with _naming(1, len(bound)):
+) -> Object:
+    total = len(bound)
+    with _naming(1, total):
+        if request.once is not None:
+            made = await begin_once(connection, request.once, bound)
+            if made is not None:
+                return made
+        elif request.needs_begin(is_alone=total == 1):
             await connection.execute("BEGIN")
+    results = StatementResults()
     for number, statement in enumerate(bound, 1):
-        with _naming(number, len(bound)):
+        with _naming(number, total):
             results.add(await _run(connection, statement))
-    await _end(connection, request, len(bound))
-    return results
+    result = results.result()
+    if request.once is not None:
+        with _naming(total, total):
+            await record(connection, request.once, result)
+    await _end(connection, request, total)
+    return result
 
 
 async def _end(connection: Connection, request: SqlRequest, total: int) -> None:

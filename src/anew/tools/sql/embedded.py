@@ -64,7 +64,8 @@ class EmbeddedDatabaseTool:
 
     async def call(self, call: Call) -> Outcome:
         try:
-            request = request_of(await with_script(self._scripts, call))
+            inputs = await with_script(self._scripts, call)
+            request = request_of(inputs, once=call.once)
             job = job_of(call, self._file_of_run, request)
             result = await self._threads.run(
                 lambda interruption: self._run(job, interruption), begins=call.begins

@@ -25,11 +25,12 @@ Params: TypeAlias = Mapping[str, Value] | Sequence[Value] | None
 
 
 class SqlRequest(Struct, frozen=True):
-    """The SQL inputs of a call, checked."""
+    """The SQL inputs of a call, checked. `once` is its key where its changes are made once."""
 
     texts: tuple[str, ...]
     params: Params
     is_transaction: bool
+    once: str | None = None
 
     def needs_begin(self, *, is_alone: bool) -> bool:
         """Whether to open a transaction for the statements.
@@ -50,14 +51,17 @@ async def with_script(scripts: Scripts, call: Call) -> Mapping[str, Value]:
     return {**call.inputs, "command": await call.render(await scripts.read(call))}
 
 
-def request_of(inputs: Mapping[str, Value]) -> SqlRequest:
+def request_of(inputs: Mapping[str, Value], *, once: str | None = None) -> SqlRequest:
     """The inputs as a request; raises `SqlFailure` of kind `config` that names the wrong one."""
     is_transaction = inputs.get("transaction")
     if is_transaction is None:
         is_transaction = True
     if not isinstance(is_transaction, bool):
         raise wrong_input(f"transaction is true or false, not {is_transaction!r}")
-    return SqlRequest(_texts_of(inputs.get("command")), _params_of(inputs), is_transaction)
+    if once is not None and not is_transaction:
+        raise wrong_input("exactly_once needs one transaction: remove `transaction: false`")
+    texts = _texts_of(inputs.get("command"))
+    return SqlRequest(texts, _params_of(inputs), is_transaction, once)
 
 
 def _texts_of(command: Value) -> tuple[str, ...]:
@@ -86,7 +90,11 @@ def database_of(call: Call, default: str) -> str:
         return str(_file_of_run(call.scratch, default))
     if not isinstance(database, str) or not database:
         raise wrong_input("database is the path of a file, or :memory:")
-    return database if database == MEMORY else str(_existing_place(call.folder / database))
+    if database != MEMORY:
+        return str(_existing_place(call.folder / database))
+    if call.exactly_once:
+        raise wrong_input("exactly_once needs a file: a database in memory is empty in every call")
+    return MEMORY
 
 
 def is_file_of_run(call: Call) -> bool:
