@@ -37,8 +37,8 @@ $(READY): pyproject.toml constraints.txt
 		$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]' >&2
 	@touch $@
 
-demo: $(READY) ## run a playbook against an API that fails twice, and show what happens
-	@$(BIN)/python examples/demo.py
+demo: $(READY) ## anew demo: a run that retries, is killed, and resumes
+	@$(BIN)/anew demo
 
 serve: $(READY) $(PAGE) ## a server with runs in every state, and its page to look at them
 	@$(BIN)/python examples/serve.py

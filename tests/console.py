@@ -64,14 +64,6 @@ def is_pure(command: str) -> bool:
             return words == ["echo", "$?"]
 
 
-def demo_command() -> str:
-    """What `make demo` calls, once everything is installed."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/(.*)$", makefile, re.M)
-    assert recipe, "the Makefile has no demo of one line"
-    return recipe[1]
-
-
 # --- in this process -----------------------------------------------------------------------------
 
 
@@ -121,6 +113,8 @@ class Terminal:
         self._postgres = postgres
         self._folder, self._home = folder / "flows", folder / "home"
         self._home.mkdir(parents=True)
+        self._temporary = folder / "temporary"
+        self._temporary.mkdir()
         self._port, self._server_port = _free_port(), _free_port()
         for name in COPIED:
             shutil.copytree(ROOT / name, self._folder / name)
@@ -141,7 +135,11 @@ class Terminal:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # where the shell tells of jobs that were killed
             cwd=self._folder,
-            env={**_environment(self._home), **self._variables},
+            env={
+                **_environment(self._home),
+                "TMPDIR": str(self._temporary),
+                **self._variables,
+            },
             start_new_session=True,
         )
         return self
@@ -163,7 +161,7 @@ class Terminal:
         return _transcript(body, self._answer)
 
     def _answer(self, command: str) -> str:
-        typed = demo_command() if command == "make demo" else command
+        typed = command
         for found, shown in self._addresses():
             typed = typed.replace(shown, shlex.quote(found))
         typed = typed.replace("anew lab-server --port 8080", f"anew lab-server --port {self._port}")
@@ -287,6 +285,8 @@ MASKS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"\b(draws|delays): \[[\d., ]+\]", r"\1: <numbers>"),
         (r"^\S*sh: .*\bKilled\b.*$", "Killed"),  # shells tell it in different words
         (r"\bprocess \d+", "process <id>"),
+        (r"\bkill -9 \d+", "kill -9 <id>"),
+        (r"\S*/anew-demo-\w+", "<folder>"),
         (r"127\.0\.0\.1:\d+", "<address>"),
         (r"(/hooks/\S+/)[\w-]{43}", r"\1<signature>"),
         (r"[\d,]+ bytes", "<bytes>"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from anew.program.kinds import KINDS
+from anew.surfaces.web.files import is_built
 from tests.surfaces.cli.terminals import HELLO, Desk, Held, a_desk, a_held_run  # noqa: F401
 
 
@@ -69,7 +70,7 @@ def test_a_key_that_cannot_be_used_has_a_remedy(
 def test_a_page_that_was_not_built_has_a_command_and_is_no_fault(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anew.surfaces.web.files.BUILT", desk.folder)
+    monkeypatch.setattr("anew.surfaces.web.files.is_built", lambda: is_built(desk.folder))
     told = desk.call("doctor")
     assert "ok   page         not built; `make web` in this checkout builds it" in told.out
     assert told.status == 0

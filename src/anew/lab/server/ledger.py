@@ -43,6 +43,10 @@ class CallLedger:
             self._entries.popitem(last=False)
         return entry
 
+    def called(self, route: str) -> list[CallEntry]:
+        """The entries of all keys that a route was called with; the one used last comes last."""
+        return [entry for entry in self._entries.values() if route in entry.calls]
+
     def shown(self, key: str) -> Object:
         """One key as a client sees it; looking does not make an entry."""
         entry = self._entries.get(key, CallEntry())

@@ -180,6 +180,7 @@ async def _idempotent(request: LabRequest) -> LabResponse:
     if entry.lost < _count(request, "lose", default=0):
         entry.lost += 1
         return LabResponse(body=b"lost", cut_at=0)
+    await asyncio.sleep(_seconds(request, "seconds", default=0.0))
     row = {"key": name, "calls": calls, "effects": entry.effects, "repeated": is_repeated}
     return json_response(row, 200 if is_repeated else 201)
 
@@ -264,8 +265,9 @@ ROUTES = (
     LabRoute(
         "/idempotent",
         False,
-        "lose=0",
-        "a POST that takes effect once per Idempotency-Key; `lose` answers are never sent",
+        "lose=0 seconds=0",
+        "a POST that takes effect once per Idempotency-Key, and is answered after `seconds`; "
+        "`lose` answers are never sent",
         _idempotent,
     ),
     LabRoute("/private", False, "token=open-sesame", "401 without that bearer token", _private),

@@ -39,6 +39,12 @@ class Group:
 # What people want, in the order in which they want it, and the commands for it.
 GROUPS = (
     Group(
+        "Begin",
+        Command(
+            "demo", "anew.surfaces.cli.demo", "see a run fail, be killed, and resume", is_first=True
+        ),
+    ),
+    Group(
         "Write a document",
         Command(
             "check", "anew.surfaces.cli.check", "find every problem in a document", is_first=True

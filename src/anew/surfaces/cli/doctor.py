@@ -173,9 +173,9 @@ def _sandbox() -> Diagnosis:
 
 
 def _page() -> Diagnosis:
-    from anew.surfaces.web.files import BUILT, INDEX
+    from anew.surfaces.web.files import is_built
 
-    if (BUILT / INDEX.lstrip("/")).is_file():
+    if is_built():
         return Diagnosis("page", "there; `anew serve` shows it")
     # Every wheel has it; a checkout works without.
     return Diagnosis("page", "not built; `make web` in this checkout builds it")

@@ -35,6 +35,10 @@ class File(Struct, frozen=True):
     etag: str
 
 
+def is_built(folder: Path = BUILT) -> bool:
+    return (folder / INDEX.lstrip("/")).is_file()
+
+
 def built_files(folder: Path = BUILT) -> dict[str, File]:
     """By path, as a browser asks for it; empty when the page was not built."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
