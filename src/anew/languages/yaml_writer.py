@@ -18,7 +18,10 @@ from anew.values import Value
 Path: TypeAlias = tuple[str | int, ...]
 
 _PLAIN_WORD = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-_RESERVED = frozenset({"true", "false", "null", "True", "False", "Null", "TRUE", "FALSE", "NULL"})
+# The words that readers of YAML 1.2 or of 1.1 take for another value.
+_RESERVED = frozenset("true false null y n yes no on off".split())
+# YAML reads a longer key only after a question mark.
+_KEY_CHARACTERS_MAX = 1_000
 # Remarks stand in one column, unless the line is longer.
 _REMARK_COLUMN = 56
 
@@ -27,8 +30,8 @@ _REMARK_COLUMN = 56
 
 def scalar(value: object) -> str:
     """A value written on one line; lists and mappings as JSON."""
-    if isinstance(value, str) and _PLAIN_WORD.fullmatch(value) and value not in _RESERVED:
-        return value
+    if isinstance(value, str) and _PLAIN_WORD.fullmatch(value):
+        return value if value.lower() not in _RESERVED else json.dumps(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else "".join(map(_seen, text))
 
@@ -48,34 +51,33 @@ def _seen(character: str) -> str:
 def flow(value: Value) -> str:
     """A value on one line, in braces and brackets."""
     if isinstance(value, dict):
-        inside = ", ".join(f"{scalar(key)}: {flow(item)}" for key, item in value.items())
-        return "{" + inside + "}"
+        return "{" + ", ".join(f"{_flow_key(key)}: {flow(value[key])}" for key in value) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
     return scalar(value)
 
 
-def fits_literal(value: Value) -> bool:
-    """Whether a value is a text of several lines that can keep them."""
-    if not isinstance(value, str) or "\n" not in value:
+def _flow_key(key: str) -> str:
+    text = scalar(key)
+    return text if len(text) <= _KEY_CHARACTERS_MAX else f"? {text} "
+
+
+def _fits_literal(value: str) -> bool:
+    """Whether a text is one of several lines that can keep them."""
+    if "\n" not in value:
         return False
     lines = value.removesuffix("\n").split("\n")
     is_plain = all(line.isprintable() and line == line.rstrip() for line in lines)
     return is_plain and bool(lines[0] and lines[-1]) and lines[0][0] != " "
 
 
-def literal_lines(start: str, text: str, indent: int) -> list[str]:
-    """A text of several lines below its key."""
-    kept = text.removesuffix("\n")
-    body = ((" " * (indent + 2) + line).rstrip() for line in kept.split("\n"))
-    return [f"{start} |" if text != kept else f"{start} |-", *body]
-
-
 def scalar_lines(start: str, value: Value, indent: int) -> list[str]:
     """A value after its key as an author would write it: a text of several lines keeps them."""
-    if fits_literal(value):
-        return literal_lines(start, value, indent)
-    return [f"{start} {flow(value)}"]
+    if not isinstance(value, str) or not _fits_literal(value):
+        return [f"{start} {flow(value)}"]
+    kept = value.removesuffix("\n")
+    body = ((" " * (indent + 2) + line).rstrip() for line in kept.split("\n"))
+    return [f"{start} |" if value != kept else f"{start} |-", *body]
 
 
 # --- documents -----------------------------------------------------------------------------------
@@ -104,7 +106,7 @@ class YamlWriter(Struct, frozen=True):
     def _lines(self, document: Mapping[str, Value]) -> Iterator[str]:
         yield from _comments(self.above.get((), ()), 0)
         for number, (key, value) in enumerate(document.items()):
-            if number or self.above.get(()):
+            if (number or self.above.get(())) and isinstance(value, dict | list):
                 yield ""
             if key == "workflow" and isinstance(value, list):
                 yield "workflow:"
@@ -115,9 +117,11 @@ class YamlWriter(Struct, frozen=True):
                 yield from self._entry(key, value, (key,), 0)
 
     def _entry(self, key: str, value: Value, path: Path, indent: int) -> list[str]:
-        start = f"{' ' * indent}{scalar(key)}:"
+        pad, name = " " * indent, scalar(key)
         above = _comments(self.above.get(path, ()), indent)
-        return [*above, *self._valued(start, value, path, indent)]
+        if len(name) > _KEY_CHARACTERS_MAX:
+            return [*above, f"{pad}? {name}", *self._valued(f"{pad}:", value, path, indent)]
+        return [*above, *self._valued(f"{pad}{name}:", value, path, indent)]
 
     def _valued(self, start: str, value: Value, path: Path, indent: int) -> list[str]:
         if not isinstance(value, dict | list):
@@ -129,6 +133,9 @@ class YamlWriter(Struct, frozen=True):
         if text is not None and not (value and is_block):
             below = _comments(self.below.get(path, ()), indent + 2)
             return [self._remarked(f"{start} {text}", path), *below]
+        is_plain = isinstance(value, list) and not any(map(_parts, value))
+        if is_plain and text is not None and path not in self.beside:
+            return _wrapped(f"{start} [", list(map(flow, value)), indent + 2, self.width)
         return [self._remarked(start, path), *self._inside(value, path, indent + 2)]
 
     def _inside(self, value: Value, path: Path, indent: int) -> list[str]:
@@ -161,8 +168,20 @@ class YamlWriter(Struct, frozen=True):
         return f"{line:<{_REMARK_COLUMN}}  # {_visible('; '.join(said))}" if said else line
 
 
+def _wrapped(start: str, items: Sequence[str], indent: int, width: int) -> list[str]:
+    """A list of plain values, as many on a line as fit."""
+    lines = [start]
+    for number, item in enumerate(items, 1):
+        text = item + ("]" if number == len(items) else ",")
+        if len(lines[-1]) + len(text) + 1 > width and lines[-1].strip():
+            lines.append(" " * indent + text)
+        else:
+            lines[-1] += text if lines[-1].endswith("[") else f" {text}"
+    return lines
+
+
 def _comments(remarks: Iterable[str], indent: int) -> list[str]:
-    return [f"{' ' * indent}# {_visible(remark)}" for remark in remarks]
+    return [f"{' ' * indent}# {_visible(remark)}".rstrip() for remark in remarks]
 
 
 def _visible(remark: str) -> str:
