@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anew.languages.expanding.policies import PolicyWriter, jitter_value, source_of
+from anew.languages.expanding.policies import PolicyWriter
+from anew.languages.playbook.directive_values import jitter_value, source_of
 from anew.languages.yaml_writer import Path
 from anew.program.policy import Policy, Retry, Rule
 from anew.program.program import Dialect

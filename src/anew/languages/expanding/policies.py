@@ -5,23 +5,18 @@ Reads the compiled policy, so what an author left out is there with the value th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import assert_never
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from anew.expressions import Template
 from anew.languages.expanding.annotations import Annotations, default_of
+from anew.languages.playbook.directive_values import USUAL, directive_values
 from anew.languages.playbook.patches import SET_NAMES
 from anew.languages.yaml_writer import Path
 from anew.program.policy import (
-    Break,
-    Budget,
-    Continue,
     Directive,
     Exhausted,
     Fail,
-    Jump,
     Patch,
     PatchTarget,
     Policy,
@@ -29,11 +24,10 @@ from anew.program.policy import (
     Rule,
 )
 from anew.program.program import Dialect
-from anew.program.retry import ATTEMPTS_DEFAULT, Backoff, BackoffKind, Jitter, JitterKind
 from anew.program.span import Span
 from anew.values import Object, Value
 
-_USUAL = Backoff()
+_WITH_DEFAULT = USUAL.keys() - {"on_exhausted"}
 _DEFAULT_SPENT = "the default: the last error, with error.retry"
 
 
@@ -63,68 +57,23 @@ class PolicyWriter(Struct, frozen=True):
 
     def then(self, then: Directive, patches: Sequence[Patch], path: Path) -> Object:
         """A directive with all its settings, and what is written before it."""
-        return {**dict(self._settings(then, path)), **self._patches(patches)}
+        values = directive_values(then)
+        if isinstance(then, Retry):
+            self._remark_on_retry(then, values, path)
+            spent = then.on_exhausted or Exhausted(Fail())
+            values["on_exhausted"] = self.then(spent.then, spent.patches, (*path, "on_exhausted"))
+        return {**values, **self._patches(patches)}
 
-    def _settings(self, then: Directive, path: Path) -> Iterator[tuple[str, Value]]:
-        match then:
-            case Continue():
-                yield "do", "continue"
-                if then.verdict is not None:
-                    yield "verdict", then.verdict.value
-            case Break():
-                yield "do", "break"
-            case Fail():
-                yield "do", "fail"
-                if then.message is not None:
-                    yield "message", then.message.source
-            case Jump():
-                yield "do", "jump"
-                yield "to", then.to
-                if then.delay is not None:
-                    yield "delay", source_of(then.delay)
-            case Retry():
-                yield "do", "retry"
-                yield from self._retry(then, path)
-            case _:
-                assert_never(then)
-
-    def _retry(self, retry: Retry, path: Path) -> Iterator[tuple[str, Value]]:
-        yield "attempts", source_of(retry.attempts)
-        usual = default_of(retry.attempts, ATTEMPTS_DEFAULT)
-        self.notes.remark((*path, "attempts"), "executions in all", usual)
-        yield from self._backoff(retry.backoff, path)
-        if retry.max_elapsed is not None:
-            yield "max_elapsed", source_of(retry.max_elapsed)
-        else:
+    def _remark_on_retry(self, retry: Retry, values: Object, path: Path) -> None:
+        for key, value in values.items():
+            usual = default_of(value, USUAL[key]) if key in _WITH_DEFAULT else ""
+            self.notes.remark((*path, key), _unit(key, value), usual)
+        if retry.backoff.cap is None:
+            self.notes.absent(path, "max_delay: none")
+        if retry.max_elapsed is None:
             self.notes.absent(path, "max_elapsed: none, attempts may continue for any time")
-        yield "budget", retry.budget.value
-        self.notes.remark((*path, "budget"), default_of(retry.budget, Budget.VISIT))
-        if retry.to is not None:
-            yield "to", retry.to
-        spent = retry.on_exhausted or Exhausted(Fail())
-        yield "on_exhausted", self.then(spent.then, spent.patches, (*path, "on_exhausted"))
         if retry.on_exhausted is None:
             self.notes.remark((*path, "on_exhausted"), _DEFAULT_SPENT)
-
-    def _backoff(self, backoff: Backoff, path: Path) -> Iterator[tuple[str, Value]]:
-        remark = self.notes.remark
-        yield "backoff", backoff.kind.value
-        remark((*path, "backoff"), default_of(backoff.kind, BackoffKind.NONE))
-        yield "delay", source_of(backoff.first)
-        remark((*path, "delay"), _unit(backoff.first), default_of(backoff.first, _USUAL.first))
-        if backoff.kind.has_factor:
-            yield "multiplier", backoff.factor
-            remark((*path, "multiplier"), default_of(backoff.factor, _USUAL.factor))
-        if backoff.cap is None:
-            self.notes.absent(path, "max_delay: none")
-        else:
-            yield "max_delay", source_of(backoff.cap)
-            remark((*path, "max_delay"), _unit(backoff.cap))
-        yield "jitter", jitter_value(backoff.jitter)
-        remark((*path, "jitter"), default_of(backoff.jitter, _USUAL.jitter))
-        yield "honor_retry_after", backoff.honor_retry_after
-        usual = default_of(backoff.honor_retry_after, _USUAL.honor_retry_after)
-        remark((*path, "honor_retry_after"), usual)
 
     # --- patches ---------------------------------------------------------------------------------
 
@@ -164,23 +113,9 @@ def _last_words(policy: Policy) -> str:
     return f"no rule matches: ok continues, an error {error}"
 
 
-def jitter_value(jitter: Jitter) -> Value:
-    """A jitter as documents write it."""
-    match jitter.kind:
-        case JitterKind.NONE:
-            return False
-        case JitterKind.PLUS_MINUS_HALF:
-            return True
-        case JitterKind.ADDED:
-            return jitter.fraction
-        case _:
-            return jitter.kind.value
-
-
-def source_of(value: float | int | Template) -> Value:
-    """A number, or the template that yields it."""
-    return value.source if isinstance(value, Template) else value
-
-
-def _unit(value: float | Template) -> str:
-    return "computed for each attempt" if isinstance(value, Template) else "seconds"
+def _unit(key: str, value: Value) -> str:
+    if key == "attempts":
+        return "executions in all"
+    if key not in ("delay", "max_delay"):
+        return ""
+    return "computed for each attempt" if isinstance(value, str) else "seconds"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from msgspec import Struct
 
@@ -15,6 +14,7 @@ from anew.languages.dot.fidelity import FIDELITY_DEFAULT, fidelity_of
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.settings import flag, text
+from anew.languages.playbook.directive_values import USUAL, directive_values
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.graph_patches import Written, written_by
 from anew.languages.translation.graph_texts import (
@@ -26,19 +26,14 @@ from anew.languages.translation.graph_texts import (
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.policy import (
-    Break,
-    Budget,
-    Continue,
     Directive,
     Fail,
-    Jump,
     OutcomeStatus,
     Patch,
-    Retry,
     Rule,
 )
 from anew.program.program import Task
-from anew.program.retry import Backoff, BackoffKind, JitterKind
+from anew.program.retry import BackoffKind
 from anew.values import Object, Value
 
 _ERROR = "outcome.status == 'error'"
@@ -222,47 +217,14 @@ def _static(task: Task, inputs: Object) -> Object:
 
 
 def _then(then: Directive, patches: Object) -> Object:
-    found: Object
-    match then:
-        case Retry():
-            found = _retry(then)
-        case Continue():
-            found = {"do": "continue"}
-            if then.verdict is not None:
-                found["verdict"] = then.verdict.value
-        case Break() | Fail():
-            found = {"do": then.kind.value}
-        case Jump():
-            found = {"do": "jump", "to": then.to}
-        case _:
-            assert_never(then)
+    """A directive with what an author of a playbook would have to write of it."""
+    values = directive_values(then)
+    # What it says is made by code of the graph, which no template is.
+    values.pop("message", None)
+    if values.get("backoff") == BackoffKind.NONE.value:
+        del values["delay"]
+    found = {k: v for k, v in values.items() if k in _ALWAYS_SAID or v != USUAL.get(k)}
     return {**found, "set_ctx": patches} if patches else found
 
 
-def _retry(retry: Retry) -> Object:
-    attempts = retry.attempts if isinstance(retry.attempts, int) else 1
-    found: Object = {"do": "retry", "attempts": attempts, **_backoff(retry.backoff)}
-    if retry.budget is not Budget.VISIT:
-        found["budget"] = retry.budget.value
-    if retry.to is not None:
-        found["to"] = retry.to
-    if retry.on_exhausted is not None:
-        found["on_exhausted"] = _then(retry.on_exhausted.then, {})
-    return found
-
-
-def _backoff(backoff: Backoff) -> Object:
-    found: Object = {"backoff": backoff.kind.value}
-    if backoff.kind is not BackoffKind.NONE:
-        found["delay"] = backoff.first if isinstance(backoff.first, float) else 0.0
-    if backoff.kind.has_factor:
-        found["multiplier"] = backoff.factor
-    if isinstance(backoff.cap, float):
-        found["max_delay"] = backoff.cap
-    if backoff.jitter.kind is JitterKind.ADDED and backoff.jitter.fraction:
-        found["jitter"] = backoff.jitter.fraction
-    elif backoff.jitter.kind is JitterKind.PLUS_MINUS_HALF:
-        found["jitter"] = True
-    if backoff.honor_retry_after:
-        found["honor_retry_after"] = True
-    return found
+_ALWAYS_SAID = frozenset({"do", "attempts", "backoff", "delay", "multiplier"})
