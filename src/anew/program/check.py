@@ -11,6 +11,7 @@ from itertools import accumulate, islice
 from typing import assert_never
 
 from anew.program.findings import Finding, Severity
+from anew.program.graph_walks import backwards, reached
 from anew.program.kinds import missing_extra
 from anew.program.policy import (
     Break,
@@ -89,14 +90,7 @@ def _warning(rule: str, place: Span, message: str, suggestion: str | None = None
 
 
 def _unreachable(program: Program, also_reached: Iterable[str]) -> Iterator[Finding]:
-    seen: set[str] = set()
-    todo = [program.entry, *also_reached]
-    while todo:
-        name = todo.pop()
-        if name in seen or name not in program.steps:
-            continue
-        seen.add(name)
-        todo.extend(program.ways[name])
+    seen = reached(program.ways, [program.entry, *also_reached])
     for step in program.steps.values():
         if step.name not in seen:
             message = f"no way leads to step {step.name!r} from the entry step {program.entry!r}"
@@ -265,18 +259,9 @@ def _jump_of(then: Directive) -> Jump | None:
 
 
 def _tasks_with_a_way_out(step: Step) -> set[int]:
-    before: list[list[int]] = [[] for _ in range(len(step.tasks) + 1)]
-    for index in range(len(step.tasks)):
-        for follower in _followers(step, index):
-            before[follower].append(index)
-    out: set[int] = set()
-    todo = [len(step.tasks)]
-    while todo:
-        for index in before[todo.pop()]:
-            if index not in out:
-                out.add(index)
-                todo.append(index)
-    return out
+    indexes = range(len(step.tasks))
+    followers = {index: list(_followers(step, index)) for index in indexes}
+    return reached(backwards(followers), [len(step.tasks)])
 
 
 def _followers(step: Step, index: int) -> Iterator[int]:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from anew.program.graph_walks import backwards, reached
+
 # Asks how to get past another fork and is told; ends with the join that was looked for.
 _Search: TypeAlias = Generator[str, Sequence[str] | None, str | None]
 
@@ -31,17 +33,7 @@ def match_joins(
 
 def _before(leads: Mapping[str, Sequence[str]], joins: Collection[str]) -> set[str]:
     """The steps from which a join can be reached; a search that leaves them is in vain."""
-    back: dict[str, list[str]] = {name: [] for name in leads}
-    for name, targets in leads.items():
-        for target in targets:
-            back[target].append(name)
-    seen, todo = set(joins), list(joins)
-    while todo:
-        for name in back[todo.pop()]:
-            if name not in seen:
-                seen.add(name)
-                todo.append(name)
-    return seen
+    return reached(backwards(leads), joins)
 
 
 class _Matching(Struct):

@@ -12,6 +12,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from anew.expressions import Condition, Template
+from anew.program.graph_walks import backwards, reached
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.policy import NO_POLICY, Patch, Policy, Retry, Verdict
@@ -312,11 +313,7 @@ class Program(Struct, frozen=True, dict=True):
     @cached_property
     def _leads(self) -> Mapping[str, list[str]]:
         """The steps from which a way leads to each step."""
-        leads: dict[str, list[str]] = {name: [] for name in self.steps}
-        for name, targets in self.ways.items():
-            for target in targets:
-                leads[target].append(name)
-        return leads
+        return backwards(self.ways)
 
     @cached_property
     def _sources(self) -> dict[str, frozenset[str]]:
@@ -327,10 +324,6 @@ class Program(Struct, frozen=True, dict=True):
         known = self._sources.get(target)
         if known is not None:
             return known
-        seen, todo = {target}, [target]
-        while todo:
-            for name in self._leads[todo.pop()]:
-                if name not in seen:
-                    seen.add(name)
-                    todo.append(name)
-        return self._sources.setdefault(target, frozenset(seen - {target}))
+        return self._sources.setdefault(
+            target, frozenset(reached(self._leads, [target]) - {target})
+        )

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from anew.lab.bounds.amounts import ZERO, Bound, larger
 from anew.lab.cancellation import CancelCheck, never_cancelled, until_cancelled
+from anew.program.graph_walks import components, is_cycle
 
 N = TypeVar("N", bound=Hashable)
 
@@ -96,9 +97,9 @@ def longest(
     leaving = _leaving(edges)
     ways: Ways[N] = Ways({start: {}})
     leads = {node: [edge.target for edge in ahead] for node, ahead in leaving.items()}
-    for members in components(start, leads):
+    for members in components(leads, [start]):
         group = frozenset(members)
-        if len(group) > 1 or any(edge.target in group for edge in leaving.get(members[0], ())):
+        if is_cycle(leads, members):
             _settle_cycle(ways, group, leaving, endless)
         for node in until_cancelled(members, cancel_check):
             _extend(ways, node, (e for e in leaving.get(node, ()) if e.target not in group))
@@ -151,37 +152,3 @@ def _extend(ways: Ways[N], node: N, edges: Iterable[CostEdge[N]]) -> None:
             if best is None or bound.at_most >= best.at_most:
                 ways.came[edge.target, sort] = edge
             known[sort] = bound if best is None else larger(best, bound)
-
-
-def components(start: N, leads: Mapping[N, Sequence[N]]) -> list[list[N]]:
-    """The strongly connected parts that `start` leads to, each before those it leads to."""
-    order: dict[N, int] = {start: 0}
-    low = {start: 0}
-    stack, on_stack = [start], {start}
-    work = [(start, iter(leads.get(start, ())))]
-    found: list[list[N]] = []
-    while work:
-        node, rest = work[-1]
-        ahead = next(rest, None)
-        if ahead is None:
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == order[node]:
-                found.append(_popped(stack, on_stack, node))
-        elif ahead not in order:
-            order[ahead] = low[ahead] = len(order)
-            stack.append(ahead)
-            on_stack.add(ahead)
-            work.append((ahead, iter(leads.get(ahead, ()))))
-        elif ahead in on_stack:
-            low[node] = min(low[node], order[ahead])
-    return found[::-1]
-
-
-def _popped(stack: list[N], on_stack: set[N], node: N) -> list[N]:
-    part: list[N] = []
-    while not part or part[-1] != node:
-        part.append(stack.pop())
-        on_stack.discard(part[-1])
-    return part

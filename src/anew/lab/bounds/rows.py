@@ -18,7 +18,6 @@ from anew.lab.bounds.analysis_inputs import (
     executions,
     tools_of,
 )
-from anew.lab.bounds.longest_paths import components
 from anew.lab.bounds.report import Bounds, Factor, PathStep, StepBounds, TaskBounds
 from anew.lab.bounds.routing import onward
 from anew.lab.bounds.runs import CountedVisits
@@ -26,6 +25,7 @@ from anew.lab.bounds.token_walk import within
 from anew.lab.bounds.visits import StepAnalysis, StepVisit, VisitEnding
 from anew.lab.bounds.warnings import sends_anew
 from anew.lab.cancellation import until_cancelled
+from anew.program.graph_walks import reached
 from anew.program.policy import Verdict
 from anew.program.program import Program, Step, Task
 from anew.program.span import Span
@@ -104,9 +104,9 @@ class BoundRows(Struct, dict=True):
 
     def _goes_back(self, name: str) -> bool:
         """Whether it is a failure, or a gate, that leads to the step again, not only an arc."""
-        reached = {one for part in components(name, self.given.program.ways) for one in part}
+        ahead = reached(self.given.program.ways, [name])
         around = self.given.program.sources(name) | {name}
-        return any(source in reached and to in around for source, to in self._ways_back)
+        return any(source in ahead and to in around for source, to in self._ways_back)
 
     @cached_property
     def _ways_back(self) -> list[tuple[str, str]]:

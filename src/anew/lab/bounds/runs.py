@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, at_most, endless, larger, largest
 from anew.lab.bounds.analysis_inputs import SHARED, TIME, AnalysisInput, executions
 from anew.lab.bounds.limits import visits_limit
-from anew.lab.bounds.longest_paths import components
 from anew.lab.bounds.token_flow import Flow
 from anew.lab.bounds.token_walk import (
     PathVisit,
@@ -26,6 +25,7 @@ from anew.lab.bounds.token_walk import (
     within,
 )
 from anew.lab.bounds.visits import StepAnalysis
+from anew.program.graph_walks import cyclic, reached
 from anew.program.kind import OutcomeSource
 from anew.program.program import Limits, Program, Step
 
@@ -110,12 +110,10 @@ class Runs(Struct):
         return endless(reason, float(most))
 
     def _from(self, entry: str) -> CountedVisits:
-        parts = components(entry, self.program.ways)
         ways = self.program.ways
-        cyclic = {name for part in parts for name in part if len(part) > 1 or name in ways[name]}
-        reached = [name for part in parts for name in part]
-        counted = cyclic | branch_steps(self.program, reached)
-        walker = Walker(self.given, self.analyses, frozenset(cyclic), frozenset(counted))
+        repeated = cyclic(ways, [entry])
+        counted = repeated | branch_steps(self.program, reached(ways, [entry]))
+        walker = Walker(self.given, self.analyses, frozenset(repeated), frozenset(counted))
         try:
             walked = walker.walk(entry)
         except (SeveralTokens, TooManyStates):

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, endless, larger, smaller
 from anew.lab.bounds.analysis_inputs import ALL, SHARED, TIME, WAITS, AnalysisInput, Cost
 from anew.lab.bounds.limits import visits_limit
-from anew.lab.bounds.longest_paths import CostEdge, components, longest
+from anew.lab.bounds.longest_paths import CostEdge, longest
 from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
 from anew.lab.bounds.token_walk import (
     END,
@@ -26,6 +26,7 @@ from anew.lab.bounds.token_walk import (
     within,
 )
 from anew.lab.bounds.visits import StepAnalysis, VisitEnding
+from anew.program.graph_walks import components, cyclic
 from anew.program.policy import Verdict
 from anew.program.program import Join, Program, RouteMode
 
@@ -72,13 +73,12 @@ class Flow(Struct, dict=True):
 
     @cached_property
     def _parts(self) -> list[list[str]]:
-        return components(self.entry, self.program.ways)
+        return components(self.program.ways, [self.entry])
 
     @cached_property
     def _cyclic(self) -> set[str]:
         """The steps that can lead back to themselves."""
-        ways = self.program.ways
-        return {name for part in self._parts for name in part if part[1:] or name in ways[name]}
+        return cyclic(self.program.ways, [self.entry])
 
     # --- visits ---------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Programs in which one visit lets several tokens go without a fork are not for he
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from anew.lab.bounds.longest_paths import CostEdge, Ways, longest
 from anew.lab.bounds.routing import Onward, TokenWay, onward, rescue
 from anew.lab.bounds.scheduling import makespan, waits_of_one
 from anew.lab.bounds.visits import StepAnalysis, VisitEnding, passes_on
+from anew.program.graph_walks import reached
 from anew.program.policy import Budget, Retry, Verdict
 from anew.program.program import Program, RouteMode, Step
 from anew.program.span import NOWHERE, Span
@@ -359,16 +360,10 @@ def _shares_budget(step: Step) -> bool:
 
 def _reached(program: Program, starts: list[str], join: str) -> set[str]:
     """The steps a branch can come to before it meets the others."""
-    seen, todo = set(starts) - {join}, [name for name in starts if name != join]
-    while todo:
-        for name in program.ways[todo.pop()]:
-            if name not in seen and name != join:
-                seen.add(name)
-                todo.append(name)
-    return seen
+    return reached({**program.ways, join: ()}, starts) - {join}
 
 
-def branch_steps(program: Program, names: list[str]) -> set[str]:
+def branch_steps(program: Program, names: Iterable[str]) -> set[str]:
     """The steps that branches of forks can come to, each of them for itself."""
     found: set[str] = set()
     for name in names:

@@ -19,9 +19,10 @@ from anew.lab.bounds.analysis_inputs import ALL, RELAY, TIME, WAITS, AnalysisInp
 from anew.lab.bounds.attempts import TaskExit, TaskVisit, task_visits
 from anew.lab.bounds.calls import CallBounds, calling
 from anew.lab.bounds.delays import attempts_known
-from anew.lab.bounds.longest_paths import CostEdge, Ways, components, longest
+from anew.lab.bounds.longest_paths import CostEdge, Ways, longest
 from anew.lab.bounds.scheduling import in_one_place
 from anew.lab.bounds.static_values import UNKNOWN, value_known
+from anew.program.graph_walks import cyclic
 from anew.program.policy import OutcomeStatus, Verdict
 from anew.program.program import Limits, Loop, LoopMode, RouteMode, Step
 
@@ -297,8 +298,7 @@ def _is_cyclic(first: str, edges: list[CostEdge[_Node]]) -> bool:
     leads: dict[_Node, list[_Node]] = {}
     for edge in edges:
         leads.setdefault(edge.source, []).append(edge.target)
-    parts = components(first, leads)
-    return any(len(part) > 1 or part[0] in leads.get(part[0], ()) for part in parts)
+    return bool(cyclic(leads, [first]))
 
 
 def _slowest(ways: Ways[_Node], ended: dict[VisitEnding, dict[str, Bound]]) -> tuple[str, ...]:

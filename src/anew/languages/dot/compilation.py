@@ -16,6 +16,7 @@ from anew.languages.dot.settings import Holder, flag, given, is_goal_gate
 from anew.languages.dot.source import SourceText
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Severity, Suggestions
+from anew.program.graph_walks import reached
 from anew.program.join_matching import match_joins
 from anew.program.span import Span
 
@@ -171,15 +172,10 @@ class GraphCompilation(Struct, dict=True, eq=False):
         """The edges that lead a branch to an implied join, and the step they lead to instead."""
         found: dict[tuple[str, str], str] = {}
         for fork, join in self.implied_joins.items():
-            seen, todo = {fork, join}, [fork]
-            while todo:
-                name = todo.pop()
-                for target in self.leads[name]:
-                    if target == join:
-                        found[name, join] = self.synthetic_joins[fork]
-                    elif target not in seen:
-                        seen.add(target)
-                        todo.append(target)
+            inside = reached({**self.leads, join: ()}, [fork]) - {join}
+            for name in self.leads:
+                if name in inside and join in self.leads[name]:
+                    found[name, join] = self.synthetic_joins[fork]
         return found
 
     @cached_property

@@ -7,15 +7,16 @@ so that every node is looked at for one fork only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
 from anew.languages.dot.compilation import GraphCompilation
-from anew.languages.dot.lint.reach import TARGET_KEYS, walked
+from anew.languages.dot.lint.reach import TARGET_KEYS
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.routes import restarts
 from anew.languages.dot.settings import given
+from anew.program.graph_walks import backwards, reached
 from anew.program.span import Span
 
 
@@ -69,9 +70,10 @@ def _ways(c: GraphCompilation, name: str, joins: Mapping[str, str]) -> Iterator[
 def _check(c: GraphCompilation, branches: _Branches) -> None:
     """Report the ways after which only an end around the join is left."""
     ends = [name for name in branches.ways if c.role(name) is Role.EXIT]
-    back = _turned(branches)
-    to_join = walked(back, [branches.join])
-    astray = walked(back, [branches.fork, *ends]) - to_join
+    targets = {name: [way.to for way in ways] for name, ways in branches.ways.items()}
+    back = backwards(targets)
+    to_join = reached(back, [branches.join])
+    astray = reached(back, [branches.fork, *ends]) - to_join
     for name in branches.ways:
         if name not in to_join:
             continue
@@ -90,16 +92,6 @@ def _check_restarts(c: GraphCompilation, branches: _Branches, name: str) -> None
             )
             remedy = f"Lead it to {branches.join!r}, and restart behind that node."
             c.report("restart-in-branch", edge.target_span, message, remedy)
-
-
-def _turned(branches: _Branches) -> Mapping[str, Iterable[str]]:
-    """From where each node can be come to."""
-    back: dict[str, list[str]] = {name: [] for name in (branches.fork, branches.join)}
-    back.update({name: [] for name in branches.ways})
-    for name, ways in branches.ways.items():
-        for way in ways:
-            back[way.to].append(name)
-    return back
 
 
 def _report(c: GraphCompilation, branches: _Branches, way: _Way) -> None:

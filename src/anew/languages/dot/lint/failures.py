@@ -8,7 +8,7 @@ from anew.languages.dot.attributes import shown
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.goals import gate_target
 from anew.languages.dot.graph import Node
-from anew.languages.dot.lint.reach import TARGET_KEYS, walked
+from anew.languages.dot.lint.reach import TARGET_KEYS
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.retries import (
     JITTER_MAX,
@@ -19,6 +19,7 @@ from anew.languages.dot.retries import (
 )
 from anew.languages.dot.routes import CompiledEdge
 from anew.languages.dot.settings import Holder, given, is_goal_gate, number
+from anew.program.graph_walks import reached
 
 RETRIES_USUAL = 5
 JITTER_USUAL = 1.0
@@ -137,7 +138,7 @@ def _inside_branches(c: GraphCompilation) -> set[str]:
     ends = {node.id for node in c.with_role(Role.JOIN)} | set(c.implied_joins.values())
     ways = {name: [to for to in targets if to not in ends] for name, targets in c.leads.items()}
     forks = [fork for fork, join in c.joins.items() if join or fork in c.implied_joins]
-    return walked(ways, [target for fork in forks for target in ways[fork]])
+    return reached(ways, [target for fork in forks for target in ways[fork]])
 
 
 def _has_route(c: GraphCompilation, node: Node, routes: list[CompiledEdge]) -> bool:
