@@ -6,14 +6,20 @@ crash, then with the same idempotency key.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from msgspec import Struct, field
 
 from anew.engine.outcome import Outcome
 from anew.values import Object, Value
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+# The attribute of a function that is a tool: the kind that documents write.
+KIND_ATTRIBUTE = "__anew_kind__"
 
 
 class Timeout(Struct, frozen=True):
@@ -129,3 +135,46 @@ class Tool(Protocol):
 
     async def close(self) -> None:
         """Give back connections and processes. Called once, when nothing is at work any more."""
+
+
+class ToolKind(Struct, frozen=True):
+    """A kind of task that code brings, as a variable of its module: `ToolKind("dice", DiceTool)`.
+
+    `make` gives the tool. Without `inputs` (names with their meanings) it takes any; those that are
+    `required` must be given.
+    """
+
+    name: str
+    make: Callable[[], Tool]
+    title: str = ""
+    inputs: Mapping[str, str] | None = None
+    required: Sequence[str] = ()
+
+
+@overload
+def tool(function: FunctionT, /) -> FunctionT: ...
+@overload
+def tool(*, name: str) -> Callable[[FunctionT], FunctionT]: ...
+def tool(
+    function: FunctionT | None = None, /, *, name: str | None = None
+) -> FunctionT | Callable[[FunctionT], FunctionT]:
+    """Make a function a kind of task, called as the function is or by `name`.
+
+    The inputs of a task are its arguments, by name. The function itself stays what it was.
+    """
+
+    def marked(function: FunctionT) -> FunctionT:
+        setattr(function, KIND_ATTRIBUTE, name or function.__name__)
+        return function
+
+    return marked if function is None else marked(function)
+
+
+class _Decorating(ModuleType):
+    """`from anew import tool` gives this module, whose name is that of the decorator."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return tool(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Decorating

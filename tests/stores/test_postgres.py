@@ -365,6 +365,7 @@ def test_a_database_of_the_last_unreleased_version_is_taken_over(database: Datab
     newest = next(one for one in known if one.replaces)
     for later in ("TABLE anew.artifacts", "FUNCTION anew.drop_artifacts_v1 CASCADE"):
         database.execute(f"DROP {later}")
+    database.execute("ALTER TABLE anew.programs DROP COLUMN tools")
     database.execute("DELETE FROM anew.migrations")
     for number, checksum in enumerate(newest.replaces, 1):
         row = f"({number}, 'step', '{checksum}')"

@@ -268,6 +268,7 @@ def of_an_unreleased_version(path: Path, scripts: int) -> Path:
     newest = next(one for one in migrations() if one.replaces)
     for later in ("TRIGGER artifacts_of_run", "TABLE artifacts"):
         query(path, f"DROP {later}")
+    query(path, "ALTER TABLE programs DROP COLUMN tools")
     query(path, "DELETE FROM migrations WHERE number >= ?", newest.number)
     for number, checksum in enumerate(newest.replaces[:scripts], newest.number):
         query(path, "INSERT INTO migrations VALUES (?, 'step', ?, 0)", number, checksum)

@@ -39,6 +39,7 @@ from anew.views.exit_status import exit_status_of
 
 if TYPE_CHECKING:
     from anew.languages.dot.extensions import Extensions
+    from anew.tools.modules import Tools
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Outcomes: TypeAlias = Mapping[str, Object | Sequence[Object]]
@@ -162,20 +163,41 @@ class Played(Struct, frozen=True, dict=True):
 
 
 def load(
-    path: PathLike, *, dialect: str | None = None, extensions: Extensions | None = None
+    path: PathLike,
+    *,
+    dialect: str | None = None,
+    extensions: Extensions | None = None,
+    tools: Tools | None = None,
 ) -> Program:
     """The program in a file, playbook or graph; ProgramError has the findings when it has errors.
 
-    `dialect` and `extensions` are as in `anew.api`: that of a graph, and tools that code brings.
+    The other arguments are as in `anew.open_engine`. No tool is called, but what a task gives it
+    is checked.
     """
-    return _program(load_document(path, dialect=dialect, extensions=extensions))
+    return _program(load_document(path, dialect=dialect, extensions=_with_tools(extensions, tools)))
 
 
 def load_text(
-    text: str, file: str, *, dialect: str | None = None, extensions: Extensions | None = None
+    text: str,
+    file: str,
+    *,
+    dialect: str | None = None,
+    extensions: Extensions | None = None,
+    tools: Tools | None = None,
 ) -> Program:
     """As `load`, for a text; the ending of `file` tells the language."""
-    return _program(load_document_text(text, file, dialect=dialect, extensions=extensions))
+    known = _with_tools(extensions, tools)
+    return _program(load_document_text(text, file, dialect=dialect, extensions=known))
+
+
+def _with_tools(extensions: Extensions | None, tools: Tools | None) -> Extensions | None:
+    if tools is None:
+        return extensions
+    # Few tests have tools of their own.
+    from anew.languages.dot.extensions import Extensions  # noqa: PLC0415
+    from anew.tools.modules import rows_of  # noqa: PLC0415
+
+    return (extensions or Extensions()).with_kinds(rows_of(tools))
 
 
 def play(

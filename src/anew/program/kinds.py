@@ -389,9 +389,13 @@ HELPERS: Mapping[str, Helper] = {
 }
 
 
+# Kinds of the modules that this process was given (`tools/modules.py`), which anybody may write.
+MODULE_KINDS: dict[str, Kind] = {}
+
+
 def kind_named(name: str) -> Kind:
     """The row of a kind; for one that is not ours, what is true of any."""
-    return KINDS.get(name) or _open_kind(name)
+    return KINDS.get(name) or MODULE_KINDS.get(name) or _open_kind(name)
 
 
 @lru_cache(maxsize=256)
@@ -400,8 +404,8 @@ def _open_kind(name: str) -> Kind:
 
 
 def find_kind(name: str) -> Kind | None:
-    """The kind of this name, built in or installed by a third party."""
-    known = KINDS.get(name)
+    """The kind of this name, built in, of a module, or installed by a third party."""
+    known = KINDS.get(name) or MODULE_KINDS.get(name)
     if known is not None:
         return known
     return _open_kind(name) if name in installed_kinds() else None
@@ -419,8 +423,8 @@ def missing_extra(name: str) -> Extra | None:
 
 
 def installed_kinds() -> frozenset[str]:
-    """Names that installed packages register under `anew.tools`."""
-    return _registered(ENTRY_POINT_GROUP)
+    """Names that installed packages register under `anew.tools`, and those of modules."""
+    return _registered(ENTRY_POINT_GROUP) | MODULE_KINDS.keys()
 
 
 def installed_script_sources() -> frozenset[str]:

@@ -19,6 +19,7 @@ from anew.engine.secrets import MissingSecret, Secrets
 from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
 from anew.program.findings import errors_in
+from anew.program.kinds import MODULE_KINDS, find_kind
 from anew.program.program import Program
 from anew.runtime.program_names import check_path, find_program
 from anew.runtime.single_flight import SingleFlight
@@ -111,9 +112,28 @@ def compiled_again(stored: StoredProgram, extensions: Extensions | None = None) 
             continue
         if document.program.digest == stored.digest:
             return document
-    raise problem or ConfigError(
+    raise _missing_tools(stored) or problem or _missing_extensions(stored)
+
+
+def _missing_extensions(stored: StoredProgram) -> ConfigError:
+    return ConfigError(
         f"program {stored.name!r} ({stored.digest[:12]}) was compiled with extensions that this "
         "engine does not have. Open the engine in code, with the extensions its runs started with."
+    )
+
+
+def _missing_tools(stored: StoredProgram) -> ConfigError | None:
+    """Why it cannot be compiled here, if that is for want of a module of tools."""
+    missing = {kind: place for kind, place in stored.tools.items() if find_kind(kind) is None}
+    if not missing:
+        return None
+    kinds = ", ".join(map(repr, sorted(missing)))
+    modules = sorted({place.partition(":")[0] for place in missing.values()})
+    options = " ".join(f"--tools {module}" for module in modules)
+    return ConfigError(
+        f"program {stored.name!r} calls Python code that this process does not have: "
+        f"{kinds} of the module {', '.join(map(repr, modules))}. "
+        f"Start it with `{options}`, where the module can be imported."
     )
 
 
@@ -198,6 +218,11 @@ class Programs:
             dialect=document.dialect,
             files=document.files,
             path=program.path,
+            tools={
+                task.kind: MODULE_KINDS[task.kind].tool or ""
+                for task in program.tasks
+                if task.kind in MODULE_KINDS
+            },
         )
 
     async def get(self, digest: str) -> Document:

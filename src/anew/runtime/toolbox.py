@@ -12,7 +12,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from anew.errors import ConfigError
-from anew.program.kinds import ENTRY_POINT_GROUP, KINDS, kind_named, missing_extra
+from anew.program.kinds import (
+    ENTRY_POINT_GROUP,
+    KINDS,
+    MODULE_KINDS,
+    kind_named,
+    missing_extra,
+)
 from anew.tool import Tool
 from anew.tools.sandbox import NO_SANDBOX, Sandbox
 
@@ -66,6 +72,10 @@ def _factory(kind: str) -> Callable[..., Tool]:
             f"{kind} tasks need the extra {extra.name!r}, which is not installed here. "
             f"Install it: {extra.command}"
         )
+    if kind in MODULE_KINDS and place is not None:
+        from anew.tools.modules import tool_kind_at  # noqa: PLC0415 - few processes have modules
+
+        return tool_kind_at(place).make
     if place is not None:
         # Imported on first use, because some of them bring large libraries.
         module, _, name = place.partition(":")

@@ -11,7 +11,8 @@ class StoredProgram(Struct, frozen=True):
     """A document as it was run or registered; `version` is 0 for one that was only run.
 
     With the `dialect` that was chosen for it and the texts of the `files` it names, by name, it can
-    be compiled again wherever the catalog is. `path` is the `metadata.path` of a playbook.
+    be compiled again wherever the catalog is. `path` is the `metadata.path` of a playbook. `tools`
+    says of kinds that are Python code where that is, as `module:name`.
     """
 
     digest: str
@@ -23,6 +24,7 @@ class StoredProgram(Struct, frozen=True):
     dialect: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     path: str | None = None
+    tools: Mapping[str, str] = field(default_factory=dict)
 
 
 class SealedCredential(Struct, frozen=True):

@@ -29,6 +29,10 @@ class NotMet(Exception):
         self.result = result
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("anew_tools", "Python modules with tools that documents name", type="args")
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     if not file_path.name.endswith(SUFFIXES):
         return None
@@ -80,7 +84,10 @@ def _player_of(config: pytest.Config) -> ScenarioRunner:
     """The same for the whole session: each document is compiled once."""
     if _PLAYER not in config.stash:
         from anew.surfaces.cli.testing import Documents, ScenarioRunner, TestOptions
+        from anew.tools.modules import load_tools
 
+        for named in config.getini("anew_tools"):
+            load_tools(named)
         config.stash[_PLAYER] = ScenarioRunner(TestOptions(), Documents())
     return config.stash[_PLAYER]
 

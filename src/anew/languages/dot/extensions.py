@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from anew.errors import AnewError, ConfigError
 from anew.languages.dot.compilation import GraphCompilation
@@ -22,6 +23,8 @@ from anew.languages.dot.scoped import computed
 from anew.languages.dot.settings import seconds
 from anew.languages.dot.texts import expanded
 from anew.program.findings import Finding
+from anew.program.kind import Kind
+from anew.program.kinds import kind_named
 from anew.values import Object
 
 __all__ = ["Extensions", "NodeType", "Role", "Work", "calling"]
@@ -42,6 +45,10 @@ class Extensions(Struct, frozen=True):
     rules: Sequence[Callable[[Graph], Iterable[Finding]]] = ()
     kinds: Collection[str] = ()
     version: str = ""
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Extensions:
+        """With these tools as well, of which more is known than their names."""
+        return replace(self, kinds={**{name: kind_named(name) for name in self.kinds}, **kinds})
 
     @property
     def known(self) -> Known:

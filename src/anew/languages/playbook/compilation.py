@@ -29,6 +29,7 @@ from anew.languages.playbook.desugar.canonical import LabelNode
 from anew.languages.playbook.keys import PATCH_KEYS
 from anew.languages.rules import finding
 from anew.program.findings import Finding, Suggestions
+from anew.program.kind import Kind
 from anew.program.span import Span
 
 # Stands for a condition that was reported, so that no later check takes its rule for an `else`.
@@ -119,7 +120,7 @@ class Compilation(Struct):
     workbook: frozenset[str] | None = None  # None until it has been read
     steps: frozenset[str] = frozenset()
     step: str = ""
-    kinds: frozenset[str] = frozenset()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     _limits: TemplateLimits = field(default_factory=rendering_limits)
     _tokens: int = 0
     _is_too_long: bool = False

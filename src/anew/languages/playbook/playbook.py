@@ -41,6 +41,8 @@ from anew.languages.playbook.workload import read_keychain, read_workbook, workl
 from anew.languages.rules import finding
 from anew.program.check import check_program
 from anew.program.findings import Finding, has_error
+from anew.program.kind import Kind
+from anew.program.kinds import kind_named
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
@@ -93,12 +95,16 @@ class CompiledPlaybook(Struct, frozen=True):
     canonical: Node | None
 
 
+def _rows(kinds: Iterable[str]) -> Mapping[str, Kind]:
+    return kinds if isinstance(kinds, Mapping) else {name: kind_named(name) for name in kinds}
+
+
 def compile_playbook(
     text: str | bytes, file: str, *, kinds: Iterable[str] = ()
 ) -> CompiledPlaybook:
     """As `load_playbook`, with the nodes that the program was compiled from."""
     root, findings = read_yaml(text, file)
-    c = Compilation(file, findings, kinds=frozenset(kinds))
+    c = Compilation(file, findings, kinds=_rows(kinds))
     program, canonical = None, root
     if isinstance(root, MapNode):
         canonical = desugar(c, root)

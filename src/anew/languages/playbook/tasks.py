@@ -80,9 +80,12 @@ def _read_kind(c: Compilation, entry: Entry | None) -> Kind | None:
 
     if report_foreign_kind(c, node):
         return None
-    known = sorted(KINDS.keys() | installed_kinds() | c.kinds)
+    known = sorted(KINDS.keys() | installed_kinds() | c.kinds.keys())
     message = f"tool kind {node.text!r} is unknown; known are {', '.join(known)}"
-    c.report("tool.kind", node.span, message, c.suggestions.remedy(node.text, known))
+    remedy = c.suggestions.remedy(node.text, known)
+    if not remedy.startswith("Did you mean"):
+        remedy += " Python code of your own is loaded with `--tools MODULE`."
+    c.report("tool.kind", node.span, message, remedy)
     return None
 
 

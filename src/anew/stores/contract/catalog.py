@@ -56,7 +56,8 @@ async def case_a_document_that_was_only_run_has_no_version(factory: Factory) -> 
 async def case_a_program_keeps_what_it_was_compiled_with(factory: Factory) -> None:
     async with opened(factory) as db:
         files = {"styles/m.css": "* { model: m }", "prüfen.md": "\0 ä \U0001f600\r\n"}
-        graph = replace(program("d1"), dialect="spec", files=files)
+        tools = {"charge": "shop.tools:charge", "ä": "ä:b"}
+        graph = replace(program("d1"), dialect="spec", files=files, tools=tools)
         known = await db.catalog.register(graph)
         assert known == replace(graph, version=1)
         assert await db.catalog.get("d1") == graph

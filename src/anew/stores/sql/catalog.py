@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from anew.store import SealedCredential, StoredProgram
 from anew.stores.sql.dialect import Row, SqlDialect, SqlSession, Steps, maybe
 
 _PROGRAM = """
-SELECT digest, name, 0, source, file, kept_at, dialect, files, path
+SELECT digest, name, 0, source, file, kept_at, dialect, files, path, tools
 FROM anew.programs WHERE digest = ?
 """
 _ADD_PROGRAM = """
-INSERT INTO anew.programs (digest, name, source, file, kept_at, dialect, files, path)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO anew.programs (digest, name, source, file, kept_at, dialect, files, path, tools)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (digest) DO UPDATE SET path = excluded.path
 WHERE programs.path IS NULL AND excluded.path IS NOT NULL
 """
 _VERSION = """
-SELECT digest, versions.name, version, source, file, registered_at, dialect, files, path
+SELECT digest, versions.name, version, source, file, registered_at, dialect, files, path, tools
 FROM anew.versions JOIN anew.programs USING (digest)
 """
 _ADD_VERSION = """
@@ -90,8 +92,8 @@ class SqlVault:
 def _keep(dialect: SqlDialect, program: StoredProgram) -> Steps[None]:
     to_text = dialect.to_text
     names = (program.digest, program.name, program.source, program.file)
-    files = msgspec.json.encode(program.files).decode() if program.files else None
-    more = (maybe(to_text, program.dialect), files, maybe(to_text, program.path))
+    files, tools = _json(program.files), _json(program.tools)
+    more = (maybe(to_text, program.dialect), files, maybe(to_text, program.path), tools)
     yield _ADD_PROGRAM, (*map(to_text, names), program.registered_at, *more)
 
 
@@ -130,11 +132,19 @@ def _newest(dialect: SqlDialect) -> Steps[list[StoredProgram]]:
 
 
 def _program(dialect: SqlDialect, row: Row) -> StoredProgram:
-    *names, version, source, file, at, chosen, files, path = row
+    *names, version, source, file, at, chosen, files, path, tools = row
     digest, name, source, file = map(dialect.from_text, (*names, source, file))
-    texts = msgspec.json.decode(files, type=dict[str, str]) if files is not None else {}
-    more = (maybe(dialect.from_text, chosen), texts, maybe(dialect.from_text, path))
+    chosen, path = maybe(dialect.from_text, chosen), maybe(dialect.from_text, path)
+    more = (chosen, _texts(files), path, _texts(tools))
     return StoredProgram(digest, name, version, source, file, at, *more)
+
+
+def _json(texts: Mapping[str, str]) -> str | None:
+    return msgspec.json.encode(texts).decode() if texts else None
+
+
+def _texts(kept: str | None) -> dict[str, str]:
+    return {} if kept is None else msgspec.json.decode(kept, type=dict[str, str])
 
 
 def _seal(dialect: SqlDialect, credential: SealedCredential) -> Steps[None]:

@@ -41,6 +41,9 @@ def check_document(program: StoredProgram) -> None:
     _check_text(f"the file of {what}", program.file, FILE_CHARACTERS_MAX)
     for name in program.files:
         _check_text(f"the name of a file of {what}", name, FILE_CHARACTERS_MAX)
+    for kind, place in program.tools.items():
+        _check_text(f"a kind of {what}", kind, NAME_CHARACTERS_MAX)
+        _check_text(f"the place of a kind of {what}", place, FILE_CHARACTERS_MAX)
 
 
 def check_credential(credential: SealedCredential) -> None:

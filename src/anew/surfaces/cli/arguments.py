@@ -27,6 +27,25 @@ def add_dialect_option(parser: ArgumentParser) -> None:
     )
 
 
+def add_tools_option(parser: ArgumentParser) -> None:
+    """`--tools`: what it names is loaded while the words are read, before any document is."""
+    parser.add_argument(
+        "--tools",
+        action="append",
+        type=_loaded,
+        default=[],
+        metavar="MODULE[:NAME]",
+        help="use the tools of this Python module, or one of them; may be repeated",
+    )
+
+
+def _loaded(named: str) -> str:
+    # Only those who have tools of their own pay for it.
+    from anew.tools.modules import load_tools
+
+    return load_tools(named)
+
+
 class _AnyOrder(ArgumentParser):
     """Words may stand before, between and behind options; a token is not left among them."""
 

@@ -16,7 +16,7 @@ from anew.program.findings import has_error
 from anew.program.program import Program
 from anew.runtime.child_files import read_child
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, add_tools_option, count, parser_for
 from anew.surfaces.cli.documents import shown_name, write_document
 from anew.surfaces.cli.findings import finding_lines
 from anew.surfaces.cli.loading import compiled, program_in
@@ -59,6 +59,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     add_dialect_option(parser)
+    add_tools_option(parser)
     add_workload_options(parser)
     parser.add_argument(
         "--items", type=count, metavar="N", help="assume N items in lists known only at run time"

@@ -16,7 +16,7 @@ from anew.program.findings import Finding, Severity, has_error
 from anew.program.program import Program
 from anew.program.span import Span
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import add_dialect_option, parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, add_tools_option, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.findings import counted, counts, finding_lines
 from anew.surfaces.cli.folders import has_folder
@@ -89,6 +89,7 @@ def run(words: list[str]) -> int:
         help="what makes the exit status 2 (default error)",
     )
     add_dialect_option(parser)
+    add_tools_option(parser)
     asked = parser.parse_args(words)
     if has_folder(asked.files):
         if asked.expand:

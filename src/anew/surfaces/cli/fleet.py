@@ -104,6 +104,8 @@ def _command(duty: Duty) -> list[str]:
     words = [sys.executable, "-m", "anew", "worker", "--until-eof", "--slots", str(duty.slots)]
     for pool in duty.pools:
         words += ["--pool", pool]
+    for tools in duty.tools:
+        words += ["--tools", tools]
     # They have the token already; the file is named for their sandbox to hide it. A pipe is not
     # read twice.
     if duty.token_file is not None and duty.token_file.is_file():

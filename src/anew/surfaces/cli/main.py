@@ -18,6 +18,9 @@ from anew.surfaces.cli.command_table import COMMANDS, help_text
 # as Python does by default would cost a tenth of `anew check`.
 GARBAGE_THRESHOLD = 50_000
 
+# Modules of tools that every command knows, with commas; `--tools` adds others to one command.
+TOOLS_VARIABLE = "ANEW_TOOLS"
+
 HELP_WORDS = ("-h", "--help", "help")
 ALL_WORDS = ("--all", "all")
 VERSION_WORDS = ("-V", "--version")
@@ -64,6 +67,8 @@ def _dispatch(words: list[str], *, is_alone: bool) -> int:
 
         protect_process()
     try:
+        if os.environ.get(TOOLS_VARIABLE):
+            _load_tools(os.environ[TOOLS_VARIABLE])
         module = import_module(command.module)
         if is_alone:
             # What was imported lives to the end: looking for garbage there, as Python does once
@@ -73,6 +78,14 @@ def _dispatch(words: list[str], *, is_alone: bool) -> int:
     except SystemExit as stop:  # argparse has printed help or its complaint
         return stop.code if isinstance(stop.code, int) else status.BAD
     return exit_status
+
+
+def _load_tools(named: str) -> None:
+    from anew.tools.modules import load_tools
+
+    for one in named.split(","):
+        if one.strip():
+            load_tools(one.strip())
 
 
 def _print_version() -> int:

@@ -73,7 +73,7 @@ def _started(prepare: Callable[[Any], Callable[[Any], Any]]) -> tuple[Connection
 
     context = get_context("spawn")
     link, far_end = context.Pipe()
-    child = context.Process(target=_work, args=(prepare, far_end), daemon=True)
+    child = context.Process(target=_work, args=(prepare, far_end, _tools()), daemon=True)
     child.start()
     far_end.close()  # so that the link ends with the child
     return link, child
@@ -127,7 +127,17 @@ def _said(link: Connection) -> _Said:
     return said
 
 
-def _work(prepare: Callable[[Any], Callable[[Any], Any]], link: Connection) -> None:
+def _tools() -> list[str]:
+    """The modules of tools that this process has loaded; it imports nothing for that."""
+    import sys
+
+    modules = sys.modules.get("anew.tools.modules")
+    return [] if modules is None else modules.loaded_tools()
+
+
+def _work(
+    prepare: Callable[[Any], Callable[[Any], Any]], link: Connection, tools: list[str]
+) -> None:
     """In a new process, until there is nobody to tell."""
     import gc
 
@@ -135,6 +145,11 @@ def _work(prepare: Callable[[Any], Callable[[Any], Any]], link: Connection) -> N
 
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
+        if tools:
+            from anew.tools.modules import load_tools
+
+            for named in tools:
+                load_tools(named)
         answer = prepare(link.recv())
         while True:
             link.send((answer(link.recv()), None))

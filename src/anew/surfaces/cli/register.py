@@ -9,7 +9,7 @@ from shlex import quote
 
 from anew.runtime.commands import RegisterProgram
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import add_dialect_option, parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, add_tools_option, parser_for
 from anew.surfaces.cli.command_sending import send_command
 from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.excerpts import visible
@@ -38,6 +38,7 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_dialect_option(parser)
+    add_tools_option(parser)
     add_place_options(parser)
     asked = parser.parse_args(words)
     if is_folder(asked.file):

@@ -27,7 +27,7 @@ from anew.runtime.ownership import Owned
 from anew.runtime.run_logs import successor
 from anew.store import Database, RunId, StoreError, StoreGone
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import count
+from anew.surfaces.cli.arguments import add_tools_option, count
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.final_report import RunOptions, print_ending
 from anew.surfaces.cli.hints import hinted
@@ -64,6 +64,7 @@ class Intent(Struct, frozen=True):
 def add_run_options(parser: ArgumentParser) -> None:
     """The options of every command that works on a run."""
     add_place_options(parser)
+    add_tools_option(parser)
     parser.add_argument(
         "--slots",
         type=count,

@@ -22,7 +22,7 @@ from anew.errors import ConfigError
 from anew.runtime.engine import SLOTS
 from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.tokens import (
@@ -85,6 +85,7 @@ def _parser() -> ArgumentParser:
         metavar="P",
         help=f"work on jobs of this pool; may be repeated (default {DEFAULT_POOL})",
     )
+    add_tools_option(parser)
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
     access = parser.add_mutually_exclusive_group()
     access.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")

@@ -15,7 +15,7 @@ from anew.lab.script import Script, read_script
 from anew.lab.script_warnings import script_warnings
 from anew.lab.simulate import EVENTS_MAX, Simulation, simulate
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import add_dialect_option, count, parser_for
+from anew.surfaces.cli.arguments import add_dialect_option, add_tools_option, count, parser_for
 from anew.surfaces.cli.documents import read_document, shown_name
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.loading import compiled, program_in
@@ -88,6 +88,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     add_dialect_option(parser)
+    add_tools_option(parser)
     parser.add_argument("--script", metavar="S", help="a YAML file with outcomes by task")
     parser.add_argument("--seed", type=int, metavar="N", help="draw random numbers from this seed")
     add_workload_options(parser)

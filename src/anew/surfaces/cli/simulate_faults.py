@@ -102,6 +102,8 @@ def _again(asked: Namespace, report: FaultReport, index: int) -> str:
     for option in ("dialect", "script", "payload", "faults"):
         if getattr(asked, option) is not None:
             words += [f"--{option}", getattr(asked, option)]
+    for named in asked.tools:
+        words += ["--tools", named]
     for setting in asked.set:
         words += ["--set", setting]
     if asked.events_max is not None:

@@ -12,7 +12,7 @@ from time import perf_counter
 from anew.errors import ConfigError
 from anew.lab.coverage import Coverage, coverage_of
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.coverage_report import (
     Covered,
     coverage_lines,
@@ -71,6 +71,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "-j", type=count, default=os.cpu_count() or 1, metavar="N", help="at most N processes"
     )
+    add_tools_option(parser)
     parser.add_argument("--update", action="store_true", help="write golden timelines again")
     parser.add_argument("--watch", action="store_true", help="play again whenever a file changes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

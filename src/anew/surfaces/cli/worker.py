@@ -22,7 +22,7 @@ from anew.runtime.databases import kind_of, place_of
 from anew.runtime.engine import SLOTS, Engine
 from anew.store import DEFAULT_POOL, Database, RunId, StoreError
 from anew.surfaces.cli import status
-from anew.surfaces.cli.arguments import count, parser_for
+from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.location import add_place_options, shown_place
 from anew.surfaces.cli.request_guard import guard_requests
@@ -51,6 +51,7 @@ class Duty(Struct, frozen=True):
     pools: tuple[str, ...] = (DEFAULT_POOL,)
     slots: int = SLOTS
     is_quiet: bool = False
+    tools: tuple[str, ...] = ()
     token_file: Path | None = None
 
     @property
@@ -70,6 +71,7 @@ def run(words: list[str]) -> int:
         tuple(asked.pool) or (DEFAULT_POOL,),
         asked.slots,
         asked.quiet,
+        tuple(asked.tools),
         token_file(asked),
     )
     if kind_of(duty.place).is_file:
@@ -118,6 +120,7 @@ def _parser() -> ArgumentParser:
         metavar="N",
         help="how many processes to use, at best one for each core (default 1)",
     )
+    add_tools_option(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--until-eof",

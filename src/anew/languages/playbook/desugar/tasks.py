@@ -27,7 +27,7 @@ from anew.languages.playbook.keys import (
 )
 from anew.languages.playbook.names import TYPO_LIKENESS_MIN
 from anew.program.kind import Kind
-from anew.program.kinds import find_kind, kind_named
+from anew.program.kinds import find_kind
 from anew.program.program import Dialect
 
 TIMEOUT_NAMES = ("timeout", "timeout_seconds")
@@ -46,8 +46,7 @@ def kind_of(c: Compilation, node: Node | None) -> Kind | None:
     """The kind that a node names, if there is one of that name."""
     if not isinstance(node, ScalarNode) or is_null(node):
         return None
-    known = find_kind(node.text)
-    return kind_named(node.text) if known is None and node.text in c.kinds else known
+    return find_kind(node.text) or c.kinds.get(node.text)
 
 
 def labelled_item(c: Compilation, form: TaskForm) -> Item:
