@@ -216,6 +216,7 @@ def test_an_eleventh_redirect_is_a_client_error() -> None:
     outcome = outcome_at(f"/redirect/{LAST + 1}")
     assert outcome.error is not None
     assert (outcome.error["kind"], outcome.error["code"]) == ("client_error", 302)
+    assert outcome.error["message"].startswith("HTTP 302 Found from GET ")
     assert "HTTP_REDIRECTS_MAX" in outcome.error["message"]
 
 
@@ -243,6 +244,7 @@ def test_a_redirect_to_another_scheme_is_not_followed() -> None:
     outcome = outcome_at("/redirect/1?to=file:///etc/hosts")
     assert outcome.error is not None
     assert outcome.error["kind"] == "client_error"
+    assert outcome.error["message"].startswith("HTTP 302 Found from GET ")
     assert outcome.result["status_code"] == 302
 
 

@@ -234,6 +234,7 @@ def test_a_server_answers_over_http(tmp_path: Path, answer: Callable[[Heard], An
     [
         (Answer({}, 401), "auth", "HTTP 401 Unauthorized from POST"),
         (Answer({}, 503), "server_error", "HTTP 503 Service Unavailable"),
+        (Answer({}, 529), "server_error", "HTTP 529 Server Error from POST"),
         (Answer("<html>", 200), "tool_error", "sent something that is not a message: '<html>'"),
         (Answer('{"id": NaN}', 200), "tool_error", "not a message: '{\"id\": NaN}' (JSON is mal"),
         (Answer({"jsonrpc": "2.0", "id": 99, "result": {}}), "connection", "without answer"),

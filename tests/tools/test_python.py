@@ -279,6 +279,12 @@ def test_a_task_that_cannot_be_run_as_written_is_a_config_error(
             "timeout",
             "TimeoutError",
         ),
+        (
+            "import subprocess\nsubprocess.run(['sleep', '9'], timeout=0.01)",
+            "timeout",
+            "TimeoutExpired",
+        ),
+        ("import multiprocessing\nraise multiprocessing.TimeoutError", "timeout", "TimeoutError"),
         ("raise ConnectionRefusedError('x')", "connection", "ConnectionRefusedError"),
         ("import socket\nraise socket.gaierror('x')", "connection", "gaierror"),
         ("import urllib.error\nraise urllib.error.URLError(TimeoutError())", "timeout", "URLError"),

@@ -148,17 +148,22 @@ def _error_of_status(
     exchange: _Exchange, response: httpx2.Response, problem: str | None
 ) -> Object | None:
     status = response.status_code
-    if problem is not None:
-        return error_of("client_error", f"{exchange.what} {problem}", code=status)
-    if 200 <= status <= 299:
+    if problem is None and 200 <= status <= 299:
         return None
-    message = f"{http_status_text(status)} from {exchange.what}"
-    return error_of(http_error_kind(status), message, code=status)
+    kind = http_error_kind(status) if problem is None else "client_error"
+    return error_of(kind, _of_status(exchange, response, problem), code=status)
+
+
+def _of_status(exchange: _Exchange, response: httpx2.Response, problem: str | None) -> str:
+    """The message of a response that is an error: first its status, then what is wrong with it."""
+    told = f"{http_status_text(response.status_code)} from {exchange.what}"
+    return told if problem is None else f"{told}, which {problem}"
 
 
 def _given_up(exchange: _Exchange, response: httpx2.Response) -> Outcome:
-    limit = f"more than {HTTP_REDIRECTS_MAX} redirects (HTTP_REDIRECTS_MAX)"
-    error = error_of("client_error", f"{exchange.what}: {limit}", code=response.status_code)
+    limit = f"is one of more than {HTTP_REDIRECTS_MAX} redirects (HTTP_REDIRECTS_MAX)"
+    message = _of_status(exchange, response, limit)
+    error = error_of("client_error", message, code=response.status_code)
     return _outcome(exchange, response, error=error)
 
 

@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 import httpx2
 from msgspec.structs import replace
 
-from anew.engine.http_statuses import http_error_kind
+from anew.engine.http_statuses import http_error_kind, http_status_text
 from anew.engine.outcome import retry_after_seconds
 from anew.tool import Call
 from anew.tools.http.clients import Clients, Handshake
@@ -84,9 +84,7 @@ class HttpLink:
     async def _take(self, response: httpx2.Response, message: Object) -> None:
         status = response.status_code
         if not 200 <= status <= 299:
-            reason = f" {response.reason_phrase}" if response.reason_phrase else ""
-            where = f"POST {place_of(response.url)}"
-            text = f"HTTP {status}{reason} from {where}"
+            text = f"{http_status_text(status)} from POST {place_of(response.url)}"
             told = {"http": {"headers": response.headers}}
             wait = retry_after_seconds(None, told, time.time_ns())
             raise McpProblem(http_error_kind(status), text, status, retry_after=wait)

@@ -14,9 +14,11 @@ MESSAGE_CHARS_MAX = 10_000
 # Of the author's own functions between the top and the line that failed.
 _WHERE_FRAMES = 5
 
-# Errors of network libraries that do not descend from Python's own, by package and name.
+# Errors that do not descend from Python's own two, by package and name.
 _KINDS = {
     "builtins.TimeoutError": "timeout",
+    "subprocess.TimeoutExpired": "timeout",
+    "multiprocessing.TimeoutError": "timeout",
     "requests.Timeout": "timeout",
     "urllib3.TimeoutError": "timeout",
     "httpx.TimeoutException": "timeout",
