@@ -55,6 +55,14 @@ def test_attempts_that_are_spent_on_an_error_count_once() -> None:
     assert errors_of([BUSY]) == ["1 error ignored by on_exhausted of rule 1 of fetch.page"]
 
 
+@pytest.mark.parametrize("asks", ["", ', retry_when: "{{ error != None }}"'])
+def test_a_retry_block_that_gives_up_is_named_without_the_rules_it_became(asks: str) -> None:
+    block = f"{{max_attempts: 2, on_exhausted: {{do: continue}}{asks}}}"
+    steps = f"workflow: [{{step: fetch, tool: noop, retry: {block}}}]"
+    run = simulated(steps, outcomes={"fetch": [DOWN]})
+    assert progress_of(run.log).ignored.sentences() == ["1 error ignored by on_exhausted of fetch"]
+
+
 def test_several_rules_are_told_as_details_and_in_the_report() -> None:
     loop = (RULES % "continue").replace(
         "    tool:", "    loop: {in: [1, 2, 3], iterator: n}\n    tool:"

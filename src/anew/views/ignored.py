@@ -29,9 +29,10 @@ class IgnoredError(Struct, frozen=True):
 
     @property
     def by(self) -> str:
-        """`by rule 2`, `by on_exhausted of rule 2`."""
-        rule = self.rule_name or f"rule {self.rule}"
-        return f"by on_exhausted of {rule}" if self.is_spent else f"by {rule}"
+        """`by rule 2`, `by on_exhausted of rule 2`; a `retry` block has one `on_exhausted`."""
+        if self.is_spent:
+            return "by on_exhausted" if self.rule_name else f"by on_exhausted of rule {self.rule}"
+        return f"by {self.rule_name or f'rule {self.rule}'}"
 
     @property
     def where(self) -> str:
@@ -44,17 +45,17 @@ class IgnoredErrors:
     def __init__(self) -> None:
         self._counts: Counter[IgnoredError] = Counter()
         self._was_error = False
+        self._rule_name: str | None = None
 
     def feed(self, event: e.Event) -> None:
         is_spent = isinstance(event, e.TaskRetryExhausted)
         if isinstance(event, e.TaskProcessed):
-            self._was_error = event.outcome.is_error
+            self._was_error, self._rule_name = event.outcome.is_error, event.rule_name
         elif not isinstance(event, e.TaskRetryExhausted):
             return
         if self._was_error and event.directive.accepts:
-            name = event.rule_name if isinstance(event, e.TaskProcessed) else None
             place = (event.step or "", event.task or "")
-            self._counts[IgnoredError(*place, event.rule, name, is_spent)] += 1
+            self._counts[IgnoredError(*place, event.rule, self._rule_name, is_spent)] += 1
 
     @property
     def total(self) -> int:

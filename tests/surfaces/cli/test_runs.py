@@ -42,6 +42,18 @@ def test_a_run_is_interrupted_while_no_process_works_on_the_file(three, shelf, a
         assert "interrupted" not in anew("runs", "--json").out
 
 
+def test_a_run_that_also_asks_a_person_is_interrupted_as_its_own_first_line_says(
+    shelf, anew
+) -> None:
+    retries = NewJob(StepRunKey("fetch", 1), due_at=2**62, reason=WaitReason.RETRY)
+    asks = NewJob(StepRunKey("ask", 1), due_at=None, reason=WaitReason.PERSON)
+    shelf.put(played(RETRIES), run=RUN, upto=7, jobs=[retries, asks])
+    assert "  interrupted  " in anew("show", "last").lines[0]
+    assert [line.split()[1] for line in anew("runs").lines] == ["interrupted"]
+    with Ownership(shelf.path):
+        assert [line.split()[1] for line in anew("runs").lines] == ["person"]
+
+
 @pytest.mark.parametrize(
     ("words", "found"),
     [

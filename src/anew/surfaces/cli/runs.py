@@ -50,14 +50,7 @@ COLOURS: Mapping[str, str] = {
     INTERRUPTED: "red",
 }
 # What goes on without anybody else, as long as a process works on it.
-_BY_ITSELF = frozenset(
-    {
-        DetailedStatus.RUNNING,
-        DetailedStatus.QUEUED,
-        DetailedStatus.RETRYING,
-        DetailedStatus.PARKED,
-    }
-)
+_BY_ITSELF = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 # How wide, and what it shows of a run in that width.
 Cell: TypeAlias = tuple[int, Callable[[RunRow, int], str]]
 
@@ -106,7 +99,7 @@ def _stopped(rows: Iterable[RunRow], place: str | None) -> set[RunId]:
     """The runs that would continue by themselves, if any process worked on the database file."""
     if not is_left_alone(place):
         return set()
-    return {row.run for row in rows if row.status is RunStatus.RUNNING and row.state in _BY_ITSELF}
+    return {row.run for row in rows if row.status in _BY_ITSELF}
 
 
 def _print_table(
