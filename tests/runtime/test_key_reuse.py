@@ -48,7 +48,7 @@ def test_other_input_is_named_with_what_to_do(tmp_path: Path) -> None:
     assert list(started.differs) == ["input"]
     assert started.notice is not None
     assert "other input (size, region)" in started.notice
-    assert "/flow.yaml --key OTHER` starts a new run" in started.notice
+    assert "/flow.yaml --set NAME=VALUE --key OTHER` starts a new run" in started.notice
     assert f"`anew fork {started.run} --from STEP --set NAME=VALUE`" in started.notice
 
 

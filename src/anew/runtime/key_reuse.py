@@ -20,6 +20,8 @@ from anew.values import Object, merge_deep
 
 # Of so many inputs that differ, the names are told.
 INPUTS_NAMED = 3
+# Values may be secret or long, so it is only told that they have to be given again.
+_SET = " --set NAME=VALUE"
 
 
 class Differs(StrEnum):
@@ -75,7 +77,7 @@ def _notice(
         what.append(f"other input ({', '.join(names[:INPUTS_NAMED])}{more})")
     step = " --from STEP" if row.status in FINAL else ""
     with_file = f" --program {_file(request)}" if Differs.DOCUMENT in found else ""
-    inputs = " --set NAME=VALUE" if Differs.INPUT in found else ""
+    inputs = _SET if Differs.INPUT in found else ""
     fork = f"`anew fork {row.run}{step}{with_file}{inputs}`"
     other = " and ".join(what)
     return (
@@ -86,7 +88,7 @@ def _notice(
 
 
 def _new_run(request: StartRequest) -> str:
-    return f"`anew run {_file(request)} --key OTHER`"
+    return f"`anew run {_file(request)}{_SET if request.workload else ''} --key OTHER`"
 
 
 def _file(request: StartRequest) -> str:
