@@ -1,4 +1,4 @@
-"""Where in a log a retry begins: before the step that failed, or before the step someone names.
+"""Where in a log a retry begins: before the step whose failure it was, or one that someone names.
 
 Reads a log and its program, and changes nothing.
 """
@@ -10,10 +10,17 @@ from collections.abc import Sequence
 from anew.engine import events as e
 from anew.errors import ConfigError
 from anew.program.program import Program
+from anew.runtime.damage import folded
 from anew.store import RunId
 
 
-def failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
+def step_to_retry(log: Sequence[e.Event], run: RunId, program: Program) -> str:
+    """The step whose failure the run failed from, not one that only dealt with it."""
+    cause = folded(run, log).cause
+    return _failed_step(log, run, program) if cause is None else cause.step
+
+
+def _failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
     """The step that failed the run, or where the gate that did would have sent it once more."""
     for event in reversed(log):
         if isinstance(event, e.StepFailed) and not event.handled and event.step:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from anew.engine.state import RunState
 from anew.errors import ConfigError
 from anew.runtime.damage import check_row, folded, readable_log
 from anew.runtime.families import existing_run
-from anew.runtime.fork_points import events_before, failed_step
+from anew.runtime.fork_points import events_before, step_to_retry
 from anew.runtime.keys import KeyInUse
 from anew.runtime.programs import Document, Programs
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
@@ -33,6 +33,8 @@ from anew.store import Archive, RunId
 from anew.values import Object
 
 Documents: TypeAlias = Callable[[str], Awaitable[Document]]  # by digest
+
+_T = TypeVar("_T")
 
 # Tell of which run another is the retry, or the fork.
 RETRY_LABEL = "retry_of"
@@ -56,7 +58,7 @@ class ForkPoint(Struct, frozen=True):
     """Where a log is cut: after event `at`, or before a visit of `step`; else after the last.
 
     `seen` is how many events the log had for whoever wants the last. `is_failure`: before the step
-    that failed the run, unless `step` is given.
+    whose failure the run failed from, unless `step` is given.
     """
 
     at: int | None = None
@@ -148,14 +150,18 @@ async def planned(
     if found.damage is not None and (not is_named or (where.at or 0) > len(log)):
         raise found.damage
     if where.is_failure and where.step is None:
-        where = replace(where, step=failed_step(log, run, own.program))
+        step = await _beside(log, partial(step_to_retry, log, run, own.program))
+        where = replace(where, step=step)
     asked = _asked(log, run, own, where)
     decided_by = share_at(log, asked).decided_by
     old = own if decided_by is None else await documents(decided_by)
     plan = partial(_plan, log, run, where, asked=asked, own=own, old=old, new=new or own)
-    if len(log) <= EVENTS_FOLDED_AT_ONCE:
-        return plan()
-    return await asyncio.to_thread(plan)  # others wait for the event loop
+    return await _beside(log, plan)
+
+
+async def _beside(log: Sequence[e.Event], work: Callable[[], _T]) -> _T:
+    """What folds a log; a long one in a thread, as others wait for the event loop."""
+    return work() if len(log) <= EVENTS_FOLDED_AT_ONCE else await asyncio.to_thread(work)
 
 
 def _plan(

@@ -46,6 +46,27 @@ def test_what_was_not_mended_fails_again(desk: Desk, failed: str) -> None:
     assert "Failed in step two" in again.out
 
 
+ALERT = """\
+metadata: {name: alert}
+workflow:
+  - step: load
+    loop: {in: [1, 2], iterator: n}
+    tool: {kind: shell, command: "echo load >> done.txt; test -e mended"}
+    next: [{step: alert, when: "{{ event.name == 'loop.done' and event.failed > 0 }}"}]
+  - step: alert
+    tool: {kind: noop, eval: [{else: {do: fail, message: "the load is incomplete"}}]}
+"""
+
+
+def test_after_an_alert_the_step_that_it_was_about_is_done_again(desk: Desk) -> None:
+    ran = desk.call("run", desk.write("alert.yaml", ALERT))
+    assert "--from load`" in ran.out
+    desk.write("mended", "")
+    again = desk.call("retry", "last", "--json")
+    assert (again.status, again.json["status"]) == (0, "done")
+    assert desk.done() == ["load"] * 4
+
+
 def test_from_names_an_earlier_step(desk: Desk, failed: str) -> None:
     desk.write("mended", "")
     assert desk.call("retry", failed, "--from", "one", "--json").status == 0

@@ -29,7 +29,8 @@ def run(words: list[str]) -> int:
         "--from",
         dest="step",
         metavar="STEP",
-        help="start at the latest visit of this step (default: the step that failed the run)",
+        help="start at the latest visit of this step (default: the step that failed the run, "
+        "or the one whose failure it dealt with)",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
     add_run_options(parser)
