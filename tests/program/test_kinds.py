@@ -174,7 +174,7 @@ def test_an_extra_is_one_of_the_package_and_says_how_it_is_installed() -> None:
     found = [kind.extra for kind in KINDS.values() if kind.extra is not None]
     assert found
     for extra in found:
-        assert {re.split(r"[><=]", line)[0] for line in extras[extra.name]} >= set(extra.modules)
+        assert {re.split(r"[\[><=]", line)[0] for line in extras[extra.name]} >= set(extra.modules)
         assert extra.command == f"pip install 'anew[{extra.name}]'"
 
 

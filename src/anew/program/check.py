@@ -6,13 +6,15 @@ Findings here are warnings: a program with them runs, but hardly as its author m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, islice
 from typing import assert_never
 
+from anew.program.extras import Extra
 from anew.program.findings import Finding, Severity
 from anew.program.graph_walks import backwards, reached
-from anew.program.kinds import missing_extra
+from anew.program.kind import SIDE_WORDS
+from anew.program.kinds import missing_extra, optional_parts
 from anew.program.policy import (
     Break,
     Continue,
@@ -49,11 +51,25 @@ PROGRAM_RULES: dict[str, str] = {
 def check_installed(program: Program, severity: Severity = Severity.WARNING) -> Iterator[Finding]:
     """What tasks need that this machine lacks; whether that matters depends on who runs them."""
     for task in program.tasks:
-        extra = missing_extra(task.kind)
-        if extra is not None:
-            message = f"kind {task.kind} needs the extra {extra.name!r}, which is not installed"
+        for what, extra in _missing_extras(task.kind, task.inputs.source):
             remedy = f"Install it: {extra.command}"
-            yield Finding(severity, "tool.extra", message, task.span, remedy)
+            yield Finding(severity, "tool.extra", extra.problem(what), task.span, remedy)
+
+
+def _missing_extras(kind: str, inputs: object) -> Iterator[tuple[str, Extra]]:
+    """Those of a task, as far as its inputs are written down and not templates."""
+    extra = missing_extra(kind)
+    if extra is not None:
+        yield f"kind {kind} needs", extra
+    given = inputs if isinstance(inputs, Mapping) else {}
+    for key, word, part in optional_parts(kind):
+        if word in _words(given.get(key)) and part.is_missing:
+            yield f"{key}: {word} of kind {kind} needs", part
+
+
+def _words(given: object) -> tuple[object, ...]:
+    """What an input says, or what kind of side it is."""
+    return tuple(map(given.get, SIDE_WORDS)) if isinstance(given, Mapping) else (given,)
 
 
 def check_program(

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from anew.program.extras import Extra
 from anew.values import Object
 
 # Sending one of these twice may do the work twice (RFC 9110, section 9.2.2, and PATCH).
@@ -88,17 +89,6 @@ class Outage(Struct, frozen=True):
     says: Object = {}
 
 
-class Extra(Struct, frozen=True):
-    """An optional part of the installation, `anew[<name>]`, and the modules that it brings."""
-
-    name: str
-    modules: tuple[str, ...]
-
-    @property
-    def command(self) -> str:
-        return f"pip install 'anew[{self.name}]'"
-
-
 class Kind(Struct, frozen=True):
     """One row. A kind that others install has only a name, `is_open`, and the defaults.
 
@@ -127,6 +117,7 @@ class Kind(Struct, frozen=True):
     tool: str | None = None
     is_sandboxed: bool = False  # starts processes of the author, in the sandbox it is built with
     extra: Extra | None = None
+    word_extras: Mapping[str, Mapping[str, Extra]] = field(default_factory=dict)  # of inputs
 
     # What it speaks.
     sql: frozenset[str] = frozenset()  # inputs that are SQL text

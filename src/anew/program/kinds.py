@@ -6,15 +6,15 @@ others install are found by their entry points, looked up only when a kind is no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from msgspec.structs import replace
 
 from anew.program.artifacts import ARTIFACT
+from anew.program.extras import AGENT_BACKENDS, DUCKDB, POSTGRES, Extra
 from anew.program.kind import (
     RETRY_AFTER,
-    Extra,
     Helper,
     Kind,
     Outage,
@@ -159,6 +159,7 @@ _TABLE = (
         title="Runs SQL statements on PostgreSQL, in one transaction.",
         required=(*_SQL.required, ("auth",)),
         tool="anew.tools.postgres:PostgresTool",
+        extra=POSTGRES,
         can_run_once=True,
         folds_names=True,
         target=Target(TargetForm.DATABASE, ("auth", "database"), "unknown"),
@@ -175,8 +176,7 @@ _TABLE = (
         title="Runs SQL statements on DuckDB, in one transaction.",
         paths=("script", "database"),
         tool="anew.tools.duckdb:DuckdbTool",
-        # It gives moments with a time zone by way of pytz.
-        extra=Extra("duckdb", ("duckdb", "pytz")),
+        extra=DUCKDB,
         sql_mark="$",
         has_own_file=True,
         target=_FILE,
@@ -370,6 +370,7 @@ _TABLE = (
         # Agents work for long; one that hangs must still end.
         timeout_seconds=3600.0,
         tool="anew.tools.agent:AgentTool",
+        word_extras={"backend": AGENT_BACKENDS},
         is_sandboxed=True,
         shell=_words("command"),
         words=_words("command"),
@@ -414,12 +415,16 @@ def find_kind(name: str) -> Kind | None:
 def missing_extra(name: str) -> Extra | None:
     """The extra that a kind needs and this installation does not have."""
     extra = kind_named(name).extra
-    if extra is None:
-        return None
-    # Few kinds have one.
-    from importlib.util import find_spec  # noqa: PLC0415
+    return extra if extra is not None and extra.is_missing else None
 
-    return extra if any(find_spec(module) is None for module in extra.modules) else None
+
+def optional_parts(name: str) -> Iterator[tuple[str, str, Extra]]:
+    """What of a kind needs an extra: an input or a side, its word, and which one."""
+    kind = kind_named(name)
+    for key, words in kind.word_extras.items():
+        yield from ((key, word, extra) for word, extra in words.items())
+    for key, rows in kind.sides.items():
+        yield from ((key, word, row.extra) for word, row in rows.items() if row.extra is not None)
 
 
 def installed_kinds() -> frozenset[str]:

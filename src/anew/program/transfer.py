@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
-from anew.program.kind import Extra, Kind, Outage
+from anew.program.extras import DUCKDB, POSTGRES
+from anew.program.kind import Kind, Outage
 
 BATCH_ROWS = 1000
 TRANSFER_BATCH_ROWS_MAX = 100_000
@@ -53,7 +54,6 @@ _FORMAT = f"{', '.join(RowFormat)}; by the name of the file unless given."
 _HEADERS = "Header fields, by name."
 _VERIFY = "Whether certificates are verified. Default true."
 _FILE_ALIASES = dict.fromkeys("connection path file".split(), "database")
-_DUCKDB = Extra("duckdb", ("duckdb", "pytz"))
 
 _SQL_SOURCE = Kind(
     "",
@@ -92,6 +92,7 @@ SOURCES: Mapping[str, Kind] = {
         aliases={**_SQL_SOURCE.aliases, "connection": "auth"},
         required=(*_SQL_SOURCE.required, ("auth",)),
         folds_names=True,
+        extra=POSTGRES,
     ),
     "sqlite": replace(_SQL_SOURCE, name="sqlite", aliases={**_SQL_SOURCE.aliases, **_FILE_ALIASES}),
     "duckdb": replace(
@@ -100,7 +101,7 @@ SOURCES: Mapping[str, Kind] = {
         aliases={**_SQL_SOURCE.aliases, **_FILE_ALIASES},
         paths=("database",),
         sql_mark="$",
-        extra=_DUCKDB,
+        extra=DUCKDB,
     ),
     "http": Kind(
         "http",
@@ -141,6 +142,7 @@ TARGETS: Mapping[str, Kind] = {
         aliases={**_SQL_TARGET.aliases, "connection": "auth"},
         required=(*_SQL_TARGET.required, ("auth",)),
         folds_names=True,
+        extra=POSTGRES,
     ),
     "sqlite": replace(_SQL_TARGET, name="sqlite", aliases={**_SQL_TARGET.aliases, **_FILE_ALIASES}),
     "duckdb": replace(
@@ -148,7 +150,7 @@ TARGETS: Mapping[str, Kind] = {
         name="duckdb",
         aliases={**_SQL_TARGET.aliases, **_FILE_ALIASES},
         paths=("database",),
-        extra=_DUCKDB,
+        extra=DUCKDB,
     ),
     "http": Kind(
         "http",

@@ -18,6 +18,7 @@ from msgspec import Struct
 from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder
+from anew.program.extras import POSTGRES
 from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
 
@@ -180,6 +181,9 @@ async def _open_file(place: str, *, read_only: bool) -> Database:  # noqa: ARG00
 
 
 async def _open_postgres(place: str, *, read_only: bool) -> Database:
+    if POSTGRES.is_missing:
+        problem = POSTGRES.problem("a PostgreSQL database needs")
+        raise ConfigError(f"{problem}. Install it: {POSTGRES.command}")
     from anew.stores.postgres import PostgresDatabase  # noqa: PLC0415
 
     return await PostgresDatabase.open(place, read_only=read_only)

@@ -68,10 +68,7 @@ async def _close(kind: str, tool: Tool, redact: Callable[[str], str]) -> None:
 def _factory(kind: str) -> Callable[..., Tool]:
     place, extra = kind_named(kind).tool, missing_extra(kind)
     if extra is not None:
-        raise ConfigError(
-            f"{kind} tasks need the extra {extra.name!r}, which is not installed here. "
-            f"Install it: {extra.command}"
-        )
+        raise ConfigError(f"{extra.problem(f'{kind} tasks need')}. Install it: {extra.command}")
     if kind in MODULE_KINDS and place is not None:
         from anew.tools.modules import tool_kind_at  # noqa: PLC0415 - few processes have modules
 

@@ -196,4 +196,12 @@ def _tools() -> Iterator[Diagnosis]:
         except Exception as error:
             yield Diagnosis(f"tool {kind}", "cannot be loaded", f"{type(error).__name__}: {error}")
         else:
-            yield Diagnosis(f"tool {kind}", "there")
+            yield Diagnosis(f"tool {kind}", f"there{_without(kind)}")
+
+
+def _without(kind: str) -> str:
+    """What of a tool is not installed, and the commands that add it."""
+    from anew.program.kinds import optional_parts
+
+    parts = [part for part in optional_parts(kind) if part[2].is_missing]
+    return "".join(f"; without `{key}: {word}`: `{each.command}`" for key, word, each in parts)

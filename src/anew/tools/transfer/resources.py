@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from anew.tools.http import HttpTool
-from anew.tools.postgres.connections import Connections
 from anew.tools.sql.threads import Threads
+
+if TYPE_CHECKING:
+    from anew.tools.postgres.connections import Connections
 
 
 class TransferResources:
@@ -13,13 +18,27 @@ class TransferResources:
     def __init__(self) -> None:
         self.http = HttpTool()
         self.threads = Threads("anew-transfer")
-        # Two pools: a transfer holds the connection of one side while it waits for that of the
-        # other, and in one pool such transfers could wait for each other.
-        self.sources = Connections()
-        self.targets = Connections()
+        self._pools: list[Connections] = []
+
+    # Two pools: a transfer holds the connection of one side while it waits for that of the other,
+    # and in one pool such transfers could wait for each other.
+    @cached_property
+    def sources(self) -> Connections:
+        return self._pool()
+
+    @cached_property
+    def targets(self) -> Connections:
+        return self._pool()
+
+    def _pool(self) -> Connections:
+        # The library comes with an extra, and only sides of PostgreSQL ask for a connection.
+        from anew.tools.postgres.connections import Connections  # noqa: PLC0415
+
+        self._pools.append(Connections())
+        return self._pools[-1]
 
     async def close(self) -> None:
         self.threads.close()
         await self.http.close()
-        await self.sources.close()
-        await self.targets.close()
+        for pool in self._pools:
+            await pool.close()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 from anew.engine.outcome import Outcome, error_of, outcome_of
@@ -68,9 +67,7 @@ async def _copied(
 def _module_of(kind: Kind) -> ModuleType:
     """The module of a side, `<type>_side`: some bring libraries that others do not need."""
     extra = kind.extra
-    if extra is not None and any(find_spec(module) is None for module in extra.modules):
-        raise BadInput(
-            f"a side of type {kind.name} needs the extra {extra.name!r}, which is not installed "
-            f"here. Install it: {extra.command}"
-        )
+    if extra is not None and extra.is_missing:
+        problem = extra.problem(f"a side of type {kind.name} needs")
+        raise BadInput(f"{problem}. Install it: {extra.command}")
     return import_module(f"anew.tools.transfer.{kind.name}_side")
