@@ -80,7 +80,9 @@ def started_row(started: Started) -> Object:
 
 async def _start(engine: Engine, command: c.StartRun) -> Object:
     document = await _program(engine, command) or await _document(command)
-    request = StartRequest(document, command.workload, command.key, command.labels)
+    request = StartRequest(
+        document, command.workload, command.key, command.labels, singleton=command.singleton
+    )
     return started_row(await engine.start(request))
 
 

@@ -47,11 +47,12 @@ class DocumentCommand(_Command, frozen=True, kw_only=True):
 
 
 class StartRun(DocumentCommand, frozen=True, tag="start"):
-    """The same key gives the same run."""
+    """The same key gives the same run, the same singleton its unfinished one."""
 
     workload: dict[str, Any] = {}
     key: str | None = None
     labels: dict[str, str] = {}
+    singleton: str | None = None
 
 
 class ForkRun(DocumentCommand, frozen=True, tag="fork"):

@@ -43,6 +43,7 @@ from anew.runtime.run_folders import RunFolders
 from anew.runtime.run_starts import RunStarter, Started, StartRequest
 from anew.runtime.shared_artifacts import SharedArtifacts
 from anew.runtime.signals import Signals
+from anew.runtime.singletons import start_alone
 from anew.runtime.sleep_tool import SleepTool
 from anew.runtime.slots import Slots
 from anew.runtime.tool_calls import ToolCaller
@@ -215,6 +216,11 @@ class Engine:
     async def start(self, request: StartRequest) -> Started:
         """Start a run and work on it; one that its key names already is continued."""
         check_workload(request.workload)
+        if request.singleton is not None:
+            started = await start_alone(self.database.archive, request, self._starter.start)
+            if not started.is_new:
+                await self.adopt([started.run])
+            return started
         started = await self._starter.start(request)
         if started.is_new:
             return started

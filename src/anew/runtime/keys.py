@@ -6,11 +6,12 @@ from secrets import token_hex
 
 from anew.errors import ConfigError
 
-# Keys of child runs, of runs that take another's place, and of what a terminal asks for without a
-# key of its own.
+# Keys of child runs, of runs that take another's place, of what a terminal asks for without a key
+# of its own, and of runs of which one at a time is unfinished.
 ASKED = "asked:"
 RESTART = "restart:"
-RESERVED_KEYS = ("child:", RESTART, ASKED)
+SINGLETON = "singleton:"
+RESERVED_KEYS = ("child:", RESTART, ASKED, SINGLETON)
 
 
 class KeyInUse(ConfigError):

@@ -28,7 +28,10 @@ from anew.values import Object
 
 
 class StartRequest(Struct, frozen=True):
-    """Which run to start. For `entry`, `continues` and `generation` see `run.requested`."""
+    """Which run to start. For `entry`, `continues` and `generation` see `run.requested`.
+
+    Of a `singleton`, one run at a time is unfinished.
+    """
 
     document: Document
     workload: Object
@@ -39,6 +42,7 @@ class StartRequest(Struct, frozen=True):
     entry: str | None = None
     continues: str | None = None
     generation: int = 0
+    singleton: str | None = None
 
 
 class Started(Struct, frozen=True):

@@ -19,6 +19,7 @@ from anew.runtime.programs import Document, NotRegistered
 from anew.runtime.records import Record, record_of, report_of_record
 from anew.runtime.run_logs import read_log
 from anew.runtime.run_starts import Started, StartRequest
+from anew.runtime.singletons import check_singleton
 from anew.store import RunRow
 from anew.surfaces.api.documents import DocumentSource
 from anew.surfaces.api.endpoint import Endpoints, JsonResponse
@@ -56,7 +57,10 @@ ENDPOINTS = Endpoints("runs")
 
 
 class RunStartRequest(Struct, forbid_unknown_fields=True):
-    """Either a registered `program` or a `document`. The same `key` names the same run."""
+    """Either a registered `program` or a `document`. The same `key` names the same run.
+
+    While a run of the same `singleton` is not finished, that one is the answer.
+    """
 
     program: Name | None = None
     version: Version | None = None
@@ -67,6 +71,7 @@ class RunStartRequest(Struct, forbid_unknown_fields=True):
     workload: Json = {}
     key: KeyText | None = None
     labels: Labels = {}
+    singleton: KeyText | None = None
 
 
 class StepShown(Struct):
@@ -137,7 +142,8 @@ async def start(request: ApiRequest) -> JsonResponse:
     document = await document_for(request, wanted)
     if document is None:
         raise ApiError("bad-request", _EITHER)
-    order = StartRequest(document, wanted.workload, key, wanted.labels)
+    singleton = check_singleton(wanted.singleton, key)
+    order = StartRequest(document, wanted.workload, key, wanted.labels, singleton=singleton)
     started = await request.engine.start(order)
     return started_response(started, await status_of(request, started))
 

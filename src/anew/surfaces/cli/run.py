@@ -8,18 +8,17 @@ from argparse import ArgumentParser
 from anew.runtime.command_executor import started_row
 from anew.runtime.commands import StartRun, document_fields
 from anew.runtime.engine import Engine
-from anew.runtime.keys import check_key, made_key
 from anew.runtime.programs import Document
 from anew.runtime.run_starts import StartRequest
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_dialect_option, parser_for
 from anew.surfaces.cli.documents import shown_name
+from anew.surfaces.cli.identity import RunIdentity, add_identity_options, identity_of
 from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.location import is_server
 from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
 from anew.surfaces.cli.server_files import warn_of_files
-from anew.surfaces.labels import labels_of
 from anew.values import Object
 from anew.views.words import WORDS
 
@@ -37,23 +36,20 @@ def run(words: list[str]) -> int:
     intent = start_intent(
         Document(read.program, read.source.decode(), file, read.dialect, read.files),
         workload,
-        key=check_key(asked.key),
-        labels=labels_of(asked.label),
+        identity_of(asked),
     )
     options = run_options_of(asked, words=asked.words)
     return carry_out(intent, options)
 
 
-def start_intent(
-    document: Document, workload: Object, *, key: str | None, labels: dict[str, str]
-) -> Intent:
+def start_intent(document: Document, workload: Object, identity: RunIdentity) -> Intent:
     """Start this document here, or have others do it: with one key, so that it is one run."""
-    key = key or made_key()
+    named = identity._asdict()
 
     async def here(engine: Engine) -> Object:
-        return started_row(await engine.start(StartRequest(document, workload, key, labels)))
+        return started_row(await engine.start(StartRequest(document, workload, **named)))
 
-    there = StartRun(workload=workload, key=key, labels=labels, **document_fields(document))
+    there = StartRun(workload=workload, **named, **document_fields(document))
     return Intent(there, here)
 
 
@@ -71,14 +67,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the document; - is standard input")
     add_dialect_option(parser)
     add_workload_options(parser)
-    parser.add_argument(
-        "--key",
-        metavar="K",
-        help="the same key always means the same run: start it once, then resume it",
-    )
-    parser.add_argument(
-        "--label", action="append", default=[], metavar="K=V", help="a label to find the run by"
-    )
+    add_identity_options(parser)
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words at the end")
     add_run_options(parser)
     return parser
