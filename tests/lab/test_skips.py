@@ -15,7 +15,7 @@ from anew.lab.faults.audit import Evidence, audit
 from anew.lab.faults.ledger import DecidedTurn, FaultLedger
 from anew.lab.log_world import world_of_log
 from anew.lab.recording.recorder import record
-from anew.lab.replay.log_turns import happened, told_turns
+from anew.lab.replay.log_turns import happened, recorded_turns
 from anew.lab.whatif import PastRun, whatif
 from tests.engine.test_waits import S, World, asleep, waiting_to_retry
 
@@ -75,7 +75,7 @@ def test_the_same_policy_on_such_a_run_comes_to_the_same_end(make: Callable[[], 
 
 def test_waits_that_were_ended_together_are_told_one_by_one() -> None:
     world = skipped_retry()
-    boundaries = [turn.boundary for turn in told_turns(world.log)]
+    boundaries = [turn.boundary for turn in recorded_turns(world.log)]
     assert Skipped((S,), "ann") in boundaries
     other = e.WaitSkipped(step="s", visit=7, waited_for=SkippedWait.RETRY)
     assert happened(world.state, other) is None

@@ -29,11 +29,11 @@ def far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_date_without_a_zone_is_utc_for_a_server_and_local_at_a_terminal() -> None:
     utc = moment_of("2026-03-01T00:00:00Z")
     assert utc is not None
-    assert moments.moment_said("2026-03-01", now=NOW) == utc
-    assert at_a_terminal.moment_said("2026-03-01", now=NOW) == utc - 14 * HOUR
+    assert moments.parsed_moment("2026-03-01", now=NOW) == utc
+    assert at_a_terminal.parsed_moment("2026-03-01", now=NOW) == utc - 14 * HOUR
 
 
-@pytest.mark.parametrize("said", [moments.moment_said, at_a_terminal.moment_said])
+@pytest.mark.parametrize("said", [moments.parsed_moment, at_a_terminal.parsed_moment])
 def test_a_zone_that_is_named_and_a_duration_mean_the_same_everywhere(said) -> None:
     assert said("2026-03-01T02:00+02:00", now=NOW) == moment_of("2026-03-01T00:00:00Z")
     assert said("2h", now=NOW) == NOW - 2 * HOUR

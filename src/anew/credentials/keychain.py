@@ -24,7 +24,7 @@ from anew.credentials.entries import (
     named_by_tasks,
     reference_in,
 )
-from anew.credentials.process_secrets import environment_secrets, listed_secrets, told_secrets
+from anew.credentials.process_secrets import environment_secrets, given_secrets, listed_secrets
 from anew.credentials.providers import (
     CredentialRef,
     CredentialSources,
@@ -106,7 +106,7 @@ class Keychain:
 
         Those in the environment it knows by itself.
         """
-        self.redactor.learn(told_secrets(token=token, address=address))
+        self.redactor.learn(given_secrets(token=token, address=address))
 
     def hide_listed(self, where: str, values: Mapping[str, Value]) -> None:
         """Have the redactor know what a list of the operator's holds for a server."""

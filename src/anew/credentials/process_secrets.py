@@ -34,7 +34,7 @@ def environment_secrets(environ: Mapping[str, str]) -> Credential:
     return _credential(said, environ.get(DB_VARIABLE) or "")
 
 
-def told_secrets(*, token: str | None = None, address: str | None = None) -> Credential:
+def given_secrets(*, token: str | None = None, address: str | None = None) -> Credential:
     """What the process was told in another way: a server's token, the address of a database."""
     return _credential({"token": token or ""}, address or "")
 

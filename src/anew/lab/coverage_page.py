@@ -35,7 +35,7 @@ class CoveredSource(Struct, frozen=True):
     scenarios: int = 1
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How much of it is covered, in words."""
         if not self.scenarios:
             return "no scenario plays it"
@@ -61,7 +61,7 @@ def _row(number: int, one: CoveredSource) -> str:
     return (
         f'<tr><th scope="row"><a href="#d{number}">{_safe(one.file)}</a></th>'
         f"<td>{cover.points}</td><td>{cover.covered}</td><td>{len(cover.uncovered)}</td>"
-        f"<td>{_bar(one)}{one.told}</td><td>{links}</td></tr>"
+        f"<td>{_bar(one)}{one.summary}</td><td>{links}</td></tr>"
     )
 
 
@@ -83,7 +83,7 @@ def _section(number: int, one: CoveredSource) -> str:
         by_line.setdefault(point.place.line, []).append((point, count))
     lines = "\n".join(_line(number, *told, by_line) for told in enumerate(one.lines, 1))
     return (
-        f'<section id="d{number}"><h2>{_safe(one.file)} <small>{one.told}</small></h2>\n'
+        f'<section id="d{number}"><h2>{_safe(one.file)} <small>{one.summary}</small></h2>\n'
         f"<table class=source><caption>The source of {_safe(one.file)}</caption>\n{_HEAD}\n"
         f"<tbody>\n{lines}\n</tbody></table></section>"
     )

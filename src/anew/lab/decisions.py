@@ -180,10 +180,10 @@ def departure(past: Sequence[e.Event], played: Sequence[e.Event]) -> Departure |
     """Where the run that was played leaves the past one; None when it never does."""
     before, after = _ways(past), _ways(played)
     apart = [
-        Departure(place, (was or decided[-1]).seq, _said(was), _said(now))
+        Departure(place, (was or decided[-1]).seq, _words_of(was), _words_of(now))
         for place, decided in before.items()
         for was, now in zip_longest(decided, after.get(place, []))
-        if _said(was) != _said(now)
+        if _words_of(was) != _words_of(now)
     ]
     if apart:
         return min(apart, key=lambda one: one.seq)
@@ -194,7 +194,7 @@ def departure(past: Sequence[e.Event], played: Sequence[e.Event]) -> Departure |
     return Departure(place, past[-1].seq, None, after[place][0].words)
 
 
-def _said(decision: Decision | None) -> str | None:
+def _words_of(decision: Decision | None) -> str | None:
     return None if decision is None else decision.words
 
 

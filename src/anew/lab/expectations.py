@@ -228,7 +228,7 @@ def timeline_failure(expected: str, found: str) -> Iterator[UnmetExpectation]:
     would need to be told of.
     """
     trim = str.rstrip if expected.startswith(" ") else str.strip
-    wanted, told = _told(expected, trim), _told(found, trim)
+    wanted, told = _lines_of(expected, trim), _lines_of(found, trim)
     if wanted == told:
         return
     pairs = enumerate(zip_longest(wanted, told), 1)
@@ -237,7 +237,7 @@ def timeline_failure(expected: str, found: str) -> Iterator[UnmetExpectation]:
     yield UnmetExpectation("timeline", message, "\n".join(wanted), "\n".join(told))
 
 
-def _told(timeline: str, trim: Callable[[str], str]) -> list[str]:
+def _lines_of(timeline: str, trim: Callable[[str], str]) -> list[str]:
     return [trim(line) for line in timeline.rstrip().splitlines()]
 
 

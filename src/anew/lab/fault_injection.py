@@ -45,7 +45,7 @@ class FaultInjector(Protocol):
     """Asked at each turn of a simulation. Moments are true ones, unless a clock `shows` them."""
 
     @property
-    def goes_on(self) -> bool:
+    def delivers_late(self) -> bool:
         """Whether what is on its way at the end of a run is delivered all the same."""
 
     def offset(self) -> int:
@@ -73,7 +73,7 @@ class FaultInjector(Protocol):
 class NoFaults:
     """Nothing goes wrong."""
 
-    goes_on = False
+    delivers_late = False
 
     def offset(self) -> int:
         return 0

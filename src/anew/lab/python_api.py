@@ -149,10 +149,10 @@ class Played(Struct, frozen=True, dict=True):
         said = checked(fitting(plain(expected, "expect"), "expect"), "expect")
         failures = [*self.failures, *unmet(said, seen)]
         if failures:
-            raise AssertionError("\n".join(self._told(failures)))
+            raise AssertionError("\n".join(self._failure_lines(failures)))
         return self
 
-    def _told(self, failures: Sequence[UnmetExpectation]) -> Iterator[str]:
+    def _failure_lines(self, failures: Sequence[UnmetExpectation]) -> Iterator[str]:
         yield f"{self.name}: {_counted(len(failures), 'expectation')} not met"
         for failure in failures:
             yield f"  {failure.message}"

@@ -11,12 +11,12 @@ from anew.languages.schema.forms import (
     ANYTHING,
     DRAFT,
     Schema,
+    about,
     at_most_one,
     by_type,
     has,
     nullable,
     ref,
-    said,
     table,
     when,
     word,
@@ -48,7 +48,7 @@ def scenario_schema() -> Schema:
         "$schema": DRAFT,
         "$id": "anew/scenario.schema.json",
         "title": "A scenario of Anew",
-        **said(text, table(keys, _root())),
+        **about(text, table(keys, _root())),
         "definitions": {**definitions, "duration": scalars["duration"]},
     }
 
@@ -57,37 +57,37 @@ def _root() -> dict[str, Schema]:
     name = {"type": "string", "pattern": r"\S"}
     lags = {"type": "array", "items": _TAKES}
     return {
-        "document": said(
+        "document": about(
             "The playbook or graph, relative to this file; else the one next to this file.", name
         ),
-        "dialect": said("For a graph: `docs` or `spec` instead of the one detected.", name),
-        "description": said("What the scenario shows.", name),
-        "workload": said("Laid over the document's own input.", MAPPING),
-        "outcomes": said(
+        "dialect": about("For a graph: `docs` or `spec` instead of the one detected.", name),
+        "description": about("What the scenario shows.", name),
+        "workload": about("Laid over the document's own input.", MAPPING),
+        "outcomes": about(
             "What tasks give, by `step.task`, task label or step name; `fetch#2.call` names a "
             "visit, `fetch#1[3].call` an iteration. A list is used up in order and its last entry "
             "repeats. A task that is not named succeeds with {}.",
             nullable({"type": "object", "additionalProperties": _entries()}),
         ),
-        "signals": said(
+        "signals": about(
             "Signals that come whether or not anyone waits.",
             nullable({"type": "array", "items": _signal()}),
         ),
-        "random": said(
+        "random": about(
             "What chance draws: a fraction that every draw gives, `{seed: N}`, or "
             "`{draws: [fractions]}`. Default 0.5.",
             _chance(),
         ),
-        "now": said("The moment it starts. Default 2000-01-01T00:00:00Z.", _moment()),
-        "lags": said(
+        "now": about("The moment it starts. Default 2000-01-01T00:00:00Z.", _moment()),
+        "lags": about(
             "How long a worker takes to come, by step-run (`fetch#1`): a list of seconds.",
             nullable({"type": "object", "additionalProperties": lags}),
         ),
-        "invariants": said(
+        "invariants": about(
             "Conditions that hold for every run there can be, whatever goes wrong.",
             nullable(_TEXTS),
         ),
-        "expect": said("What the simulation has to give.", nullable(ref("expect"))),
+        "expect": about("What the simulation has to give.", nullable(ref("expect"))),
     }
 
 
@@ -98,8 +98,8 @@ def _moment() -> Schema:
 def _chance() -> Schema:
     drawn = {"type": "array", "items": _FRACTION}
     shapes = {
-        "seed": said("Where the stream of random numbers starts.", {"type": "integer"}),
-        "draws": said("The first numbers drawn.", drawn),
+        "seed": about("Where the stream of random numbers starts.", {"type": "integer"}),
+        "draws": about("The first numbers drawn.", drawn),
     }
     one = {"anyOf": [has("seed"), has("draws")], "allOf": at_most_one(shapes)}
     return by_type(number=_FRACTION, object={**table(shapes, shapes), **one})
@@ -107,10 +107,10 @@ def _chance() -> Schema:
 
 def _signal() -> Schema:
     shapes = {
-        "signal": said("The signal's name.", {"type": "string", "pattern": r"^[^\s/]+$"}),
-        "payload": said("What the signal brings.", ANYTHING),
-        "id": said("The same id is taken once.", {"type": ["string", "null"]}),
-        "at": said("After how many seconds it comes.", _TAKES),
+        "signal": about("The signal's name.", {"type": "string", "pattern": r"^[^\s/]+$"}),
+        "payload": about("What the signal brings.", ANYTHING),
+        "id": about("The same id is taken once.", {"type": ["string", "null"]}),
+        "at": about("After how many seconds it comes.", _TAKES),
     }
     return {**table(script._SIGNAL_KEYS, shapes), **has("signal")}
 
@@ -126,22 +126,22 @@ def _entries() -> Schema:
 def _entry() -> Schema:
     suggested = nullable(_TEXTS)
     words = {
-        "result": said("What the tool gives; {} unless given.", ANYTHING),
-        "error": said("Makes it an error outcome.", nullable({"anyOf": [ref("error"), _TEXT]})),
-        "times": said("For how many executions. Default 1.", {"type": "integer", "minimum": 1}),
-        "takes": said("How many seconds each takes. Default 0.", _TAKES),
-        "late": said("How many seconds later its outcome is known. Default 0.", _TAKES),
-        "answer": said("What a person answers.", _SCALAR),
-        "status": said("How it went, in the words of graphs: SUCCESS, FAILURE, RETRY…", _TEXT),
-        "label": said("Which arc the outcome prefers.", _SCALAR),
-        "context": said("Written to the run's context.", MAPPING),
-        "suggested": said("The steps that the outcome suggests.", suggested),
-        "notes": said("What an agent notes.", ANYTHING),
-        "signal": said("The signal that the task waits for: its payload.", ANYTHING),
+        "result": about("What the tool gives; {} unless given.", ANYTHING),
+        "error": about("Makes it an error outcome.", nullable({"anyOf": [ref("error"), _TEXT]})),
+        "times": about("For how many executions. Default 1.", {"type": "integer", "minimum": 1}),
+        "takes": about("How many seconds each takes. Default 0.", _TAKES),
+        "late": about("How many seconds later its outcome is known. Default 0.", _TAKES),
+        "answer": about("What a person answers.", _SCALAR),
+        "status": about("How it went, in the words of graphs: SUCCESS, FAILURE, RETRY…", _TEXT),
+        "label": about("Which arc the outcome prefers.", _SCALAR),
+        "context": about("Written to the run's context.", MAPPING),
+        "suggested": about("The steps that the outcome suggests.", suggested),
+        "notes": about("What an agent notes.", ANYTHING),
+        "signal": about("The signal that the task waits for: its payload.", ANYTHING),
         **{name: _helper(one) for name, one in HELPERS.items()},
     }
     for other, name in script._ALIASES.items():
-        words[other] = said(f"Another name for `{name}`.", words[name])
+        words[other] = about(f"Another name for `{name}`.", words[name])
     return {"title": "An outcome", **table(script._ENTRY_KEYS, words)}
 
 
@@ -150,12 +150,12 @@ def _error() -> Schema:
     return {
         "type": "object",
         "properties": {
-            "kind": said(kinds, _TEXT),
-            "message": said("What the error says.", ANYTHING),
-            "retryable": said("Whether trying again can help; else as its kind has it.", ANYTHING),
-            "code": said("The code of the error.", ANYTHING),
-            "retry_after": said("How many seconds the server asks to wait.", ANYTHING),
-            "type": said(f"In the words of graphs: {', '.join(ErrorType)}.", _TEXT),
+            "kind": about(kinds, _TEXT),
+            "message": about("What the error says.", ANYTHING),
+            "retryable": about("Whether trying again can help; else as its kind has it.", ANYTHING),
+            "code": about("The code of the error.", ANYTHING),
+            "retry_after": about("How many seconds the server asks to wait.", ANYTHING),
+            "type": about(f"In the words of graphs: {', '.join(ErrorType)}.", _TEXT),
         },
     }
 
@@ -167,32 +167,32 @@ def _expect() -> Schema:
     whole = {"type": "integer"}
     number = {"type": "number"}
     shapes = {
-        "status": said("How the run ends.", word(STATUSES)),
-        "exit_status": said("What `anew simulate` exits with.", whole),
-        "visits": said("The steps, in the order they start.", _STEPS),
-        "branches": said(
+        "status": about("How the run ends.", word(STATUSES)),
+        "exit_status": about("What `anew simulate` exits with.", whole),
+        "visits": about("The steps, in the order they start.", _STEPS),
+        "branches": about(
             "With `parallel`: steps that come in this order.", {"type": "array", "items": _STEPS}
         ),
-        "attempts": said(
+        "attempts": about(
             "Executions by task label; labels that are not named are not compared.",
             {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
         ),
-        "delays": said("The wait before every retry, in order.", _delays()),
-        "elapsed": said("Virtual seconds from start to end.", number),
-        "ctx": said("Keys that have these values; other keys are allowed.", {"type": "object"}),
-        "noctx": said("Keys that are absent from `ctx`.", _TEXTS),
-        "error": said("Part of the run's error, or null.", MAPPING),
-        "error_kind": said("The kind of the run's error, or null.", {"type": ["string", "null"]}),
-        "result": said("Part of the run's result.", ANYTHING),
-        "handled": said("The steps whose failure was handled, in order.", _STEPS),
-        "unsatisfied": said("The goal gates that were not satisfied.", _STEPS),
-        "language": said("playbook or dot.", _TEXT),
-        "dialect": said("The dialect of the document.", _TEXT),
-        "timeline": said("What `anew simulate` prints, line by line.", _TEXT),
-        "parallel": said(
+        "delays": about("The wait before every retry, in order.", _delays()),
+        "elapsed": about("Virtual seconds from start to end.", number),
+        "ctx": about("Keys that have these values; other keys are allowed.", {"type": "object"}),
+        "noctx": about("Keys that are absent from `ctx`.", _TEXTS),
+        "error": about("Part of the run's error, or null.", MAPPING),
+        "error_kind": about("The kind of the run's error, or null.", {"type": ["string", "null"]}),
+        "result": about("Part of the run's result.", ANYTHING),
+        "handled": about("The steps whose failure was handled, in order.", _STEPS),
+        "unsatisfied": about("The goal gates that were not satisfied.", _STEPS),
+        "language": about("playbook or dot.", _TEXT),
+        "dialect": about("The dialect of the document.", _TEXT),
+        "timeline": about("What `anew simulate` prints, line by line.", _TEXT),
+        "parallel": about(
             "true: the order of visits and delays does not count.", {"type": "boolean"}
         ),
-        "loops": said("Steps that are loops; for readers.", _STEPS),
+        "loops": about("Steps that are loops; for readers.", _STEPS),
     }
     # Delays that come in any order are told apart by their length alone.
     is_parallel = {"properties": {"parallel": {"const": True}}, **has("parallel")}
@@ -203,13 +203,13 @@ def _expect() -> Schema:
 
 def _delays() -> Schema:
     shapes = {
-        "task": said("The task's label.", ANYTHING),
-        "attempt": said("The attempt that just ended.", ANYTHING),
-        "seconds": said("How long the wait is.", {"type": "number"}),
+        "task": about("The task's label.", ANYTHING),
+        "attempt": about("The attempt that just ended.", ANYTHING),
+        "seconds": about("How long the wait is.", {"type": "number"}),
     }
     mapping = {**table(shapes, shapes), "minProperties": 1}
     return {"type": "array", "items": {"anyOf": [{"type": "number"}, mapping]}}
 
 
 def _helper(helper: Helper) -> Schema:
-    return said(f"What `outcome.{helper.name}` holds: {helper.meaning}.", ANYTHING)
+    return about(f"What `outcome.{helper.name}` holds: {helper.meaning}.", ANYTHING)

@@ -128,13 +128,13 @@ class World:
         self._deliver_again(request)
         while self._agenda and not self.state.is_final:
             self._look_at_the_clock()
-            self._go_on()
-        if self._around.goes_on:
+            self._run_next()
+        if self._around.delivers_late:
             self._deliver_the_rest()
         self._agenda.clear()  # what has not happened by then happens to nobody
         return self._next
 
-    def _go_on(self) -> None:
+    def _run_next(self) -> None:
         """The next thing of the agenda happens."""
         self._now, _, _, number, what = heappop(self._agenda)
         self._by_clock.pop(number, None)
@@ -176,7 +176,7 @@ class World:
         for _ in range(LATE_DELIVERIES_MAX):
             if not self._agenda:
                 break
-            self._go_on()
+            self._run_next()
         self._now = ended_at
 
     def _look_at_the_clock(self) -> None:

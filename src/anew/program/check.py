@@ -88,15 +88,15 @@ def check_program(
         findings += _endless_jumps(step)
         findings += _parallel_patches(step)
         findings += _retries_elsewhere(step)
-        findings += _dead_rules(
+        findings += _unreachable_rules(
             f"the gate of step {step.name!r}",
             ((rule.when is None, rule.span) for rule in step.admit),
         )
         for task in step.tasks:
-            findings += _dead_task_rules(task)
+            findings += _unreachable_task_rules(task)
             findings += _long_delays(task)
     for task in program.workbook.values():
-        findings += _dead_task_rules(task)
+        findings += _unreachable_task_rules(task)
         findings += _long_delays(task)
     return findings
 
@@ -169,9 +169,9 @@ def _sets(program: Program) -> Iterator[tuple[Patch, ...]]:
         yield from (task.policy.patches for task in program.tasks)
 
 
-def _dead_task_rules(task: Task) -> Iterator[Finding]:
+def _unreachable_task_rules(task: Task) -> Iterator[Finding]:
     rules = ((is_else(rule), rule.span) for rule in task.policy.rules)
-    return _dead_rules(f"task {task.label!r}", rules)
+    return _unreachable_rules(f"task {task.label!r}", rules)
 
 
 def _long_delays(task: Task) -> Iterator[Finding]:
@@ -203,7 +203,7 @@ def _attempt_after_a_day(retry: Retry) -> int | None:
     return next((attempt for attempt, delay in delays if delay > _DAY_SECONDS), None)
 
 
-def _dead_rules(owner: str, rules: Iterable[tuple[bool, Span]]) -> Iterator[Finding]:
+def _unreachable_rules(owner: str, rules: Iterable[tuple[bool, Span]]) -> Iterator[Finding]:
     """`rules` says of each whether it always matches, and where it stands."""
     always: int | None = None
     for number, (is_always, place) in enumerate(rules, start=1):

@@ -16,7 +16,7 @@ from anew.values import parse_seconds
 STORED_MOMENT_MAX = 2**63 - 1
 
 
-def moment_said(text: str, *, now: int, zone: tzinfo | None = UTC) -> int:
+def parsed_moment(text: str, *, now: int, zone: tzinfo | None = UTC) -> int:
     """`2h` before now, or an ISO 8601 moment; in `zone` where it names none (None: local)."""
     try:
         seconds = parse_seconds(text)

@@ -15,7 +15,7 @@ from anew.errors import ConfigError
 from anew.runtime.run_search import digests_of
 from anew.store import Database, RunFilter
 from anew.surfaces.labels import labels_of
-from anew.surfaces.moments import moment_ahead, moment_passed, moment_said
+from anew.surfaces.moments import moment_ahead, moment_passed, parsed_moment
 
 
 async def run_filter_of(
@@ -31,7 +31,7 @@ async def run_filter_of(
     """
     now = database.clock.now()
     since, until, due = words["since"], words["until"], words["due_within"]
-    began_before = None if until is None else moment_said(until, now=now, zone=zone)
+    began_before = None if until is None else parsed_moment(until, now=now, zone=zone)
     statuses = tuple(RunStatus(word) for word in words["status"])
     if (longer := words["running_longer_than"]) is not None:
         passed = moment_passed(longer, now=now)
@@ -45,7 +45,7 @@ async def run_filter_of(
         program=program,
         digests=await digests_of(database.catalog, program, version, digest),
         retrying=words["retrying"],
-        since=None if since is None else moment_said(since, now=now, zone=zone),
+        since=None if since is None else parsed_moment(since, now=now, zone=zone),
         until=began_before,
         attempt_min=words["attempt"],
         due_before=None if due is None else moment_ahead(due, now=now),

@@ -55,7 +55,7 @@ def event_text(
     event: e.Event, *, after: e.Event | None = None, program: Program | None = None
 ) -> EventText:
     """What an event tells; `after`, the event that follows it, may complete it."""
-    return EventText(*_told(event, after, program))
+    return EventText(*_parts(event, after, program))
 
 
 def event_sentence(event: e.Event, *, program: Program | None = None) -> str:
@@ -64,7 +64,7 @@ def event_sentence(event: e.Event, *, program: Program | None = None) -> str:
     return f"{what}: {detail}" if detail else what
 
 
-def _told(event: e.Event, after: e.Event | None, program: Program | None) -> tuple[str, str]:
+def _parts(event: e.Event, after: e.Event | None, program: Program | None) -> tuple[str, str]:
     match event:
         case e.TaskStarted():
             odd = joined(*(f"warning: {one_line(warning)}" for warning in event.warnings))

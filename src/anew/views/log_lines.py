@@ -65,10 +65,10 @@ class LogLines:
     def line(self, event: e.Event) -> str | None:
         """What to say about an event; None when it is no news."""
         self._relays.feed(event)
-        said = self._said(event)
+        said = self._text(event)
         return None if said is None else f"{place_text(event)}: {said}"
 
-    def _said(self, event: e.Event) -> str | None:
+    def _text(self, event: e.Event) -> str | None:
         match event:
             case e.TaskProcessed():
                 return self._processed(event)
@@ -97,11 +97,11 @@ class LogLines:
             case e.StepScheduled():
                 return self._met(event)
             case e.NextEvaluated() | e.GateChecked() | e.BranchForked() | e.BranchJoined():
-                return event_sentence(event) if _is_news(event) else None
+                return event_sentence(event) if _is_shown(event) else None
             case _:
-                return self._said_of_others(event)
+                return self._text_of_others(event)
 
-    def _said_of_others(self, event: e.Event) -> str | None:
+    def _text_of_others(self, event: e.Event) -> str | None:
         match event:
             case e.LoopStarted():
                 self._loops[event.step, event.visit] = _Loop(len(event.items))
@@ -163,7 +163,7 @@ class LogLines:
         return f"branches joined: {met_text(met, event)}"
 
     def _retry(self, event: e.TaskRetryScheduled) -> str:
-        trouble = self._told_trouble(event)
+        trouble = self._take_trouble(event)
         retry_after = event.retry_after_seconds
         is_asked = retry_after and event.delay_seconds > event.spread_seconds
         asked = f", Retry-After {exact_seconds(retry_after)}" if retry_after and is_asked else ""
@@ -176,9 +176,9 @@ class LogLines:
     def _exhausted(self, event: e.TaskRetryExhausted) -> str:
         is_count = event.reason is RetryLimit.ATTEMPTS
         spent = f"{event.attempt} of {event.attempts} attempts made" if is_count else "out of time"
-        return f"{self._told_trouble(event)}; {spent}, {_then(event)}"
+        return f"{self._take_trouble(event)}; {spent}, {_then(event)}"
 
-    def _told_trouble(self, event: e.Event) -> str:
+    def _take_trouble(self, event: e.Event) -> str:
         key = (event.step, event.visit, event.iteration)
         return self._trouble.pop(key, f"attempt {event.attempt} ended")
 
@@ -198,7 +198,7 @@ class LogLines:
         return f"{loop.ended:,} of {loop.total:,} iterations ended" if is_mark else None
 
 
-def _is_news(
+def _is_shown(
     event: e.NextEvaluated | e.GateChecked | e.BranchForked | e.BranchJoined,
 ) -> bool:
     """Branches, and ways that a reader of the document would not expect."""

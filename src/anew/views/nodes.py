@@ -68,7 +68,7 @@ class NodeWords(Struct):
 
     def rows(self, events: Iterable[e.Event]) -> list[Object]:
         """The rows of the next events of the log."""
-        return [self._row(event, *told) for event in events for told in self._told(event)]
+        return [self._row(event, *told) for event in events for told in self._rows(event)]
 
     def _row(self, event: e.Event, name: str, data: Object) -> Object:
         return {
@@ -80,7 +80,7 @@ class NodeWords(Struct):
             "data": {"alias": ALIASES[name], **data},
         }
 
-    def _told(self, event: e.Event) -> Iterator[_Row]:
+    def _rows(self, event: e.Event) -> Iterator[_Row]:
         match event:
             case e.StepScheduled():
                 self._visits[event.step, event.visit] = _Visit(event.branch)
@@ -104,9 +104,9 @@ class NodeWords(Struct):
             case e.BranchJoined() if event.fork is not None:
                 yield "parallel.join", self._joined(event, event.fork)
             case _:
-                yield from self._told_of_others(event)
+                yield from self._rows_of_others(event)
 
-    def _told_of_others(self, event: e.Event) -> Iterator[_Row]:
+    def _rows_of_others(self, event: e.Event) -> Iterator[_Row]:
         match event:
             case e.RunRequested():
                 self.run = event.run

@@ -105,13 +105,13 @@ def gates_text(event: e.GateChecked) -> str:
     """What an exit heard from the gates, and what follows from it."""
     if event.allow:
         return "all satisfied"
-    missing = [f"{name} {_stands(event.goals.get(name))}" for name in event.unsatisfied]
+    missing = [f"{name} {_state_of(event.goals.get(name))}" for name in event.unsatisfied]
     back = f"back to {event.to}" if event.to else "nothing left to try"
     count = counted(event.redirects, "redirect") if event.redirects else ""
     return joined(listed(missing), back, count)
 
 
-def _stands(verdict: str | None) -> str:
+def _state_of(verdict: str | None) -> str:
     """Why a gate is not satisfied: its verdict, unless that is the best there is."""
     if verdict == Verdict.SUCCESS:
         return "does not hold"

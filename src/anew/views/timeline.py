@@ -32,7 +32,7 @@ def timeline_lines(log: Sequence[e.Event], program: Program | None = None) -> It
     lines = [
         (event.at, _place(event), *event_text(event, after=after, program=program))
         for event, after in zip(log, following, strict=False)
-        if _is_news(event)
+        if _is_shown(event)
     ]
     place_width = max((len(place) for _, place, _, _ in lines), default=0)
     what_width = max((len(what) for _, _, what, _ in lines), default=0)
@@ -49,7 +49,7 @@ def _place(event: e.Event) -> str:
     return event.step if event.iteration is None else f"{event.step}[{event.iteration}]"
 
 
-def _is_news(event: e.Event) -> bool:
+def _is_shown(event: e.Event) -> bool:
     match event:
         case e.RunRequested():
             return event.continues is not None

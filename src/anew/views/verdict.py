@@ -49,7 +49,7 @@ def verdict(
     """
     if interrupted is not None:
         jobs, lost = (), ()  # that nobody takes them goes without saying
-    told = _told(progress, state, now, jobs=jobs, children=children, lost=lost)
+    told = _verdict(progress, state, now, jobs=jobs, children=children, lost=lost)
     if interrupted is not None:
         told = interrupted.verdict(told, since=progress.last_at, now=now)
     elif lost:
@@ -69,7 +69,7 @@ def _with_lost(told: VerdictText, missed: Sequence[str], now: int) -> VerdictTex
     return VerdictText(first.removesuffix("."), details=(*others, was, *told.details))
 
 
-def _told(
+def _verdict(
     progress: Progress,
     state: RunState,
     now: int,

@@ -21,7 +21,7 @@ def event_rows(log: Iterable[Event]) -> list[Object]:
     return [to_row(event) for event in log]
 
 
-def told_rows(log: Iterable[Event]) -> list[Object]:
+def rows_with_text(log: Iterable[Event]) -> list[Object]:
     """The log in its own words, each event with its text for people."""
     return [
         {

@@ -90,7 +90,7 @@ def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float
     if first is None and (cap is None or most.at_most > cap):
         most = _unknown(_place(retry), "the delay of this retry")
     if backoff.honor_retry_after:
-        most = _wished(retry, cap)
+        most = _retry_after(retry, cap)
     return Range(least, most, max(spread for _, spread in ends))
 
 
@@ -103,7 +103,7 @@ def _drawn(
     return delay.seconds, delay.spread
 
 
-def _wished(retry: Retry, cap: float | None) -> Bound:
+def _retry_after(retry: Retry, cap: float | None) -> Bound:
     """A server may ask for any wait; only the cap comes after it."""
     if cap is not None:
         return Bound(min(cap, DELAY_SECONDS_MAX))

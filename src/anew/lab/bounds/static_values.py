@@ -57,7 +57,7 @@ class Workload(Struct, frozen=True):
     open: frozenset[str] = frozenset()
     is_open: bool = False
 
-    def tells(self, template: Template) -> bool:
+    def knows(self, template: Template) -> bool:
         """Whether all the template reads of the workload is known."""
         if not self.open and not self.is_open:
             return True
@@ -94,7 +94,7 @@ class _Probe:
 
 def value_known(template: Template, workload: Workload) -> Value | _Unknown:
     """The value every run with this workload will find, UNDEFINED included; else UNKNOWN."""
-    if not workload.tells(template):
+    if not workload.knows(template):
         return UNKNOWN
     probe = _Probe(workload.values)
     try:

@@ -51,7 +51,7 @@ class Flow(Struct, dict=True):
         self._count(self._parts)
         if not self._has_forks and not self._cyclic and not self.program.gates:
             self._count_tokens([name for part in self._parts for name in part])
-        most = self._amounts()
+        most = self._total()
         known = self.behind.get(self.entry, {}).get(_ALL_TASKS)
         # A token that is refused waits for others, whatever they do.
         may_wait = any(self.program.steps[name].admit for name in self.visits)
@@ -155,7 +155,7 @@ class Flow(Struct, dict=True):
 
     # --- amounts --------------------------------------------------------------------------------
 
-    def _amounts(self) -> dict[str, Bound]:
+    def _total(self) -> dict[str, Bound]:
         """What all visits cost together; one after the other, as far as time is concerned."""
         most: dict[str, Bound] = {}
         for name, visits in self.visits.items():

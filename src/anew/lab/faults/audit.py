@@ -17,7 +17,7 @@ from anew.engine import events as e
 from anew.engine.fold import fold
 from anew.engine.state import FINAL, RunState, RunStatus, StepRunKey, key_of
 from anew.errors import EngineBug
-from anew.lab.faults.ledger import BegunCall, FaultLedger
+from anew.lab.faults.ledger import FaultLedger, StartedCall
 from anew.lab.faults.log_positions import Passage
 from anew.lab.replay import replay
 from anew.program.policy import Budget, Retry
@@ -91,7 +91,7 @@ def _in_time(found: Evidence) -> Iterator[str]:
     shown = _shown(found)
     for event, clock in zip(found.log, shown, strict=True):
         if event.at != clock:
-            yield f"{_told(event)} is not of the moment at which it was decided"
+            yield f"{_named(event)} is not of the moment at which it was decided"
     for earlier, later in pairwise(found.ledger.turns):
         if 0 < earlier.shown - later.shown <= _SKEW:
             yield f"the log went back in time after event {later.before}"
@@ -123,7 +123,7 @@ def _in_order(found: Evidence) -> Iterator[str]:
     for event in found.log:
         why = passage.feed(event)
         if why is not None:
-            yield f"{_told(event)}: {why}"
+            yield f"{_named(event)}: {why}"
 
 
 @_invariant(
@@ -141,9 +141,9 @@ def _attempts(found: Evidence) -> Iterator[str]:
             limit, is_shared = _limit(found.program, event)
             spent = event.count if is_shared else outcomes.get(key_of(event), 0)
             if spent is None or spent >= limit:
-                yield f"{_told(event)} retries after {spent} executions of {limit}"
+                yield f"{_named(event)} retries after {spent} executions of {limit}"
             if event.attempt is not None and not is_shared and event.attempt > limit:
-                yield f"{_told(event)} is attempt {event.attempt} of {limit}"
+                yield f"{_named(event)} is attempt {event.attempt} of {limit}"
 
 
 def _limit(program: Program, event: e.TaskRetryScheduled) -> tuple[int, bool]:
@@ -169,7 +169,7 @@ def _not_early(found: Evidence) -> Iterator[str]:
         elif isinstance(event, e.WaitSkipped):
             due.pop(key, None)
         elif isinstance(event, e.TaskStarted) and clock < due.pop(key, clock):
-            yield f"{_told(event)} came before its not_before"
+            yield f"{_named(event)} came before its not_before"
 
 
 @_invariant("one-key", "all calls of one visit of a task carry one key, other visits other keys")
@@ -177,7 +177,7 @@ def _one_key(found: Evidence) -> Iterator[str]:
     """One key for all executions of one visit of a task, and another for every other visit."""
     visits: dict[str, tuple[StepRunKey, str, int]] = {}
     keys: dict[tuple[StepRunKey, str, int], str] = {}
-    given: dict[_Attempt, BegunCall] = {}
+    given: dict[_Attempt, StartedCall] = {}
     for execution in found.ledger.executions:
         began = found.log[min(execution.started, len(found.log)) - 1]
         number = began.task_visit if isinstance(began, e.TaskStarted) else 0
@@ -204,9 +204,9 @@ def _true_outcomes(found: Evidence) -> Iterator[str]:
         if started not in reported or not isinstance(event, e.TaskProcessed):
             continue  # answered by a person or a signal, or not called for its inputs
         if told.get(seq) != started:
-            yield f"{_told(event)} is not the outcome of the execution that was running"
+            yield f"{_named(event)} is not the outcome of the execution that was running"
         elif event.outcome != reported[started]:
-            yield f"{_told(event)} has another outcome than was reported"
+            yield f"{_named(event)} has another outcome than was reported"
 
 
 @_invariant(
@@ -218,7 +218,7 @@ def _end_is_last(found: Evidence) -> Iterator[str]:
     if not ends:
         return
     if ends[0] is not found.log[-1]:
-        yield f"{_told(found.log[-1])} came after the end of the run"
+        yield f"{_named(found.log[-1])} came after the end of the run"
     for execution in found.ledger.executions:
         if execution.seen >= ends[0].seq:
             yield f"{_name(execution.key)}.{execution.label} was called after the end of the run"
@@ -309,6 +309,6 @@ def _name(key: StepRunKey) -> str:
     return key.step if key.iteration is None else f"{key.step}[{key.iteration}]"
 
 
-def _told(event: e.Event) -> str:
+def _named(event: e.Event) -> str:
     place = "" if event.step is None else f" of {_name(key_of(event))}"
     return f"event {event.seq} ({event.name}{place})"

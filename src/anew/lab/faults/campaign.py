@@ -112,7 +112,7 @@ class Campaign(Struct, frozen=True):
         try:
             return self._run(index)
         except Exception as error:
-            raise EngineBug(f"run {index} of seed {self.seed}: {_told(error)}") from error
+            raise EngineBug(f"run {index} of seed {self.seed}: {_error_text(error)}") from error
 
     def _run(self, index: int) -> FaultRun:
         seed = seed_of_run(self.seed, index)
@@ -142,7 +142,7 @@ class Campaign(Struct, frozen=True):
         except EndlessRun:
             is_endless = True
         except Exception as bug:  # what is left behind is in no state to be audited
-            return [Violation(NO_BUG, _told(bug))]
+            return [Violation(NO_BUG, _error_text(bug))]
         logs = [log for log in world.runs if log]
         found: list[Violation] = []
         for log, ledger in zip(logs, ledgers, strict=True):
@@ -277,7 +277,7 @@ def promised(run: FaultRun) -> Object:
     }
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
 
 

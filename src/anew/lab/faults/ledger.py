@@ -21,7 +21,7 @@ from anew.values import Value, json_text
 _KEY_WORDS = re.compile(r"\b(?:_key|ANEW_IDEMPOTENCY_KEY)\b")
 
 
-class BegunCall(Struct):
+class StartedCall(Struct):
     """One call that a worker really began.
 
     `seen` is how long the log was then. `effect_at` is when it has its effect, None for a call that
@@ -78,7 +78,7 @@ class DecidedTurn(Struct, frozen=True):
 class FaultLedger(Struct):
     """Of one run."""
 
-    executions: list[BegunCall] = field(default_factory=list)
+    executions: list[StartedCall] = field(default_factory=list)
     turns: list[DecidedTurn] = field(default_factory=list)
     seen: int = 0
 

@@ -50,7 +50,7 @@ class Outages:
         if left is None:
             return None
         self._chance.note(REFUSE, f"{place_of(asking)} is refused by {name}", at=asking.now)
-        return ScriptEntry(_said(asking, left, self._chance.stream(REFUSE)), 1, 0)
+        return ScriptEntry(_failure(asking, left, self._chance.stream(REFUSE)), 1, 0)
 
 
 class _Dependency:
@@ -109,7 +109,7 @@ def _host(url: str) -> str:
         return url
 
 
-def _said(asking: ExecutionStart, left: float, random: Random) -> Object:
+def _failure(asking: ExecutionStart, left: float, random: Random) -> Object:
     outage = kind_named(asking.kind).outage
     seconds = random.randint(1, max(1, min(RETRY_AFTER_SECONDS, round(left))))
     retry_after = _retry_after(seconds, asking.now, random)

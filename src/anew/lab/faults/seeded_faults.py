@@ -19,7 +19,7 @@ from anew.engine.state import StepRun, StepRunKey
 from anew.lab.fault_injection import Crashed, Missed, Occurrence, PlayedCall
 from anew.lab.faults.chance import Chance
 from anew.lab.faults.kinds import CLOCK, DUPLICATE, KILL, SLOW
-from anew.lab.faults.ledger import BegunCall, DecidedTurn, FaultLedger
+from anew.lab.faults.ledger import DecidedTurn, FaultLedger, StartedCall
 from anew.lab.faults.outages import Outages, place_of
 from anew.lab.outcome_sources import ExecutionStart, OutcomeProvider, PlayedEntry
 from anew.lab.script import SUCCESS
@@ -46,7 +46,7 @@ DRIFT_SECONDS, JUMP_SECONDS, JUMPS = 0.5, 600.0, 0.25
 class SeededFaults:
     """Surroundings with faults. `ledgers` has one ledger for each run that was played."""
 
-    goes_on = True
+    delivers_late = True
 
     def __init__(self, chance: Chance) -> None:
         self.ledgers: list[FaultLedger] = []
@@ -71,7 +71,7 @@ class SeededFaults:
         return kind_named(kind).timeout_seconds if self._chance.rate(SLOW) else None
 
     def arrivals(self, call: PlayedCall) -> Iterable[tuple[int, Occurrence]]:
-        execution = self._begun(call)
+        execution = self._started_call(call)
         if not self._chance.strikes(KILL):
             return ((call.ends, call.report),)
         random = self._chance.stream(KILL)
@@ -120,9 +120,9 @@ class SeededFaults:
         started = what.started if isinstance(what, Reported) else None
         ledger.turns.append(DecidedTurn(before, ledger.seen, now, shown, started))
 
-    def _begun(self, call: PlayedCall) -> BegunCall:
+    def _started_call(self, call: PlayedCall) -> StartedCall:
         ask, ledger = call.ask, self.ledgers[-1]
-        execution = BegunCall(
+        execution = StartedCall(
             key=ask.key,
             label=ask.task.label,
             kind=ask.tool.kind,

@@ -185,20 +185,20 @@ class _Gathering:
         later = world.now - material.start
         material.signals += [replace(sent, after=sent.after + later) for sent in world.signals]
         for one in world.given:
-            self._tell(one, ended_at)
+            self._record(one, ended_at)
         for one in world.open:
-            self._tell(one, ended_at)
+            self._record(one, ended_at)
         for key, lags in world.lags.came.items():
             material.lags.setdefault(place_of(key), []).extend(lags)
         for key, needed in world.lags.needed.items():
             if needed <= ended_at:
                 material.lags.setdefault(place_of(key), []).append(ended_at - needed + NEVER)
 
-    def _tell(self, one: Execution, ended_at: int) -> None:
+    def _record(self, one: Execution, ended_at: int) -> None:
         is_silent = False
         match one:
             case Execution(entry=RecordedEntry(recorded=outcome)) if one.seq in self._reported:
-                said, takes = said_of(outcome), one.took
+                said, takes = script_words(outcome), one.took
             case Execution(entry=RecordedEntry()):
                 return
             case Execution(entry=ScriptEntry(said=said, takes=takes)):
@@ -240,7 +240,7 @@ def _limit(ask: Invoke) -> int | None:
     return min(ends, default=None)
 
 
-def said_of(outcome: Outcome) -> Object:
+def script_words(outcome: Outcome) -> Object:
     """An outcome in the words of a script; what it printed is left out."""
     said: Object = {}
     if outcome.word is not None or outcome.verdict is not None:

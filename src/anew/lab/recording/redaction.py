@@ -16,7 +16,7 @@ import msgspec
 from anew.credentials.secret_forms import forms_of
 from anew.engine.secret_texts import KEY_PREFIX, MASK, MASK_BEGIN, PART_CHARS_MIN, PLAIN
 from anew.lab.recording.secret_names import HiddenPart, hidden_by
-from anew.lab.recording.secrets_in_text import OUT_ALREADY, without_told
+from anew.lab.recording.secrets_in_text import OUT_ALREADY, with_replaced
 from anew.values import Object, Value, json_text
 from anew.weight import RESERVED_KEY
 
@@ -45,7 +45,7 @@ class Redaction:
                 self._alone.add(value)
                 self._mark(value, is_everywhere=True)
             case str():
-                without_told(value, self._told)
+                with_replaced(value, self._mark_shown)
                 for inner in _json_in(value):
                     self._learn(inner, HiddenPart.NOTHING)
             case bool():
@@ -61,7 +61,7 @@ class Redaction:
             case _:
                 pass
 
-    def _told(self, secret: str) -> str:
+    def _mark_shown(self, secret: str) -> str:
         # A plain word in such a place is too often no secret to be taken out of other texts.
         return self._mark(secret, is_everywhere=not secret.isalpha())
 
@@ -111,7 +111,7 @@ class Redaction:
     def text(self, text: str) -> str:
         if text in self._alone:
             return self.marks[text]
-        return self._inside.replaced(without_told(text, self._told))
+        return self._inside.replaced(with_replaced(text, self._mark_shown))
 
     def of_number(self, number: float) -> str | None:
         """What may stand in the place of a number."""

@@ -57,7 +57,7 @@ def parts_of(material: Material) -> Iterator[tuple[Part, Value]]:
     """Everything that may be cut, with its value."""
     yield _WORKLOAD, material.workload
     for index, told in enumerate(material.told):
-        yield _told_part(index, told), told.said
+        yield _outcome_part(index, told), told.said
     for index, sent in enumerate(material.signals):
         yield _signal_part(index, sent), sent.payload
 
@@ -65,7 +65,7 @@ def parts_of(material: Material) -> Iterator[tuple[Part, Value]]:
 _WORKLOAD = Part("workload", 0, "workload")
 
 
-def _told_part(index: int, told: RecordedOutcome) -> Part:
+def _outcome_part(index: int, told: RecordedOutcome) -> Part:
     return Part("outcome", index, exact_key(told.key, told.label))
 
 
@@ -143,7 +143,7 @@ def _outcomes(
     """By task in the order they first ran: one key for all its step-runs, or one for each."""
     tasks: dict[tuple[str, str], dict[tuple[int, StepRunKey], list[RecordedOutcome]]] = {}
     for index, told in enumerate(material.told):
-        part = _told_part(index, told)
+        part = _outcome_part(index, told)
         kept = RecordedOutcome(
             told.run,
             told.key,

@@ -36,7 +36,7 @@ _LINE = re.compile(r"(?P<value>[^\s\"'][^\n\"']*)")
 _SIGNATURE = re.compile(r"(?:^|[-_])sig(?:nature)?$", re.IGNORECASE)
 
 
-def without_told(text: str, instead: Callable[[str], str]) -> str:
+def with_replaced(text: str, instead: Callable[[str], str]) -> str:
     """`text` with each secret that it shows replaced by what `instead` gives for it."""
 
     def put(secret: str) -> str:

@@ -20,7 +20,7 @@ from anew.engine.fold import evolve
 from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
-from anew.lab.replay.log_turns import Draws, LogTurn, happened, told_turns
+from anew.lab.replay.log_turns import Draws, LogTurn, happened, recorded_turns
 from anew.lab.replay.older_words import in_common_words
 from anew.lab.replay.rounding import is_near, not_early
 from anew.lab.replay.sealed import is_sealed
@@ -194,7 +194,7 @@ class Derivation:
                 continue
             if _is_cut(recorded):
                 # The beginning of another log may end in the middle of a transition.
-                self._go_on_from(place)
+                self._resume_at(place)
                 return LogTurn(turn.boundary, turn.at, Transition(derived[:offset], [], None))
             return self._doubted(turn, recorded, event)
         if not derived:
@@ -207,7 +207,7 @@ class Derivation:
         """Continue from the derived state; where the log has other words, from its own."""
         if self._is_reworded:
             self._is_reworded = False
-            self._go_on_from(position)
+            self._resume_at(position)
         self.position = position
 
     def _doubted(
@@ -262,17 +262,17 @@ class Derivation:
             end += 1
         self._trusted += 1
         self._trusted_events += end - begin
-        self._go_on_from(end)
+        self._resume_at(end)
         return LogTurn(boundary, at, Transition(list(self._log[begin:end]), [], None))
 
     def _passed_over(self, count: int) -> Iterator[LogTurn]:
         """Events that another program decided are only folded, and told as what they answer to."""
-        self._go_on_from(count)
+        self._resume_at(count)
         if self.difference is None:
             self._shared = count
-            yield from told_turns(self._log[:count])
+            yield from recorded_turns(self._log[:count])
 
-    def _go_on_from(self, position: int) -> None:
+    def _resume_at(self, position: int) -> None:
         """Fold the log itself up to `position`, and derive from there."""
         try:
             self._state = self._folded.upto(position)

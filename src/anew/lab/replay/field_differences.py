@@ -55,10 +55,10 @@ def _unlike(name: str, ours: Value, theirs: Value) -> Iterator[Field]:
         for index, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from _unlike(f"{name}[{index}]", one, other)
     elif ours != theirs and not is_same_moment(ours, theirs):
-        yield Field(name, _told(ours), _told(theirs))
+        yield Field(name, _value(ours), _value(theirs))
 
 
-def _told(value: Value) -> Value:
+def _value(value: Value) -> Value:
     return None if value is _NOTHING else value
 
 

@@ -86,7 +86,7 @@ def _happened_to_step_run(state: RunState, first: e.Event) -> Boundary | None:
     return Taken(key) if run.status in _TAKEN else Due(key)
 
 
-def told_turns(log: Sequence[e.Event]) -> Iterator[LogTurn]:
+def recorded_turns(log: Sequence[e.Event]) -> Iterator[LogTurn]:
     """The decisions of a log that nobody can derive, as far as the log alone tells them apart.
 
     Where two decisions of one moment follow each other, the second may be told with the first.
@@ -94,17 +94,17 @@ def told_turns(log: Sequence[e.Event]) -> Iterator[LogTurn]:
     state = RunState()
     begin, boundary = 0, None
     for position, event in enumerate(log):
-        found = _begun_by(state, event, log[position - 1] if position else None)
+        found = _started_by(state, event, log[position - 1] if position else None)
         if found is not None:
             if boundary is not None:
-                yield _told(boundary, log[begin:position])
+                yield _turn(boundary, log[begin:position])
             begin, boundary = position, found
         evolve(state, event)
     if boundary is not None:
-        yield _told(boundary, log[begin:])
+        yield _turn(boundary, log[begin:])
 
 
-def _begun_by(state: RunState, event: e.Event, before: e.Event | None) -> Boundary | None:
+def _started_by(state: RunState, event: e.Event, before: e.Event | None) -> Boundary | None:
     """What happened when this event is the first of a decision, which has one moment."""
     found = happened(state, event)
     is_first = before is None or before.at != event.at
@@ -112,7 +112,7 @@ def _begun_by(state: RunState, event: e.Event, before: e.Event | None) -> Bounda
     return found if is_first or is_told else None
 
 
-def _told(boundary: Boundary, events: Sequence[e.Event]) -> LogTurn:
+def _turn(boundary: Boundary, events: Sequence[e.Event]) -> LogTurn:
     return LogTurn(boundary, events[0].at, Transition(list(events), [], None))
 
 

@@ -67,7 +67,7 @@ class PastChance:
         self._rest = iter(recorded.draws.get(-1, ()))
         self.made_up = 0
 
-    def go_on(self, after: Execution | None) -> None:
+    def continue_after(self, after: Execution | None) -> None:
         """What is drawn from now on comes after this execution; None: one the log has not."""
         self._rest = iter(() if after is None else self._draws.get(after.index, ()))
 
@@ -129,7 +129,7 @@ class PastOutcomes:
         found = execution_at(self._recorded.places, place, number)
         if found is not None and not _is_answer(found, asking.kind):
             found = None
-        self._chance.go_on(found)
+        self._chance.continue_after(found)
         if self._is_by_itself(asking, place, number):
             return PlayedEntry(entry_by_itself(asking), is_last=True)
         if found is None:

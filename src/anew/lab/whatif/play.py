@@ -168,13 +168,13 @@ def figures_of(program: Program, log: Sequence[e.Event]) -> Figures:
             case e.TaskStarted() if event.step not in relays:
                 found.calls[event.step or "", event.task or ""] += 1
             case e.TaskProcessed() | e.TaskRetryScheduled() | e.TaskRetryExhausted():
-                _tell(found, event)
+                _count_rule(found, event)
             case _:
                 pass
     return found
 
 
-def _tell(
+def _count_rule(
     found: Figures, event: e.TaskProcessed | e.TaskRetryScheduled | e.TaskRetryExhausted
 ) -> None:
     """What a rule decided, or that none did."""

@@ -46,7 +46,7 @@ def build_child(c: GraphCompilation, node: Node) -> Work:
         return Work("relay", unable(message), patches=_kept(node))
 
     def inputs(scope: Scope) -> Value:
-        return {"file": file, "args": _handed_down(scope)}
+        return {"file": file, "args": _inherited(scope)}
 
     timeout = seconds(node, "timeout")
     return Work(
@@ -62,7 +62,7 @@ def _kept(node: Node) -> tuple[Patch, ...]:
     return (writes("stack.child.status", status, span=node.span),)
 
 
-def _handed_down(scope: Scope) -> Object:
+def _inherited(scope: Scope) -> Object:
     ctx = object_of(scope, "ctx")
     return {key: value for key, value in ctx.items() if not key.startswith(_OWN_KEYS)}
 

@@ -94,18 +94,18 @@ def _kept(node: Node) -> tuple[Patch, ...]:
     return tuple(writes(key, value, span=node.span) for key, value in _KEPT.items())
 
 
-def _told(scope: Scope, key: str) -> Value:
+def _of_result(scope: Scope, key: str) -> Value:
     return within(object_of(scope, "outcome"), "result").get(key)
 
 
 def _selected(scope: Scope) -> Value:
     """The key of the chosen label: its accelerator, else its first letter."""
-    label = text_of(_told(scope, "label"))
+    label = text_of(_of_result(scope, "label"))
     return key_of(label) or label[:1].upper() or None
 
 
 _KEPT: Mapping[str, Template] = {
-    "_human_response": computed("(answer)", lambda scope: _told(scope, "answer"), "outcome"),
+    "_human_response": computed("(answer)", lambda scope: _of_result(scope, "answer"), "outcome"),
     "human.gate.selected": computed("(selected)", _selected, "outcome"),
-    "human.gate.label": computed("(label)", lambda scope: _told(scope, "label"), "outcome"),
+    "human.gate.label": computed("(label)", lambda scope: _of_result(scope, "label"), "outcome"),
 }

@@ -106,7 +106,7 @@ def policy_of(c: GraphCompilation, node: Node) -> Policy:
     retries = max_retries(c, node)
     rules: list[Rule] = []
     if not c.is_docs:
-        rules += _asked_rules(c, node, retries)
+        rules += _requested_retries(c, node, retries)
     if retries:
         rules.append(
             Rule(
@@ -123,7 +123,7 @@ def policy_of(c: GraphCompilation, node: Node) -> Policy:
     return Policy(tuple(rules), span=node.span)
 
 
-def _asked_rules(c: GraphCompilation, node: Node, retries: int) -> list[Rule]:
+def _requested_retries(c: GraphCompilation, node: Node, retries: int) -> list[Rule]:
     """A handler that asks for a retry gets it, whatever its error says, while there are any."""
     partial = given(node, "allow_partial") if flag(node, "allow_partial") else None
     spent = Continue(Verdict.PARTIAL, partial.span) if partial else _forgiven(c, node)

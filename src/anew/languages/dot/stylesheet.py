@@ -82,7 +82,7 @@ def parse_stylesheet(
 ) -> tuple[Stylesheet, list[Finding]]:
     """The rules and what is wrong; `locate` tells where a character of the text stands."""
     reader = _Reader(text, locate, dialect)
-    while reader.goes_on():
+    while reader.has_more():
         reader.rule()
     return reader.sheet, [*reader.errors, *reader.warnings]
 
@@ -108,7 +108,7 @@ class _Reader:
             self._report(begin, "the comment that starts here has no end", "Close it with `*/`.")
         return self.at
 
-    def goes_on(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there is more behind the blanks here, and reading it tells anything."""
         return self.skip_blank() < len(self.text) and not self._is_full()
 
@@ -133,7 +133,7 @@ class _Reader:
         places = self._selectors(written, begin)
         # Gathered before they are spread: selectors times declarations may be very many.
         styles: Styles = {}
-        while self.goes_on() and self.sign() != "}":
+        while self.has_more() and self.sign() != "}":
             if self.sign() == ";":
                 self.at += 1
             elif not self._declaration(styles):

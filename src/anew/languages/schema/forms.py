@@ -23,7 +23,7 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/definitions/{name}"}
 
 
-def said(text: str, shape: Schema | None = None) -> Schema:
+def about(text: str, shape: Schema | None = None) -> Schema:
     """A shape with the text an editor shows for it."""
     shown = {"description": text, **_beside_ref(shape or {})}
     # A shape that has a text of its own is used for another purpose here.
@@ -75,7 +75,7 @@ def table(keys: Collection[str], shapes: Mapping[str, Schema]) -> Schema:
 
 def idle(keys: Iterable[str]) -> dict[str, Schema]:
     """The shapes of keys of another runtime, which are accepted."""
-    return {key: said("Accepted; has no effect.", ANYTHING) for key in keys}
+    return {key: about("Accepted; has no effect.", ANYTHING) for key in keys}
 
 
 def refused(keys: Iterable[str]) -> Schema:

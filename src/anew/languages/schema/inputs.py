@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.languages.playbook.keys import ARGS_KEYS
-from anew.languages.schema.forms import ANYTHING, Schema, nullable, said, word
+from anew.languages.schema.forms import ANYTHING, Schema, about, nullable, word
 from anew.languages.schema.scalars import SECONDS, SECONDS_ABOVE_0, TEMPLATE
 from anew.languages.schema.sides import side_shape
 from anew.program.kind import SHARED_INPUTS, Kind, OutcomeSource
@@ -26,8 +26,8 @@ _LIBS: Schema = {
             {
                 "type": "object",
                 "properties": {
-                    "from": said("The module.", _MODULE),
-                    "import": said("What of it is imported.", _MODULE),
+                    "from": about("The module.", _MODULE),
+                    "import": about("What of it is imported.", _MODULE),
                 },
                 "required": ["from", "import"],
                 "additionalProperties": False,
@@ -55,8 +55,8 @@ _SCRIPT: Schema = {
         {
             "type": "object",
             "properties": {
-                "uri": said("Where it is, as its source names it.", ANYTHING),
-                "source": said(
+                "uri": about("Where it is, as its source names it.", ANYTHING),
+                "source": about(
                     "`type` is file, inline, http, or one of a package.",
                     {"type": "object", "required": ["type"]},
                 ),
@@ -70,11 +70,11 @@ _SCRIPT: Schema = {
 def input_shapes(kind: Kind) -> dict[str, Schema]:
     """Every word for an input of the kind, the canonical ones first."""
     meanings = {**kind.inputs, **SHARED_INPUTS, **_ARGS, **kind.inputs}
-    shapes = {name: said(meaning, _shape(kind, name)) for name, meaning in meanings.items()}
+    shapes = {name: about(meaning, _shape(kind, name)) for name, meaning in meanings.items()}
     others = sorted(kind.spellings.union(ARGS_KEYS) - shapes.keys())
     for other in others:
         name = kind.canonical(other)
-        shapes[other] = said(f"Another name for `{name}`.", _shape(kind, name))
+        shapes[other] = about(f"Another name for `{name}`.", _shape(kind, name))
     return shapes
 
 
@@ -98,16 +98,16 @@ def timeout_shape(kind: Kind | None) -> Schema:
     default = f"; {kind.timeout_seconds:g} s unless given" if kind and kind.timeout_seconds else ""
     text = f"The longest time of one attempt: seconds or a duration{default}."
     if kind is not None and not kind.timeout_phases:
-        return said(text, nullable(SECONDS_ABOVE_0))
+        return about(text, nullable(SECONDS_ABOVE_0))
     phases: Schema = {"type": "object", "additionalProperties": SECONDS_ABOVE_0, "minProperties": 1}
     if kind is not None:
         phases = {
             "type": "object",
             "properties": {
-                name: said(meaning, SECONDS_ABOVE_0)
+                name: about(meaning, SECONDS_ABOVE_0)
                 for name, meaning in kind.timeout_phases.items()
             },
             "additionalProperties": False,
             "minProperties": 1,
         }
-    return said(text, nullable({"anyOf": [SECONDS_ABOVE_0, phases]}))
+    return about(text, nullable({"anyOf": [SECONDS_ABOVE_0, phases]}))

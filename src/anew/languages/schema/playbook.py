@@ -21,13 +21,13 @@ from anew.languages.schema.forms import (
     ANYTHING,
     DRAFT,
     Schema,
+    about,
     by_type,
     has,
     holds,
     idle,
     nullable,
     ref,
-    said,
     table,
     when,
     word,
@@ -59,8 +59,8 @@ def playbook_schema(kinds: Collection[str] = ()) -> Schema:
         "$schema": DRAFT,
         "$id": "anew/playbook.schema.json",
         "title": "A playbook of Anew",
-        **said("A workflow of steps, whose tasks map their outcomes to what is done next.", root),
-        "patternProperties": {"^x-": said("Free for values that anchors share.", ANYTHING)},
+        **about("A workflow of steps, whose tasks map their outcomes to what is done next.", root),
+        "patternProperties": {"^x-": about("Free for values that anchors share.", ANYTHING)},
         **has("workflow"),
         "definitions": {
             **step_definitions(),
@@ -76,29 +76,31 @@ def playbook_schema(kinds: Collection[str] = ()) -> Schema:
 def _root() -> dict[str, Schema]:
     steps = {"type": "array", "minItems": 1, "items": ref("step")}
     return {
-        "apiVersion": said(_NO_EFFECT, ANYTHING),
-        "kind": said(_NO_EFFECT, ANYTHING),
-        "metadata": said("For readers; `name` is the program's name.", _metadata()),
-        "executor": said("Settings of the run.", _executor()),
-        "workload": said("Defaults of the run's input; a request is laid over them.", MAPPING),
-        "keychain": said("Declared credentials: a list of `{name: …}`.", _keychain()),
-        "workflow": said("The steps.", steps),
-        "workbook": said("Tasks that tasks of kind workbook call.", _workbook()),
-        "ctx": said("What `ctx` starts with; rendered when a run starts.", MAPPING),
-        "vars": said("An older name for `ctx`.", MAPPING),
+        "apiVersion": about(_NO_EFFECT, ANYTHING),
+        "kind": about(_NO_EFFECT, ANYTHING),
+        "metadata": about("For readers; `name` is the program's name.", _metadata()),
+        "executor": about("Settings of the run.", _executor()),
+        "workload": about("Defaults of the run's input; a request is laid over them.", MAPPING),
+        "keychain": about("Declared credentials: a list of `{name: …}`.", _keychain()),
+        "workflow": about("The steps.", steps),
+        "workbook": about("Tasks that tasks of kind workbook call.", _workbook()),
+        "ctx": about("What `ctx` starts with; rendered when a run starts.", MAPPING),
+        "vars": about("An older name for `ctx`.", MAPPING),
         **idle(ROOT_IDLE),
     }
 
 
 def _metadata() -> Schema:
-    name = said("The program's name; the file's unless given.", nullable(TEXT))
+    name = about("The program's name; the file's unless given.", nullable(TEXT))
     return nullable({"type": "object", "properties": {"name": name}})
 
 
 def _keychain() -> Schema:
     named = {
         "type": "object",
-        "properties": {"name": said("How tasks name it.", {"not": {"enum": ["", None, False, 0]}})},
+        "properties": {
+            "name": about("How tasks name it.", {"not": {"enum": ["", None, False, 0]}})
+        },
         **has("name"),
     }
     by_name = {"type": "object", "additionalProperties": {"type": "object"}}
@@ -126,28 +128,28 @@ _WRAPPED: Schema = {"properties": {"tool": {"type": "object"}}, **has("tool")}
 
 def _executor() -> Schema:
     shapes = {
-        "profile": said(_NO_EFFECT, ANYTHING),
-        "version": said(_NO_EFFECT, ANYTHING),
-        "requires": said(_NO_EFFECT, ANYTHING),
-        "spec": said("Where the run starts, its limits and its policy.", _executor_spec()),
+        "profile": about(_NO_EFFECT, ANYTHING),
+        "version": about(_NO_EFFECT, ANYTHING),
+        "requires": about(_NO_EFFECT, ANYTHING),
+        "spec": about("Where the run starts, its limits and its policy.", _executor_spec()),
     }
     return nullable(table((*EXECUTOR_KEYS, *EXECUTOR_IDLE), {**shapes, **idle(EXECUTOR_IDLE)}))
 
 
 def _executor_spec() -> Schema:
-    limits = {name: said(text, WHOLE) for name, text in _LIMITS.items()}
+    limits = {name: about(text, WHOLE) for name, text in _LIMITS.items()}
     policy = {
-        "failure": said("What a failure does that no arc handles.", failure_shape("fallback")),
+        "failure": about("What a failure does that no arc handles.", failure_shape("fallback")),
         **idle(EXECUTOR_POLICY_IDLE),
     }
     shapes = {
-        "entry_step": said("The first step; else `start`, else the first in the file.", STEP),
-        "final_step": said(_NO_EFFECT, ANYTHING),
-        "return_step": said("The step whose result is the run's.", STEP),
-        "no_next_is_error": said(_NO_EFFECT, ANYTHING),
-        "policy": said("`failure: {mode: …, fallback: …}`.", nullable(table(policy, policy))),
-        "limits": said("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
-        "ctx": said("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
+        "entry_step": about("The first step; else `start`, else the first in the file.", STEP),
+        "final_step": about(_NO_EFFECT, ANYTHING),
+        "return_step": about("The step whose result is the run's.", STEP),
+        "no_next_is_error": about(_NO_EFFECT, ANYTHING),
+        "policy": about("`failure: {mode: …, fallback: …}`.", nullable(table(policy, policy))),
+        "limits": about("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
+        "ctx": about("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
         **idle(EXECUTOR_IDLE),
     }
     return nullable(table((*EXECUTOR_SPEC_KEYS, *EXECUTOR_IDLE), shapes))

@@ -14,13 +14,13 @@ from anew.languages.playbook.keys import (
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
+    about,
     at_most_one,
     by_type,
     has,
     holds,
     nullable,
     ref,
-    said,
     table,
     when,
     word,
@@ -60,28 +60,28 @@ def _next() -> Schema:
 
 def _router() -> Schema:
     spec = {
-        "mode": said(
+        "mode": about(
             "exclusive (default): the first arc that holds; inclusive: all that hold; preferred: "
             "one, by what the outcome prefers; fork: all, as branches.",
             word(RouteMode),
         ),
-        "must_choose": said("true: a visit that ends well and finds no arc has failed.", FLAG),
-        "gives_up": said("true, with `must_choose`: that failure fails the run.", FLAG),
-        "join": said("For `fork`: the step at which the branches meet.", STEP),
-        "max_in_flight": said("For `fork`: branches running at a time; all unless given.", WHOLE),
-        "policy": said("Has no effect here; a task decides on outcomes.", NO_POLICY),
-        "on_no_match": said("Accepted; has no effect.", ANYTHING),
+        "must_choose": about("true: a visit that ends well and finds no arc has failed.", FLAG),
+        "gives_up": about("true, with `must_choose`: that failure fails the run.", FLAG),
+        "join": about("For `fork`: the step at which the branches meet.", STEP),
+        "max_in_flight": about("For `fork`: branches running at a time; all unless given.", WHOLE),
+        "policy": about("Has no effect here; a task decides on outcomes.", NO_POLICY),
+        "on_no_match": about("Accepted; has no effect.", ANYTHING),
     }
     shapes = {
-        "spec": said("How arcs are chosen.", nullable(table(ROUTER_SPEC_KEYS, spec))),
-        "arcs": said("Asked in file order.", {"type": ["array", "null"], "items": ref("arc")}),
+        "spec": about("How arcs are chosen.", nullable(table(ROUTER_SPEC_KEYS, spec))),
+        "arcs": about("Asked in file order.", {"type": ["array", "null"], "items": ref("arc")}),
     }
     return {"title": "A router", **table(ROUTER_KEYS, shapes), **has("arcs")}
 
 
 def _arc() -> Schema:
     text = "`{step: …, when: …, args: {…}}`, or the name of a step."
-    return {"title": "An arc", **said(text, by_type(*_NAME, object=ref("arc-mapping")))}
+    return {"title": "An arc", **about(text, by_type(*_NAME, object=ref("arc-mapping")))}
 
 
 _IS_BRANCH: Schema = {"type": "object", "anyOf": [has("then"), has("else")]}
@@ -89,7 +89,7 @@ _IS_BRANCH: Schema = {"type": "object", "anyOf": [has("then"), has("else")]}
 
 def _arc_or_branch() -> Schema:
     text = "An arc; or an older branch, `{when: …, then: [{step: …}]}` or `{else: [{step: …}]}`."
-    return {"title": "An arc", **said(text, when(_IS_BRANCH, _branch(), ref("arc")))}
+    return {"title": "An arc", **about(text, when(_IS_BRANCH, _branch(), ref("arc")))}
 
 
 def _branch() -> Schema:
@@ -101,11 +101,11 @@ def _branch_shapes(then: Schema) -> dict[str, Schema]:
     wrapped = {"properties": {"then": then}, "maxProperties": 1}
     otherwise = when(holds("then"), wrapped, then)
     return {
-        "when": said("Whether the branch is taken; the first that holds is.", nullable(CONDITION)),
-        "then": said("What it does.", then),
-        "else": said("What is done where no branch was taken; the last one.", otherwise),
-        "desc": said("What the branch is for.", ANYTHING),
-        "description": said("What the branch is for.", ANYTHING),
+        "when": about("Whether the branch is taken; the first that holds is.", nullable(CONDITION)),
+        "then": about("What it does.", then),
+        "else": about("What is done where no branch was taken; the last one.", otherwise),
+        "desc": about("What the branch is for.", ANYTHING),
+        "description": about("What the branch is for.", ANYTHING),
     }
 
 
@@ -117,18 +117,18 @@ def _targets() -> Schema:
 
 def _case() -> Schema:
     shapes = {
-        "next": said("The steps to go to.", _targets()),
-        "set": said("What is written to `ctx` on the way.", MAPPING),
-        "retry": said("For a branch on `call.error`: a retry block of the task.", ref("retry")),
-        "result": said("Accepted; has no effect.", ANYTHING),
+        "next": about("The steps to go to.", _targets()),
+        "set": about("What is written to `ctx` on the way.", MAPPING),
+        "retry": about("For a branch on `call.error`: a retry block of the task.", ref("retry")),
+        "result": about("Accepted; has no effect.", ANYTHING),
     }
     action = when({"not": {"type": "object"}}, ref("arc"), _action(shapes))
     does = when({"type": "array"}, {"items": action}, nullable(action))
-    named = {"name": said("What the branch is called.", ANYTHING)}
+    named = {"name": about("What the branch is called.", ANYTHING)}
     branch = table(CASE_BRANCH_KEYS, {**_branch_shapes(does), **named})
     text = "An older form of arcs, and of a retry block: the first branch that holds decides."
     items = {**branch, "anyOf": [has("then"), has("else")]}
-    return said(text, {"type": ["array", "null"], "items": items})
+    return about(text, {"type": ["array", "null"], "items": items})
 
 
 def _action(shapes: dict[str, Schema]) -> Schema:
@@ -137,25 +137,25 @@ def _action(shapes: dict[str, Schema]) -> Schema:
 
 def _arc_mapping() -> Schema:
     shapes = {
-        "step": said("The step it leads to.", TEXT),
-        "when": said(
+        "step": about("The step it leads to.", TEXT),
+        "when": about(
             "Whether it is taken; reads `event`. Without it the arc answers success only.",
             CONDITION,
         ),
-        "args": said("Arguments for the step it leads to, read there as `args`.", MAPPING),
-        "on_failure": said("true: an arc without `when` takes failures too.", FLAG),
-        "most": said("How often one run may take it.", WHOLE),
-        "label": said("For mode preferred: the label of outcomes that prefer it.", TEXT),
-        "weight": said("For mode preferred: the larger one is asked first.", {"type": "integer"}),
-        "input": said("Another name for `args`.", MAPPING),
-        "with": said("Another name for `args`.", MAPPING),
+        "args": about("Arguments for the step it leads to, read there as `args`.", MAPPING),
+        "on_failure": about("true: an arc without `when` takes failures too.", FLAG),
+        "most": about("How often one run may take it.", WHOLE),
+        "label": about("For mode preferred: the label of outcomes that prefer it.", TEXT),
+        "weight": about("For mode preferred: the larger one is asked first.", {"type": "integer"}),
+        "input": about("Another name for `args`.", MAPPING),
+        "with": about("Another name for `args`.", MAPPING),
         "set_ctx": visit_set_shape("An older form of `set`."),
         "set": visit_set_shape(
             "Written to the run's `ctx` when the arc is chosen, before its token: `{ctx.page: …}`."
         ),
-        "desc": said("What the arc is for.", ANYTHING),
-        "description": said("What the arc is for.", ANYTHING),
-        "spec": said("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),
+        "desc": about("What the arc is for.", ANYTHING),
+        "description": about("What the arc is for.", ANYTHING),
+        "spec": about("Accepted; has no effect.", {"properties": {"policy": NO_POLICY}}),
     }
     one = {"allOf": at_most_one(ARC_ARGS_KEYS)}
     return {"title": "An arc", **table(ARC_KEYS, shapes), **has("step"), **one}

@@ -21,6 +21,7 @@ from anew.languages.playbook.policies import Unmatched
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
+    about,
     at_most_one,
     by_type,
     has,
@@ -28,7 +29,6 @@ from anew.languages.schema.forms import (
     nullable,
     ref,
     refused,
-    said,
     table,
     when,
     word,
@@ -56,62 +56,62 @@ _PATCHES = {
     "set_vars": "An older name for `set_ctx`.",
 }
 _RETRY_WORDS = {
-    "max_attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
-    "initial_delay": said("The wait before the second attempt. Default 1 s.", DELAY),
-    "max_delay": said("No wait is longer. Default 60 s.", DELAY),
-    "backoff_multiplier": said("The factor from wait to wait. Default 2.", FACTOR),
-    "jitter": said("How chance spreads the waits. Default true: d · U(0.5, 1.5).", JITTER),
-    "retry_when": said(
+    "max_attempts": about("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
+    "initial_delay": about("The wait before the second attempt. Default 1 s.", DELAY),
+    "max_delay": about("No wait is longer. Default 60 s.", DELAY),
+    "backoff_multiplier": about("The factor from wait to wait. Default 2.", FACTOR),
+    "jitter": about("How chance spreads the waits. Default true: d · U(0.5, 1.5).", JITTER),
+    "retry_when": about(
         "Whether to try again; without it every error is retried. Reads `status_code`, `error`, "
         "`success`, `data`, `result`, `attempt`.",
         nullable(CONDITION),
     ),
-    "stop_when": said("Asked before `retry_when`, and wins.", nullable(CONDITION)),
-    "max_elapsed": said("No attempt starts later than this after the first.", DELAY),
-    "honor_retry_after": said("Wait at least as long as the server asks for.", FLAG),
+    "stop_when": about("Asked before `retry_when`, and wins.", nullable(CONDITION)),
+    "max_elapsed": about("No attempt starts later than this after the first.", DELAY),
+    "honor_retry_after": about("Wait at least as long as the server asks for.", FLAG),
 }
 
 
 def _spent() -> Schema:
     """What follows spent attempts, as a mapping or a word alone."""
     forms = by_type(object=ref("on_exhausted"), string=_bare(SPENT_DIRECTIVES))
-    return said("What to do when the attempts are spent, instead of failing.", forms)
+    return about("What to do when the attempts are spent, instead of failing.", forms)
 
 
 def _directive_shapes() -> dict[str, Schema]:
     backoffs = "; ".join(f"{kind}: {kind.meaning}" for kind in BackoffKind)
     return {
-        "do": said(
+        "do": about(
             " ".join(f"{do}: {do.meaning}." for do in DirectiveKind),
             word(DirectiveKind),
         ),
-        "attempts": said("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
-        "backoff": said(
+        "attempts": about("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
+        "backoff": about(
             f"How long the wait is after k executions: {backoffs}. "
             "Default fixed where `delay` is given, else none.",
             word(BackoffKind),
         ),
-        "delay": said(
+        "delay": about(
             "Seconds, a duration (`500ms`, `2s`, `1m30s`) or a template of them. Default 1.", DELAY
         ),
-        "multiplier": said("The factor of an exponential backoff. Default 2.", FACTOR),
-        "max_delay": said("No wait is longer.", DELAY),
-        "jitter": said(
+        "multiplier": about("The factor of an exponential backoff. Default 2.", FACTOR),
+        "max_delay": about("No wait is longer.", DELAY),
+        "jitter": about(
             "true: d·U(0.5, 1.5); a fraction f: d·(1+U(0, f)); full: U(0, d); equal: d/2+U(0, d/2);"
             " decorrelated: U(delay, 3·previous).",
             JITTER,
         ),
-        "max_elapsed": said("No attempt starts later than this after the first.", DELAY),
-        "honor_retry_after": said("Wait at least as long as the server asks for.", FLAG),
+        "max_elapsed": about("No attempt starts later than this after the first.", DELAY),
+        "honor_retry_after": about("Wait at least as long as the server asks for.", FLAG),
         "on_exhausted": _spent(),
-        "budget": said(
+        "budget": about(
             "What the counter belongs to: this visit of the task, or the step over all visits.",
             word(Budget),
         ),
-        "to": said("jump: a label of this step. retry: the step to continue at.", STEP),
-        "verdict": said("As what the outcome counts that the task continues with.", word(Counted)),
-        "message": said("The error's message, where the outcome was ok. A template.", ANYTHING),
-        **{key: said(text, MAPPING) for key, text in _PATCHES.items()},
+        "to": about("jump: a label of this step. retry: the step to continue at.", STEP),
+        "verdict": about("As what the outcome counts that the task continues with.", word(Counted)),
+        "message": about("The error's message, where the outcome was ok. A template.", ANYTHING),
+        **{key: about(text, MAPPING) for key, text in _PATCHES.items()},
     }
 
 
@@ -142,18 +142,18 @@ def _any_of(keys: Iterable[str]) -> Schema:
 
 def _then() -> Schema:
     forms = by_type("null", object=ref("directive"), string=_bare())
-    return said("What the rule does: `{do: …}`, with the settings of that directive.", forms)
+    return about("What the rule does: `{do: …}`, with the settings of that directive.", forms)
 
 
 def _rule() -> Schema:
     own = {
-        "when": said("The rule matches when this holds; it reads `outcome`.", CONDITION),
+        "when": about("The rule matches when this holds; it reads `outcome`.", CONDITION),
         "then": _then(),
-        "else": said("Always matches: `{then: {do: …}}`.", ANYTHING),
-        "expr": said("What `eval` calls `when`.", CONDITION),
-        "name": said("A name for people.", ANYTHING),
-        "desc": said("What the rule is for.", ANYTHING),
-        "description": said("What the rule is for.", ANYTHING),
+        "else": about("Always matches: `{then: {do: …}}`.", ANYTHING),
+        "expr": about("What `eval` calls `when`.", CONDITION),
+        "name": about("A name for people.", ANYTHING),
+        "desc": about("What the rule is for.", ANYTHING),
+        "description": about("What the rule is for.", ANYTHING),
     }
     assert own.keys() == RULE_KEYS
     is_else = {"properties": {"else": {"not": {"type": "null"}}}, **has("else")}
@@ -190,8 +190,8 @@ def _else() -> Schema:
 
 def _policy() -> Schema:
     shapes = {
-        "rules": said("Tried in order; the first that matches decides.", _rules("array")),
-        "on_unmatched": said(
+        "rules": about("Tried in order; the first that matches decides.", _rules("array")),
+        "on_unmatched": about(
             "What an error meets that no rule covers. Default continue.", word(Unmatched)
         ),
     }
@@ -210,10 +210,10 @@ def _rules(kind: str | list[str]) -> Schema:
 def _older_retry_words() -> dict[str, Schema]:
     """Other words of a block, whose values the compiler knows."""
     return {
-        "retry_on": said("The errors that are retried: timeout, connection_error, 503, …."),
-        "retry_on_status": said("The HTTP statuses that are retried."),
-        "backoff": said("Another name for `initial_delay`.", DELAY),
-        "backoff_seconds": said("Another name for `initial_delay`.", DELAY),
+        "retry_on": about("The errors that are retried: timeout, connection_error, 503, …."),
+        "retry_on_status": about("The HTTP statuses that are retried."),
+        "backoff": about("Another name for `initial_delay`.", DELAY),
+        "backoff_seconds": about("Another name for `initial_delay`.", DELAY),
     }
 
 
@@ -227,13 +227,13 @@ def retry_shape() -> Schema:
         "number: that many attempts; or a block."
     )
     forms = when({"type": "object"}, block, when(number, WHOLE))
-    return said(text, forms)
+    return about(text, forms)
 
 
 def eval_shape() -> Schema:
     """`eval` of a task or step."""
     text = "An older form of `spec.policy.rules`; an error that no rule matches fails the step."
-    return said(text, _rules(["array", "null"]))
+    return about(text, _rules(["array", "null"]))
 
 
 # Keys of a `set` that name nothing; `vars.x` is `ctx.x` in some documents.
@@ -252,13 +252,13 @@ def task_set_shapes() -> dict[str, Schema]:
     taken = "|".join(sorted(RESERVED - SET_TARGETS.keys()))
     named = {"type": "object", "propertyNames": {"not": {"pattern": rf"{_MISNAMED}|^({taken})$"}}}
     shapes = {"set": nullable(named), "set_ctx": MAPPING, "set_iter": MAPPING}
-    return {key: said(text, shapes[key]) for key, text in texts.items()}
+    return {key: about(text, shapes[key]) for key, text in texts.items()}
 
 
 def visit_set_shape(text: str = "Written to the run's `ctx`.") -> Schema:
     """`set` of a step or arc, which writes to `ctx`."""
     names = {"not": {"pattern": rf"{_MISNAMED}|^iter\."}}
-    return said(text, nullable({"type": "object", "propertyNames": names}))
+    return about(text, nullable({"type": "object", "propertyNames": names}))
 
 
 def rule_definitions() -> dict[str, Schema]:

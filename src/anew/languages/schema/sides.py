@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.languages.schema.forms import ANYTHING, GIVEN, Schema, at_most_one, has, said, word
+from anew.languages.schema.forms import ANYTHING, GIVEN, Schema, about, at_most_one, has, word
 from anew.languages.schema.scalars import TEMPLATE
 from anew.program.kind import SHARED_INPUTS, SIDE_WORDS, Kind
 
@@ -21,7 +21,7 @@ def side_shape(rows: Mapping[str, Kind]) -> Schema:
 
 
 def _with_type(shape: Schema) -> Schema:
-    types = {name: said("What it is.", shape) for name in SIDE_WORDS}
+    types = {name: about("What it is.", shape) for name in SIDE_WORDS}
     needed = {"anyOf": [has(name) for name in SIDE_WORDS]}
     return {"properties": types, "allOf": [needed, *at_most_one(list(SIDE_WORDS))]}
 
@@ -39,10 +39,10 @@ def _side(row: Kind) -> Schema:
 
 def _inputs(row: Kind) -> dict[str, Schema]:
     meanings = {**row.inputs, _AUTH: SHARED_INPUTS[_AUTH]}
-    shapes = {name: said(meaning, ANYTHING) for name, meaning in meanings.items()}
+    shapes = {name: about(meaning, ANYTHING) for name, meaning in meanings.items()}
     for name in meanings:
         for other in _spellings(row, name)[1:]:
-            shapes.setdefault(other, said(f"Another name for `{name}`.", ANYTHING))
+            shapes.setdefault(other, about(f"Another name for `{name}`.", ANYTHING))
     return shapes
 
 

@@ -15,6 +15,7 @@ from anew.languages.playbook.keys import (
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
+    about,
     at_most_one,
     by_type,
     has,
@@ -24,7 +25,6 @@ from anew.languages.schema.forms import (
     nullable,
     ref,
     refused,
-    said,
     table,
     when,
     word,
@@ -83,19 +83,19 @@ def _step() -> Schema:
 def _step_shapes() -> dict[str, Schema]:
     arguments = "Arguments for every task of the step that takes them; the task's own win."
     shapes = {
-        "step": said("The step's name.", NAME),
-        "desc": said("What the step is for.", ANYTHING),
-        "description": said("What the step is for.", ANYTHING),
+        "step": about("The step's name.", NAME),
+        "desc": about("What the step is for.", ANYTHING),
+        "description": about("What the step is for.", ANYTHING),
         "spec": ref("spec-of-a-step"),
         "loop": ref("loop"),
-        "tool": said(
+        "tool": about(
             "The step's tasks: a list of `label: {kind: …}`, one `{kind: …}`, or a kind with its "
             "inputs on the step. Without it the step does nothing and succeeds.",
             _tools(),
         ),
-        "type": said("An older name for `tool`.", _tools()),
+        "type": about("An older name for `tool`.", _tools()),
         "next": ref("next"),
-        "set": said(
+        "set": about(
             "Written to the run's `ctx` when a visit ends done, before arcs are asked: "
             "`{ctx.page: …}`. `output` is the step's result. Next to a tool that is a word, it is "
             "the task's.",
@@ -105,13 +105,17 @@ def _step_shapes() -> dict[str, Schema]:
         "vars": visit_set_shape("An older form of `set`."),
         "retry": ref("retry"),
         "eval": ref("eval"),
-        "when": said("An older form of `spec.policy.admit`: who may enter.", CONDITION),
+        "when": about("An older form of `spec.policy.admit`: who may enter.", CONDITION),
         "case": ref("case"),
         "save": SAVE,
         "sink": SAVE,
     }
     assert shapes.keys() | UNSUPPORTED_KEYS.keys() == STEP_KEYS
-    return {**shapes, **idle(STEP_IDLE), **{key: said(arguments, ANYTHING) for key in ARGS_KEYS}}
+    return {
+        **shapes,
+        **idle(STEP_IDLE),
+        **{key: about(arguments, ANYTHING) for key in ARGS_KEYS},
+    }
 
 
 def _tools() -> Schema:
@@ -165,20 +169,20 @@ ITERATOR: Schema = {
 
 def _loop() -> Schema:
     settings = {
-        "mode": said("sequential (default) or parallel.", word(LoopMode)),
-        "max_in_flight": said(
+        "mode": about("sequential (default) or parallel.", word(LoopMode)),
+        "max_in_flight": about(
             "Iterations of a parallel loop at a time. Default 32.", WHOLE_OR_LATER
         ),
     }
-    execution = {"exec": said("Accepted; has no effect.", TEXT), **idle(LOOP_POLICY_IDLE)}
-    policy = said("Has no effect here.", nullable(table(execution, execution)))
+    execution = {"exec": about("Accepted; has no effect.", TEXT), **idle(LOOP_POLICY_IDLE)}
+    policy = about("Has no effect here.", nullable(table(execution, execution)))
     spec = table(LOOP_SPEC_KEYS, {**settings, "policy": policy})
     source = {"anyOf": [EXPRESSION, {"type": ["array", "object"]}]}
     shapes = {
-        "in": said("A list, a mapping (gives `{key, value}`) or a template of one.", source),
-        "iterator": said("The name of the item: `iter.<iterator>`.", ITERATOR),
-        "spec": said("How iterations run.", nullable(spec)),
-        **{key: said(f"Belongs into `spec`. {settings[key]['description']}") for key in settings},
+        "in": about("A list, a mapping (gives `{key, value}`) or a template of one.", source),
+        "iterator": about("The name of the item: `iter.<iterator>`.", ITERATOR),
+        "spec": about("How iterations run.", nullable(spec)),
+        **{key: about(f"Belongs into `spec`. {settings[key]['description']}") for key in settings},
     }
     # Beside a `spec` that says the same, they are not read.
     beside = [
@@ -191,4 +195,4 @@ def _loop() -> Schema:
     ]
     text = "Runs the tasks once per item; each iteration is a step-run of its own."
     mapping = table(LOOP_KEYS, shapes)
-    return {"title": "A loop", **said(text, mapping), **has("in", "iterator"), "allOf": beside}
+    return {"title": "A loop", **about(text, mapping), **has("in", "iterator"), "allOf": beside}

@@ -21,6 +21,7 @@ from anew.languages.schema.forms import (
     ANYTHING,
     GIVEN,
     Schema,
+    about,
     at_most_one,
     has,
     holds,
@@ -29,7 +30,6 @@ from anew.languages.schema.forms import (
     nullable,
     ref,
     refused,
-    said,
     when,
     word,
 )
@@ -49,7 +49,7 @@ _HERE: tuple[Path, ...] = ((), ("spec",))
 def task_definitions(kinds: Collection[str]) -> dict[str, Schema]:
     """All there is to say about tasks. `kinds` are installed tools, which take any input."""
     definitions: dict[str, Schema] = {
-        "kind": said("The tool that is called.", word([*KINDS, *sorted(kinds)])),
+        "kind": about("The tool that is called.", word([*KINDS, *sorted(kinds)])),
         "task": _task(),
         "named-task": _named_task(),
         "wrapped-task": _wrapped_task(),
@@ -117,12 +117,12 @@ def _idle_keys(kind: Kind) -> list[str]:
 def _task_words() -> Schema:
     """What a task of any kind says besides its inputs."""
     shapes = {
-        "spec": said("The task's policy, its timeout and its pool.", nullable(_any_spec())),
+        "spec": about("The task's policy, its timeout and its pool.", nullable(_any_spec())),
         "eval": ref("eval"),
         "retry": ref("retry"),
         **task_set_shapes(),
-        "desc": said("What the task is for.", ANYTHING),
-        "description": said("What the task is for.", ANYTHING),
+        "desc": about("What the task is for.", ANYTHING),
+        "description": about("What the task is for.", ANYTHING),
     }
     assert shapes.keys() == TASK_KEYS
     return {"properties": shapes, "allOf": one_policy()}
@@ -133,10 +133,10 @@ def _any_spec() -> Schema:
     shapes = {
         "policy": ref("policy"),
         "timeout": timeout_shape(None),
-        "jitter": said("The jitter of the retry rules that name none.", JITTER),
-        "pool": said("The workers that may run it.", POOL),
-        "runs_on": said("Accepted; has no effect.", ANYTHING),
-        "exactly_once": said("true: the changes of the statements are made once.", FLAG),
+        "jitter": about("The jitter of the retry rules that name none.", JITTER),
+        "pool": about("The workers that may run it.", POOL),
+        "runs_on": about("Accepted; has no effect.", ANYTHING),
+        "exactly_once": about("true: the changes of the statements are made once.", FLAG),
     }
     assert shapes.keys() == TASK_SPEC_KEYS
     return {"type": "object", "properties": shapes}
@@ -149,7 +149,7 @@ def _spec(kind: Kind) -> Schema:
             **dict.fromkeys((*sorted(TASK_SPEC_KEYS), *_idle_keys(kind)), True),
             "timeout": timeout_shape(kind),
         },
-        "patternProperties": {older: said(_OLDER_PLACE)},
+        "patternProperties": {older: about(_OLDER_PLACE)},
         "additionalProperties": False,
     }
 
@@ -246,7 +246,7 @@ def _named_task() -> Schema:
     return {
         "title": "A task with its `name`",
         "description": "The canonical form is `label: {kind: …}`.",
-        "properties": {"kind": ref("kind"), "name": said(_LABEL, TEXT)},
+        "properties": {"kind": ref("kind"), "name": about(_LABEL, TEXT)},
         "allOf": [ref("task-words"), _unwrapped(), *_by_kind("task")],
     }
 
@@ -257,8 +257,8 @@ def _wrapped_task() -> Schema:
         "title": "A task with its `tool`",
         "type": "object",
         "properties": {
-            "name": said(_LABEL, TEXT),
-            "tool": said(_WRAPPED, {**tool, "allOf": [_unwrapped()]}),
+            "name": about(_LABEL, TEXT),
+            "tool": about(_WRAPPED, {**tool, "allOf": [_unwrapped()]}),
         },
         **has("tool"),
         "allOf": _by_kind("wrapped", "tool"),

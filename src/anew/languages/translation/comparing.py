@@ -49,7 +49,7 @@ def _of_step(step: Step, other: Step, *, comes_back: bool) -> Iterator[str]:
         yield "another number of its branches is running at a time in a graph"
     if step.rescue != other.rescue:
         yield "a failure that no edge takes goes elsewhere in a graph"
-    if _asked(step) != _asked(other, of=step) and not _exclude_each_other(other):
+    if _conditional(step) != _conditional(other, of=step) and not _exclude_each_other(other):
         yield "a graph asks the most specific condition first, and so another one than here"
     if step.router.must_choose and step.router.gives_up and not other.router.gives_up:
         yield "where no edge fits, a graph still tries the ways for failures"
@@ -65,7 +65,7 @@ def _of_step(step: Step, other: Step, *, comes_back: bool) -> Iterator[str]:
         yield f"a graph {does} as long as the other side asks (Retry-After)"
 
 
-def _asked(step: Step, *, of: Step | None = None) -> list[str]:
+def _conditional(step: Step, *, of: Step | None = None) -> list[str]:
     """Where the arcs with conditions lead, in the order they are asked; those `of` has as well."""
     known = {arc.to for arc in (of or step).router.arcs if arc.when is not None}
     ranked = [arc.to for _, arc in step.router.ranked if arc.when is not None and arc.to in known]

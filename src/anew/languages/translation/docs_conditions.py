@@ -48,10 +48,10 @@ def docs_condition(source: str) -> str:
         tree = parse_expression(expression, tokens, depth_max=DEFAULT_LIMITS.depth_max)
     except ExpressionError as error:
         raise CannotSay(error.message) from error
-    return _said(tree, frozenset())
+    return _condition(tree, frozenset())
 
 
-def _said(node: syntax.Expression, there: frozenset[str]) -> str:
+def _condition(node: syntax.Expression, there: frozenset[str]) -> str:
     """`there` are the keys that are known to have a value."""
     match node:
         case syntax.Logic():
@@ -80,7 +80,7 @@ def _logic(node: syntax.Logic, there: frozenset[str]) -> str:
     if node.operator == "and":
         guarded = {key for part in parts if (key := _guarded(part)) is not None}
         parts = [part for part in parts if _guarded(part) is None]
-    said = [_said(part, there | guarded) for part in parts]
+    said = [_condition(part, there | guarded) for part in parts]
     for key in guarded - {"status"}:
         # A comparison is false for a missing key, so that it asks for the key as well.
         if not any(part == key or part.startswith(f"{key} ") for part in said):
@@ -118,7 +118,7 @@ def _negated(node: syntax.Expression, there: frozenset[str]) -> str:
     if isinstance(inner, syntax.ComparisonChain) and inner.links[0].operator == "==":
         link = inner.links[0]
         return _compared(inner.left, syntax.Comparison("!=", link.right, link.at), there)
-    return f"NOT ({_said(node, there)})"
+    return f"NOT ({_condition(node, there)})"
 
 
 def _without_guards(node: syntax.Expression) -> syntax.Expression:

@@ -107,7 +107,7 @@ class TaskWriter(Struct, frozen=True):
             if isinstance(written := taken.get(key), str):
                 inputs[key] = template_of(self.c, node, written, self.notes)
         if task.kind == AGENT_KIND:
-            inputs |= self._told_agent(node)
+            inputs |= self._agent_context(node)
         if task.outcome_from is OutcomeSource.CHILD:
             inputs["args"] = "{{ ctx }}"
         return inputs
@@ -134,7 +134,7 @@ class TaskWriter(Struct, frozen=True):
         self._reshaped("_branch_results", node)
         return {"outcome": {**_JOINED, "updates": {"_branch_results": "{{ args.join.results }}"}}}
 
-    def _told_agent(self, node: Node) -> Object:
+    def _agent_context(self, node: Node) -> Object:
         """What an agent is given beside its task; how the run went so far is no part of it."""
         message = "agents of a graph get a summary of the run so far; tasks of a playbook do not"
         self.notes.report(self.c.graph.span, message, "Put what an agent needs into its prompt.")

@@ -190,7 +190,7 @@ class NodeWriter(Struct, frozen=True):
         covers_errors = task.policy.fail_unmatched_errors or not task.policy.rules
         self._report_patches(step, task)
         for rule in task.policy.rules:
-            asked = _asked(rule)
+            asked = _condition(rule)
             match rule.then:
                 case Retry():
                     found |= self._retry(step, rule.then, asked)
@@ -258,7 +258,7 @@ def _is(preset: Preset, backoff: Backoff) -> bool:
     return preset.first == 0.0 or (backoff.first == preset.first and same_growth and is_capped)
 
 
-def _asked(rule: Rule) -> str | None:
+def _condition(rule: Rule) -> str | None:
     """What a rule asks, without its braces."""
     if rule.when is None:
         return None

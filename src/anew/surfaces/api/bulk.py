@@ -144,11 +144,11 @@ async def _done(request: ApiRequest, wanted: BulkRequest, meant: RunFilter) -> B
 
 def _refused(request: ApiRequest, run: RunId, error: AnewError) -> BulkRefused:
     retried_as = error.retried_as if isinstance(error, ActionRefused) else None
-    told = _told(request, error)
+    told = _public_text(request, error)
     return BulkRefused(str(run), told, None if retried_as is None else str(retried_as))
 
 
-def _told(request: ApiRequest, error: AnewError) -> str:
+def _public_text(request: ApiRequest, error: AnewError) -> str:
     """What may be told of it; the rest is in the log of the server."""
     if isinstance(error, EngineBug):
         log_failure(error, _WHAT, request.service)

@@ -120,7 +120,7 @@ def _is_control(path: str) -> bool:
 async def _answer(control: Control, scope: Scope, receive: Receive) -> tuple[int, bytes]:
     operation = scope["path"].rpartition("/")[2]
     caller = _HttpCaller(scope, receive)
-    status, asked = await _outcome(control, operation, _asked(operation, scope, receive))
+    status, asked = await _outcome(control, operation, _read_request(operation, scope, receive))
     if status != 200:
         return status, _encode(asked)
     do = OPERATIONS[operation]
@@ -189,7 +189,7 @@ def _uncancel() -> None:
         task.uncancel()
 
 
-async def _asked(operation: str, scope: Scope, receive: Receive) -> Any:
+async def _read_request(operation: str, scope: Scope, receive: Receive) -> Any:
     decoder = _DECODERS.get(operation)
     if decoder is None:
         raise ConfigError(f"there is no operation {operation!r} in Anew {__version__}.")

@@ -25,7 +25,7 @@ from anew.surfaces.api.request import JSON, ApiRequest
 from anew.surfaces.api.service import Service
 from anew.surfaces.api.streams import ALIVE, BEGUN, STREAM, next_sign, stream_of
 from anew.values import Object
-from anew.views.words import told_rows
+from anew.views.words import rows_with_text
 
 # What one look at the log may bring into memory, for each reader that does not read.
 STREAM_PAGE_EVENTS = 500
@@ -52,7 +52,7 @@ async def list_events(request: ApiRequest) -> Response:
     row = await request.run()
     archive = request.engine.database.archive
     page = await read_page(archive, row.run, after=wanted.after, limit=wanted.limit)
-    return JsonResponse({"events": told_rows(page.events), "next": page.next})
+    return JsonResponse({"events": rows_with_text(page.events), "next": page.next})
 
 
 @ENDPOINTS.get(
@@ -66,7 +66,7 @@ async def list_events(request: ApiRequest) -> Response:
 async def stream(request: ApiRequest) -> Response:
     """Every event after the one that the reader saw last, up to the last of the run."""
     _after(request)
-    return await stream_in(request, await request.run(), told_rows)
+    return await stream_in(request, await request.run(), rows_with_text)
 
 
 async def stream_in(
@@ -121,7 +121,7 @@ class EventLogStream:
                 continue
             if (may_be_over or _has_end(page.events)) and await self._is_over():
                 return
-            await self._until_news()
+            await self._wait_for_events()
             # A run that is silent so long may be gone altogether: looked at once more, too.
             may_be_over = asyncio.get_running_loop().time() >= alive_at
             if may_be_over:
@@ -160,7 +160,7 @@ class EventLogStream:
         row = await self._service.engine.database.archive.run(self._run)
         return row is None or (row.status in FINAL and self._after >= row.version)
 
-    async def _until_news(self) -> None:
+    async def _wait_for_events(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._service.settings.stream_poll_seconds):
                 await self._is_news.wait()

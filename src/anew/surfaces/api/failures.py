@@ -12,7 +12,7 @@ from anew.surfaces.api.endpoint import Endpoints, JsonResponse
 from anew.surfaces.api.request import ApiRequest
 from anew.surfaces.api.run_list import Word
 from anew.surfaces.api.shapes import Name, RunText
-from anew.surfaces.moments import moment_said
+from anew.surfaces.moments import parsed_moment
 
 FAILURE_GROUPS_MAX = 200
 ENDPOINTS = Endpoints("runs")
@@ -60,8 +60,8 @@ async def list_failures(request: ApiRequest) -> JsonResponse:
     said, database = request.query(FailuresQuery), request.engine.database
     now = database.clock.now()
     wanted = FailureFilter(
-        since=None if said.since is None else moment_said(said.since, now=now),
-        until=None if said.until is None else moment_said(said.until, now=now),
+        since=None if said.since is None else parsed_moment(said.since, now=now),
+        until=None if said.until is None else parsed_moment(said.until, now=now),
         program=said.program,
         limit=said.limit + 1,
         with_retried=said.retried,

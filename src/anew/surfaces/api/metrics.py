@@ -33,8 +33,10 @@ class Metrics:
         self._retries = self._counter("retries", "Retries scheduled in this process")
         open_streams = self._gauge("streams", "Event streams that are open")
         open_streams.set_function(streams)
-        self._stop_listening: Callable[[], None] = engine.database.notices.listen(self._hear_notice)
-        engine.listen(self._hear_events)
+        self._stop_listening: Callable[[], None] = engine.database.notices.listen(
+            self._count_commit
+        )
+        engine.listen(self._count_events)
 
     def close(self) -> None:
         """Count no more. ApiRequest again, it does nothing."""
@@ -51,11 +53,11 @@ class Metrics:
     def _gauge(self, name: str, about: str) -> Gauge:
         return Gauge(name, about, namespace="anew", registry=self._registry)
 
-    def _hear_notice(self, notice: Notice) -> None:
+    def _count_commit(self, notice: Notice) -> None:
         if notice.version:
             self._commits.inc()
 
-    def _hear_events(self, _: RunId, events: Sequence[e.Event]) -> None:
+    def _count_events(self, _: RunId, events: Sequence[e.Event]) -> None:
         for event in events:
             match event:
                 case e.RunRequested():

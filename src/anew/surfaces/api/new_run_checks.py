@@ -26,7 +26,7 @@ def check_new_run(commit: PackedCommit, new: NewRun, events: Sequence[Event]) ->
         raise ConfigError(f"run {run} starts without run.requested, which every log starts with.")
     if commit.lease is not None:
         raise ConfigError(f"a commit starts run {run} and answers a lease, which it cannot have.")
-    _check_said(commit, new)
+    _check_fields(commit, new)
     try:
         state = folded(run, events)
     except DamagedRun as damage:
@@ -42,7 +42,7 @@ def check_new_run(commit: PackedCommit, new: NewRun, events: Sequence[Event]) ->
         _check_job(commit, job, state)
 
 
-def _check_said(commit: PackedCommit, new: NewRun) -> None:
+def _check_fields(commit: PackedCommit, new: NewRun) -> None:
     run = commit.run
     parent_run = None if new.parent is None else new.parent.run
     for number in (run, parent_run, new.retry_of):

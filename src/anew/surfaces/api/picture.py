@@ -83,7 +83,7 @@ async def picture(request: ApiRequest) -> JsonResponse:
             file=None if stored is None else stored.file,
             key=shown_key(row.key),
         )
-        still = await _still(request, row, trace, is_past=at is not None)
+        still = await _open_in(request, row, trace, is_past=at is not None)
         return JsonResponse(await _drawn(trace, beside, still))
 
 
@@ -116,7 +116,7 @@ def _was_there(child: RunRow, trace: Trace) -> bool:
     return child.created_at <= trace.progress.last_at
 
 
-async def _still(request: ApiRequest, row: RunRow, trace: Trace, *, is_past: bool) -> BlockedOn:
+async def _open_in(request: ApiRequest, row: RunRow, trace: Trace, *, is_past: bool) -> BlockedOn:
     """What is open in this run; as of now also in the children it waits for."""
     if trace.state.status in FINAL:
         return BlockedOn([], [])

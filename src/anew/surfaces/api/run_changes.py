@@ -51,12 +51,12 @@ class RunChangeStream:
     async def chunks(self) -> AsyncIterator[bytes]:
         yield BEGUN
         while True:
-            async for chunk in self._until_news():
+            async for chunk in self._wait_for_changes():
                 yield chunk
             yield b"data: %s\n\n" % msgspec.json.encode(self._taken())
             await asyncio.sleep(CHANGES_PAUSE_SECONDS)
 
-    async def _until_news(self) -> AsyncIterator[bytes]:
+    async def _wait_for_changes(self) -> AsyncIterator[bytes]:
         """Signs of life, until there is something to tell."""
         while not self._is_news.is_set():
             with suppress(TimeoutError):

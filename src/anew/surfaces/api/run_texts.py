@@ -81,12 +81,12 @@ async def explain(request: ApiRequest) -> JsonResponse:
     problem = None if step is None else unknown_step(found.progress, step)
     if problem is not None:
         raise ApiError("not-found", problem)
-    tell = partial(_told, found, step, request.engine.database.clock.now())
+    tell = partial(_explained, found, step, request.engine.database.clock.now())
     is_short = len(found.log) <= EVENTS_FOLDED_AT_ONCE
     return JsonResponse(tell() if is_short else await asyncio.to_thread(tell))
 
 
-def _told(found: Record, step: str | None, now: int) -> Explanation:
+def _explained(found: Record, step: str | None, now: int) -> Explanation:
     told = explanation(
         found.log,
         found.progress.program,

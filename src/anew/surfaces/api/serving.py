@@ -72,7 +72,7 @@ async def serving(
     # What uvicorn has to say besides errors is of no use to people; requests are logged by us.
     log = logging.getLogger("uvicorn.error")
     log.setLevel(logging.ERROR)
-    log.addFilter(_is_news)
+    log.addFilter(_is_error)
     config = uvicorn.Config(
         app,
         http=cast("type[asyncio.Protocol]", connections(limits or own_limits(), _response)),
@@ -106,6 +106,6 @@ def _response(problem: ConnectionProblem) -> Response:
     return response
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_error(record: logging.LogRecord) -> bool:
     """Requests that are cut off when a server stops are no error of anyone."""
     return not record.msg.startswith(_CUT_OFF)

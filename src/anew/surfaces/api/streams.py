@@ -67,7 +67,7 @@ class Stream(Response):
         service, notices = self._service, self._service.engine.database.notices
         service.streams += 1
         stop_listening = notices.listen(self._source.on_notice)
-        telling = asyncio.ensure_future(self._tell(send))
+        telling = asyncio.ensure_future(self._send_chunks(send))
         others = [asyncio.ensure_future(wait) for wait in (_gone(receive), self._stopping())]
         try:
             await asyncio.wait({telling, *others}, return_when=asyncio.FIRST_COMPLETED)
@@ -83,7 +83,7 @@ class Stream(Response):
     async def _stopping(self) -> None:
         await self._service.stopping.wait()
 
-    async def _tell(self, send: Send) -> None:
+    async def _send_chunks(self, send: Send) -> None:
         await send(
             {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         )

@@ -13,7 +13,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
 from anew.surfaces.cli.history import read
 from anew.surfaces.cli.location import add_place_options
-from anew.surfaces.cli.moments import moment_said
+from anew.surfaces.cli.moments import parsed_moment
 from anew.surfaces.cli.paint import paint_for
 from anew.surfaces.cli.tables import table_lines
 from anew.values import Object
@@ -31,8 +31,8 @@ def run(words: list[str]) -> int:
     async def work(database: Database) -> int:
         now = database.clock.now()
         wanted = FailureFilter(
-            since=None if asked.since is None else moment_said(asked.since, now=now),
-            until=None if asked.until is None else moment_said(asked.until, now=now),
+            since=None if asked.since is None else parsed_moment(asked.since, now=now),
+            until=None if asked.until is None else parsed_moment(asked.until, now=now),
             program=asked.program,
             limit=min(asked.limit, FAILURES_LISTED_MAX),
             with_retried=asked.with_retried,

@@ -39,6 +39,6 @@ def _local(at: int) -> datetime:
     return datetime.fromtimestamp(min(at, LAST_MOMENT - _DAY) / NANOSECONDS)
 
 
-def moment_said(text: str, *, now: int | None = None) -> int:
+def parsed_moment(text: str, *, now: int | None = None) -> int:
     """`2h` ago, or an ISO 8601 moment (local unless it names a zone)."""
-    return moments.moment_said(text, now=time.time_ns() if now is None else now, zone=None)
+    return moments.parsed_moment(text, now=time.time_ns() if now is None else now, zone=None)

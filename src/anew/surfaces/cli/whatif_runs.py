@@ -17,7 +17,7 @@ from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli.documents import STANDARD_INPUT
 from anew.surfaces.cli.history import find_run, program_of
 from anew.surfaces.cli.loading import load_program
-from anew.surfaces.cli.moments import moment_said
+from anew.surfaces.cli.moments import parsed_moment
 
 RUNS_DEFAULT = 1_000
 # All their logs are held in memory at once.
@@ -81,7 +81,7 @@ async def past_runs(database: Database, selection: Selection, *, name: str) -> F
         wanted, programs = list(rows.values()), {row.program for row in rows.values()}
         listed = [row for one in sorted(programs) for row in await _newest(archive, selection, one)]
     else:
-        since = moment_said(selection.since)
+        since = parsed_moment(selection.since)
         listed = await _newest(archive, selection, name, since=since)
         found.is_cut = len(listed) > selection.limit
         listed = listed[: selection.limit]

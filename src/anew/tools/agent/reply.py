@@ -10,7 +10,7 @@ from anew.engine.outcome import NO_ADVICE, Advice, Outcome, error_of, outcome_of
 from anew.engine.verdicts import ErrorType
 from anew.program.policy import Verdict
 from anew.tools.agent.backend import AgentReply, AgentRequest
-from anew.tools.agent.status import AgentStatus, BadStatus, said_of, status_in
+from anew.tools.agent.status import AgentStatus, BadStatus, agent_status, status_in
 from anew.values import Object, Value
 
 
@@ -24,7 +24,7 @@ def outcome_from(said: object, request: AgentRequest, *, backend: str) -> Outcom
         what = f"the agent backend {backend!r} gave a {type(said).__name__}"
         return outcome_of(error=error_of("tool_error", f"{what}, not a text, reply or outcome"))
     try:
-        status = said_of(_status(said))
+        status = agent_status(_status(said))
     except BadStatus as problem:
         said = replace(said, error=said.error or bad_status(f"the agent's status {problem}"))
         status = AgentStatus(NO_ADVICE)

@@ -55,7 +55,7 @@ class AgentStatus(Struct, frozen=True):
     notes: str | None = None
 
 
-def said_of(status: Mapping[str, Value]) -> AgentStatus:
+def agent_status(status: Mapping[str, Value]) -> AgentStatus:
     """What a status object amounts to; BadStatus when a key holds the wrong kind of value."""
     word = _text(status, "outcome") or _text(status, "status")
     heard = parse_status(word) if word else StatusWord(Verdict.SUCCESS)

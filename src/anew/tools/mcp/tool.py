@@ -30,7 +30,7 @@ class McpTool:
 
     async def call(self, call: Call) -> Outcome:
         try:
-            tool, args = _asked(call)
+            tool, args = _tool_and_args(call)
             server = server_of(call.inputs.get("server"), call.hide)
             if isinstance(server, McpAddress):
                 return await self._over_http(call, server, tool, args)
@@ -66,7 +66,7 @@ class McpTool:
             await link.end()
 
 
-def _asked(call: Call) -> tuple[str, Object]:
+def _tool_and_args(call: Call) -> tuple[str, Object]:
     tool, args = call.inputs.get("tool"), call.inputs.get("args")
     if not isinstance(tool, str) or not tool:
         raise BadInput("`tool` must be the name of a tool of the server")

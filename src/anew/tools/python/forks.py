@@ -176,9 +176,9 @@ class ForkServer:
         if "spared" in reply:
             self._spared.add(reply["spared"])
         elif (fork := self._forks.get(reply["number"])) is not None:
-            self._tell(fork, reply)
+            self._take_reply(fork, reply)
 
-    def _tell(self, fork: Fork, reply: dict[str, int]) -> None:
+    def _take_reply(self, fork: Fork, reply: dict[str, int]) -> None:
         if "pid" in reply:
             fork.started_as(reply["pid"])
             return

@@ -59,7 +59,7 @@ class Server:
         self._fds_end = _fds_end()
         for fd in (self._wake, signalled):
             os.set_blocking(fd, False)
-        signal.signal(signal.SIGCHLD, _heard)
+        signal.signal(signal.SIGCHLD, _ignore)
         signal.set_wakeup_fd(signalled, warn_on_full_buffer=False)
 
     def serve(self) -> ForkStreams | None:
@@ -172,7 +172,7 @@ class Server:
         self._sweep()
 
 
-def _heard(*_: Any) -> None:
+def _ignore(*_: Any) -> None:
     """Only so that the wake-up descriptor is written to."""
 
 

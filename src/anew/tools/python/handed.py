@@ -62,10 +62,10 @@ class StepMapping(ResultMapping):
 def parsed(message: bytes) -> Any:
     """The call that a message holds; one without results costs nothing more than its JSON."""
     has_results = any(mark in message for mark in _MARKS)
-    return json.loads(message, object_hook=_handed if has_results else None)
+    return json.loads(message, object_hook=_with_aliases if has_results else None)
 
 
-def _handed(value: dict[str, Any]) -> dict[str, Any]:
+def _with_aliases(value: dict[str, Any]) -> dict[str, Any]:
     return ResultMapping(value) if may_have_aliases(value) else value
 
 

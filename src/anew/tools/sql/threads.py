@@ -76,11 +76,11 @@ class Threads:
         interruption = Interruption()
         loop = asyncio.get_running_loop()
 
-        def begun() -> T:
+        def started() -> T:
             loop.call_soon_threadsafe(begins)
             return work(interruption)
 
-        job = self._executor.submit(begun)
+        job = self._executor.submit(started)
         future = asyncio.wrap_future(job)
         try:
             return await asyncio.shield(future)

@@ -75,7 +75,7 @@ class AttemptStory:
         self._previous: dict[StepRunPlace, float] = {}  # the delay drawn last
         self._ended_at: dict[StepRunPlace, int] = {}
 
-    def tell(self, event: TaskEvent) -> None:
+    def feed(self, event: TaskEvent) -> None:
         match event:
             case e.TaskStarted():
                 self._started(event)
@@ -135,11 +135,11 @@ class AttemptStory:
         if event.attempt == 1:
             self._previous.pop(place, None)
         workbook = f"It executes {event.workbook} of the workbook." if event.workbook else ""
-        told.tell(event, workbook, *(f"Warning: {one_line(text)}." for text in event.warnings))
+        told.add(event, workbook, *(f"Warning: {one_line(text)}." for text in event.warnings))
         if not told.sentences:
             is_first = event.iteration is not None and event.task_visit == 1
             item = f"Item {event.iteration} of the loop starts."
-            told.tell_more(item if is_first else "It is the next task of the step-run.")
+            told.add_sentence(item if is_first else "It is the next task of the step-run.")
         told.until = None
         self._open[place] = told
         self._story.add(told, is_odd=is_retry)
@@ -151,14 +151,14 @@ class AttemptStory:
         if event.directive is DirectiveKind.RETRY:  # told with the sequel, which follows at once
             self._outcome[place] = _Processed(event, self._rules.matched(event, known))
             return
-        told = self._told(event)
+        told = self._current(event)
         if event.error is not None and event.error.get("kind") == "expression":
-            told.tell(event, f"It {outcome_text(event)}.", *self._broken(event))
+            told.add(event, f"It {outcome_text(event)}.", *self._broken(event))
         elif self._is_plain(event):
-            told.tell(event, "" if self._story.sources.is_relay(event.step) else "It ended well.")
+            told.add(event, "" if self._story.sources.is_relay(event.step) else "It ended well.")
         else:
-            told.tell(event, f"It {outcome_text(event)}.", self._rules.decided(event, known))
-        told.tell_more(self._rules.writes(event.patches, event))
+            told.add(event, f"It {outcome_text(event)}.", self._rules.decided(event, known))
+        told.add_sentence(self._rules.writes(event.patches, event))
         told.span = self._span(event, event.rule) or told.span
         self._follow(event)
 
@@ -207,8 +207,8 @@ class AttemptStory:
         rule = self._story.sources.rule(event.step, event.task, event.rule)
         told.delay = delay_parts(event, rule, self._previous.get(place))
         told.span = rule.span if rule is not None else None
-        self._tell_outcome(told, event, f"; {self._rules.allowance(event)}.")
-        told.tell(event, delay_sentence(told.delay))
+        self._add_outcome(told, event, f"; {self._rules.allowance(event)}.")
+        told.add(event, delay_sentence(told.delay))
         told.until = event.not_before
         self._previous[place] = event.spread_seconds
         self._open.pop(place, None)
@@ -217,15 +217,15 @@ class AttemptStory:
         self._next[place] = told
 
     def _exhausted(self, event: e.TaskRetryExhausted) -> None:
-        told = self._told(event)
-        self._tell_outcome(told, event, ".", is_this=True)
+        told = self._current(event)
+        self._add_outcome(told, event, ".", is_this=True)
         spent = self._rules.spent(event, self._story.shared_executions(event))
-        told.tell(event, spent, self._rules.writes(event.patches))
+        told.add(event, spent, self._rules.writes(event.patches))
         told.span = self._span(event, event.rule) or told.span
         self._story.mark_odd(event)
         self._follow(event)
 
-    def _tell_outcome(
+    def _add_outcome(
         self,
         told: Paragraph,
         event: e.TaskRetryScheduled | e.TaskRetryExhausted,
@@ -240,7 +240,7 @@ class AttemptStory:
         who = "It" if is_this else f"Attempt {event.attempt}"
         ended = f"{who} {outcome_text(processed.event)}."
         writes = self._rules.writes(processed.event.patches, processed.event)
-        told.tell(processed.event, ended, f"{processed.matched}{rest}", writes)
+        told.add(processed.event, ended, f"{processed.matched}{rest}", writes)
 
     # --- lost workers, people, signals -----------------------------------------------------------
 
@@ -253,10 +253,10 @@ class AttemptStory:
         self._story.mark_odd(event)
         waiting = self._next.get(_place(event))
         if waiting is not None:
-            waiting.tell(event, sentence)
+            waiting.add(event, sentence)
             return
         told = paragraph_for(About.ATTEMPT, place_text(event), event)
-        told.tell(event, sentence)
+        told.add(event, sentence)
         self._next[_place(event)] = told
 
     def _waited(
@@ -268,23 +268,23 @@ class AttemptStory:
         | e.SignalReceived
         | e.SignalTimedOut,
     ) -> None:
-        told = self._told(event)
+        told = self._current(event)
         self._story.mark_odd(event)
-        told.tell(event, sentence_of(event))
+        told.add(event, sentence_of(event))
         told.until = event.deadline if isinstance(event, e.HumanWaiting | e.SignalWaiting) else None
 
     def _skipped(self, event: e.WaitSkipped) -> None:
         """Before a retry or a jump it is told with what comes next, else with what slept."""
         told = self._next.get(_place(event))
         if told is None:
-            told = self._told(event)
+            told = self._current(event)
         self._story.mark_odd(event)
-        told.tell(event, sentence_of(event))
+        told.add(event, sentence_of(event))
         told.until = None
 
     # --- paragraphs ------------------------------------------------------------------------------
 
-    def _told(self, event: e.Event) -> Paragraph:
+    def _current(self, event: e.Event) -> Paragraph:
         """The paragraph of the execution that is at work."""
         found = self._open.get(_place(event))
         if found is None:

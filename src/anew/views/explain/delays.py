@@ -38,7 +38,7 @@ def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | 
 def delay_sentence(parts: DelayParts) -> str:
     """`Delay: exponential, 1.0 s × 2^0 = 1.0 s, no cap, jitter true drew 0.42: 0.92 s.`"""
     told = ", ".join(_steps(parts))
-    return f"Delay: {told}{_wish(parts)}."
+    return f"Delay: {told}{_retry_after(parts)}."
 
 
 def _steps(parts: DelayParts) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _decorrelated(parts: DelayParts) -> str:
     return f"{drawn} between {low} and 3 × {high}: {exact_seconds(parts.base)}"
 
 
-def _wish(parts: DelayParts) -> str:
+def _retry_after(parts: DelayParts) -> str:
     if parts.retry_after is None:
         return ""
     if parts.retry_after == 0:

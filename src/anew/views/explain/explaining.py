@@ -45,7 +45,7 @@ def explanation(
         told = verdict(
             progress_of(log, program), last.state, now=now, jobs=jobs, children=children, lost=lost
         )
-        found.append(_standing(last.state, told, now))
+        found.append(_state_now(last.state, told, now))
     if step is None or last is None:
         return found
     own = [told for told in found if told.step == step or _is_for_all(told)]
@@ -101,7 +101,7 @@ def _is_for_all(told: Paragraph) -> bool:
     return told.about is About.WAIT or (told.about is About.RUN and bool(told.sentences))
 
 
-def _standing(state: RunState, told: VerdictText, now: int) -> Paragraph:
+def _state_now(state: RunState, told: VerdictText, now: int) -> Paragraph:
     """What the run does or waits for now."""
     first, *details = told.lines(now)
     is_working = state.status is RunStatus.RUNNING and told.until is None

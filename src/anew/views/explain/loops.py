@@ -34,14 +34,14 @@ class LoopStory(Struct):
     def paragraphs(self) -> Iterator[Paragraph]:
         """The loop, what is worth telling of its iterations, and a line for all others."""
         yield self.opening
-        told = self._told()
+        told = self._shown()
         for number in told:
             yield from self.iterations[number].paragraphs
         rest = [number for number in sorted(self.iterations) if number not in told]
         if rest:
             yield self._rest(rest)
 
-    def _told(self) -> list[int]:
+    def _shown(self) -> list[int]:
         numbers = sorted(self.iterations)
         if self.total <= ITERATIONS_TOLD_MAX:
             return numbers

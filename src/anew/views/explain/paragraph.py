@@ -76,14 +76,14 @@ class Paragraph(Struct, kw_only=True):
     delay: DelayParts | None = None
     until: int | None = None
 
-    def tell_more(self, sentence: str) -> None:
+    def add_sentence(self, sentence: str) -> None:
         """One more sentence about what has been told, unless it says nothing."""
         self.sentences += [sentence] if sentence else []
 
-    def has_told(self, text: str) -> bool:
+    def says(self, text: str) -> bool:
         return any(text in sentence for sentence in self.sentences)
 
-    def tell(self, event: Event, *sentences: str) -> None:
+    def add(self, event: Event, *sentences: str) -> None:
         """Account for an event; a sentence that says nothing is left out."""
         self.events.append(event.seq)
         told = [sentence for sentence in sentences if sentence]

@@ -55,7 +55,7 @@ class Story:
 
     def feed(self, event: e.Event) -> None:
         """Tell of an event, as the run stood just before it."""
-        self._tell(event)
+        self._add(event)
         evolve(self.state, event)
 
     def close(self) -> None:
@@ -66,13 +66,13 @@ class Story:
         self.paragraphs += self._entered.values()
         self._entered.clear()
         for end in self._ends.values():
-            end.tell_more(
+            end.add_sentence(
                 "" if end.sentences else "Where the run goes from here is not decided yet."
             )
 
     # --- events ----------------------------------------------------------------------------------
 
-    def _tell(self, event: e.Event) -> None:
+    def _add(self, event: e.Event) -> None:
         match event:
             case (
                 e.TaskStarted()
@@ -87,7 +87,7 @@ class Story:
                 | e.SignalTimedOut()
                 | e.WaitSkipped()
             ):
-                self._attempts.tell(event)
+                self._attempts.feed(event)
             case e.SignalReceived():
                 self._signal(event)
             case (
@@ -99,13 +99,13 @@ class Story:
                 | e.RunFailed()
                 | e.RunCancelled()
             ):
-                self._tell_run(event)
+                self._add_run(event)
             case e.LoopStarted() | e.LoopIterationDone() | e.LoopIterationFailed() | e.LoopDone():
-                self._tell_loop(event)
+                self._add_loop(event)
             case e.StepScheduled() | e.StepStarted() | e.BranchJoined():
-                self._tell_entry(event)
+                self._add_entry(event)
             case e.StepDone() | e.StepFailed() | e.NextEvaluated() | e.BranchForked():
-                self._tell_end(event)
+                self._add_end(event)
             case e.GateChecked():
                 self._gate(event)
             case e.StepRefused() | e.StepSkipped():
@@ -115,18 +115,18 @@ class Story:
 
     # --- the run ---------------------------------------------------------------------------------
 
-    def _tell_run(self, event: RunEvent) -> None:
+    def _add_run(self, event: RunEvent) -> None:
         untaken = next(reversed(self._failures.values()), "")
         if not isinstance(event, e.RunStarted) or self._run is None:
             self._run = paragraph_for(About.RUN, "the run", event)
             self.paragraphs.append(self._run)
-        self._run.tell(event, *run_sentences(event, untaken=untaken))
+        self._run.add(event, *run_sentences(event, untaken=untaken))
         if isinstance(event, e.RunPaused) and event.shared_with is not None:
             self._attempts.resume_later(event.later_by or 0)
 
     # --- visits ----------------------------------------------------------------------------------
 
-    def _tell_entry(self, event: e.StepScheduled | e.StepStarted | e.BranchJoined) -> None:
+    def _add_entry(self, event: e.StepScheduled | e.StepStarted | e.BranchJoined) -> None:
         visit: Visit = (event.step, event.visit)
         entry = self._entered.get(visit)
         if entry is None:
@@ -134,11 +134,11 @@ class Story:
             self._entered[visit] = entry
         match event:
             case e.StepScheduled():
-                entry.tell(event, self._why_entered(event))
+                entry.add(event, self._why_entered(event))
             case e.BranchJoined():
-                entry.tell(event, self._gates.joined(event))
+                entry.add(event, self._gates.joined(event))
             case e.StepStarted():
-                entry.tell(event)
+                entry.add(event)
 
     def _why_entered(self, event: e.StepScheduled) -> str:
         ways = [self._came.pop(token, "") for token in event.tokens]
@@ -149,9 +149,7 @@ class Story:
         """How the visit of an event began, if that was not told yet."""
         return self._entered.pop((event.step, event.visit), None)
 
-    def _tell_end(
-        self, event: e.StepDone | e.StepFailed | e.NextEvaluated | e.BranchForked
-    ) -> None:
+    def _add_end(self, event: e.StepDone | e.StepFailed | e.NextEvaluated | e.BranchForked) -> None:
         self._attempts.settle(event)
         visit: Visit = (event.step, event.visit)
         end = self._ends.get(visit)
@@ -162,20 +160,20 @@ class Story:
         match event:
             case e.StepDone():
                 verdict = lesser_verdict(event)
-                end.tell(event, f"{event.step} counts as {verdict}." if verdict else "")
+                end.add(event, f"{event.step} counts as {verdict}." if verdict else "")
             case e.StepFailed():
                 self._errors[visit] = event.error
-                told = end.has_told(whole_error(event.error))
-                end.tell(event, self._ways.failed(event, is_told=told))
+                told = end.says(whole_error(event.error))
+                end.add(event, self._ways.failed(event, is_told=told))
             case e.NextEvaluated():
                 self._routed(event, end)
             case e.BranchForked():
-                end.tell(event, self._gates.forked(event))
+                end.add(event, self._gates.forked(event))
 
     def _routed(self, event: e.NextEvaluated, end: Paragraph) -> None:
         known = self.known(event)
         sentences = list(self._ways.sentences(event, known))
-        end.tell(event, *sentences)
+        end.add(event, *sentences)
         self._came |= {t["id"]: came_by(self.sources, event, t) for t in event.tokens}
         end.span = self._place_of(event)
         for to, why in self._ways.refusals(event, known):
@@ -193,16 +191,16 @@ class Story:
     def _gate(self, event: e.GateChecked) -> None:
         if is_exit_check(event):
             told = paragraph_for(About.GATE, f"the end at {event.step}", event)
-            told.tell(event, *self._gates.exit_check(event))
+            told.add(event, *self._gates.exit_check(event))
             self.paragraphs.append(told)
             return
         sentence = self._gates.admission(event, self.known(event))
         known = self._gate_events.get(event.step)
         if known is not None and known.sentences[0] == sentence:
-            known.tell(event)  # asked again, with the same answer
+            known.add(event)  # asked again, with the same answer
             return
         told = paragraph_for(About.GATE, f"the gate of {event.step}", event)
-        told.tell(event, sentence)
+        told.add(event, sentence)
         rule = self.sources.admission(event.step, event.rule)
         told.span = rule.span if rule is not None else None
         self._gate_events[event.step] = told
@@ -210,20 +208,20 @@ class Story:
 
     def _dropped(self, event: e.StepRefused | e.StepSkipped) -> None:
         told = paragraph_for(About.TOKEN, place_text(event), event)
-        told.tell(event, sentence_of(event))
+        told.add(event, sentence_of(event))
         self.paragraphs.append(told)
 
     def _signal(self, event: e.SignalReceived) -> None:
         if event.step is not None:
-            self._attempts.tell(event)
+            self._attempts.feed(event)
             return
         told = paragraph_for(About.SIGNAL, f"the signal {one_line(event.signal)}", event)
-        told.tell(event, sentence_of(event))
+        told.add(event, sentence_of(event))
         self.paragraphs.append(told)
 
     # --- loops -----------------------------------------------------------------------------------
 
-    def _tell_loop(
+    def _add_loop(
         self, event: e.LoopStarted | e.LoopIterationDone | e.LoopIterationFailed | e.LoopDone
     ) -> None:
         visit: Visit = (event.step, event.visit)
@@ -239,7 +237,7 @@ class Story:
                 counts = {"total": event.total, "done": event.done, "failed": event.failed}
                 self._counts[visit] = counts
                 ended = f"{event.done:,} of {counted(event.total, 'item')} succeeded"
-                loop.opening.tell(event, f"{ended}, {event.failed:,} failed.")
+                loop.opening.add(event, f"{ended}, {event.failed:,} failed.")
                 self.blocks.append(list(loop.paragraphs()))
 
     def _loop_opening(self, event: e.LoopStarted) -> Paragraph:
@@ -254,7 +252,7 @@ class Story:
             f"{event.max_in_flight} at a time" if event.mode is LoopMode.PARALLEL else "one by one"
         )
         items = f"It goes through {counted(len(event.items), 'item')}{where(place)}, {width}."
-        opening.tell(event, items)
+        opening.add(event, items)
         return opening
 
     def _iteration_ended(self, event: e.LoopIterationDone | e.LoopIterationFailed) -> None:
@@ -270,9 +268,9 @@ class Story:
         if isinstance(event, e.LoopIterationFailed):
             iteration.is_odd = iteration.has_failed = True
             error = whole_error(event.error)
-            last.tell(event, "" if last.has_told(error) else f"The iteration failed: {error}.")
+            last.add(event, "" if last.says(error) else f"The iteration failed: {error}.")
         else:
-            last.tell(event)
+            last.add(event)
 
     # --- for the attempts ------------------------------------------------------------------------
 

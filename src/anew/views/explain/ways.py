@@ -49,7 +49,7 @@ class WayWords(Struct, frozen=True):
         for row in rows:
             yield self.answer(event, row, known)
         yield self._others(event, taken)
-        yield from self._unasked(event)
+        yield from self._without_arc(event)
         if not event.tokens:
             yield self._nowhere(event)
 
@@ -172,7 +172,7 @@ class WayWords(Struct, frozen=True):
         many = "" if len(numbers) == 1 else "s"
         return f"{word}{many} {listed([str(number) for number in numbers])}"
 
-    def _unasked(self, event: e.NextEvaluated) -> Iterator[str]:
+    def _without_arc(self, event: e.NextEvaluated) -> Iterator[str]:
         """Ways that no arc describes."""
         for token in event.tokens:
             via, to = token.get("via"), token["to"]

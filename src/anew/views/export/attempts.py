@@ -91,7 +91,7 @@ class Attempts:
 
     def processed(self, event: e.TaskProcessed) -> Iterator[Change]:
         """What came of it. The outcome is kept for the checkpoints of its visit."""
-        told = self._told(event.outcome, event.verdict)
+        told = self._outcome_row(event.outcome, event.verdict)
         result = msgspec.json.encode(event.outcome.result)
         if len(result) > RESULT_BYTES_MAX:
             folder = self._folder(event).removeprefix("nodes/")
@@ -153,13 +153,13 @@ class Attempts:
             if folder == latest.folder:
                 latest.files[name] = path
 
-    def _told(self, outcome: Outcome, verdict: Verdict | None) -> Object:
+    def _outcome_row(self, outcome: Outcome, verdict: Verdict | None) -> Object:
         """An outcome as checkpoints tell it, in our words and in those of graphs."""
         amounts_to = verdict or outcome.amounts_to
         return {
             "status": outcome.status.value,
             "verdict": amounts_to.value,
-            "outcome": said_as(self.dialect, amounts_to, outcome.word),
+            "outcome": verdict_word(self.dialect, amounts_to, outcome.word),
             "preferred_label": outcome.label,
             "suggested_next_ids": outcome.suggested,
             "error": outcome.error,
@@ -192,7 +192,7 @@ class Attempts:
         return {**patches, "ctx": plain}
 
 
-def said_as(dialect: str | None, verdict: Verdict, word: str | None = None) -> str:
+def verdict_word(dialect: str | None, verdict: Verdict, word: str | None = None) -> str:
     """A verdict in the words of a graph's dialect; in ours for a playbook."""
     if dialect in STATUS_WORDS:
         return status_word(dialect, verdict, word)

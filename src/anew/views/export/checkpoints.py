@@ -22,7 +22,7 @@ from anew.program.policy import Verdict
 from anew.program.program import Program
 from anew.values import Object, patched
 from anew.views.context import NodePassage, context_of
-from anew.views.export.attempts import Attempts, said_as
+from anew.views.export.attempts import Attempts, verdict_word
 from anew.views.export.changes import Change, Write, json_data
 from anew.views.export.contexts import Contexts
 from anew.views.export.names import NodeNames
@@ -140,7 +140,7 @@ class Checkpoints:
             self._goals[event.step] = verdict.value
         outcome = dict(self._attempts.outcome(event) or _NO_OUTCOME)
         if outcome["verdict"] != verdict:
-            word = said_as(self._attempts.dialect, verdict)
+            word = verdict_word(self._attempts.dialect, verdict)
             outcome |= {"verdict": verdict.value, "outcome": word}
         if error is not None:
             outcome |= {"status": "error", "error": error}
@@ -154,7 +154,7 @@ class Checkpoints:
         outcome = {
             "status": "ok" if is_done else "error",
             "verdict": verdict.value,
-            "outcome": said_as(self._attempts.dialect, verdict),
+            "outcome": verdict_word(self._attempts.dialect, verdict),
             "error": error,
         }
         self._keep(state, event, {"saved": "ended", "outcome": outcome})

@@ -39,7 +39,7 @@ class NodeNames:
             return known
         name = node
         if not _is_plain(node) or _folded(node) in self._taken:
-            name = _told_apart(node)
+            name = _distinct(node)
         self._taken.add(_folded(name))
         self._given[node] = name
         return name
@@ -59,7 +59,7 @@ def _folded(name: str) -> str:
     return normalize("NFKC", normalize("NFKC", name).casefold())
 
 
-def _told_apart(node: str) -> str:
+def _distinct(node: str) -> str:
     digits = sha256(node.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
     room = NAME_BYTES_MAX - _HASH_DIGITS - len(_HASH_MARK)
     cleaned = _UNSAFE.sub("_", normalize("NFC", node))[:room]

@@ -55,7 +55,7 @@ def _branches(c: Compilation, item: Item, *, is_last: bool) -> Iterator[OlderBra
     c.check_keys(node, BRANCH_KEYS, "a branch of `next`")
     then, otherwise = node.get("then"), node.get("else")
     if then is not None:
-        yield OlderBranch(item.place, asked_by(node), tuple(targets(c, then)))
+        yield OlderBranch(item.place, condition_of(node), tuple(targets(c, then)))
     if otherwise is not None:
         check_last(c, otherwise, is_last=is_last)
         yield OlderBranch(otherwise.place, None, tuple(targets(c, inside_else(otherwise))))
@@ -74,7 +74,7 @@ def check_last(c: Compilation, otherwise: Entry, *, is_last: bool) -> None:
         c.report("next.shape", otherwise.place, message, "Move `else` to the end.")
 
 
-def asked_by(node: MapNode) -> Entry | None:
+def condition_of(node: MapNode) -> Entry | None:
     """The condition of a branch; None where it asks for nothing."""
     when = node.get("when")
     return None if when is None or is_null(when.node) else when
@@ -83,7 +83,7 @@ def asked_by(node: MapNode) -> Entry | None:
 def _arc_branch(item: Item) -> OlderBranch:
     """An arc between branches, as a branch of its own."""
     node = item.node
-    when = asked_by(node) if isinstance(node, MapNode) else None
+    when = condition_of(node) if isinstance(node, MapNode) else None
     if when is None or not isinstance(node, MapNode):
         return OlderBranch(item.place, None, (item,))
     rest = made.mapping((entry for entry in node if entry is not when), node.span)

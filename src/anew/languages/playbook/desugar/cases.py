@@ -17,9 +17,9 @@ from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNod
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.branches import (
     OlderBranch,
-    asked_by,
     branches_of,
     check_last,
+    condition_of,
     inside_else,
     routed,
     targets,
@@ -128,7 +128,7 @@ def _cases(c: Compilation, node: ListNode) -> Iterator[_Case]:
         if then is None and otherwise is None:
             c.report("next.shape", item.place, "a branch of `case` has no `then`", _FORM)
         if then is not None:
-            yield _case(c, item.place, asked_by(branch), then)
+            yield _case(c, item.place, condition_of(branch), then)
         if otherwise is not None:
             check_last(c, otherwise, is_last=index == last)
             yield _case(c, otherwise.place, None, inside_else(otherwise))

@@ -81,7 +81,7 @@ def _refuse(c: Compilation, node: ListNode | MapNode) -> None:
 
 
 def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
-    stop, again = _asked(fields, "stop_when"), _asked(fields, "retry_when")
+    stop, again = _given(fields, "stop_when"), _given(fields, "retry_when")
     if stop is not None:
         yield _rule(OutcomeStatus.ERROR, stop, [_do("fail", stop.place)], stop.place, "stop_when")
         yield _rule(OutcomeStatus.OK, stop, [_do("continue", stop.place)], stop.place, "stop_when")
@@ -97,7 +97,7 @@ def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterato
         yield _rule(OutcomeStatus.OK, again, [*retry, *returns], where, name)
 
 
-def _asked(fields: Mapping[str, Entry], key: str) -> Entry | None:
+def _given(fields: Mapping[str, Entry], key: str) -> Entry | None:
     entry = fields.get(key)
     return None if entry is None or is_null(entry.node) else entry
 

@@ -45,10 +45,10 @@ def _listed(c: Compilation, node: ListNode) -> Iterator[Item]:
 
 
 def _with_kind(c: Compilation, item: Item) -> Item:
-    return made.with_node(item, _kind_said(c, item.node))
+    return made.with_node(item, _with_kind_key(c, item.node))
 
 
-def _kind_said(c: Compilation, node: Node) -> Node:
+def _with_kind_key(c: Compilation, node: Node) -> Node:
     """A task with its kind under `kind`: older ones name it under `tool` or `type`, as a text."""
     if not isinstance(node, MapNode) or "kind" in node:
         return node
@@ -68,7 +68,7 @@ def _is_canonical(node: Node) -> bool:
 
 def _mapped(c: Compilation, node: Node) -> Iterator[Item]:
     for entry in node if isinstance(node, MapNode) else ():
-        kinded = made.renamed(entry, entry.key, _kind_said(c, entry.node))
+        kinded = made.renamed(entry, entry.key, _with_kind_key(c, entry.node))
         item = Item(entry.place, made.mapping([kinded], entry.place), entry.name.begin)
         form = read_task_form(c, item, entry.key)
         if form is not None:

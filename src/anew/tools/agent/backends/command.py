@@ -13,11 +13,16 @@ from pathlib import Path
 from anew.engine.outcome import error_of
 from anew.engine.verdicts import ErrorType
 from anew.tools.agent.backend import AgentReply, AgentRequest
-from anew.tools.agent.backends.invocation import arguments, environment, told, wants_stdin
+from anew.tools.agent.backends.invocation import (
+    arguments,
+    environment,
+    placeholder_values,
+    wants_stdin,
+)
 from anew.tools.agent.backends.shared_files import CommandFiles, check_status, prepare
 from anew.tools.agent.reply import bad_status
 from anew.tools.agent.request import switch_in, text_in
-from anew.tools.agent.status import BadStatus, read_status, said_of, status_in
+from anew.tools.agent.status import BadStatus, agent_status, read_status, status_in
 from anew.tools.captured import output_bytes_max
 from anew.tools.commands import TaskCommand, exit_message, exit_status, finished, working_folder
 from anew.tools.inputs import BadInput
@@ -73,7 +78,7 @@ class CommandBackend:
         self, request: AgentRequest, files: CommandFiles, *, prompt: str, cwd: Path
     ) -> TaskCommand:
         command = request.settings.get("command") or os.environ.get("ANEW_AGENT_COMMAND")
-        about = told(request, files)
+        about = placeholder_values(request, files)
         env = environment(request, about)
         words = arguments(command, about, path=env.get("PATH", ""), cwd=cwd)
         stdin = prompt.encode() if wants_stdin(command) else None
@@ -106,7 +111,7 @@ def _reply(process: Process, files: CommandFiles, *, needs_status: bool) -> Agen
     try:
         data = files.read_status()
         status = read_status(data) if data is not None else status_in(text)
-        failed = said_of(status or {}).error
+        failed = agent_status(status or {}).error
     except BadStatus as problem:
         status, failed = {}, None
         where = "" if data is None else f" (in {files.status_file})"

@@ -25,8 +25,8 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def told(request: AgentRequest, files: CommandFiles) -> dict[str, str]:
-    """What a command is told of its task, by the name of the placeholder; only what is known."""
+def placeholder_values(request: AgentRequest, files: CommandFiles) -> dict[str, str]:
+    """The task in texts, by the name of the placeholder; only what is known."""
     place = request.place
     known = {
         "prompt_file": str(files.prompt_file),
