@@ -57,8 +57,8 @@ async def execute(engine: Engine, command: Command) -> Object:
             return started_row(await engine.retry(run_id(run), step, at=at, key=key))
         case c.ChangeRuns():
             return await _change(engine, command)
-        case c.PruneRuns(before=before):
-            return {"removed": await engine.removal.prune(before)}
+        case c.PruneRuns(before=before, statuses=statuses):
+            return {"removed": await engine.removal.prune(before, statuses)}
         case c.DropRun(run=run):
             await engine.removal.drop(run_id(run))
             return {"removed": 1}

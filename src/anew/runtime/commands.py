@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeAlias, assert_never, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.bulk import BulkAction
 from anew.runtime.ids import RUN_ID_DIGITS_MAX, RUN_ID_MAX
@@ -151,9 +152,10 @@ class ChangeRuns(_Command, frozen=True, tag="bulk"):
 
 
 class PruneRuns(_Command, frozen=True, tag="prune"):
-    """Remove the runs that ended before a moment."""
+    """Remove the runs that ended before a moment; with `statuses`, only those that ended so."""
 
     before: Number = 0
+    statuses: list[RunStatus] = []
 
 
 class DropRun(RunCommand, frozen=True, tag="drop"):

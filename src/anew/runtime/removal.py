@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 
 from msgspec import Struct
 
 from anew.engine.moments import NANOSECONDS
-from anew.engine.state import FINAL
+from anew.engine.state import FINAL, RunStatus
 from anew.errors import ConfigError
 from anew.runtime.families import existing_run
 from anew.runtime.questions import readable_state
-from anew.store import Database, JobRef, RunId, RunRow
+from anew.store import Archive, Database, JobRef, RunFilter, RunId, RunRow
 
 # How long the files of a run that ended are kept where nobody prunes them.
 SCRATCH_SECONDS = 24 * 3600
+_PAGE = 500
 
 
 class RunRemoval(Struct, frozen=True, eq=False):
@@ -28,11 +29,18 @@ class RunRemoval(Struct, frozen=True, eq=False):
     abandon: Callable[[RunId], None]
     forget: Callable[[RunId], None]
 
-    async def prune(self, ended_before: int) -> int:
-        """Remove runs that ended before a moment, with all they left behind; how many."""
-        removed = 0
-        while count := await self.database.archive.prune(ended_before=ended_before):
-            removed += count
+    async def prune(self, ended_before: int, statuses: Collection[RunStatus] = ()) -> int:
+        """Remove runs that ended before a moment, with all they left behind; how many.
+
+        With `statuses` only those that ended so.
+        """
+        archive, removed = self.database.archive, 0
+        if statuses:
+            async for row in prunable_runs(archive, ended_before, statuses):
+                removed += await archive.remove(row.run)
+        else:
+            while count := await archive.prune(ended_before=ended_before):
+                removed += count
         if removed:
             await self.tidy(ended_before)
         return removed
@@ -56,6 +64,27 @@ class RunRemoval(Struct, frozen=True, eq=False):
                 row = await self.database.archive.run(RunId(int(folder.name)))
                 if row is None or (row.ended_at is not None and row.ended_at < ended_before):
                     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+async def prunable_runs(
+    archive: Archive, ended_before: int, statuses: Collection[RunStatus] = ()
+) -> AsyncIterator[RunRow]:
+    """The runs that pruning removes, newest first: a child no sooner than its parent has ended."""
+    ended = [status for status in statuses or FINAL if status in FINAL]
+    before = None
+    while ended:
+        asked = RunFilter(statuses=ended, until=ended_before, before=before, limit=_PAGE)
+        page = await archive.runs(asked)
+        parents = {row.parent.run for row in page if row.parent is not None}
+        above = RunFilter(runs=list(parents), limit=max(1, len(parents)))
+        going_on = {row.run for row in await archive.runs(above) if row.status not in FINAL}
+        for row in page:
+            is_old = row.ended_at is not None and row.ended_at < ended_before
+            if is_old and (row.parent is None or row.parent.run not in going_on):
+                yield row
+        if len(page) < _PAGE:
+            return
+        before = page[-1].run
 
 
 async def _parent_of_dropped(database: Database, run: RunId) -> JobRef | None:

@@ -68,3 +68,62 @@ def test_what_to_remove_has_to_be_said(tmp_path, capsys):
     for words in (["prune"], ["prune", "last", "--older-than", "1h"]):
         assert main([*words, "--db", str(tmp_path / "a.db")]) == 2
         assert "say which runs to remove" in capsys.readouterr().err
+
+
+FAILS = """
+metadata: {name: failing}
+workflow:
+  - step: stop
+    tool: {kind: shell, command: "exit 3"}
+"""
+
+
+def test_only_runs_that_ended_so_go_and_a_dry_run_removes_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "done.yaml").write_text(DOCUMENT)
+    (tmp_path / "fails.yaml").write_text(FAILS)
+    (tmp_path / "waits.yaml").write_text(WAITS)
+    for name in ("done", "done", "fails", "waits"):
+        main(["run", f"{name}.yaml", "--quiet"])
+    capsys.readouterr()
+    assert main(["prune", "--older-than", "0s", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "would remove 3 runs: 2 done, 1 failed\n"
+    assert main(["prune", "--older-than", "1h", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "would remove 0 runs\n"
+    assert main(["prune", "--older-than", "0s", "--status", "done", "--dry-run", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"would_remove": 2, "statuses": {"done": 2}}
+    assert main(["prune", "--older-than", "0s", "--status", "done", "--status", "cancelled"]) == 0
+    assert capsys.readouterr().out == "removed 2 runs\n"
+    assert main(["runs", "--json"]) == 0
+    left = [json.loads(line)["status"] for line in capsys.readouterr().out.splitlines()]
+    assert left == ["waiting", "failed"]
+
+
+def test_a_child_stays_while_its_parent_goes_on(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "done.yaml").write_text(DOCUMENT)
+    (tmp_path / "parent.yaml").write_text(PARENT)
+    main(["register", "done.yaml"])
+    main(["run", "parent.yaml", "--quiet"])
+    capsys.readouterr()
+    assert main(["prune", "--older-than", "0s", "--dry-run"]) == 0
+    assert main(["prune", "--older-than", "0s", "--status", "done"]) == 0
+    assert capsys.readouterr().out == "would remove 0 runs\nremoved 0 runs\n"
+
+
+PARENT = """
+metadata: {name: parent}
+workflow:
+  - step: child
+    tool: {kind: playbook, path: pruned}
+    next:
+      arcs: [{step: pay}]
+  - step: pay
+    tool: {kind: wait, signal: paid}
+"""
+
+
+def test_one_run_is_removed_whatever_it_is(tmp_path, capsys):
+    assert main(["prune", "7351", "--dry-run", "--db", str(tmp_path / "a.db")]) == 2
+    assert "are for --older-than" in capsys.readouterr().err
