@@ -18,6 +18,14 @@ from anew.store import NewJob
 from anew.surfaces.cli import watch as command
 from anew.surfaces.cli.live import PlainView
 from tests.surfaces.cli.recorded import DOWN, RETRIES, RUN, played
+from tests.surfaces.cli.terminals import Desk, a_desk  # noqa: F401
+
+WAITS = """\
+metadata: {name: waiter}
+workflow:
+  - step: pay
+    tool: {kind: wait, signal: paid}
+"""
 
 
 @pytest.mark.parametrize(
@@ -122,3 +130,26 @@ def read_until(terminal: int, wanted: bytes | None) -> bytes:
             break
         output += piece
     return output
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_watching_until_a_run_waits_ends_with_3_when_a_person_or_signal_is_needed(
+    desk: Desk, more: tuple[str, ...]
+) -> None:
+    assert desk.call("run", desk.write("waits.yaml", WAITS), "--quiet").status == 3
+    told = desk.call("watch", "last", "--until", "waiting", *more)
+    assert told.status == 3
+    if not more:
+        assert " paid` sends it." in told.out.splitlines()[-1]
+    assert desk.call("signal", "last", "paid").status == 0
+    assert desk.call("resume", "last", "--quiet").status == 0
+    assert desk.call("watch", "last", "--until", "waiting", *more).status == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_watching_ends_with_124_when_its_time_is_over(shelf, anew, more) -> None:
+    shelf.put(played(RETRIES), upto=7)
+    told = anew("watch", "last", "--timeout", "200ms", *more)
+    assert told.status == 124
+    assert told.err.endswith("anew: stopped watching after 0.2 s; the run continues\n")
+    assert anew("watch", "last", "--timeout", "soon").status == 2

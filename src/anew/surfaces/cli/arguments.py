@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from math import isfinite
 
 from anew.surfaces.cli.tokens import take_token
+from anew.values import parse_seconds
 
 # As `languages.dot.graph` has them, which is too much to import for a list of two words.
 DIALECTS = ("docs", "spec")
@@ -16,6 +18,14 @@ def count(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A duration, for argparse."""
+    found = parse_seconds(text)
+    if found is None or not isfinite(found):
+        raise ArgumentTypeError(f"{text[:80]!r} is not a duration: write 30, 30s, 10m or 2h")
+    return found
 
 
 def add_dialect_option(parser: ArgumentParser) -> None:
