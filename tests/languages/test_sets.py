@@ -76,6 +76,15 @@ def test_what_a_task_writes_in_vain_is_told(tool: str, rule: str) -> None:
     assert rules(STEP.replace("{kind: noop}", tool)) == [rule]
 
 
+@pytest.mark.parametrize("key", ["set_ctx", "set_iter"])
+def test_what_a_task_writes_is_no_input_of_its_tool(key: str) -> None:
+    text = STEP.replace("noop", f'noop, {key}: {{n: "{{{{ outcome.result.n + 1 }}}}"}}')
+    loaded = load_playbook(text, "f.yaml")
+    assert loaded.findings == []
+    assert loaded.program is not None
+    assert loaded.program.steps["a"].tasks[0].inputs.source == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [STEP + "  output: {set: {x: 1}}\n", STEP.replace("noop", "noop, output: {set: {x: 1}}")],

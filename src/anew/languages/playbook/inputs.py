@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from anew.languages.nodes import Entry, ListNode, MapNode, ScalarNode, is_null, scalars
 from anew.languages.playbook.compilation import CodeText, Compilation, ShellText, shown
 from anew.languages.playbook.durations import seconds_of
+from anew.languages.playbook.keys import TASK_KEYS
 from anew.program.kind import Kind, OutcomeSource, is_idempotent
 from anew.program.policy import Policy, Retry
 
 # Under these names services take the key that tells a repetition from a new request.
 _KEY_HEADERS = frozenset({"idempotency-key", "x-idempotency-key"})
-_BESIDE_INPUTS = frozenset("kind spec set desc description".split())
+_BESIDE_INPUTS = TASK_KEYS | {"kind"}
 
 
 def gather_inputs(
