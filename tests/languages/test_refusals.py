@@ -76,6 +76,12 @@ def test_a_word_that_decides_is_an_error_there_too(level: str, word: str) -> Non
     assert found_in(PASSING[level] % word) == [("error", "key.unknown")]
 
 
+def test_a_section_that_an_expression_reads_is_an_error() -> None:
+    text = "shop: {open: yes}\n" + STEP + "  next: [{step: a, when: '{{ shop.open }}'}]\n"
+    assert ("error", "key.unknown") in found_in(text)
+    assert ("error", "key.unknown") not in found_in("workload: {shop: {open: yes}}\n" + text)
+
+
 def test_a_word_decides_or_is_for_readers() -> None:
     assert not CONTROL_WORDS & ABOUT_WORDS
 

@@ -143,12 +143,6 @@ def _no_document(root: Node | None, file: str) -> Finding:
 def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     if "workflow" not in root and report_other_document(c, root):
         return None
-    for entry in root:
-        # `x-…` holds what anchors share, as in other YAML formats.
-        if entry.key in ROOT_IDLE:
-            c.without_effect(entry, ROOT_IDLE[entry.key])
-        elif entry.key not in ROOT_KEYS and not entry.key.startswith("x-"):
-            c.unknown_key(entry, ROOT_KEYS, "a playbook", is_input=True)
     c.steps = _step_names(root)
     executor = _read_executor(c, root.get("executor"))
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
@@ -162,6 +156,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     steps = {read.step.name: with_workbook(read.step, workbook) for read in reads}
     steps = with_joins(c, steps)
     ctx = _read_ctx(c, root.get("ctx"))
+    _check_sections(c, root, frozenset(defaults))
     check_names(c, steps, frozenset(defaults))
     if executor.ctx is not CtxStart.WORKLOAD:
         check_ctx(c, steps, frozenset(defaults))
@@ -207,6 +202,24 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         program, also_reached=c.guessed_targets, knows_routes=not c.has_lost_routes
     )
     return program
+
+
+def _check_sections(c: Compilation, root: MapNode, workload: frozenset[str]) -> None:
+    """Refuse a section that is not known where an expression reads it, else warn of it."""
+    read = frozenset[str]().union(*(found.names for found in c.reads))
+    read -= workload | c.ctx_keys | c.steps
+    for entry in root:
+        # `x-…` holds what anchors share, as in other YAML formats.
+        if entry.key in ROOT_IDLE:
+            c.without_effect(entry, ROOT_IDLE[entry.key])
+        elif entry.key in ROOT_KEYS or entry.key.startswith("x-"):
+            continue
+        elif entry.key in read:
+            message = f"a playbook has no key {entry.key!r}, so what reads it finds nothing"
+            remedy = f"Put it below `workload`: `workload: {{{entry.key}: …}}`."
+            c.report("key.unknown", entry.place, message, remedy)
+        else:
+            c.unknown_key(entry, ROOT_KEYS, "a playbook", is_input=True)
 
 
 def _read_name(c: Compilation, root: MapNode) -> str:
