@@ -266,6 +266,7 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
         3,
         24,
     ),
+    ("strict.raw", WORKFLOW + "  tool: {kind: shell, command: 'x {{.ID}}'}\n", 3, 32),
     ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
     ("strict.step-when", WORKFLOW + "  when: ctx.x\n", 3, 3),
     ("strict.vars", "vars: {x: 1}\n" + WORKFLOW, 1, 1),

@@ -61,12 +61,3 @@ def test_errors_are_retried_by_what_they_are_called(
 )
 def test_words_that_would_not_be_followed_are_refused(block: str, rule: str) -> None:
     assert rule in {found.rule for found in load_playbook(STEP % block, "f.yaml").findings}
-
-
-def test_a_template_of_another_program_is_answered_with_raw() -> None:
-    text = 'workflow:\n- step: a\n  tool: {kind: shell, command: "docker ps --format {{.Names}}"}\n'
-    (found,) = load_playbook(text, "f.yaml").findings
-    assert found.rule == "expression.syntax"
-    assert "{% raw %}" in str(found.suggestion)
-    fixed = text.replace("{{.Names}}", "{% raw %}{{.Names}}{% endraw %}")
-    assert load_playbook(fixed, "f.yaml").findings == []

@@ -82,6 +82,8 @@ class Emitter:
     def _item(self, item: Item, indent: int) -> list[str]:
         if not item.node.is_made:
             return self._raw_item(item, indent)
+        if isinstance(item.node, ScalarNode):
+            return scalar_lines(f"{' ' * indent}-", item.node.value, indent)
         if not isinstance(item.node, MapNode):
             return [f"{' ' * indent}- {flow(plain(item.node))}"]
         origin = item.origin
