@@ -415,6 +415,16 @@ def test_a_long_loop_tells_the_odd_iterations_and_counts_the_rest() -> None:
     assert accounted(paragraphs) == Counter(event.seq for event in simulation.log)
 
 
+def test_iterations_that_have_not_ended_did_not_succeed_yet() -> None:
+    simulation = simulated(LOOP % 20, outcomes={"one": [{"result": 1}]})
+    starts = [n for n, event in enumerate(simulation.log, 1) if isinstance(event, e.TaskStarted)]
+    none_done = text_of(explanation(simulation.log[: starts[0]], simulation.program))
+    assert "succeeded" not in none_done
+    assert "each, the other iterations: 1 iteration has not ended yet." in none_done
+    some_done = text_of(explanation(simulation.log[: starts[5]], simulation.program))
+    assert "2 iterations succeeded without a retry. 4 iterations have not ended yet." in some_done
+
+
 def test_of_many_odd_iterations_only_some_are_told() -> None:
     simulation = simulated(LOOP % 40, outcomes={"one": [BOOM]})
     paragraphs = explanation(simulation.log, simulation.program)

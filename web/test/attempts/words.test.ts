@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { exhaustedWords, skippedWords } from "../../src/pages/run/attempts/delayWords";
 import { attemptName, outcomeWord } from "../../src/pages/run/attempts/attemptWords";
-import { lineText, logLines, streamsOf } from "../../src/pages/run/attempts/logLines";
+import { lineText, logLines, printedBy, streamsOf } from "../../src/pages/run/attempts/logLines";
 import { attempt, HOSTILE } from "./fixtures";
 
 describe("what became of a delay", () => {
@@ -52,6 +52,13 @@ describe("what an attempt printed", () => {
     ]);
     expect(logLines(logs, "stderr", "first")).toEqual([]);
     expect(logLines(logs, null, "warning")).toHaveLength(1);
+  });
+
+  it("has what its command printed, which is in its result", () => {
+    const result = { exit_code: 0, stdout: "two\n", stderr: "" };
+    expect(printedBy({ logs: {}, result })).toEqual({ stdout: "two\n" });
+    expect(printedBy({ logs: { stdout: "cut" }, result })).toEqual({ stdout: "cut" });
+    expect(printedBy({ logs, result: "text" })).toBe(logs);
   });
 
   it("may be of a shape that nobody knows", () => {

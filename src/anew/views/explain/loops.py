@@ -21,6 +21,7 @@ class Iteration(Struct):
     paragraphs: list[Paragraph] = field(default_factory=list)
     is_odd: bool = False
     has_failed: bool = False
+    has_ended: bool = False
 
 
 class LoopStory(Struct):
@@ -48,13 +49,18 @@ class LoopStory(Struct):
         return [n for n in numbers if self.iterations[n].is_odd][:ITERATIONS_TOLD_MAX]
 
     def _rest(self, numbers: list[int]) -> Paragraph:
-        plain = [n for n in numbers if not self.iterations[n].is_odd]
+        even = [self.iterations[n] for n in numbers if not self.iterations[n].is_odd]
+        succeeded = sum(iteration.has_ended for iteration in even)
+        running = len(even) - succeeded
         odd = [n for n in numbers if self.iterations[n].is_odd]
         failed = sum(self.iterations[n].has_failed for n in odd)
         left = [part for n in numbers for part in self.iterations[n].paragraphs]
         sentences = []
-        if plain:
-            sentences.append(f"{counted(len(plain), 'iteration')} succeeded without a retry.")
+        if succeeded:
+            sentences.append(f"{counted(succeeded, 'iteration')} succeeded without a retry.")
+        if running:
+            verb = "has" if running == 1 else "have"
+            sentences.append(f"{counted(running, 'iteration')} {verb} not ended yet.")
         if odd:
             named = listed([str(n) for n in odd], most=NUMBERS_SHOWN)
             ends = f", {failed} failed" if failed else ""

@@ -261,6 +261,7 @@ class Story:
         if loop is None:
             return
         iteration = loop.iteration(event.iteration or 0)
+        iteration.has_ended = True
         last = iteration.paragraphs[-1] if iteration.paragraphs else None
         if last is None:
             last = paragraph_for(About.ATTEMPT, place_text(event), event)

@@ -16,6 +16,7 @@ import { CompareChoice } from "./CompareChoice";
 import { DataFlow } from "./DataFlow";
 import { Decision, hasDecision } from "./Decision";
 import { Logs } from "./Logs";
+import { printedBy } from "./logLines";
 import { RuleLink } from "./RuleLink";
 import { useAttempt, useKin } from "./useAttempts";
 
@@ -85,7 +86,7 @@ function Whole({ run, attempt }: { run: string; attempt: AttemptWhole }): ReactN
   return (
     <>
       <DataFlow run={run} attempt={attempt} />
-      <Logs logs={attempt.logs} />
+      <Logs logs={printedBy(attempt)} />
     </>
   );
 }

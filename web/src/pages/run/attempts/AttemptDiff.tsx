@@ -7,7 +7,7 @@ import { changesOf } from "../../../words/diff";
 import { duration } from "../../../words/time";
 import { numberWords, outcomeWord } from "./attemptWords";
 import { ChangeList } from "./ChangeList";
-import { lineText, logLines } from "./logLines";
+import { lineText, logLines, printedBy } from "./logLines";
 import { TextDiff } from "./TextDiff";
 
 interface AttemptDiffProps {
@@ -104,8 +104,8 @@ function LogsDiff({ before, after }: AttemptDiffProps): ReactNode {
   );
 }
 
-function logText({ logs }: AttemptWhole): string {
-  return logLines(logs, null, "")
+function logText(attempt: AttemptWhole): string {
+  return logLines(printedBy(attempt), null, "")
     .map((line) => `${line.stream}: ${lineText(line)}`)
     .join("\n");
 }

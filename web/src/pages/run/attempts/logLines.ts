@@ -11,6 +11,17 @@ export interface LogLine {
 
 const ORDER = ["log", "stdout", "stderr"];
 
+/** What it logged, and what the command that it ran has printed, which is a part of its result. */
+export function printedBy({ logs, result }: { logs: JsonObject; result: Json }): JsonObject {
+  if (result === null || typeof result !== "object" || Array.isArray(result)) return logs;
+  const printed = ["stdout", "stderr"].filter((name) => isText(result[name]) && !(name in logs));
+  return { ...logs, ...Object.fromEntries(printed.map((name) => [name, result[name] ?? null])) };
+}
+
+function isText(value: Json | undefined): boolean {
+  return typeof value === "string" && value !== "";
+}
+
 export function streamsOf(logs: JsonObject): string[] {
   return Object.keys(logs).toSorted((one, other) => rank(one) - rank(other));
 }
