@@ -64,11 +64,29 @@ def test_the_example_runs_nodes_a_transform_a_rule_and_an_interviewer_of_its_own
     ]
 
 
-def test_every_name_of_the_api_is_there_and_importing_anew_does_not_import_it() -> None:
-    assert [name for name in anew.api.__all__ if not hasattr(anew.api, name)] == []
-    code = "import anew, sys; print([n for n in sys.modules if n.startswith('anew.')])"
+def modules_after(code: str) -> set[str]:
+    code += "; import sys; print(*(n for n in sys.modules if n.startswith('anew.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    return set(done.stdout.split())
+
+
+def test_every_name_of_the_api_is_there_and_importing_anew_does_not_import_it() -> None:
+    assert set(anew.api.__all__) == {name for name in dir(anew) if name in anew.api.__all__}
+    assert [name for name in anew.api.__all__ if getattr(anew, name) is None] == []
+    assert modules_after("import anew") == set()
+    assert "anew.api" not in modules_after("from anew import tool, lab")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        anew.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("first", ["from anew.tool import Call", "import anew.api", "pass"])
+def test_the_decorator_has_the_name_of_the_module_of_the_contract(first: str) -> None:
+    code = f"{first}\nfrom anew import tool\n@tool\ndef f(): return 1\n"
+    code += "from anew.tool import Call\nassert f() == 1\n@tool(name='g')\ndef h(): ...\n"
+    code += (
+        "from anew.tools.modules import tool_kinds; assert list(tool_kinds([f, h])) == ['f', 'g']"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_run_that_asks_is_told_as_waiting_and_goes_on_in_another_engine(tmp_path: Path) -> None:
@@ -78,18 +96,17 @@ def test_a_run_that_asks_is_told_as_waiting_and_goes_on_in_another_engine(tmp_pa
 
     async def ask() -> Ending:
         async with open_engine(database, tools=tools) as engine:
-            return await asyncio.wait_for(engine.run(file, {"name": "Ada"}, key="k"), 20)
+            return await (await engine.run(file, {"name": "Ada"}, key="k", timeout=20)).wait()
 
     async def answer(ending: Ending) -> Ending:
         async with open_engine(database, tools=tools) as engine:
             heard: list[str] = []
             engine.listen(lambda run, events: heard.extend(event.name for event in events))
             await engine.answer(ending.run, "yes", by="ann")
-            await engine.resume(ending.run)
             done = await asyncio.wait_for(engine.wait(ending.run), 20)
             log = [event.name for event in await engine.events(ending.run)]
             assert log[-len(heard) :] == heard
-            assert (await engine.run(file, key="k")).run == ending.run
+            assert await engine.run(file, key="k") == ending.run
             return done
 
     asked = asyncio.run(ask())
@@ -108,7 +125,7 @@ def test_a_run_that_fails_tells_its_error(tmp_path: Path) -> None:
 
     async def play() -> Ending:
         async with open_engine(tmp_path / "runs.db", tools={"own": function_tool(fail)}) as engine:
-            return await asyncio.wait_for(engine.run(file), 20)
+            return await (await engine.run(file, timeout=20)).wait()
 
     ending = asyncio.run(play())
     assert ending.status is RunStatus.FAILED

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anew.api import OpenQuestion, open_engine
+from anew import OpenQuestion, open_engine
 
 DOCUMENT = Path(__file__).with_name("ask.yaml")
 
@@ -22,8 +22,8 @@ class Decider:
 async def main() -> None:
     with TemporaryDirectory() as folder:
         async with open_engine(f"{folder}/runs.db", interviewer=Decider()) as engine:
-            ending = await engine.run(DOCUMENT)
-    print(ending.status.value, "·", ending.result)
+            run = await engine.run(DOCUMENT)
+            print(await run.status(), "·", await run.result())
 
 
 asyncio.run(main())

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anew.api import (
+from anew import (
     Advice,
     Attribute,
     Extensions,
@@ -89,13 +89,13 @@ async def main(database: Path) -> None:
     ) as engine:
         for finding in engine.check(GRAPH):
             print(finding.severity, finding.rule, finding.message)
-        ending = await engine.run(GRAPH, {"team": "ops"})
+        run = await engine.run(GRAPH, {"team": "ops"})
         for heard in interviewer.record:
             print(heard.question.question, heard.answer)
-        for event in await engine.events(ending.run):
+        for event in await engine.events(run):
             if event.name == "task.started":
                 print(event.step, "attempt", event.attempt)
-        print(ending.status.value, ending.result)
+        print(await run.status(), await run.result())
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def ended(tmp_path, tools, **task):
 
     async def play():
         async with open_engine(tmp_path / "runs.db", tools=tools) as engine:
-            return (await engine.run(file)).status
+            return await (await engine.run(file)).status()
 
     return asyncio.run(play())
 

@@ -51,4 +51,4 @@ def _validated(wanted: Any, part: Value) -> object:
 
 
 def _name(wanted: Any) -> str:
-    return getattr(wanted, "__name__", None) or str(wanted)
+    return wanted.__name__ if isinstance(wanted, type) else str(wanted)
