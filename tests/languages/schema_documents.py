@@ -18,6 +18,7 @@ from anew.languages.nodes import plain
 from anew.languages.schema import playbook_schema
 from anew.program.findings import Severity
 from tests.languages.documents import EVERYTHING, SEEDS
+from tests.test_conformance import NOT_YET
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the checker says of the shape of a document, which the schema must see too. Whatever it says
@@ -53,7 +54,7 @@ def playbooks() -> Iterator[tuple[str, str]]:
     yield "everything", EVERYTHING
     for path in sorted((ROOT / "tests/conformance").glob("*.json")):
         for case in json.loads(path.read_text(encoding="utf-8")):
-            if "yaml" in case:
+            if "yaml" in case and case["id"] not in NOT_YET:
                 yield case["id"], case["yaml"]
 
 

@@ -11,6 +11,7 @@ from anew.program.findings import Severity
 WORKFLOW = "workflow:\n- step: a\n"
 TASK = WORKFLOW + "  tool:\n  - t:\n      kind: noop\n"
 RULE = TASK + "      spec:\n        policy:\n          rules:\n          - "
+BACKOFF = TASK + "      spec: {backoff: "
 HTTP_RETRY = (
     WORKFLOW + "  tool:\n  - t:\n      kind: http\n      url: u\n      method: POST\n"
     "      spec: {policy: {rules: [{else: {then: {do: retry}}}]}}\n"
@@ -132,6 +133,9 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("rule.backoff", RULE + "else: {then: {do: retry, backoff: quick}}\n", 9, 47),
     ("rule.delay", RULE + "else: {then: {do: retry, delay: -1}}\n", 9, 45),
     ("rule.jitter", RULE + "else: {then: {do: retry, jitter: some}}\n", 9, 46),
+    ("backoff.shape", BACKOFF + "1s, policy: {rules: [{else: {then: {do: retry}}}]}}\n", 6, 14),
+    ("backoff.kind", BACKOFF + "{rate_limt: 1s, default: 1s}}\n", 6, 24),
+    ("backoff.default", BACKOFF + "{rate_limit: 1s}}\n", 6, 14),
     ("rule.multiplier", RULE + "else: {then: {do: retry, multiplier: 0}}\n", 9, 50),
     ("rule.on-exhausted", RULE + "else: {then: {do: retry, on_exhausted: retry}}\n", 9, 52),
     ("admit.rule", WORKFLOW + "  spec: {policy: {admit: {rules: [{when: ctx.x}]}}}\n", 3, 35),

@@ -209,9 +209,11 @@ class _Judgement(Struct):
             self._exhausted(number, retry, attempts, RetryLimit.ATTEMPTS, scope)
             return
         now = self.recorder.moment.now
-        bounds = bounds_of(retry, scope, now)
+        error = self.outcome.error
+        row, backoff = retry.backoff_for(None if error is None else error["kind"])
+        bounds = bounds_of(retry, backoff, scope, now, after=executions)
         self._processed(number, Settled(DirectiveKind.RETRY), patches)
-        delay = delay_of(retry, bounds, self.run, self.outcome, self.recorder, after=executions)
+        delay = delay_of(backoff, bounds, self.run, self.outcome, self.recorder, after=executions)
         not_before = due_at(now, delay.seconds)
         if is_too_late(bounds, self.run, not_before):
             self._exhausted(number, retry, attempts, RetryLimit.MAX_ELAPSED, scope)
@@ -221,9 +223,9 @@ class _Judgement(Struct):
             TaskRetryScheduled(
                 **place_of(self.run),
                 rule=number,
-                backoff=retry.backoff.kind,
+                backoff=backoff.kind,
                 base_seconds=delay.base,
-                jitter=jitter_word(retry.backoff.jitter),
+                jitter=jitter_word(backoff.jitter),
                 draw=delay.draw,
                 cap_seconds=bounds.cap,
                 retry_after_seconds=delay.retry_after,
@@ -231,9 +233,11 @@ class _Judgement(Struct):
                 delay_seconds=delay.seconds,
                 not_before=not_before,
                 attempts=attempts,
-                last_error=self.outcome.error["message"] if self.outcome.error else None,
+                last_error=error["message"] if error else None,
                 count=executions if retry.budget is Budget.STEP else None,
                 to=retry.to,
+                backoff_row=row,
+                entry=min(executions, len(backoff.table)) or None,
             )
         )
 

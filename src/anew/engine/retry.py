@@ -40,20 +40,21 @@ class RetryDelay(Struct, frozen=True):
     seconds: float
 
 
-def bounds_of(retry: Retry, scope: RunScope, now: int) -> RetryTimes:
+def bounds_of(
+    retry: Retry, backoff: Backoff, scope: RunScope, now: int, *, after: int
+) -> RetryTimes:
     """Evaluate the rule's numbers; raises Rejected when one is not usable."""
-    backoff = retry.backoff
-    cap, elapsed = backoff.cap, retry.max_elapsed
+    cap, elapsed, first = backoff.cap, retry.max_elapsed, backoff.first_after(after)
     return RetryTimes(
         # Bounded before it is multiplied, so that nothing endless reaches the log.
-        first=min(seconds_of(backoff.first, scope, "delay", now=now), DELAY_SECONDS_MAX),
+        first=min(seconds_of(first, scope, "delay", now=now), DELAY_SECONDS_MAX),
         cap=None if cap is None else seconds_of(cap, scope, "max_delay", now=now),
         max_elapsed=None if elapsed is None else seconds_of(elapsed, scope, "max_elapsed", now=now),
     )
 
 
 def delay_of(
-    retry: Retry,
+    backoff: Backoff,
     bounds: RetryTimes,
     run: StepRun,
     outcome: Outcome,
@@ -62,7 +63,6 @@ def delay_of(
     after: int,
 ) -> RetryDelay:
     """How long to wait after the execution with this number."""
-    backoff = retry.backoff
     base = _base_seconds(backoff, bounds.first, after)
     draw = None if backoff.jitter.kind is JitterKind.NONE else recorder.draw()
     if backoff.jitter.kind is JitterKind.DECORRELATED:
@@ -101,7 +101,7 @@ def _base_seconds(backoff: Backoff, first: float, k: int) -> float:
     match backoff.kind:
         case BackoffKind.NONE:
             return 0.0
-        case BackoffKind.FIXED:
+        case BackoffKind.FIXED | BackoffKind.TABLE:
             return first
         case BackoffKind.LINEAR:
             return first * k

@@ -27,7 +27,7 @@ from anew.program.policy import (
     Rule,
 )
 from anew.program.program import LoopMode, Program, Step, Task
-from anew.program.retry import BackoffKind
+from anew.program.retry import Backoff, BackoffKind
 from anew.program.span import Span
 
 _DAY_SECONDS = 86_400
@@ -176,22 +176,25 @@ def _unreachable_task_rules(task: Task) -> Iterator[Finding]:
 
 def _long_delays(task: Task) -> Iterator[Finding]:
     for rule in task.policy.rules:
-        attempt = _attempt_after_a_day(rule.then) if isinstance(rule.then, Retry) else None
+        then = rule.then
+        found = then.backoffs if isinstance(then, Retry) else ()
+        late = (_attempt_after_a_day(then, b) for b in found if isinstance(then, Retry))
+        attempt = min((attempt for attempt in late if attempt is not None), default=None)
         if attempt is not None:
             message = f"from attempt {attempt} on, task {task.label!r} waits for more than a day"
             remedy = "Add `max_delay: 1h`, or allow fewer attempts."
             yield _warning("rule.delay-long", rule.then.span, message, remedy)
 
 
-def _attempt_after_a_day(retry: Retry) -> int | None:
+def _attempt_after_a_day(retry: Retry, backoff: Backoff) -> int | None:
     """The first attempt before which a growing delay without a cap has passed a day."""
-    backoff, first, attempts = retry.backoff, retry.backoff.first, retry.attempts
+    first, attempts = backoff.first, retry.attempts
     is_bounded = backoff.cap is not None or retry.max_elapsed is not None
     if is_bounded or not isinstance(first, (int, float)) or not isinstance(attempts, int):
         return None
     grown: Iterator[float]
     match backoff.kind:
-        case BackoffKind.NONE | BackoffKind.FIXED:
+        case BackoffKind.NONE | BackoffKind.FIXED | BackoffKind.TABLE:
             return None  # as long as its author wrote
         case BackoffKind.LINEAR:
             grown = (first * k for k in range(1, attempts))

@@ -9,7 +9,7 @@ from typing import ClassVar, Self, TypeAlias
 from msgspec import Struct
 
 from anew.expressions import Condition, Template
-from anew.program.retry import ATTEMPTS_DEFAULT, Backoff, Delay
+from anew.program.retry import ANY_ERROR, ATTEMPTS_DEFAULT, Backoff, Delay
 from anew.program.span import NOWHERE, Span
 
 
@@ -132,6 +132,7 @@ class Exhausted(Struct, frozen=True):
 class Retry(Struct, frozen=True):
     """Execute the task again. `attempts` is the total number of executions.
 
+    `by_error` has other delays for kinds of errors, and one for all that it does not name.
     With `to` the next execution comes by way of that step: after the delay this visit ends failed,
     and the run goes on there.
     """
@@ -144,7 +145,22 @@ class Retry(Struct, frozen=True):
     on_exhausted: Exhausted | None = None
     budget: Budget = Budget.VISIT
     to: str | None = None
+    by_error: tuple[tuple[str, Backoff], ...] = ()
     span: Span = NOWHERE
+
+    def backoff_for(self, kind: str | None) -> tuple[str | None, Backoff]:
+        """The delays after an error of this kind (None: no error), and which row has them."""
+        rows = dict(self.by_error)
+        for row in (kind, ANY_ERROR):
+            if row is not None and row in rows:
+                return row, rows[row]
+        return None, self.backoff
+
+    @property
+    def backoffs(self) -> tuple[Backoff, ...]:
+        """Every one it may wait by."""
+        rows = dict(self.by_error)
+        return (*rows.values(), *(() if ANY_ERROR in rows else (self.backoff,)))
 
 
 Directive: TypeAlias = Continue | Retry | Jump | Break | Fail

@@ -36,6 +36,7 @@ class BackoffKind(StrEnum):
     FIXED = "fixed", "`delay`", False
     LINEAR = "linear", "`delay` · k", False
     EXPONENTIAL = "exponential", "`delay` · `multiplier`^(k-1)", True
+    TABLE = "table", "the k-th of the list `delay`, whose last one repeats", False
 
 
 class JitterKind(StrEnum):
@@ -58,11 +59,29 @@ class Jitter(Struct, frozen=True):
 Delay = float | Template
 
 
+# The row of a task's backoff for errors that it does not name.
+ANY_ERROR = "default"
+
+
 class Backoff(Struct, frozen=True):
+    """`table` holds the delays of that kind, which has no `first`."""
+
     kind: BackoffKind = BackoffKind.NONE
     first: Delay = DELAY_SECONDS_DEFAULT
     factor: float = 2.0  # the multiplier, where the kind has one
     cap: Delay | None = None
     jitter: Jitter = Jitter()
     honor_retry_after: bool = False
+    table: tuple[Delay, ...] = ()
     span: Span = NOWHERE
+
+    def first_after(self, executions: int) -> Delay:
+        """The author's delay that this many executions lead to; `kind` says how it grows."""
+        if not self.table:
+            return self.first
+        return self.table[min(executions, len(self.table)) - 1]
+
+    @property
+    def delays(self) -> tuple[Delay, ...]:
+        """Every delay it is made of."""
+        return self.table or (self.first,)

@@ -350,8 +350,10 @@ def _delay_text(event: e.TaskRetryScheduled) -> str:
     """How a delay came about, in the order it did."""
     cap, asked = event.cap_seconds, event.retry_after_seconds
     spread = f"jitter {event.jitter}: {exact_seconds(event.spread_seconds)}"
+    number = "" if event.entry is None else f" {event.entry}"
+    row = "" if event.backoff_row is None else f" for {event.backoff_row}"
     return joined(
-        f"{event.backoff} {exact_seconds(event.base_seconds)}",
+        f"{event.backoff}{number} {exact_seconds(event.base_seconds)}{row}",
         "" if cap is None else f"at most {exact_seconds(cap)}",
         "" if event.draw is None else spread,
         "" if asked is None else f"Retry-After {exact_seconds(asked)}",

@@ -56,7 +56,8 @@ class TaskRetryScheduled(Fact):
     """The whole decision to execute again: `attempt` is the one that just ended.
 
     `count` is the how-manieth retry of the step this is, where its visits share one budget; `to` is
-    the step by way of which the next execution comes.
+    the step by way of which the next execution comes. `backoff_row` is the error kind (or
+    `default`) under which the task's `backoff` has this delay, `entry` its number in a list.
     """
 
     name: ClassVar[str] = "task.retry_scheduled"
@@ -74,6 +75,8 @@ class TaskRetryScheduled(Fact):
     last_error: str | None = None
     count: int | None = None
     to: str | None = None
+    backoff_row: str | None = None
+    entry: int | None = None
 
 
 class TaskRetryExhausted(Fact):

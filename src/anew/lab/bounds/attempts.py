@@ -6,6 +6,7 @@ Conditions may be anything, except where the outcome's status decides them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from math import inf
 from typing import Literal, assert_never
 
@@ -312,7 +313,8 @@ def _leaves(
 
 def _may_be_refused(given: AnalysisInput, retry: Retry) -> bool:
     """Whether a number of the retry can turn out to be none."""
-    delays = (retry.backoff.first, retry.backoff.cap, retry.max_elapsed)
+    said = ((*backoff.delays, backoff.cap) for backoff in retry.backoffs)
+    delays = (*chain.from_iterable(said), retry.max_elapsed)
     unknown = [one for one in delays if isinstance(one, Template)]
     if isinstance(retry.attempts, Template):
         return attempts_known(retry.attempts, given.workload) is None or bool(unknown)

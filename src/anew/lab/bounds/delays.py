@@ -17,7 +17,7 @@ from anew.lab.bounds.amounts import Bound, BoundReason, endless
 from anew.lab.bounds.static_values import UNKNOWN, Workload, value_known
 from anew.program.policy import Jump, Retry
 from anew.program.program import Program
-from anew.program.retry import BackoffKind, Delay, JitterKind
+from anew.program.retry import Backoff, BackoffKind, Delay, JitterKind
 from anew.program.span import NOWHERE, Span
 
 _ENDS = f"the longest delay there is, {DELAY_SECONDS_MAX:,.0f} s"
@@ -75,44 +75,55 @@ def jump_delay(jump: Jump, workload: Workload) -> Bound:
 
 def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float | None) -> Range:
     """The delays after the execution of this number; `previous` is the longest drawn before it."""
-    backoff = retry.backoff
-    first, cap = seconds_known(backoff.first, workload), seconds_known(backoff.cap, workload)
+    ranges = [
+        _range(backoff, workload, retry.span, after=after, previous=previous)
+        for backoff in retry.backoffs
+    ]
+    if len(ranges) == 1:
+        return ranges[0]
+    longest = max(ranges, key=lambda found: found.most.at_most)
+    least, drawn = (min(r.least for r in ranges), max(r.drawn for r in ranges))
+    return Range(least, longest.most, drawn)
+
+
+def _range(
+    backoff: Backoff, workload: Workload, span: Span, *, after: int, previous: float | None
+) -> Range:
+    place = backoff.span if backoff.span != NOWHERE else span
+    first = seconds_known(backoff.first_after(after), workload)
+    cap = seconds_known(backoff.cap, workload)
     is_growing = backoff.jitter.kind is JitterKind.DECORRELATED
     if first is None and backoff.kind is BackoffKind.NONE and not is_growing:
         first = 0.0
     known = RetryTimes(DELAY_SECONDS_MAX if first is None else first, cap, None)
-    ends = [_drawn(retry, known, after, previous, draw=draw) for draw in (0.0, 1.0)]
+    ends = [_drawn(backoff, known, after, previous, draw=draw) for draw in (0.0, 1.0)]
     # A cap that only a run knows, or a shorter delay before, may bring it down to nothing.
     is_capped = backoff.cap is not None and cap is None
     is_open = first is None or is_capped or (is_growing and previous is not None)
     least = 0.0 if is_open else min(seconds for seconds, _ in ends)
     most = Bound(max(seconds for seconds, _ in ends))
     if first is None and (cap is None or most.at_most > cap):
-        most = _unknown(_place(retry), "the delay of this retry")
+        most = _unknown(place, "the delay of this retry")
     if backoff.honor_retry_after:
-        most = _retry_after(retry, cap)
+        most = _retry_after(place, cap)
     return Range(least, most, max(spread for _, spread in ends))
 
 
 def _drawn(
-    retry: Retry, bounds: RetryTimes, after: int, previous: float | None, *, draw: float
+    backoff: Backoff, bounds: RetryTimes, after: int, previous: float | None, *, draw: float
 ) -> tuple[float, float]:
     recorder = Recorder(_NO_PROGRAM, RunState(), Moment(0, lambda: draw))
     run = StepRun(_NO_KEY, {}, {}, previous_seconds=previous)
-    delay = delay_of(retry, bounds, run, _SILENT, recorder, after=after)
+    delay = delay_of(backoff, bounds, run, _SILENT, recorder, after=after)
     return delay.seconds, delay.spread
 
 
-def _retry_after(retry: Retry, cap: float | None) -> Bound:
+def _retry_after(place: Span, cap: float | None) -> Bound:
     """A server may ask for any wait; only the cap comes after it."""
     if cap is not None:
         return Bound(min(cap, DELAY_SECONDS_MAX))
     what = "the server says how long to wait (Retry-After), and no max_delay caps it"
-    return endless(BoundReason("retry-after", _place(retry), what, _ENDS), DELAY_SECONDS_MAX)
-
-
-def _place(retry: Retry) -> Span:
-    return retry.backoff.span if retry.backoff.span != NOWHERE else retry.span
+    return endless(BoundReason("retry-after", place, what, _ENDS), DELAY_SECONDS_MAX)
 
 
 def _unknown(place: Span, what: str) -> Bound:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from msgspec import Struct
-
 from anew.expressions import Condition, Scope
 from anew.languages.dot.compilation import GraphCompilation
+from anew.languages.dot.delays import (
+    DOCS_KEY,
+    PRESET_KEYS,
+    backoff_by_error,
+    backoff_of,
+    stated_preset,
+)
 from anew.languages.dot.graph import Attribute, Graph, Node
 from anew.languages.dot.scoped import computed, object_of, within
-from anew.languages.dot.settings import flag, given, number, text, whole, word
+from anew.languages.dot.settings import flag, given, whole, word
 from anew.program.policy import (
     Budget,
     Continue,
@@ -21,47 +24,16 @@ from anew.program.policy import (
     Rule,
     Verdict,
 )
-from anew.program.retry import Backoff, BackoffKind, Jitter, JitterKind
 from anew.program.span import Span
 from anew.values import Value
 
-DELAY_SECONDS_MAX = 60.0
-JITTER_DEFAULT = 0.1
 # A delay that may be eleven times as long is none anybody chose.
 JITTER_MAX = 10.0
 RETRY_WORD = "retry"
 ON_FAILURE = ("exit", "route", "succeed")
 TARGET_MODES = ("redirect", "after")
 _TIMEOUT_KINDS = ("timeout", "db_timeout")
-
-
-class Preset(Struct, frozen=True):
-    """`attempts` counts executions, the first included; None leaves that to `max_retries`."""
-
-    kind: BackoffKind
-    first: float = 0.0
-    factor: float = 1.0
-    attempts: int | None = None
-
-
-DOCS_PRESETS: Mapping[str, Preset] = {
-    "none": Preset(BackoffKind.NONE),
-    "linear": Preset(BackoffKind.FIXED, 5.0),
-    "exponential": Preset(BackoffKind.EXPONENTIAL, 1.0, 2.0),
-    "aggressive": Preset(BackoffKind.EXPONENTIAL, 0.5, 3.0),
-}
-SPEC_PRESETS: Mapping[str, Preset] = {
-    "none": Preset(BackoffKind.NONE, attempts=1),
-    "standard": Preset(BackoffKind.EXPONENTIAL, 0.2, 2.0, 5),
-    "aggressive": Preset(BackoffKind.EXPONENTIAL, 0.5, 2.0, 5),
-    "linear": Preset(BackoffKind.FIXED, 0.5, attempts=3),
-    "patient": Preset(BackoffKind.EXPONENTIAL, 2.0, 3.0, 3),
-}
-DOCS_PRESET, SPEC_PRESET = "exponential", "standard"
-PRESET_KEYS = ("retry_policy", "retry_preset")
 DEFAULT_KEYS = ("default_max_retries", "default_max_retry")
-# Added to what is waited anyway; the presets that promise a fixed wait have none unless asked.
-_WITHOUT_JITTER = ("none", "linear")
 
 
 def max_retries(c: GraphCompilation, node: Node) -> int:
@@ -69,7 +41,7 @@ def max_retries(c: GraphCompilation, node: Node) -> int:
     own = whole(node, "max_retries")
     if own is not None:
         return own
-    preset = _stated_preset(c, node)
+    preset = stated_preset(c, node)
     if preset is not None and preset.attempts is not None:
         return preset.attempts - 1
     return whole(c.graph, *DEFAULT_KEYS) or 0
@@ -143,7 +115,8 @@ def _forgiven(c: GraphCompilation, node: Node) -> Continue | None:
 def _retry(c: GraphCompilation, node: Node, retries: int, *, exhausted: Continue | None) -> Retry:
     return Retry(
         attempts=1 + retries,
-        backoff=_backoff(c, node),
+        backoff=backoff_of(c, node, _span(c, node)),
+        by_error=backoff_by_error(c, node, _span(c, node)),
         on_exhausted=Exhausted(exhausted) if exhausted is not None else None,
         budget=Budget.STEP,
         to=redirected_to(c, node),
@@ -155,35 +128,6 @@ def _redirects(c: GraphCompilation, node: Node) -> bool:
     mode = word(node, "retry_target_mode", TARGET_MODES)
     mode = mode or word(c.graph, "retry_target_mode", TARGET_MODES)
     return c.is_docs if mode is None else mode == "redirect"
-
-
-# --- delays --------------------------------------------------------------------------------------
-
-
-def _stated_preset(c: GraphCompilation, node: Node) -> Preset | None:
-    if c.is_docs:
-        return DOCS_PRESETS.get(text(node, "retry_backoff").strip().lower())
-    return SPEC_PRESETS.get(text(node, *PRESET_KEYS).strip().lower())
-
-
-def _backoff(c: GraphCompilation, node: Node) -> Backoff:
-    default = DOCS_PRESETS[DOCS_PRESET] if c.is_docs else SPEC_PRESETS[SPEC_PRESET]
-    preset = _stated_preset(c, node) or default
-    return Backoff(
-        kind=preset.kind,
-        first=preset.first,
-        factor=preset.factor,
-        cap=DELAY_SECONDS_MAX,
-        jitter=_docs_jitter(node) if c.is_docs else Jitter(JitterKind.PLUS_MINUS_HALF),
-        span=_span(c, node),
-    )
-
-
-def _docs_jitter(node: Node) -> Jitter:
-    fraction = number(node, "retry_jitter")
-    if fraction is None and text(node, "retry_backoff").strip().lower() in _WITHOUT_JITTER:
-        return Jitter()
-    return Jitter(JitterKind.ADDED, JITTER_DEFAULT if fraction is None else max(fraction, 0.0))
 
 
 # --- which errors --------------------------------------------------------------------------------
@@ -220,6 +164,6 @@ _WITH_TIMEOUTS, _WITHOUT_TIMEOUTS = _retryable(with_timeouts=True), _retryable(w
 
 def _span(c: GraphCompilation, node: Node) -> Span:
     """Where retries are said: at the node, else as a default of the graph."""
-    own = given(node, "max_retries", *PRESET_KEYS, "retry_backoff")
+    own = given(node, "max_retries", *PRESET_KEYS, DOCS_KEY)
     found = own or given(c.graph, *DEFAULT_KEYS)
     return node.span if found is None else found.span

@@ -17,16 +17,19 @@ from anew.languages.dot.attributes import (
     truth_of,
     whole_of,
 )
+from anew.languages.dot.delays import (
+    DOCS_KEY,
+    DOCS_PRESETS,
+    PRESET_KEYS,
+    SPEC_PRESETS,
+    Preset,
+    kind_keys,
+    wrong_preset,
+)
 from anew.languages.dot.gathering import POLICIES
 from anew.languages.dot.graph import Attribute, DotDialect
 from anew.languages.dot.people import TIMEOUT_ACTIONS
-from anew.languages.dot.retries import (
-    DOCS_PRESETS,
-    JITTER_MAX,
-    ON_FAILURE,
-    SPEC_PRESETS,
-    TARGET_MODES,
-)
+from anew.languages.dot.retries import JITTER_MAX, ON_FAILURE, TARGET_MODES
 
 # Says what is wrong with a value; None when it is right.
 Check: TypeAlias = Callable[[Attribute], str | None]
@@ -83,6 +86,11 @@ def _one_of(*words: str) -> Check:
         return f"{attribute.key!r} is {shown(attribute.raw)}; it must be one of {known}"
 
     return check
+
+
+def _delays(presets: Mapping[str, Preset], *keys: str) -> Mapping[str, Check]:
+    """A preset or a list of delays, for all errors or for one kind."""
+    return dict.fromkeys((*keys, *kind_keys(*keys)), lambda given: wrong_preset(given, presets))
 
 
 def _message(value: object) -> str | None:
@@ -143,8 +151,8 @@ _NODE: Mapping[str, Check] = {
     "retry_target_mode": _one_of(*TARGET_MODES),
 }
 _PRESETS: Mapping[DotDialect, Mapping[str, Check]] = {
-    DotDialect.DOCS: {"retry_backoff": _one_of(*DOCS_PRESETS)},
-    DotDialect.SPEC: dict.fromkeys(("retry_policy", "retry_preset"), _one_of(*SPEC_PRESETS)),
+    DotDialect.DOCS: _delays(DOCS_PRESETS, DOCS_KEY),
+    DotDialect.SPEC: _delays(SPEC_PRESETS, *PRESET_KEYS),
 }
 NODES: Mapping[DotDialect, Mapping[str, Check]] = {
     dialect: {**_NODE, **presets} for dialect, presets in _PRESETS.items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anew.languages.expanding.policies import PolicyWriter
-from anew.languages.playbook.directive_values import jitter_value, source_of
+from anew.languages.playbook.directive_values import directive_values, jitter_value, source_of
 from anew.languages.yaml_writer import Path
 from anew.program.policy import Policy, Retry, Rule
 from anew.program.program import Dialect
@@ -22,11 +22,11 @@ OLDER = frozenset({Dialect.EVAL, Dialect.RETRY})
 def write_older(
     writer: PolicyWriter, policy: Policy, places: Sequence[Span | None], path: Path
 ) -> Object:
-    """`{eval: […]}` or `{retry: {…}}`, to stand beside the task's inputs."""
+    """`{eval: […]}` or `{retry: {…}}` (with `spec.backoff`), to stand beside the task's inputs."""
     notes = writer.notes
     if writer.dialect is Dialect.RETRY:
         notes.place((*path, "retry"), places[0] if places else None, "rules of a retry block")
-        return {"retry": _block(policy)}
+        return _block(policy)
     rows = []
     for index, (rule, place) in enumerate(zip(policy.rules, places, strict=True)):
         where = (*path, "eval", index)
@@ -44,12 +44,13 @@ def _row(writer: PolicyWriter, rule: Rule, path: Path) -> Object:
 def _block(policy: Policy) -> Object:
     retry = next(rule.then for rule in policy.rules if isinstance(rule.then, Retry))
     asked = {rule.name: rule.when.source for rule in policy.rules if rule.when is not None}
-    found: Object = {
-        "max_attempts": source_of(retry.attempts),
-        "initial_delay": source_of(retry.backoff.first),
-        "backoff_multiplier": retry.backoff.factor,
-        "jitter": jitter_value(retry.backoff.jitter),
-    }
+    found: Object = {"max_attempts": source_of(retry.attempts)}
+    if retry.by_error:
+        rows = directive_values(retry)["backoff"]
+        return {"retry": {**found, **asked}, "spec": {"backoff": rows}}
+    found["initial_delay"] = source_of(retry.backoff.first)
+    found["backoff_multiplier"] = retry.backoff.factor
+    found["jitter"] = jitter_value(retry.backoff.jitter)
     if retry.backoff.cap is not None:
         found["max_delay"] = source_of(retry.backoff.cap)
-    return {**found, **asked}
+    return {"retry": {**found, **asked}}

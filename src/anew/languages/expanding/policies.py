@@ -118,4 +118,6 @@ def _unit(key: str, value: Value) -> str:
         return "executions in all"
     if key not in ("delay", "max_delay"):
         return ""
+    if isinstance(value, list):
+        return "seconds, in order, the last one again and again"
     return "computed for each attempt" if isinstance(value, str) else "seconds"

@@ -88,7 +88,9 @@ class StepWriter(Struct, frozen=True):
         writer = PolicyWriter(self.notes, task.dialect)
         more = writer.task_patches(task.policy.patches)
         if task.dialect in OLDER and task.policy.rules:
-            more |= write_older(writer, task.policy, places, path)
+            older = write_older(writer, task.policy, places, path)
+            spec |= older.pop("spec", {})
+            more |= older
         else:
             spec["policy"] = writer.policy(task.policy, places, (*path, "spec", "policy"))
         return {"kind": task.kind, **inputs, **more, **({"spec": spec} if spec else {})}

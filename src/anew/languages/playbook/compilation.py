@@ -121,6 +121,7 @@ class Compilation(Struct):
     steps: frozenset[str] = frozenset()
     step: str = ""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    backoff: MapNode | None = None  # of the task being compiled
     _limits: TemplateLimits = field(default_factory=rendering_limits)
     _tokens: int = 0
     _is_too_long: bool = False

@@ -40,7 +40,11 @@ def _settings(then: Directive) -> Iterator[tuple[str, Value]]:
 
 def _retry(retry: Retry) -> Iterator[tuple[str, Value]]:
     yield "attempts", source_of(retry.attempts)
-    yield from _backoff(retry.backoff)
+    if retry.by_error:
+        yield "backoff", {row: _row(backoff) for row, backoff in retry.by_error}
+        yield "honor_retry_after", retry.backoff.honor_retry_after
+    else:
+        yield from _backoff(retry.backoff)
     if retry.max_elapsed is not None:
         yield "max_elapsed", source_of(retry.max_elapsed)
     yield "budget", retry.budget.value
@@ -54,13 +58,21 @@ def _retry(retry: Retry) -> Iterator[tuple[str, Value]]:
 
 def _backoff(backoff: Backoff) -> Iterator[tuple[str, Value]]:
     yield "backoff", backoff.kind.value
-    yield "delay", source_of(backoff.first)
+    listed = [source_of(delay) for delay in backoff.table]
+    yield "delay", listed or source_of(backoff.first)
     if backoff.kind.has_factor:
         yield "multiplier", backoff.factor
     if backoff.cap is not None:
         yield "max_delay", source_of(backoff.cap)
     yield "jitter", jitter_value(backoff.jitter)
     yield "honor_retry_after", backoff.honor_retry_after
+
+
+def _row(backoff: Backoff) -> Object:
+    """The delays after one kind of error."""
+    found = {"kind" if key == "backoff" else key: value for key, value in _backoff(backoff)}
+    del found["honor_retry_after"]
+    return found
 
 
 def jitter_value(jitter: Jitter) -> Value:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import assert_never
 
-from anew.languages.nodes import Entry, MapNode, ScalarNode
-from anew.languages.playbook.compilation import Compilation, Site, shown
-from anew.languages.playbook.durations import read_attempts, read_delay, read_factor, read_jitter
+from anew.languages.nodes import Entry, MapNode
+from anew.languages.playbook.backoffs import read_backoff, read_rows, rows_of
+from anew.languages.playbook.compilation import Compilation, Site
+from anew.languages.playbook.durations import read_attempts, read_delay
 from anew.languages.playbook.keys import (
     DIRECTIVE_KEYS,
     DIRECTIVE_SETTINGS,
@@ -28,13 +29,7 @@ from anew.program.policy import (
     Retry,
     Verdict,
 )
-from anew.program.retry import (
-    ATTEMPTS_DEFAULT,
-    DELAY_SECONDS_DEFAULT,
-    Backoff,
-    BackoffKind,
-    Jitter,
-)
+from anew.program.retry import ATTEMPTS_DEFAULT
 from anew.program.span import Span
 
 
@@ -46,7 +41,6 @@ class Counted(StrEnum):
     SKIPPED = Verdict.SKIPPED.value
 
 
-_BACKOFF_SYNONYMS = {"constant": BackoffKind.FIXED, "exp": BackoffKind.EXPONENTIAL}
 # How other engines call the task before this one.
 _PREVIOUS = frozenset({"previous", "prev", "_previous", "@previous"})
 # Stands for a directive that was reported: it ends the step, so that nothing looks endless.
@@ -128,48 +122,17 @@ def _read_retry(
     exhausted = fields.get("on_exhausted")
     budget = c.word(fields.get("budget"), Budget, rule="rule.budget", what="budget")
     what = f"a retry of step {c.step!r} goes to"
+    rows = rows_of(c, fields)
     return Retry(
         attempts=read_attempts(c, fields.get("attempts"), ATTEMPTS_DEFAULT),
-        backoff=_read_backoff(c, fields, span),
+        backoff=read_backoff(c, fields, span),
         max_elapsed=read_delay(c, fields.get("max_elapsed"), None),
         on_exhausted=_read_exhausted(c, exhausted, labels) if exhausted else None,
         budget=Budget.VISIT if budget is None else budget,
         to=c.known_step(fields.get("to"), rule="target.unknown", what=what),
+        by_error=() if rows is None else read_rows(c, rows, fields),
         span=span,
     )
-
-
-def _read_backoff(c: Compilation, fields: Mapping[str, Entry], span: Span) -> Backoff:
-    given = fields.get("backoff") or fields.get("delay")
-    return Backoff(
-        kind=_backoff_kind(c, fields),
-        first=read_delay(c, fields.get("delay"), DELAY_SECONDS_DEFAULT),
-        factor=read_factor(c, fields.get("multiplier"), 2.0),
-        cap=read_delay(c, fields.get("max_delay"), None),
-        jitter=read_jitter(c, fields.get("jitter"), Jitter()),
-        honor_retry_after=bool(c.flag(fields.get("honor_retry_after"), "honor_retry_after")),
-        span=given.node.span if given else span,
-    )
-
-
-def _backoff_kind(c: Compilation, fields: Mapping[str, Entry]) -> BackoffKind:
-    entry = fields.get("backoff")
-    if entry is not None:
-        return _backoff_word(c, entry)
-    if "multiplier" in fields:
-        return BackoffKind.EXPONENTIAL
-    return BackoffKind.FIXED if "delay" in fields else BackoffKind.NONE
-
-
-def _backoff_word(c: Compilation, entry: Entry) -> BackoffKind:
-    node = entry.node
-    meant = _BACKOFF_SYNONYMS.get(node.text) if isinstance(node, ScalarNode) else None
-    if meant is not None:
-        message = f"backoff {shown(node)} is unknown"
-        c.report("rule.backoff", node.span, message, f"Did you mean {meant.value!r}?")
-        return meant
-    word = c.word(entry, BackoffKind, rule="rule.backoff", what="backoff")
-    return BackoffKind.NONE if word is None else word
 
 
 def _read_exhausted(c: Compilation, entry: Entry, labels: frozenset[str]) -> Exhausted | None:

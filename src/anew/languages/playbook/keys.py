@@ -114,7 +114,10 @@ CASE_ACTIONS = ("next", "set", "retry", "result")
 TASK_KEYS = frozenset("spec eval retry set set_ctx set_iter desc description".split())
 # Of those, what it writes with every outcome.
 TASK_SET_KEYS = ("set", "set_ctx", "set_iter")
-TASK_SPEC_KEYS = frozenset("policy timeout jitter pool runs_on exactly_once".split())
+TASK_SPEC_KEYS = frozenset("policy timeout jitter backoff pool runs_on exactly_once".split())
+# How long a retry waits: of a rule, and of a row of the `backoff` of a task, which has `kind`.
+DELAY_WORDS = ("backoff", "delay", "multiplier")
+BACKOFF_ROW_KEYS = ("kind", "delay", "multiplier", "jitter", "max_delay")
 TASK_POLICY_KEYS = ("rules", "on_unmatched")
 ARGS_KEYS = ("args", "with", "input")
 # Older words that are not run, and what says it today.

@@ -258,6 +258,7 @@ def _check_label(entry: Entry, node: LabelNode) -> None:
 
 
 def _spec(words: Rewording, spec: Entry) -> Entry:
+    spec = _each(spec, lambda entry: words.value(entry) if entry.key == "backoff" else entry)
     inner = spec.node if isinstance(spec.node, MapNode) else None
     policy = inner.get("policy") if inner is not None else None
     if inner is None or policy is None:

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, MapNode, Node, ScalarNode, is_null
+from anew.languages.playbook.backoffs import note_unused, task_backoff
 from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.tasks import kind_of
@@ -39,7 +40,9 @@ def read_task(
     given = gather_inputs(c, entry, kind, args=args) if kind is not None else {}
     inputs = c.inputs(given, verbatim=kind.verbatim if kind is not None else frozenset())
     shown_dialect = node.dialect if isinstance(node, TaskNode) else None
+    c.backoff = task_backoff(c, spec, is_open=kind is not None and kind.is_open)
     policy = _read_policy(c, spec, labels, shown_dialect or Dialect.POLICY)
+    note_unused(c, spec, policy)
     if kind is not None:
         warn_unsafe_retry(c, entry, kind, inputs=given, policy=policy)
     written = read_task_patches(c, fields, labels)

@@ -18,6 +18,7 @@ from anew.languages.playbook.keys import (
 )
 from anew.languages.playbook.patches import OTHER_SCOPES, SET_TARGETS
 from anew.languages.playbook.policies import Unmatched
+from anew.languages.schema.backoffs import backoff_definitions, rule_backoff_shape
 from anew.languages.schema.forms import (
     ANYTHING,
     Schema,
@@ -47,7 +48,6 @@ from anew.languages.schema.scalars import (
 )
 from anew.program.names import RESERVED
 from anew.program.policy import Budget, DirectiveKind
-from anew.program.retry import BackoffKind
 
 _PATCHES = {
     "set_ctx": "Written to the run's `ctx` when the rule matches, before the directive.",
@@ -79,20 +79,17 @@ def _spent() -> Schema:
 
 
 def _directive_shapes() -> dict[str, Schema]:
-    backoffs = "; ".join(f"{kind}: {kind.meaning}" for kind in BackoffKind)
     return {
         "do": about(
             " ".join(f"{do}: {do.meaning}." for do in DirectiveKind),
             word(DirectiveKind),
         ),
         "attempts": about("How often the task is executed in all. Default 3.", WHOLE_OR_LATER),
-        "backoff": about(
-            f"How long the wait is after k executions: {backoffs}. "
-            "Default fixed where `delay` is given, else none.",
-            word(BackoffKind),
-        ),
+        "backoff": rule_backoff_shape(),
         "delay": about(
-            "Seconds, a duration (`500ms`, `2s`, `1m30s`) or a template of them. Default 1.", DELAY
+            "Seconds, a duration (`500ms`, `2s`, `1m30s`) or a template of them. Default 1. "
+            "retry: or a list of them, in order.",
+            ref("delay-or-list"),
         ),
         "multiplier": about("The factor of an exponential backoff. Default 2.", FACTOR),
         "max_delay": about("No wait is longer.", DELAY),
@@ -132,7 +129,8 @@ def _limits_of_do() -> list[Schema]:
     rows = [
         when(is_word("do", do), refused(known - DIRECTIVE_SETTINGS[do])) for do in DirectiveKind
     ]
-    jump = when(is_word("do", DirectiveKind.JUMP), {**has("to"), "properties": {"to": TEXT}})
+    target = {"to": TEXT, "delay": DELAY}
+    jump = when(is_word("do", DirectiveKind.JUMP), {**has("to"), "properties": target})
     return [*rows, jump, when({"not": has("do")}, refused(known))]
 
 
@@ -276,6 +274,7 @@ def rule_definitions() -> dict[str, Schema]:
         },
         "retry": retry_shape(),
         "eval": eval_shape(),
+        **backoff_definitions(),
     }
 
 

@@ -17,6 +17,7 @@ from anew.languages.playbook.keys import (
     TASK_KEYS,
     TASK_SPEC_KEYS,
 )
+from anew.languages.schema.backoffs import task_backoff_shape
 from anew.languages.schema.forms import (
     ANYTHING,
     GIVEN,
@@ -134,6 +135,7 @@ def _any_spec() -> Schema:
         "policy": ref("policy"),
         "timeout": timeout_shape(None),
         "jitter": about("The jitter of the retry rules that name none.", JITTER),
+        "backoff": task_backoff_shape(),
         "pool": about("The workers that may run it.", POOL),
         "runs_on": about("Accepted; has no effect.", ANYTHING),
         "exactly_once": about("true: the changes of the statements are made once.", FLAG),

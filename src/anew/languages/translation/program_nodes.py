@@ -13,7 +13,13 @@ from msgspec import Struct
 from anew.expressions import MappingScope, holds_template
 from anew.languages.dot.agents import AGENT_KIND
 from anew.languages.dot.commands import COMMAND_KIND
-from anew.languages.dot.retries import DELAY_SECONDS_MAX, DOCS_PRESETS, JITTER_DEFAULT, Preset
+from anew.languages.dot.delays import (
+    DELAY_SECONDS_MAX,
+    DOCS_KEY,
+    DOCS_PRESETS,
+    JITTER_DEFAULT,
+    Preset,
+)
 from anew.languages.translation.findings import Differences
 from anew.languages.translation.graph_patches import AUTOMATIC
 from anew.languages.translation.graph_tasks import RETRY_CONDITIONS
@@ -21,7 +27,7 @@ from anew.program.check import is_else
 from anew.program.kind import OutcomeSource
 from anew.program.policy import Break, Continue, Fail, Jump, Retry, Rule, Verdict
 from anew.program.program import JoinPolicy, RouteMode, Step, Task
-from anew.program.retry import Backoff, JitterKind
+from anew.program.retry import ANY_ERROR, Backoff, JitterKind
 from anew.values import Object, Value
 
 AGENT_ATTRIBUTES = {
@@ -232,14 +238,20 @@ class NodeWriter(Struct, frozen=True):
         return found
 
     def _backoff(self, step: Step, retry: Retry) -> dict[str, Value]:
-        backoff = retry.backoff
-        name = next((n for n, preset in DOCS_PRESETS.items() if _is(preset, backoff)), None)
-        is_jitter_sayable = backoff.jitter.kind in (JitterKind.NONE, JitterKind.ADDED)
-        if name is None or not is_jitter_sayable or retry.max_elapsed is not None:
-            self.lost(step, "how long its retries wait; a node has presets")
+        backoff = retry.backoff_for(None)[1]
+        named = {row: _delays(row_backoff) for row, row_backoff in retry.by_error}
+        name = named.pop(ANY_ERROR, None) or _delays(backoff)
+        is_jitter_sayable = backoff.jitter.kind in (JitterKind.NONE, JitterKind.ADDED) and all(
+            other.jitter == backoff.jitter for other in retry.backoffs
+        )
+        is_known = name is not None and None not in named.values()
+        if not is_known or not is_jitter_sayable or retry.max_elapsed is not None:
+            self.lost(step, "how long its retries wait; a node has presets and lists of delays")
         fraction = backoff.jitter.fraction if backoff.jitter.kind is JitterKind.ADDED else 0.0
-        found: dict[str, Value] = {"retry_backoff": name or "exponential"}
-        return found if fraction == JITTER_DEFAULT else {**found, "retry_jitter": fraction}
+        found: dict[str, Value] = {DOCS_KEY: name or "exponential"}
+        found |= {f"{DOCS_KEY}.{row}": text for row, text in named.items() if text is not None}
+        usual = 0.0 if backoff.table else JITTER_DEFAULT
+        return found if fraction == usual else {**found, "retry_jitter": fraction}
 
 
 def join_attributes(step: Step) -> dict[str, Value]:
@@ -248,6 +260,15 @@ def join_attributes(step: Step) -> dict[str, Value]:
         return {"shape": "invhouse"}
     found: dict[str, Value] = {"shape": "invhouse", "join_policy": step.gather.policy.value}
     return {**found, "k": step.gather.k} if step.gather.policy is JoinPolicy.K_OF_N else found
+
+
+def _delays(backoff: Backoff) -> str | None:
+    """What a node says for these delays: a preset, or the list itself."""
+    if not backoff.table:
+        return next((name for name, preset in DOCS_PRESETS.items() if _is(preset, backoff)), None)
+    known = [delay for delay in backoff.table if isinstance(delay, float)]
+    is_plain = len(known) == len(backoff.table) and backoff.cap is None
+    return ", ".join(f"{delay:g}s" for delay in known) if is_plain else None
 
 
 def _is(preset: Preset, backoff: Backoff) -> bool:

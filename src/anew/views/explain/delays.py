@@ -15,8 +15,8 @@ from anew.views.wording import exact_seconds
 def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | None) -> DelayParts:
     """The numbers of the decision; `previous` is the delay drawn before it for the same task."""
     retry = rule.then if rule is not None and isinstance(rule.then, Retry) else None
-    backoff = retry.backoff if retry is not None else None
-    first = backoff.first if backoff is not None else None
+    backoff = retry.backoff_for(event.backoff_row)[1] if retry is not None else None
+    first = backoff.first if backoff is not None and not backoff.table else None
     is_decorrelated = event.jitter == JitterKind.DECORRELATED
     known = float(first) if isinstance(first, int | float) else None
     return DelayParts(
@@ -31,6 +31,8 @@ def delay_parts(event: TaskRetryScheduled, rule: Rule | None, previous: float | 
         first=known,
         factor=backoff.factor if backoff is not None and event.backoff.has_factor else None,
         k=event.count or event.attempt or 1,
+        row=event.backoff_row,
+        entry=event.entry,
         previous=(previous if previous is not None else known) if is_decorrelated else None,
     )
 
@@ -46,7 +48,8 @@ def _steps(parts: DelayParts) -> Iterator[str]:
         yield _decorrelated(parts)
         yield _cap(parts)
         return
-    yield parts.backoff
+    row = "" if parts.row is None else f"the task's backoff for {parts.row}, "
+    yield f"{row}{parts.backoff}"
     yield _base(parts)
     if parts.backoff is not BackoffKind.NONE:
         yield _cap(parts)
@@ -55,11 +58,13 @@ def _steps(parts: DelayParts) -> Iterator[str]:
 
 def _base(parts: DelayParts) -> str:
     total = exact_seconds(parts.base)
+    if parts.entry is not None:
+        return f"delay {parts.entry} of the list = {total}"
     if parts.first is None:
         return total
     first = exact_seconds(parts.first)
     match parts.backoff:
-        case BackoffKind.NONE | BackoffKind.FIXED:
+        case BackoffKind.NONE | BackoffKind.FIXED | BackoffKind.TABLE:
             return total
         case BackoffKind.LINEAR:
             return f"{first} × {parts.k} = {total}"

@@ -37,6 +37,7 @@ class DelayParts(Struct, frozen=True, kw_only=True):
     `first`, `factor` and `k` make `base`, where the program tells them; `previous` is the delay
     before, which decorrelated jitter reads. `cap` bounds `base` and, once more, the end; `draw` is
     the random number in [0, 1) that made `spread` of it; `retry_after` is what the server asked.
+    `row` is the kind of error for which the task's `backoff` says so, `entry` counts in its list.
     """
 
     backoff: BackoffKind
@@ -50,6 +51,8 @@ class DelayParts(Struct, frozen=True, kw_only=True):
     first: float | None = None
     factor: float | None = None
     k: int
+    row: str | None = None
+    entry: int | None = None
     previous: float | None = None
 
 

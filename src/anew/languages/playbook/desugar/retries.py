@@ -29,6 +29,9 @@ _SETTINGS: Mapping[str, tuple[str, int | float | bool | None]] = {
     "max_elapsed": ("max_elapsed", None),
     "honor_retry_after": ("honor_retry_after", None),
 }
+# What says that the block has a delay of its own, and the settings of a rule that go with one.
+_OWN_DELAY = ("initial_delay", "backoff_multiplier")
+_OF_DELAY = ("delay", "max_delay", "jitter")
 RETRY_KEYS = (*_SETTINGS, "on_exhausted", "retry_when", "stop_when")
 _UNSUPPORTED = ("on_error", "on_success")
 _PAGES = (
@@ -39,10 +42,13 @@ _CANONICAL = "`spec: {policy: {rules: [{when: …, then: {do: retry, attempts: 3
 _FORM = "Write `retry: true`, `retry: 3` or `retry: {max_attempts: 3, …}`."
 
 
-def policy_of_retry(c: Compilation, entry: Entry, jitter: Entry | None = None) -> Entry | None:
+def policy_of_retry(
+    c: Compilation, entry: Entry, jitter: Entry | None = None, *, has_backoff: bool = False
+) -> Entry | None:
     """The policy a `retry` block stands for; None when it asks for nothing or is not run.
 
-    `jitter` is that of the task, which its rules have unless the block says another.
+    `jitter` is that of the task, which its rules have unless the block says another. With
+    `has_backoff` the task says how long to wait, where the block names no delay.
     """
     node = entry.node
     c.noncanonical("strict.retry", entry.place, "a `retry` block is used", _CANONICAL)
@@ -55,14 +61,14 @@ def policy_of_retry(c: Compilation, entry: Entry, jitter: Entry | None = None) -
     if isinstance(node, MapNode):
         node = with_block_words(c, node)
         c.check_keys(node, RETRY_KEYS, "retry")
-        return made_policy(entry, _rules(c, entry, {**known, **node.entries}))
+        return made_policy(entry, _rules(c, entry, {**known, **node.entries}, has_backoff))
     if node.value is False or node.value is None:
         return None
     if not isinstance(node.value, int) and not node.text.isdigit():
         _report_form(c, node)
         return None
     fields = known if node.value is True else {**known, "max_attempts": entry}
-    return made_policy(entry, _rules(c, entry, fields))
+    return made_policy(entry, _rules(c, entry, fields, has_backoff))
 
 
 def _report_form(c: Compilation, node: ScalarNode) -> None:
@@ -80,7 +86,9 @@ def _refuse(c: Compilation, node: ListNode | MapNode) -> None:
     c.report("dialect.unsupported", first.place, message, f"Write {canonical}.")
 
 
-def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterator[Item]:
+def _rules(
+    c: Compilation, block: Entry, fields: Mapping[str, Entry], has_backoff: bool
+) -> Iterator[Item]:
     stop, again = _given(fields, "stop_when"), _given(fields, "retry_when")
     if stop is not None:
         yield _rule(OutcomeStatus.ERROR, stop, [_do("fail", stop.place)], stop.place, "stop_when")
@@ -89,7 +97,7 @@ def _rules(c: Compilation, block: Entry, fields: Mapping[str, Entry]) -> Iterato
     name = "retry" if again is None else "retry_when"
     spent = fields.get("on_exhausted")
     said = [] if spent is None else [spent_field(c, spent)]
-    retry = [*_retry(block, fields), *said]
+    retry = [*_retry(block, fields, has_backoff), *said]
     yield _rule(OutcomeStatus.ERROR, again, retry, where, name)
     if again is not None and not isinstance(again.node, ErrorsNode):
         kept = made.mapping([_do("continue", where)], where, is_flow=True)
@@ -114,14 +122,16 @@ def _do(word: str, place: Span) -> Entry:
     return made.entry("do", made.scalar(word, place), place)
 
 
-def _retry(block: Entry, fields: Mapping[str, Entry]) -> Iterator[Entry]:
+def _retry(block: Entry, fields: Mapping[str, Entry], has_backoff: bool) -> Iterator[Entry]:
     place = block.place
     delay = fields.get("initial_delay")
-    growth = made.scalar("exponential", place if delay is None else delay.node.span)
+    is_elsewhere = has_backoff and not any(word in fields for word in _OWN_DELAY)
     yield _do("retry", place)
-    yield made.entry("backoff", growth, place)
+    if not is_elsewhere:
+        growth = made.scalar("exponential", place if delay is None else delay.node.span)
+        yield made.entry("backoff", growth, place)
     for old, (new, default) in _SETTINGS.items():
         if old in fields:
             yield made.renamed(fields[old], new)
-        elif default is not None:
+        elif default is not None and not (is_elsewhere and new in _OF_DELAY):
             yield made.entry(new, made.scalar(default, place), place)

@@ -257,6 +257,7 @@ def _policy(c: Compilation, form: TaskForm, spec: MapNode | None) -> Entry | Non
     elif evaluation is not None:
         found = policy_of_eval(c, evaluation, jitter)
     elif retry is not None:
-        found = policy_of_retry(c, retry, jitter)
+        has_backoff = spec is not None and "backoff" in spec
+        found = policy_of_retry(c, retry, jitter, has_backoff=has_backoff)
     check_jitter(c, jitter, found)
     return found
