@@ -32,6 +32,9 @@ TOKEN_FILE_END = ".token"
 _BESIDE = ("-wal", "-shm", "-journal", ".lock")
 # As in `host=db dbname=anew`, which psql takes for an address.
 _KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|port|service)\s*=")
+# `postgres:/host/name`, `sqlite:file`, `localhost:5432/name`: an address with a slip, not a path.
+# One letter is a drive.
+_NO_PATH = re.compile(r"[A-Za-z][\w.+-]+:|(postgres(ql)?|sqlite|https?)//")
 
 
 class DatabaseOpener(Protocol):
@@ -67,14 +70,22 @@ def kind_of(url: str | None = None) -> DatabaseKind:
     if not separator:
         if _KEYWORDS.search(said):  # not shown: a password may be among them
             raise ConfigError("write the database as `postgresql://user@host/name`, not as words.")
+        if _NO_PATH.match(said):
+            start = said.partition(":")[0].partition("//")[0]  # the rest may hold a password
+            raise ConfigError(
+                f"the database {start}… is no address and no path: write {_examples()}; or put "
+                "`./` before the path of a file that has such a name."
+            )
         return _FILE
     for kind in DATABASES:
         if scheme in kind.schemes:
             return kind
+    raise ConfigError(f"{scheme}:// is not a database that Anew knows. Write {_examples()}.")
+
+
+def _examples() -> str:
     *examples, last = (kind.example for kind in DATABASES)
-    raise ConfigError(
-        f"{scheme}:// is not a database that Anew knows. Write {', '.join(examples)}, or {last}."
-    )
+    return f"{', '.join(examples)}, or {last}"
 
 
 def database_file(url: str | None = None) -> Path:

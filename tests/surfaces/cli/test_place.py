@@ -166,3 +166,29 @@ def test_a_worker_cannot_share_a_database_file(desk: Desk) -> None:
         assert (told.status, told.is_one_clear_line()) == (2, True)
         assert "`anew serve`" in told.err
     assert not (desk.folder / "x.db").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["postgres:/host/name", "postgresql//u:secret@host/n", "sqlite:a.db", "localhost:5432/n"],
+)
+def test_an_address_with_a_slip_is_refused_before_a_folder_is_made(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("ANEW_DB", said)
+    file = desk.write("hello.yaml", HELLO)
+    before = set(desk.folder.iterdir())
+    for words in (("runs",), ("run", file), ("prune", "--older-than", "1d")):
+        told = desk.call(*words)
+        assert (told.status, told.is_one_clear_line()) == (2, True)
+        assert "is no address and no path: write `sqlite:///" in told.err
+        assert "secret" not in told.err
+    assert set(desk.folder.iterdir()) == before
+
+
+def test_a_file_may_have_a_name_like_an_address(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANEW_DB", "./runs:2030.db")
+    assert desk.call("run", desk.write("hello.yaml", HELLO), "--quiet").status == 0
+    assert (desk.folder / "runs:2030.db").exists()
