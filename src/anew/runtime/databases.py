@@ -73,8 +73,8 @@ def kind_of(url: str | None = None) -> DatabaseKind:
         if _NO_PATH.match(said):
             start = said.partition(":")[0].partition("//")[0]  # the rest may hold a password
             raise ConfigError(
-                f"the database {start}… is no address and no path: write {_examples()}; or put "
-                "`./` before the path of a file that has such a name."
+                f"the database {start}… is neither an address nor a path: write {_examples()}; or "
+                "put `./` before the path of a file that has such a name."
             )
         return _FILE
     for kind in DATABASES:

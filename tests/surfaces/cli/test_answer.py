@@ -63,6 +63,17 @@ def test_a_run_that_waits_for_a_person_ends_the_command_with_3_and_says_how_to_a
     assert told.err == ""
 
 
+def test_an_answer_tells_what_is_new_and_not_the_history(desk: Desk) -> None:
+    waiting(
+        desk,
+        ASK.replace("  - step: gate", "  - step: early\n    next: [{step: gate}]\n  - step: gate"),
+    )
+    told = desk.call("answer", "last", "yes")
+    assert told.status == 0
+    assert "last: done" in told.out
+    assert "early" not in told.out
+
+
 def test_json_has_the_open_questions(desk: Desk) -> None:
     told = desk.call("run", desk.write("ask.yaml", TIMED), "--json").json
     assert told["status"] == "waiting"

@@ -181,7 +181,7 @@ def test_an_address_with_a_slip_is_refused_before_a_folder_is_made(
     for words in (("runs",), ("run", file), ("prune", "--older-than", "1d")):
         told = desk.call(*words)
         assert (told.status, told.is_one_clear_line()) == (2, True)
-        assert "is no address and no path: write `sqlite:///" in told.err
+        assert "is neither an address nor a path: write `sqlite:///" in told.err
         assert "secret" not in told.err
     assert set(desk.folder.iterdir()) == before
 

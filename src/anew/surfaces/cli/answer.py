@@ -6,6 +6,8 @@ import asyncio
 from argparse import ArgumentTypeError
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.commands import AnswerQuestion
@@ -61,7 +63,8 @@ def run(words: list[str]) -> int:
         print(hinted(_told(found, asked.place, is_paused=is_paused), asked.place))
         return status.DONE
 
-    return carry_out(Intent(command), run_options_of(asked))
+    options = replace(run_options_of(asked, known=[row]), pictures=False)
+    return carry_out(Intent(command), options)
 
 
 def _sequence(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -32,7 +33,9 @@ class RunOptions(Struct, frozen=True):
     """Where the runs are, how much to do at once, and how to tell about it.
 
     `waits`: a run that waits for a person is waited for. `approves`: its questions are answered
-    with their first choice. `preview` was shown before the run began, where there is one.
+    with their first choice. `preview` was shown before the run began, where there is one. `known`:
+    how many events of a run the user knows, which are not told again. `pictures` the whole run at
+    the end.
     """
 
     place: str | None
@@ -43,6 +46,8 @@ class RunOptions(Struct, frozen=True):
     waits: bool = False
     approves: bool = False
     preview: Object | None = None
+    known: Mapping[RunId, int] = {}
+    pictures: bool = True
 
 
 async def print_ending(
@@ -61,7 +66,7 @@ async def print_ending(
         return exit_status
     if options.words is not None:
         _print_rows(log, options.words, program)
-    elif not options.is_quiet:
+    elif options.pictures and not options.is_quiet:
         _print_lanes(log, program, now)
     word = paint_for(sys.stdout)(COLOURS.get(state.status, "bold"), f"run {run}")
     told = verdict(progress, state, now=now).lines(now)

@@ -54,11 +54,16 @@ class View(Protocol):
     def stop(self) -> None: ...
 
 
-def view_for(stream: TextIO, clock: Clock, *, program: Program | None = None) -> View:
-    """A board where the stream is a terminal that can move its cursor, plain lines elsewhere."""
+def view_for(
+    stream: TextIO, clock: Clock, *, program: Program | None = None, known: int = 0
+) -> View:
+    """A board where the stream is a terminal that can move its cursor, plain lines elsewhere.
+
+    Lines are not told of the first `known` events; a board shows what has come of them.
+    """
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return LiveView(stream, clock, program=program)
-    return PlainView(stream, clock, program=program)
+    return PlainView(stream, clock, program=program, known=known)
 
 
 @asynccontextmanager
@@ -82,9 +87,12 @@ async def _tick(view: View, clock: Clock) -> None:
 class PlainView:
     """One line per thing worth telling, with the local time."""
 
-    def __init__(self, stream: TextIO, clock: Clock, *, program: Program | None = None) -> None:
+    def __init__(
+        self, stream: TextIO, clock: Clock, *, program: Program | None = None, known: int = 0
+    ) -> None:
         self._stream = stream
         self._clock = clock
+        self._known = known
         self._lines = LogLines(program)
         self._notice = ""
         self.is_broken = False
@@ -93,8 +101,16 @@ class PlainView:
         """Nothing to prepare."""
 
     def feed(self, events: Sequence[Event]) -> None:
-        told, now = ((event.at, self._lines.line(event)) for event in events), self._clock.now()
-        self._print([f"{local_clock(at, now)}  {visible(line)}" for at, line in told if line])
+        now = self._clock.now()
+        # What is known is read as well: a later line has to know it.
+        told = [(event, self._lines.line(event)) for event in events]
+        self._print(
+            [
+                f"{local_clock(event.at, now)}  {visible(line)}"
+                for event, line in told
+                if line and event.seq > self._known
+            ]
+        )
 
     def notice(self, text: str) -> None:
         if text and text != self._notice:

@@ -14,7 +14,7 @@ from anew.runtime.databases import open_database
 from anew.runtime.engine import Engine
 from anew.runtime.families import unfinished_runs
 from anew.runtime.run_logs import successor
-from anew.store import RunId
+from anew.store import RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 from anew.surfaces.cli.excerpts import visible
@@ -46,25 +46,25 @@ def run(words: list[str]) -> int:
     )
     add_run_options(parser)
     asked = parser.parse_args(words)
-    options = run_options_of(asked)
     if asked.run is None:
-        return _resume_all(options)
-    run, has_ended = asyncio.run(_named(asked.place, asked.run))
+        rows = asyncio.run(_unfinished(asked.place))
+        return _resume_all([row.run for row in rows], run_options_of(asked, known=rows))
+    row, has_ended = asyncio.run(_named(asked.place, asked.run))
+    run = row.run
     if has_ended:
         remedy = hinted(
             f"`anew retry {run}` makes a new run that continues from a step", asked.place
         )
         print(f"anew: run {run} has ended: nothing to resume; {remedy}", file=sys.stderr)
-    return _resume(run, options)
+    return _resume(run, run_options_of(asked, known=[row]))
 
 
 def _resume(run: RunId, options: RunOptions) -> int:
     return carry_out(Intent(ResumeRun(run=str(run)), run=run), options)
 
 
-def _resume_all(options: RunOptions) -> int:
+def _resume_all(runs: list[RunId], options: RunOptions) -> int:
     """One run after the other is followed; all of them are worked on from the first moment."""
-    runs = asyncio.run(_unfinished(options.place))
     if not runs:
         print("nothing to resume: every run has ended or is paused", file=sys.stderr)
         return status.DONE
@@ -94,20 +94,20 @@ def _resume_all(options: RunOptions) -> int:
     return max(last, asyncio.run(_worst(options.place, runs)))
 
 
-async def _named(place: str | None, said: str) -> tuple[RunId, bool]:
+async def _named(place: str | None, said: str) -> tuple[RunRow, bool]:
     """The run someone means, and whether it has ended, with no other in its place."""
     async with open_database(place, read_only=True) as database:
         row = await find_run(database.archive, said)
         has_ended = row.status in FINAL
-        return row.run, has_ended and await successor(database.archive, row.run) is None
+        return row, has_ended and await successor(database.archive, row.run) is None
 
 
-async def _unfinished(place: str | None) -> list[RunId]:
+async def _unfinished(place: str | None) -> list[RunRow]:
     async with open_database(place, read_only=True) as database:
         rows = await unfinished_runs(database.archive)
     # Children follow their parents.
     found = [row for row in rows if row.parent is None and row.status is not RunStatus.PAUSED]
-    return sorted(row.run for row in found)
+    return sorted(found, key=lambda row: row.run)
 
 
 async def _worst(place: str | None, runs: list[RunId]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 from msgspec import Struct
@@ -25,7 +25,7 @@ from anew.runtime.engine import SLOTS, Engine
 from anew.runtime.interviewers import AutoApprove
 from anew.runtime.ownership import Owned
 from anew.runtime.run_logs import successor
-from anew.store import Database, RunId, StoreError, StoreGone
+from anew.store import Database, RunId, RunRow, StoreError, StoreGone
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count
 from anew.surfaces.cli.excerpts import visible
@@ -86,8 +86,10 @@ def add_run_options(parser: ArgumentParser) -> None:
     )
 
 
-def run_options_of(asked: Namespace, *, words: str | None = None) -> RunOptions:
-    """What those options say."""
+def run_options_of(
+    asked: Namespace, *, words: str | None = None, known: Iterable[RunRow] = ()
+) -> RunOptions:
+    """What those options say. Of the `known` runs only what is new is told."""
     return RunOptions(
         asked.place,
         asked.slots,
@@ -96,6 +98,7 @@ def run_options_of(asked: Namespace, *, words: str | None = None) -> RunOptions:
         words,
         waits=asked.wait,
         approves=asked.auto_approve,
+        known={row.run: row.version for row in known},
     )
 
 

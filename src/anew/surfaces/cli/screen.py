@@ -25,6 +25,7 @@ class Screen:
 
     def __init__(self, options: RunOptions) -> None:
         self._is_silent = options.is_quiet or options.is_json
+        self._known = options.known
         self._view: View | None = None
         self.run: RunId | None = None
         self.program: Program | None = None
@@ -44,7 +45,8 @@ class Screen:
             return
         from anew.surfaces.cli.live import shown, view_for
 
-        self._view = self._view or view_for(sys.stdout, clock, program=program)
+        known = self._known.get(run, 0)
+        self._view = self._view or view_for(sys.stdout, clock, program=program, known=known)
         async with shown(self._view, clock):
             yield
 
