@@ -440,3 +440,60 @@ def test_a_key_of_ctx_that_may_be_there_is_not_told(text: str) -> None:
 @pytest.mark.parametrize("word", sorted(RETRY_WORDS))
 def test_the_words_of_a_retry_condition_are_provided(word: str) -> None:
     assert remedies(retried(f"{word} == 1"), "name.unknown") == []
+
+
+# --- names that exist at one place only ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (f"{WORKFLOW}{LOOP}  tool: {{kind: noop, eval: [{{expr: '{{{{ roww == 2 }}}}', do: fail}}]}}", "row"),
+        (f"{WORKFLOW}{LOOP}  tool: {{kind: noop, result: '{{{{ loop_indx }}}}'}}", "loop_index"),
+        (f"{WORKFLOW}  tool: {{kind: noop, set: {{total: 1}}, eval: [{{expr: 'totl > 1', do: fail}}]}}", "total"),
+        (arc("reslt.ok"), "result"),
+        (retried("statuscode >= 500"), "status_code"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_name_is_told_with_the_nearest_of_its_own_place(text: str, meant: str) -> None:
+    assert remedies(text, "name.unknown") == [f"Did you mean {meant!r}?"]
+
+
+def test_no_name_is_suggested_that_does_not_exist_at_the_place() -> None:
+    (found,) = found_in(evaluation("evnt == 1"), "name.unknown")
+    assert "event" not in str(found.suggestion)
+
+
+# --- errors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (evaluation("outcome.error.kin == 'timeout'"), "outcome.error.kind"),
+        (evaluation("outcome.error.retriable"), "outcome.error.retryable"),
+        (arc("event.error.mesage != none"), "event.error.message"),
+    ],
+)
+def test_a_misspelt_key_of_an_error_is_told(text: str, name: str) -> None:
+    assert remedies(text, "name.unknown") == [f"Did you mean {name!r}?"]
+
+
+def test_keys_that_a_tool_may_add_to_an_error_are_not() -> None:
+    assert remedies(evaluation("outcome.error.request_id == 'x'"), "name.unknown") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (evaluation("outcome.error.kind == 'ratelimit'"), "rate_limit"),
+        (evaluation("outcome.error.kind in ['time_out', 'connection']"), "timeout"),
+        (arc("event.error.kind != 'not_fuond'"), "not_found"),
+    ],
+)
+def test_a_misspelt_kind_of_error_is_told(text: str, kind: str) -> None:
+    assert remedies(text, "outcome.word") == [f"Did you mean {kind!r}?"]
+
+
+def test_kinds_that_a_tool_may_have_are_not() -> None:
+    assert remedies(evaluation("outcome.error.kind == 'card_declined'"), "outcome.word") == []

@@ -133,7 +133,7 @@ _WARNINGS = {
     "name.scope": "An expression reads a name that does not exist at this place.",
     "event.word": "`event.name` is compared with a word that no event of the step has.",
     "outcome.key": "An outcome or event has no such key, so it would be undefined.",
-    "outcome.word": "`outcome.status` is compared with a word that it never is.",
+    "outcome.word": "The status or the error's kind is compared with a word that it never is.",
     "retry.always": "`retry_when` always holds, so that a success is executed again as well.",
     "backoff.default": "The `backoff` of a task has no `default`, so other errors wait not at all.",
     "policy.error-uncovered": "No rule covers an error outcome, so the pipeline would continue.",

@@ -94,6 +94,11 @@ _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
     ("event",): ("name", "step", "visit", "result", "error", "outcome", "total", "done", "failed"),
     ("event", "outcome"): (*ADVICE, "error"),
 }
+# The keys of an error; tools may add others, so only what is much like one of these is a slip.
+_ERRORS = frozenset({("outcome", "error"), ("output", "error"), ("event", "error")})
+_ERROR_KEYS = frozenset(
+    "kind retryable message code type reason where retry retry_after loop".split()
+)
 # The names whose keys are checked.
 _HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter"})
 # Keys that are there, but elsewhere or under another name.
@@ -240,9 +245,21 @@ def _meant(
         return _RETRY_MEANINGS[name]
     if name in _NOTHING:
         return "none"
-    labels = step.index_of.keys() if step is not None else frozenset[str]()
-    here = known | labels | RETRY_WORDS if site is Site.RETRY else known | labels
+    here = (known | _beside(step, site)) - _ABSENT[site]
     return c.suggestions.near(name, here, TYPO_LIKENESS_MIN)
+
+
+def _beside(step: Step | None, site: Site) -> frozenset[str]:
+    """The names that exist at this place beside those that exist in the whole document."""
+    found = RETRY_WORDS if site is Site.RETRY else frozenset[str]()
+    found |= RESULT_WORDS if site in _AT_THE_END else frozenset()
+    if step is None:
+        return found
+    found |= step.index_of.keys()
+    if site in _IN_TASKS:
+        found |= _local_names(step)
+        found |= {step.loop.iterator, *LOOP_NAMES} if step.loop is not None else set()
+    return found
 
 
 def _place(c: Compilation, node: Node, name: str) -> Span:
@@ -343,15 +360,17 @@ def _check_path(
         if keys is not None and path[end] not in keys and not _may_add(path[:end], step):
             _report_key(c, read, path[: end + 1], keys)
             return
-    known = below.known(path[0], step)
-    if not known or path[1] in known or (read.place is Site.LOOP and path[0] == "iter"):
+    is_error = path[:2] in _ERRORS and len(path) > 2
+    depth = 2 if is_error else 1
+    known = _ERROR_KEYS if is_error else below.known(path[0], step)
+    if not known or path[depth] in known or (read.place is Site.LOOP and path[0] == "iter"):
         return
-    meant = below.meant(c, path[1], known)
+    meant = below.meant(c, path[depth], known)
     if meant is not None:
-        name = f"{path[0]}.{path[1]}"
-        message = f"nothing provides {name!r}; it would be undefined"
-        remedy = f"Did you mean '{path[0]}.{meant}'?"
-        c.report("name.unknown", _path_place(c, read.node, path[:2]), message, remedy)
+        holder = ".".join(path[:depth])
+        message = f"nothing provides '{holder}.{path[depth]}'; it would be undefined"
+        remedy = f"Did you mean '{holder}.{meant}'?"
+        c.report("name.unknown", _path_place(c, read.node, path[: depth + 1]), message, remedy)
 
 
 def check_ctx(c: Compilation, steps: Mapping[str, Step], workload: frozenset[str]) -> None:

@@ -36,6 +36,7 @@ from anew.languages.playbook.names import (
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.refusals import report_other_document
 from anew.languages.playbook.steps import StepRead, read_step
+from anew.languages.playbook.words import check_kind_words
 from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
 from anew.languages.rules import finding
@@ -161,6 +162,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     if executor.ctx is not CtxStart.WORKLOAD:
         check_ctx(c, steps, frozenset(defaults))
     check_message_texts(c)
+    check_kind_words(c)
     check_reserved(c, steps)
     check_iterators(c, steps)
     if c.codes:

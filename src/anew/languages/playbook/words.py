@@ -1,7 +1,8 @@
 """Judge the words a condition compares with, where only a few can ever be right.
 
 `outcome.status` and `event.name` have closed vocabularies; another word is a condition that never
-holds, which nothing but this would tell.
+holds, which nothing but this would tell. Tools that are not built in may have kinds of errors of
+their own, so of those only a slip in a known one is told.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from anew.engine.outcome import RETRYABLE
 from anew.expressions import Condition
 from anew.languages.nodes import Node, ScalarNode
 from anew.languages.playbook.compilation import Compilation, NameRead, place_in
@@ -16,6 +18,9 @@ from anew.program.program import Dialect, Step
 from anew.program.span import Span
 
 _STATUS = (("outcome", "status"), ("output", "status"))
+_KIND = frozenset({(owner, "error", "kind") for owner in ("outcome", "output", "event")})
+# `ratelimit` and `time_out` are slips; `connection_error` may be a tool's own.
+_SLIP_LIKENESS_MIN = 0.85
 # What a dialect calls an `outcome` that is no error, where that is not `ok`.
 _OK_WORDS: Mapping[Dialect, str] = {Dialect.EVAL: "success"}
 # What other dialects and engines call it, and one that is.
@@ -59,6 +64,18 @@ def _status_meant(c: Compilation, word: str, right: str) -> str | None:
     if word.lower() in _ERROR_SYNONYMS:
         return "error"
     return c.suggestions.near(word, [right, "error"])
+
+
+def check_kind_words(c: Compilation) -> None:
+    """Warn where the kind of an error is compared with a known one that is misspelt."""
+    for read in c.reads:
+        for path, word in sorted(read.compares):
+            if path in _KIND and word not in RETRYABLE:
+                meant = c.suggestions.near(word, RETRYABLE, _SLIP_LIKENESS_MIN)
+                if meant is not None:
+                    message = f"no error is of the kind {word!r}"
+                    place = _word_place(read.node, word)
+                    c.report("outcome.word", place, message, f"Did you mean {meant!r}?")
 
 
 def check_event_words(c: Compilation, read: NameRead, step: Step | None) -> None:
