@@ -23,6 +23,7 @@ SLOW = {
     "crash/": 55,
     "abuse/test_orphans.py": 30,
     "runtime/test_coordination.py": 25,
+    "test_installation.py": 20,
     "test_words.py": 20,
     "runtime/test_deaths.py": 20,
     "stores/test_postgres_failures.py": 20,

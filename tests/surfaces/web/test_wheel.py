@@ -13,23 +13,10 @@ from zipfile import ZipFile
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
+from tests.wheels import HATCHLING, HOOK, PARTS, ROOT, WHEEL, build, copied
+
 BUILT = "anew/surfaces/web/built"
-# What a build reads; everything else of the tree may be as it likes.
-HOOK = "web/wheel_hook.py"
-PARTS = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "src", HOOK]
 PAGE_PARTS = ["src", "public", "index.html", "package.json", "vite.config.ts", "tsconfig.json"]
-
-
-def copied(folder: Path, source: Path, parts: list[str], *, without: str = "") -> Path:
-    ignored = shutil.ignore_patterns("__pycache__", "node_modules", without)
-    for part in parts:
-        if (source / part).is_dir():
-            shutil.copytree(source / part, folder / part, ignore=ignored)
-        else:
-            (folder / part).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / part, folder / part)
-    return folder
 
 
 def disturb(folder: Path) -> None:
@@ -40,19 +27,6 @@ def disturb(folder: Path) -> None:
     cache = folder / "src/anew/__pycache__"
     cache.mkdir()
     (cache / "store.cpython-311.pyc").write_bytes(b"left behind")
-
-
-WHEEL = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "out"]
-
-
-def build(folder: Path, *, umask: int, **variables: str) -> Path:
-    env = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | variables
-    done = subprocess.run(
-        WHEEL, cwd=folder, env=env, umask=umask, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    [wheel] = (folder / "out").glob("*.whl")
-    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +124,7 @@ def test_without_a_page_and_without_node_a_checkout_gives_the_same_wheel(
     )
     bare = os.environ | {"PATH": str(path_without_node(tmp_path / "bin"))}
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    subprocess.run([*WHEEL[:4], "-t", "sdist", "-d", "out"], cwd=checkout, env=bare, check=True)
+    subprocess.run([*HATCHLING, "-t", "sdist", "-d", "out"], cwd=checkout, env=bare, check=True)
     [sdist] = (checkout / "out").glob("*.tar.gz")
     # The source distribution has the page: this needs no Node any more, nor a place to get one.
     subprocess.run([*pip, "-w", "unpacked", str(sdist)], cwd=tmp_path, env=bare, check=True)
