@@ -53,7 +53,7 @@ def shipped_files() -> list[Path]:
     """Every text file of the project that a user or developer gets."""
     suffixes = {".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".json", ".sql", ".timeline"}
     suffixes |= {".ts", ".tsx", ".css", ".html", ".js"}
-    folders = ("src", "bench", "supply", "tests", "examples", "docs", "web/src", "web/test")
+    folders = "src bench supply deploy tests examples docs web/src web/test".split()
     nested = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     # What the page is built into is made of these, and of packages of others.
     nested = [path for path in nested if "built" not in path.parts]
