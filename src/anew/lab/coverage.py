@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from anew.engine import events as e
 from anew.engine.events.words import RouteReason
 from anew.engine.gates import PENDING
-from anew.program.policy import Retry, Rule
+from anew.program.policy import GraphRule, Retry, Rule
 from anew.program.program import Gate, Program, Step, Task
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
@@ -26,7 +26,7 @@ from anew.views.context import GRAPHS
 from anew.views.summary import shown_labels
 
 # Rules the front end of graphs makes for what no author can see.
-_MADE_UP_RULES = ("done", "passed on", "branches")
+_MADE_UP_RULES = (GraphRule.DONE, GraphRule.PASSED_ON, GraphRule.BRANCHES)
 _DEFAULT_RETRIES = "the retries of nodes by default"
 _NEVER_TAKEN = "was never taken"
 _MET, _UNMET = "met", "unmet"

@@ -177,6 +177,16 @@ class Rule(Struct, frozen=True):
     span: Span = NOWHERE
 
 
+class GraphRule(StrEnum):
+    """The names of the rules that nodes of a graph stand for; an author knows of the first two."""
+
+    RETRY = "retry"  # its attributes say how often
+    ASKED = "asked"  # its outcome asks for a retry
+    DONE = "done"
+    PASSED_ON = "passed on"  # a failure that another node has dealt with
+    BRANCHES = "branches"  # all of them have failed
+
+
 class Policy(Struct, frozen=True):
     """Rules are tried in order. Unmatched ok outcomes continue; unmatched errors fail if asked.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, assert_never
 from anew.engine import events as e
 from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
 from anew.engine.outcome import Outcome
-from anew.program.policy import DirectiveKind
+from anew.program.policy import DirectiveKind, GraphRule
 from anew.program.program import LoopMode, Program
 from anew.views.routing_words import (
     awaited_text,
@@ -37,9 +37,6 @@ from anew.views.wording import (
     tool_code,
     writes_of,
 )
-
-# The name of a rule for what went well.
-_PLAIN_RULE = "done"
 
 
 class EventText(NamedTuple):
@@ -191,7 +188,7 @@ def _processed(event: e.TaskProcessed, after: e.Event | None) -> tuple[str, str]
 
 def _rule(event: e.TaskProcessed) -> str:
     """Which rule said so; one whose name only repeats what it does need not be told."""
-    if event.rule_name in (_PLAIN_RULE, event.directive):
+    if event.rule_name in (GraphRule.DONE, event.directive):
         return ""
     return event.rule_name or (f"rule {event.rule}" if event.rule is not None else "")
 

@@ -18,7 +18,7 @@ from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import whole
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
-from anew.program.policy import Continue, OutcomeStatus, Patch, Policy, Rule
+from anew.program.policy import Continue, GraphRule, OutcomeStatus, Patch, Policy, Rule
 from anew.program.program import Arc, Join, Program, RouteMode, Router, Step, Task
 from anew.program.span import NOWHERE, Span
 from anew.values import Object
@@ -99,7 +99,9 @@ def _task(node: Node, work: Work, policy: Policy) -> Task:
 
 
 def _when_done(patches: tuple[Patch, ...], node: Node) -> Rule:
-    return Rule(Continue(), on=OutcomeStatus.OK, patches=patches, name="done", span=node.span)
+    return Rule(
+        Continue(), on=OutcomeStatus.OK, patches=patches, name=GraphRule.DONE.value, span=node.span
+    )
 
 
 def _synthetic(c: GraphCompilation) -> Iterator[Step]:

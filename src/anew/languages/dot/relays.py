@@ -17,7 +17,7 @@ from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Work
 from anew.languages.dot.scoped import computed, constant, object_of, within, writes
 from anew.languages.dot.settings import given
-from anew.program.policy import Continue, Fail, Patch, Rule, Verdict
+from anew.program.policy import Continue, Fail, GraphRule, Patch, Rule, Verdict
 from anew.program.span import Span
 from anew.values import Object, Value
 
@@ -38,7 +38,7 @@ def build_choice(_: GraphCompilation, node: Node) -> Work:
 def _made_good(span: Span) -> Rule:
     """A failure that counts as a success goes on as one, with the error that edges may ask for."""
     when = Condition(computed("the failure before counts as a success", _is_good, "_origin"))
-    return Rule(Continue(Verdict.SUCCESS), when=when, name="passed on", span=span)
+    return Rule(Continue(Verdict.SUCCESS), when=when, name=GraphRule.PASSED_ON.value, span=span)
 
 
 def _is_good(scope: Scope) -> Value:
@@ -110,7 +110,7 @@ def _outcome(joined: Object) -> Object:
 def _fails_with_all(span: Span) -> Rule:
     """Whatever an agent makes of it: where every branch failed there is nothing to choose from."""
     when = Condition(computed(_ALL_FAILED, _have_all_failed, "args"))
-    return Rule(Fail(constant(_ALL_FAILED)), when=when, name="branches", span=span)
+    return Rule(Fail(constant(_ALL_FAILED)), when=when, name=GraphRule.BRANCHES.value, span=span)
 
 
 def _have_all_failed(scope: Scope) -> Value:

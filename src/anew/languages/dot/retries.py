@@ -18,6 +18,7 @@ from anew.program.policy import (
     Budget,
     Continue,
     Exhausted,
+    GraphRule,
     OutcomeStatus,
     Policy,
     Retry,
@@ -85,7 +86,7 @@ def policy_of(c: GraphCompilation, node: Node) -> Policy:
                 _retry(c, node, retries, exhausted=_forgiven(c, node)),
                 when=_WITH_TIMEOUTS if _retries_timeouts(c, node) else _WITHOUT_TIMEOUTS,
                 on=OutcomeStatus.ERROR,
-                name="retry",
+                name=GraphRule.RETRY.value,
                 span=_span(c, node),
             )
         )
@@ -102,7 +103,9 @@ def _requested_retries(c: GraphCompilation, node: Node, retries: int) -> list[Ru
     then = _retry(c, node, retries, exhausted=spent) if retries else spent
     if then is None:
         return []
-    return [Rule(then, when=_ASKS, on=OutcomeStatus.ERROR, name="asked", span=then.span)]
+    return [
+        Rule(then, when=_ASKS, on=OutcomeStatus.ERROR, name=GraphRule.ASKED.value, span=then.span)
+    ]
 
 
 def _forgiven(c: GraphCompilation, node: Node) -> Continue | None:

@@ -28,6 +28,7 @@ from anew.program.kinds import kind_named
 from anew.program.policy import (
     Directive,
     Fail,
+    GraphRule,
     OutcomeStatus,
     Patch,
     Rule,
@@ -151,7 +152,7 @@ class TaskWriter(Struct, frozen=True):
         done: Object = {}
         for rule in task.policy.rules:
             own = self._written(task, rule.patches, node)
-            if rule.name == "done" and rule.on is OutcomeStatus.OK:
+            if rule.name == GraphRule.DONE and rule.on is OutcomeStatus.OK:
                 done = own
                 continue
             when = self._condition(rule, node)
@@ -184,9 +185,9 @@ class TaskWriter(Struct, frozen=True):
 
     def _condition(self, rule: Rule, node: Node | None) -> str | None:
         """What a rule asks, by its name; None when (reported) it cannot be said."""
-        if rule.name == "asked":
+        if rule.name == GraphRule.ASKED:
             return f"{_ERROR} and {_ASKS}"
-        if rule.name == "retry":
+        if rule.name == GraphRule.RETRY:
             return RETRY_CONDITIONS[0 if self._retries_timeouts(node) else 1]
         if rule.when is None:
             return _ERROR if rule.on is OutcomeStatus.ERROR else "outcome.status == 'ok'"

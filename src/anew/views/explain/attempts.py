@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
-from anew.program.policy import DirectiveKind
+from anew.program.policy import DirectiveKind, GraphRule
 from anew.program.span import Span
 from anew.values import Object
 from anew.views.explain.delays import delay_parts, delay_sentence
@@ -166,7 +166,7 @@ class AttemptStory:
         """What went well and on, with nothing to be said about it."""
         is_well = not event.outcome.is_error and event.directive is DirectiveKind.CONTINUE
         is_usual = event.rule is None or (
-            self._story.sources.is_graph and event.rule_name == "done"
+            self._story.sources.is_graph and event.rule_name == GraphRule.DONE
         )
         return is_well and is_usual and event.verdict is None and event.outcome.verdict is None
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.events.words import RetryLimit
-from anew.program.policy import Budget, DirectiveKind, OutcomeStatus, Retry, Rule
+from anew.program.policy import Budget, DirectiveKind, GraphRule, OutcomeStatus, Retry, Rule
 from anew.program.program import Task
 from anew.values import Object
 from anew.views.explain.errors import whole_error
@@ -17,9 +17,6 @@ from anew.views.explain.values import outcome_values, values_text, writes_senten
 from anew.views.wording import counted, exact_seconds, failure_text, one_line, writes_of
 
 RetryEvent: TypeAlias = e.TaskRetryScheduled | e.TaskRetryExhausted
-
-# The name of a rule for what went well.
-_PLAIN_RULE = "done"
 
 
 def outcome_text(event: e.TaskProcessed) -> str:
@@ -78,7 +75,7 @@ class RuleWords(Struct, frozen=True):
 
     def decided(self, event: e.TaskProcessed, known: Object) -> str:
         """Which rule took an outcome that is not retried, and what follows from it."""
-        if self.sources.is_graph and event.rule_name == _PLAIN_RULE:
+        if self.sources.is_graph and event.rule_name == GraphRule.DONE:
             return ""
         if event.rule is not None or event.directive is DirectiveKind.CONTINUE:
             return f"{self.matched(event, known)}, {self.directive(event)}."
@@ -181,11 +178,11 @@ def _kind(rule: Rule) -> str:
 def _node_rule(rule: Rule, label: str) -> str:
     """The rules of a node, in the words of its attributes."""
     match rule.name:
-        case "retry":
+        case GraphRule.RETRY:
             return f"max_retries of node {label}{where(rule.span)} applies: the error is retryable"
-        case "asked":
+        case GraphRule.ASKED:
             return f"Node {label} asks to be retried{where(rule.span)}"
-        case "done":
+        case GraphRule.DONE:
             return f"That is how node {label} is done"
         case _:
             return f"Rule {rule.name} of node {label}{where(rule.span)} applies"
