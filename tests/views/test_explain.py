@@ -219,7 +219,7 @@ def test_a_retry_names_the_rule_its_line_and_both_delays() -> None:
         "fetch.page, attempt 2: Attempt 1 ended with HTTP 429: slow down (rate_limit). Rule 1 of "
         "page (test.yaml:11:17) matches: `outcome.status == 'error'`; it allows 4 attempts, 1 was "
         "made. Delay: fixed, 2.0 s, no cap, no jitter; Retry-After asked for 60.0 s, which is "
-        "longer: 60.0 s. It ended well."
+        "longer: 60.0 s. It succeeded."
     ) in told
 
 

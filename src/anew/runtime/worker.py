@@ -177,7 +177,7 @@ class Worker:
             if not self._is_lasting:
                 raise
             _LOG.warning(
-                "jobs leased ahead could not be handed back; others get them when their leases end"
+                "jobs leased ahead could not be released; others get them when their leases end"
             )
         except asyncio.CancelledError:
             grace_seconds = 0.0  # whoever interrupts this waits for nothing

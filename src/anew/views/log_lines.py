@@ -86,7 +86,7 @@ class LogLines:
             case e.StepFailed():
                 return self._failed(event)
             case e.StepRedelivered():
-                why = "handed back" if event.delivery == 1 else "its worker was lost"
+                why = "released by its worker" if event.delivery == 1 else "its worker was lost"
                 return f"{why}; it is queued again, which costs no attempt"
             case e.TaskStarted():
                 odd = "; ".join(one_line(warning) for warning in event.warnings)

@@ -357,7 +357,7 @@ export interface LanesShown {
   begin: Instant;
   seconds: number;
   lanes: LaneShown[];
-  /** Lanes left out, those that ended well long ago first. */
+  /** Lanes left out, those that succeeded long ago first. */
   more: number;
 }
 

@@ -69,7 +69,7 @@ export function Gantt({ lanes, now, selected, onSelect, onAttempt }: GanttProps)
       )}
       {lanes.more > 0 && (
         <p className="small soft">
-          {counted(lanes.more, "more step")} that ended well {lanes.more === 1 ? "is" : "are"} left
+          {counted(lanes.more, "more step")} that succeeded {lanes.more === 1 ? "is" : "are"} left
           out.
         </p>
       )}

@@ -137,7 +137,7 @@ describe("the lanes of a run", () => {
 
   it("say how many are left out, and what to expect where there are none", () => {
     shown({ ...RETRYING_LANES, more: 12 });
-    expect(screen.getByText(/12 more steps that ended well are left\s+out/)).toBeTruthy();
+    expect(screen.getByText(/12 more steps that succeeded are left\s+out/)).toBeTruthy();
     shown({ begin: BEGIN, seconds: 0, more: 0, lanes: [] });
     expect(screen.getByText(/No step has started yet/)).toBeTruthy();
   });

@@ -43,7 +43,7 @@ test("the verdict on one run says how sure it is", () => {
 
 test("the verdict on many runs counts what changes", () => {
   expect(said([played(), played({ run: "2" })], { certain: 1 })).toBe(
-    "Of 2 runs: 1 failed run would have ended well; 1 run cannot be decided for certain.",
+    "Of 2 runs: 1 failed run would have succeeded; 1 run cannot be decided for certain.",
   );
 });
 

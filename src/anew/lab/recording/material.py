@@ -160,7 +160,7 @@ class _Gathering:
         if isinstance(turn.transition.events[0], (e.StepFailed, e.LoopIterationFailed)):
             what = "was given up after it had lost its workers, which a scenario cannot say"
         else:
-            how = "was handed back" if lost.was_handed_back else "lost its worker"
+            how = "was released by its worker" if lost.was_handed_back else "lost its worker"
             what = f"{how}; the scenario leaves that out"
         self._material.notes.append(f"{place_of(lost.key)} {what}")
 

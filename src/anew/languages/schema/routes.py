@@ -65,7 +65,7 @@ def _router() -> Schema:
             "one, by what the outcome prefers; fork: all, as branches.",
             word(RouteMode),
         ),
-        "must_choose": about("true: a visit that ends well and finds no arc has failed.", FLAG),
+        "must_choose": about("true: a visit that succeeds and finds no arc has failed.", FLAG),
         "gives_up": about("true, with `must_choose`: that failure fails the run.", FLAG),
         "join": about("For `fork`: the step at which the branches meet.", STEP),
         "max_in_flight": about("For `fork`: branches running at a time; all unless given.", WHOLE),

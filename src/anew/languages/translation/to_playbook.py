@@ -172,7 +172,7 @@ class _Writer(Struct, frozen=True):
         tree = asked.tree if asked is not None else None
         said = to_jinja(tree, names_of(self.c, node)) if tree is not None else None
         if said is None or said.text is None:
-            message = f"the condition of the goal gate {step.name!r} cannot be said"
+            message = f"the condition of the goal gate {step.name!r} cannot be expressed"
             self.notes.report(gate.span, message, "Write `when` of its `gate`.")
             return found
         return {**(found if isinstance(found, dict) else {}), "when": f"{{{{ {said.text} }}}}"}
@@ -207,7 +207,9 @@ class _Writer(Struct, frozen=True):
         if said is not None and said.text is not None:
             return f"{{{{ {said.text} }}}}"
         why = f": {'; '.join(said.reasons)}" if said is not None and said.reasons else ""
-        message = f"the condition of the edge from {step.name!r} to {arc.to!r} cannot be said{why}"
+        message = (
+            f"the condition of the edge from {step.name!r} to {arc.to!r} cannot be expressed{why}"
+        )
         self.notes.report(arc.span, f"{message}. The arc is never taken", "Write its `when`.")
         return "{{ false }}"
 

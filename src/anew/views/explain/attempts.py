@@ -155,7 +155,7 @@ class AttemptStory:
         if event.error is not None and event.error.get("kind") == "expression":
             told.add(event, f"It {outcome_text(event)}.", *self._broken(event))
         elif self._is_plain(event):
-            told.add(event, "" if self._story.sources.is_relay(event.step) else "It ended well.")
+            told.add(event, "" if self._story.sources.is_relay(event.step) else "It succeeded.")
         else:
             told.add(event, f"It {outcome_text(event)}.", self._rules.decided(event, known))
         told.add_sentence(self._rules.writes(event.patches, event))

@@ -58,7 +58,7 @@ class GateWords(Struct, frozen=True):
             spent = (
                 whole_error(event.error) if event.error is not None else "nothing is left to try"
             )
-            yield f"So the run may not end well: {spent}."
+            yield f"So the run cannot succeed: {spent}."
 
     def _goal(self, name: str, verdict: str, *, is_met: bool) -> str:
         step = self.sources.step(name)

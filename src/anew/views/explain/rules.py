@@ -20,11 +20,12 @@ RetryEvent: TypeAlias = e.TaskRetryScheduled | e.TaskRetryExhausted
 
 
 def outcome_text(event: e.TaskProcessed) -> str:
-    """`ended with HTTP 503 (server_error)`, `ended well`."""
+    """`ended with HTTP 503 (server_error)`, `succeeded`."""
     outcome = event.outcome
     if outcome.error is None:
         said = f", saying {one_line(outcome.word)}" if outcome.word else ""
-        return f"ended {outcome.verdict or 'well'}{said}"
+        how = f"ended with the verdict {outcome.verdict}" if outcome.verdict else "succeeded"
+        return f"{how}{said}"
     told = failure_text(outcome)
     if told.endswith("…"):
         told = whole_error(outcome.error)  # the cause may stand at its end

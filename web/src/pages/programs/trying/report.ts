@@ -120,7 +120,7 @@ export function verdict(report: WhatifReport): string {
   const lost = broken.certain.length + broken.supposed.length;
   const open = report.runs - report.certain - report.supposed;
   const parts = [
-    saved > 0 && `${counted(saved, "failed run")} would have ended well`,
+    saved > 0 && `${counted(saved, "failed run")} would have succeeded`,
     lost > 0 && `${counted(lost, "run that was done", "runs that were done")} would have failed`,
     open > 0 && `${counted(open, "run")} cannot be decided for certain`,
   ].filter((part) => part !== false);

@@ -51,7 +51,7 @@ function patchesOf({ patches }: AttemptWhole): JsonObject | null {
 
 function noOutcome({ status }: AttemptWhole): string {
   if (status === "working") return "It is running.";
-  return status === "ok" ? "It ended well and returned nothing." : "It ended without an outcome.";
+  return status === "ok" ? "It succeeded and returned nothing." : "It ended without an outcome.";
 }
 
 interface PanelProps {
