@@ -46,6 +46,11 @@ def is_own(name: str) -> bool:
     return name in (TOKEN_VARIABLE, KEY_VARIABLE, DB_VARIABLE) or name.startswith(CREDENTIAL_PREFIX)
 
 
+def is_secret_of_anew(name: str) -> bool:
+    """Whether a variable is what Anew itself is let in with, and so for no document to name."""
+    return is_own(name) or name in _SECRETS
+
+
 def withdraw_secrets() -> None:
     """Take the secrets out of the environment of this process. Once is enough."""
     found = {name: value for name, value in os.environ.items() if _is_secret(name, value)}

@@ -225,3 +225,41 @@ def test_the_secrets_tool_gives_a_reference_and_no_value():
         ({"name": "no", "provider": "x"}, "config"),
     ]:
         assert asyncio.run(tool.call(call_of(**inputs))).error["kind"] == kind
+
+
+BY_VARIABLE = f"keychain: [{{name: api, provider: env, var: API_TOKEN}}]\n{STEP}"
+
+
+def test_a_variable_is_a_secret_as_it_is():
+    keychain = Keychain(None, environ={"API_TOKEN": TOKEN})
+    program = program_of(BY_VARIABLE)
+    secrets = asyncio.run(keychain.secrets_for(program))
+    assert secrets.ring == {"api": TOKEN}
+    data = asyncio.run(keychain.auth_data("api", program))
+    assert data == {"type": "bearer", "value": TOKEN}
+    assert TOKEN not in keychain.redactor.redact_text(f"sent {TOKEN}")
+
+
+def test_the_type_of_a_variable_is_said_by_its_entry():
+    program = program_of(BY_VARIABLE.replace("API_TOKEN", "API_TOKEN, type: api_key"))
+    keychain = Keychain(None, environ={"API_TOKEN": TOKEN})
+    assert asyncio.run(keychain.auth_data("api", program))["type"] == "api_key"
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("var: UNSET", r"\$UNSET: the variable is not set"),
+        ("var: ANEW_TOKEN", "is for Anew itself"),
+        ("var: ANEW_CREDENTIAL_X", "is for Anew itself"),
+        ("var: PGPASSWORD", "is for Anew itself"),
+        ("provider: file, var: API_TOKEN", "leave one of them out"),
+        ("var: 'API TOKEN'", "fixed name of an environment variable"),
+        ("var: '{{ workload.x }}'", "fixed name of an environment variable"),
+    ],
+)
+def test_a_variable_that_cannot_be_had_is_said(entry, told):
+    environ = dict.fromkeys(("API_TOKEN", "ANEW_TOKEN", "PGPASSWORD"), TOKEN)
+    program = program_of(f"keychain: [{{name: api, {entry}}}]\n{STEP}")
+    with pytest.raises((MissingCredential, ConfigError), match=told):
+        asyncio.run(Keychain(None, environ=environ).auth_data("api", program))

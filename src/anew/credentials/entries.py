@@ -6,6 +6,7 @@ Decides which credential is meant and how its fields are called. Asks nobody for
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from anew.values import Object, Value
 
 # Words of `auth` that say which credential is meant; whatever else stands there is laid over it.
 _REFERENCE_WORDS = frozenset({"credential", "key", "source", "provider"})
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 # `{type: api_key, key: …}` holds the key itself.
 _KEY_TYPES = frozenset({"api_key", "apikey", "api-key", "header"})
 
@@ -30,6 +32,8 @@ class KeychainEntry(Struct, frozen=True):
     name: str
     asked: CredentialRef
     renamed: Mapping[str, str]
+    # What tools take a plain text for.
+    type: str | None = None
 
     def read(self, data: Value) -> Value:
         """The credential's data with its fields called as the document wants them."""
@@ -54,16 +58,34 @@ def entry_of(said: Object, folder: Path) -> KeychainEntry:
     inner = auth if isinstance(auth, Mapping) else {"credential": auth or name}
     wanted = str(inner.get("credential") or inner.get("key") or name)
     provider = provider_of(said.get("provider") or inner.get("provider"))
-    path = said.get("path") or said.get("file")
+    path, var = said.get("path") or said.get("file"), said.get("var")
     if provider is Provider.FILE or (provider is None and path):
         provider, wanted = Provider.FILE, _absolute(str(path or wanted), folder)
+    if var is not None:
+        provider, wanted = Provider.VAR, _variable(name, provider, var)
     if "{{" in wanted:
         raise ConfigError(
             f"the keychain entry {name!r} has a template; its `auth` and `path` are fixed texts"
         )
     renamed = said.get("map")
     fields = {str(new): str(old) for new, old in (renamed or {}).items()}
-    return KeychainEntry(name, CredentialRef(wanted, provider), fields)
+    kind = str(said["type"]) if var is not None and said.get("type") else None
+    return KeychainEntry(name, CredentialRef(wanted, provider), fields, kind)
+
+
+def _variable(name: str, provider: Provider | None, said: Value) -> str:
+    """The environment variable that a keychain entry names."""
+    if provider not in (None, Provider.ENV):
+        raise ConfigError(
+            f"the keychain entry {name!r} has `var`, which is for the provider `env`, and the "
+            f"provider {provider}; leave one of them out"
+        )
+    if not isinstance(said, str) or not _VARIABLE.fullmatch(said):
+        raise ConfigError(
+            f"`var` of the keychain entry {name!r} is the fixed name of an environment variable, "
+            "such as API_TOKEN"
+        )
+    return said
 
 
 def _absolute(path: str, folder: Path) -> str:

@@ -246,7 +246,7 @@ class Keychain:
             return tool_data(await self.credential(name, provider))
         entry = entry_of(said, folder)
         found = await self._resolve(entry.asked)
-        return tool_data(Credential(found.ref, found.type, entry.read(found.data)))
+        return tool_data(Credential(found.ref, entry.type or found.type, entry.read(found.data)))
 
 
 def _declared(program: Program | None, name: str) -> Object | None:

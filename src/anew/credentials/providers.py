@@ -17,10 +17,12 @@ from anew.credentials.key import find_key
 from anew.credentials.sealing import open_credential, version_of
 from anew.credentials.seen_versions import SeenVersions
 from anew.engine.secrets import credential_ref
-from anew.environment import CREDENTIAL_PREFIX
+from anew.environment import CREDENTIAL_PREFIX, is_secret_of_anew
 from anew.errors import AnewError, ConfigError
 from anew.store import Vault
 
+# What tools take a plain text for, unless the document says another type.
+TEXT_TYPE = "bearer"
 _OTHER_THAN_WORD = re.compile(r"[^A-Za-z0-9]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -29,9 +31,16 @@ class Provider(StrEnum):
     STORE = "store"
     ENV = "env"
     FILE = "file"
+    # One variable, whose whole text is the secret. Documents write it as `env` with `var`.
+    VAR = "var"
 
 
-_SPELLINGS = {"environment": Provider.ENV, "credential": Provider.STORE, "local": Provider.STORE}
+_SPOKEN = (Provider.STORE, Provider.ENV, Provider.FILE)
+_SPELLINGS = {word.value: word for word in _SPOKEN} | {
+    "environment": Provider.ENV,
+    "credential": Provider.STORE,
+    "local": Provider.STORE,
+}
 
 
 class MissingCredential(AnewError):
@@ -39,7 +48,7 @@ class MissingCredential(AnewError):
 
 
 class CredentialRef(Struct, frozen=True):
-    """One credential someone wants. For a file, `name` is its path."""
+    """One credential someone wants. For a file `name` is its path, for a variable its name."""
 
     name: str
     provider: Provider | None = None
@@ -66,11 +75,9 @@ def provider_of(word: object) -> Provider | None:
     if word is None:
         return None
     text = str(word).lower()
-    if text in set(Provider):
-        return Provider(text)
     if text in _SPELLINGS:
         return _SPELLINGS[text]
-    known = ", ".join(Provider)
+    known = ", ".join(_SPOKEN)
     raise ConfigError(f"the provider {text!r} of credentials is not known; known are {known}")
 
 
@@ -91,6 +98,8 @@ class CredentialSources(Struct, frozen=True):
         """The credential: from the place it names, else the store, else the environment."""
         if asked.provider is Provider.FILE:
             return self._from_file(asked)
+        if asked.provider is Provider.VAR:
+            return self._from_variable(asked)
         found = None
         if asked.provider is not Provider.ENV:
             found = await self._from_store(asked)
@@ -115,6 +124,20 @@ class CredentialSources(Struct, frozen=True):
         variable = variable_of(asked.name)
         text = self.environ.get(variable)
         return None if not text else read_credential(text, f"${variable}", ref=asked.ref)
+
+    def _from_variable(self, asked: CredentialRef) -> Credential:
+        """The text of a variable as it is, which tools take for a token."""
+        if is_secret_of_anew(asked.name):
+            raise ConfigError(f"${asked.name} is for Anew itself: no document can read it")
+        text = self.environ.get(asked.name)
+        if not text:
+            raise MissingCredential(
+                f"there is no secret in ${asked.name}: the variable is not set. Set it where the "
+                "task is executed, and start that process again."
+            )
+        if len(text) > CREDENTIAL_BYTES_MAX:
+            raise ConfigError(f"${asked.name} is larger than {CREDENTIAL_BYTES_MAX:,} bytes")
+        return Credential(asked.ref, TEXT_TYPE, text)
 
     def _from_file(self, asked: CredentialRef) -> Credential:
         try:
