@@ -50,6 +50,42 @@ def test_a_worker_does_the_work_of_a_server_and_stops_when_told(desk: Desk, idle
     assert "worker stopped" in at_work.printed
 
 
+def test_a_worker_that_drains_ends_its_call_and_takes_no_new_work(desk: Desk, idle: Server) -> None:
+    bell, gate = desk.pipe("bell"), desk.pipe("gate")
+    with worker(desk.folder, "--drain", "10m") as first:
+        terminal = desk.open("run", desk.write("held.yaml", HELD), "--json")
+        bell.read()
+        first.send(signal.SIGTERM)
+        first.said("running calls have 600 s to end")
+        gate.write("go")
+        assert first.ended() == 0
+    [row] = desk.runs()
+    assert row["status"] == "running"
+    with worker(desk.folder):
+        told = terminal.wait()
+    assert (told.status, told.json["result"]) == (0, {"word": "go"}), told.err
+    assert told.json["steps"]["hold"]["attempts"] == 1
+    assert (desk.folder / "done.txt").read_text().split() == ["first", "hold"]
+
+
+def test_a_server_that_drains_ends_its_call(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bell, gate = desk.pipe("bell"), desk.pipe("gate")
+    monkeypatch.setenv("ANEW_TOKEN", TOKEN)
+    with server(tmp_path, "--drain", "10m") as one:
+        command = ("run", desk.write("held.yaml", HELD), "--server", one.url)
+        terminal = desk.open(*command)
+        bell.read()
+        one.send(signal.SIGTERM)
+        one.said("running calls have 600 s to end")
+        gate.write("go")
+        assert one.ended() == 0
+        terminal.stop()
+    assert desk.call("resume", "--db", "served.db", "--quiet").status == 0
+    assert (desk.folder / "done.txt").read_text().split() == ["first", "hold"]
+
+
 def test_what_a_stopped_worker_had_at_work_goes_to_another(desk: Desk, idle: Server) -> None:
     bell, gate = desk.pipe("bell"), desk.pipe("gate")
     with worker(desk.folder) as first:

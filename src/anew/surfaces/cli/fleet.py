@@ -102,6 +102,7 @@ class _Fleet:
 
 def _command(duty: Duty) -> list[str]:
     words = [sys.executable, "-m", "anew", "worker", "--until-eof", "--slots", str(duty.slots)]
+    words += ["--drain", f"{duty.drain_seconds:g}"]
     for pool in duty.pools:
         words += ["--pool", pool]
     for tools in duty.tools:

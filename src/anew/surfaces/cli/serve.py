@@ -25,6 +25,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.request_guard import guard_requests
+from anew.surfaces.cli.stopping import add_drain_option, stopping_text
 from anew.surfaces.cli.tokens import (
     TOKEN_FILE_OPTION,
     add_token_options,
@@ -87,6 +88,7 @@ def _parser() -> ArgumentParser:
     )
     add_tools_option(parser)
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
+    add_drain_option(parser)
     access = parser.add_mutually_exclusive_group()
     access.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")
     add_token_options(access, what="the token that clients and workers must send")
@@ -161,6 +163,7 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
             slots=asked.slots,
             pools=asked.pool or (DEFAULT_POOL,),
             works=not asked.no_workers,
+            grace_seconds=asked.drain,
             hidden=[file] if file else (),
             # A task that began before the file is there would see it.
             before_work=prepare,
@@ -195,7 +198,8 @@ async def _serve_until(
         # In one piece: whoever waits for the first line has the others too.
         print(f"anew: serving {url} {_manner(asked)}{invitation}", flush=True)
         await _until_stopped(stopping.asked, engine)
-        print("anew: stopping", file=sys.stderr, flush=True)
+        told = stopping_text(asked.drain) if engine.is_at_work else "stopping"
+        print(f"anew: {told}", file=sys.stderr, flush=True)
 
 
 def _invitation(url: str, token: str, file: Path) -> str:

@@ -8,12 +8,31 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from anew.runtime.engine import GRACE_SECONDS, Engine
+from anew.surfaces.cli.arguments import seconds
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def add_drain_option(parser: ArgumentParser) -> None:
+    """`--drain`, for processes that are stopped at every deploy."""
+    parser.add_argument(
+        "--drain",
+        type=seconds,
+        default=GRACE_SECONDS,
+        metavar="TIME",
+        help="when told to stop, take no new work and let running calls go on this long "
+        f"(default {GRACE_SECONDS:g}s)",
+    )
+
+
+def stopping_text(drain_seconds: float) -> str:
+    """What happens to the calls at work when a process is told to stop."""
+    return f"stopping; running calls have {drain_seconds:g} s to end"
 
 
 def signals_heard() -> list[signal.Signals]:
@@ -28,12 +47,13 @@ class Stopping:
     `is_asked` once someone has. While an engine stops by itself, to ask is to hurry it.
     """
 
-    def __init__(self, *, is_quiet: bool = False) -> None:
+    def __init__(self, *, is_quiet: bool = False, drain_seconds: float = GRACE_SECONDS) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
         self._task = task
         self._engine: Engine | None = None
         self._is_quiet = is_quiet
+        self._drain_seconds = drain_seconds
         self._is_stopping = False
         self.is_asked = False
         for number in signals_heard():
@@ -55,8 +75,8 @@ class Stopping:
             yield
         except asyncio.CancelledError:
             if engine.is_at_work and not self._is_quiet:
-                grace = f"running calls have {GRACE_SECONDS:g} s to end"
-                print(f"anew: stopping; {grace}. Ctrl-C stops them now", file=sys.stderr)
+                told = stopping_text(self._drain_seconds)
+                print(f"anew: {told}. Ctrl-C stops them now", file=sys.stderr)
             raise
         finally:
             self._is_stopping = True  # it stops by itself now; who asks once more is in a hurry

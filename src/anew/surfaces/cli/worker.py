@@ -19,14 +19,14 @@ from msgspec import Struct
 from anew.errors import AnewError, ConfigError
 from anew.runtime.bootstrap import open_worker_engine
 from anew.runtime.databases import kind_of, place_of
-from anew.runtime.engine import SLOTS, Engine
+from anew.runtime.engine import GRACE_SECONDS, SLOTS, Engine
 from anew.store import DEFAULT_POOL, Database, RunId, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.location import add_place_options, shown_place
 from anew.surfaces.cli.request_guard import guard_requests
-from anew.surfaces.cli.stopping import Stopping
+from anew.surfaces.cli.stopping import Stopping, add_drain_option
 from anew.surfaces.cli.tokens import token_file
 
 # Each is a Python of its own: about 60 MB.
@@ -53,6 +53,7 @@ class Duty(Struct, frozen=True):
     is_quiet: bool = False
     tools: tuple[str, ...] = ()
     token_file: Path | None = None
+    drain_seconds: float = GRACE_SECONDS
 
     @property
     def shown(self) -> str:
@@ -73,6 +74,7 @@ def run(words: list[str]) -> int:
         asked.quiet,
         tuple(asked.tools),
         token_file(asked),
+        asked.drain,
     )
     if kind_of(duty.place).is_file:
         raise ConfigError(
@@ -92,8 +94,9 @@ def _parser() -> ArgumentParser:
     parser = parser_for(
         "worker",
         purpose="Work on the runs of a server or of a PostgreSQL database, together with any\n"
-        "number of other workers, until SIGTERM or Ctrl-C. Running calls then have a moment to\n"
-        "end; what has not ended goes back to the queue. A second signal stops at once.",
+        "number of other workers, until SIGTERM or Ctrl-C. Running calls then have a moment\n"
+        "(--drain) to end; what has not ended goes back to the queue. A second signal stops at\n"
+        "once.",
         example="anew worker --server http://10.0.0.5:8700\n"
         "anew worker --db postgresql://anew@10.0.0.9/anew --pool default --pool gpu\n"
         "anew worker --server http://10.0.0.5:8700 --processes 4",
@@ -121,6 +124,7 @@ def _parser() -> ArgumentParser:
         help="how many processes to use, at best one for each core (default 1)",
     )
     add_tools_option(parser)
+    add_drain_option(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--until-eof",
@@ -150,7 +154,7 @@ def _run(duty: Duty, asked: Namespace) -> int:
 
 async def _work(duty: Duty, *, until_eof: bool) -> None:
     """Work until cancelled. At the start the other end must be there; later it is waited for."""
-    stopping, has_worked = Stopping(is_quiet=duty.is_quiet), False
+    stopping, has_worked = Stopping(is_quiet=duty.is_quiet, drain_seconds=duty.drain_seconds), False
     pause = REOPEN_PAUSE_SECONDS_FIRST
     if until_eof:
         _stop_at_eof(stopping)
@@ -160,6 +164,7 @@ async def _work(duty: Duty, *, until_eof: bool) -> None:
                 duty.place,
                 slots=duty.slots,
                 pools=duty.pools,
+                grace_seconds=duty.drain_seconds,
                 hidden=[duty.token_file] if duty.token_file else (),
             ) as engine:
                 has_worked, pause = True, REOPEN_PAUSE_SECONDS_FIRST
