@@ -25,7 +25,7 @@ def add_drain_option(parser: ArgumentParser) -> None:
         type=seconds,
         default=GRACE_SECONDS,
         metavar="TIME",
-        help="when told to stop, take no new work and let running calls go on this long "
+        help="at SIGTERM take no new work and let running calls run this long "
         f"(default {GRACE_SECONDS:g}s)",
     )
 
