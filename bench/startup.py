@@ -22,26 +22,59 @@ from bench.figures import Row, paired, rounded, row
 
 ROUNDS = 15
 STEPS = 100
+TWO_STEPS = """\
+metadata: {name: two}
+workflow:
+  - step: first
+    tool: {kind: noop}
+    next: [{step: second}]
+  - step: second
+    tool: {kind: noop}
+"""
 
 HELP_RATIO_MAX = 8.0
 CHECK_RATIO_MAX = 12.0
+# What feels instant. Commands that read a run are measured with one of two steps.
+READ_RATIO_MAX = 5.0
+READS = (
+    ["runs"],
+    ["show", "last"],
+    ["events", "last"],
+    ["timeline", "last"],
+    ["attempts", "last"],
+    ["explain", "last"],
+    ["questions"],
+    ["failures"],
+    ["programs"],
+    ["workers"],
+    ["check", "two.yaml"],
+)
 
 
 def measure() -> list[Row]:
     with TemporaryDirectory() as folder:
         document = Path(folder, "hundred.yaml")
         document.write_text(playbook(STEPS), encoding="utf-8")
-        bare, asked_help, checked = taken(
+        Path(folder, "two.yaml").write_text(TWO_STEPS, encoding="utf-8")
+        environment = environment_with_cache(folder) | {"ANEW_DB": str(Path(folder, "anew.db"))}
+        seconds([*anew_command(), "run", "two.yaml", "--quiet"], environment, folder)
+        bare, asked_help, checked, *reads = taken(
             [
                 [sys.executable, "-c", "pass"],
                 [*anew_command(), "--help"],
                 [*anew_command(), "check", str(document)],
+                *([*anew_command(), *words] for words in READS),
             ],
-            environment_with_cache(folder),
+            environment,
+            folder,
         )
     return [
         _row("anew --help", asked_help, bare, HELP_RATIO_MAX),
         _row(f"anew check, {STEPS} steps", checked, bare, CHECK_RATIO_MAX),
+        *(
+            _row(f"anew {' '.join(words)}", read, bare, READ_RATIO_MAX)
+            for words, read in zip(READS, reads, strict=True)
+        ),
     ]
 
 
@@ -72,15 +105,20 @@ def environment_with_cache(folder: str) -> dict[str, str]:
     return inherited | {"PYTHONPYCACHEPREFIX": str(Path(folder, "cache"))}
 
 
-def taken(commands: list[list[str]], environment: dict[str, str]) -> list[tuple[float, ...]]:
+def taken(
+    commands: list[list[str]], environment: dict[str, str], folder: str
+) -> list[tuple[float, ...]]:
     """Seconds of each command in each round. The first fills the caches, and does not count."""
-    rounds = [[seconds(one, environment) for one in commands] for _ in range(ROUNDS + 1)][1:]
+    rounds = [[seconds(one, environment, folder) for one in commands] for _ in range(ROUNDS + 1)][
+        1:
+    ]
     return list(zip(*rounds, strict=True))
 
 
-def seconds(command: list[str], environment: dict[str, str]) -> float:
+def seconds(command: list[str], environment: dict[str, str], folder: str) -> float:
     start = perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    silent = subprocess.DEVNULL
+    subprocess.run(command, check=True, stdout=silent, stderr=silent, env=environment, cwd=folder)
     return perf_counter() - start
 
 

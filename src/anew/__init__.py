@@ -9,8 +9,6 @@ Each name is imported when it is first used, so that `import anew` costs nothing
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 # As `anew.api` has them, which is too much to import for `from anew import lab`.
@@ -25,6 +23,8 @@ _NAMES = frozenset(
     """.split()
 )
 
+# What type checkers take for true. To import `typing` for it would cost every command.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anew.api import *  # noqa: F403
 else:  # a type checker knows the names above, and that there are no others

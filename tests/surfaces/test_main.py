@@ -231,6 +231,24 @@ def test_help_imports_neither_yaml_nor_the_engine() -> None:
     assert not loaded & unwanted
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["runs"], ["questions"], ["failures"], ["programs"], ["workers"], ["runs", "--json"]],
+    ids=" ".join,
+)
+def test_a_list_imports_no_language_no_tool_and_no_engine(words: list[str], tmp_path: Path) -> None:
+    code = "main(['run', 'hello.yaml', '--quiet'])"
+    (tmp_path / "hello.yaml").write_text(HEAD + "workflow: [{step: a, tool: {kind: noop}}]")
+    run_code(code + "; print()", cwd=tmp_path)
+    loaded = modules_after(*words, cwd=tmp_path)
+    assert "anew.stores.sqlite" in loaded
+    unwanted = {
+        *("yaml", "anew.languages", "anew.tools", "anew.credentials", "anew.lab"),
+        *("anew.runtime.engine", "anew.runtime.ledger", "rich", "uvloop", "secrets"),
+    }
+    assert not loaded & unwanted
+
+
 def test_a_quiet_run_of_plain_texts_imports_no_more_than_it_uses(tmp_path: Path) -> None:
     steps = "workflow: [{step: start, tool: {kind: noop}}]"
     (tmp_path / "flow.yaml").write_text(f"{HEAD}{steps}", encoding="utf-8")

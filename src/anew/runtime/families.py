@@ -10,6 +10,8 @@ from anew.store import Archive, RunFilter, RunId, RunRow
 
 OPEN_STATUSES = tuple(status for status in RunStatus if status not in FINAL)
 _PAGE = 500
+# How many of the newest runs that wait are looked at for the parents that wait for them.
+WAITING_CHILDREN_MAX = 1_000
 
 
 class NoSuchRun(ConfigError):
@@ -48,3 +50,20 @@ async def families(archive: Archive, runs: Iterable[RunId]) -> list[RunId]:
                 family[child.run] = None
                 todo.append(child.run)
     return list(family)
+
+
+async def waiting_parents(archive: Archive) -> dict[RunId, RunId]:
+    """The runs that wait for a child which waits for others, however deep; the child by run."""
+    asked = RunFilter(statuses=[RunStatus.WAITING], is_child=True, limit=WAITING_CHILDREN_MAX)
+    found: dict[RunId, RunId] = {}
+    asking = {row.run: row for row in await archive.runs(asked)}
+    below = {run: run for run in asking}
+    while asking:
+        parents: dict[RunId, RunId] = {}
+        for row in asking.values():
+            if row.parent is not None and row.parent.run not in found:
+                parents[row.parent.run] = found[row.parent.run] = below[row.run]
+        above = RunFilter(runs=list(parents), limit=len(parents))
+        asking = {row.run: row for row in await archive.runs(above)} if parents else {}
+        below = parents
+    return found

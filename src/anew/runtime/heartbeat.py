@@ -12,14 +12,15 @@ import os
 import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anew import __version__
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.runtime.engine import Engine
 from anew.runtime.leases import HEARTBEAT_SECONDS
 from anew.store import HeldJob, Presence
+
+if TYPE_CHECKING:
+    from anew.runtime.engine import Engine
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class _Heart:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._worker = token_hex(8)
+        self._worker = os.urandom(8).hex()
         self._host = socket.gethostname()[:HOST_CHARACTERS_MAX]
         self._started_at = engine.database.clock.now()
         self._has_spoken = False

@@ -6,7 +6,7 @@ them into BIGINT columns, and stores cut tables by their ranges.
 
 from __future__ import annotations
 
-import secrets
+from os import urandom
 
 from anew.clock import Clock
 from anew.store import RunId
@@ -18,6 +18,10 @@ _PROCESS_BITS, _COUNT_BITS = 10, 12
 _COUNT_MAX = (1 << _COUNT_BITS) - 1
 
 
+def _random_process() -> int:
+    return int.from_bytes(urandom(2)) % (1 << _PROCESS_BITS)
+
+
 class RunIds:
     """Ids of one process: each larger than the one before, even if the clock is set back.
 
@@ -27,7 +31,7 @@ class RunIds:
 
     def __init__(self, clock: Clock, process: int | None = None) -> None:
         self._clock = clock
-        self._process = secrets.randbits(_PROCESS_BITS) if process is None else process
+        self._process = _random_process() if process is None else process
         assert self._process < 1 << _PROCESS_BITS
         self._millisecond = 0
         self._count = 0

@@ -12,23 +12,20 @@ from anew.engine.moments import moment_text
 from anew.engine.state import FINAL, RunStatus
 from anew.engine.statuses import DetailedStatus
 from anew.runtime.blocked_on import BlockedOn, blocked_on
+from anew.runtime.families import waiting_parents
 from anew.runtime.keys import shown_key
 from anew.runtime.questions import OpenQuestion
 from anew.runtime.signals import OpenSignal
 from anew.store import (
-    Archive,
     Database,
     FailedRunGroup,
     JobRow,
-    RunFilter,
     RunId,
     RunRow,
     StoredProgram,
 )
 from anew.values import Object
 
-# How many of the newest runs that wait are looked at for the parents that wait for them.
-WAITING_CHILDREN_MAX = 1_000
 # Of so many runs of a list it is told what they ask.
 ASKING_ROWS_MAX = 100
 _ASKING = (DetailedStatus.PERSON, DetailedStatus.SIGNAL)
@@ -166,21 +163,4 @@ async def asking_in_rows(database: Database, rows: Sequence[RunRow]) -> dict[Run
         blocked = await blocked_on(database, run, with_children=run in parents)
         if rows_of := open_rows(blocked):
             found[run] = rows_of
-    return found
-
-
-async def waiting_parents(archive: Archive) -> dict[RunId, RunId]:
-    """The runs that wait for a child which waits for others, however deep; the child by run."""
-    asked = RunFilter(statuses=[RunStatus.WAITING], is_child=True, limit=WAITING_CHILDREN_MAX)
-    found: dict[RunId, RunId] = {}
-    asking = {row.run: row for row in await archive.runs(asked)}
-    below = {run: run for run in asking}
-    while asking:
-        parents: dict[RunId, RunId] = {}
-        for row in asking.values():
-            if row.parent is not None and row.parent.run not in found:
-                parents[row.parent.run] = found[row.parent.run] = below[row.run]
-        above = RunFilter(runs=list(parents), limit=len(parents))
-        asking = {row.run: row for row in await archive.runs(above)} if parents else {}
-        below = parents
     return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from secrets import token_hex
-
 from anew.errors import ConfigError
 
 # Keys of child runs, of runs that take another's place, of what a terminal asks for without a key
@@ -31,6 +29,8 @@ def check_key(key: str | None) -> str | None:
 
 def made_key() -> str:
     """A key for what is asked without one: asked again because an answer got lost, it is once."""
+    from secrets import token_hex  # noqa: PLC0415 - slow to import, and nobody who reads makes one
+
     return f"{ASKED}{token_hex(16)}"
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from anew.engine.events import GateChecked, StepFailed
 from anew.errors import ConfigError
-from anew.runtime.json_rows import failure_row
 from anew.runtime.program_names import find_program
 from anew.store import Catalog, Database, FailedRunGroup, FailureFilter
 from anew.values import Object
@@ -31,6 +30,9 @@ async def digests_of(
 
 async def failure_rows(database: Database, asked: FailureFilter) -> list[Object]:
     """Failed runs in groups, as JSON."""
+    # Slow to import, and no list of runs needs it.
+    from anew.runtime.json_rows import failure_row  # noqa: PLC0415
+
     groups = await database.statistics.failures(asked)
     return [failure_row(one, await _failed_step(database, one)) for one in groups]
 

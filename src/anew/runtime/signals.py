@@ -6,6 +6,7 @@ A signal is a boundary like any other. Whom it serves is the engine's to say (`e
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -24,11 +25,13 @@ from anew.engine.state import FINAL, RunState, StepRunKey
 from anew.errors import ConfigError
 from anew.program.policy import OutcomeStatus
 from anew.runtime.families import existing_run
-from anew.runtime.ledger import Ledger
 from anew.runtime.payloads import check_size
 from anew.store import Database, RunId
 from anew.values import Value
 from anew.weight import problem_of
+
+if TYPE_CHECKING:
+    from anew.runtime.ledger import Ledger
 
 Redact = Callable[[Outcome, Secrets | None], Outcome]
 

@@ -6,7 +6,6 @@ Texts from outside are made visible first, so that what is measured is what is s
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TextIO
 
 from anew.views.visible import visible
@@ -23,6 +22,8 @@ def columns_of(stream: TextIO) -> int:
     """How many columns to use: the terminal's, inside bounds; a fixed number elsewhere."""
     if not stream.isatty() and "COLUMNS" not in os.environ:
         return COLUMNS_DEFAULT
+    import shutil  # slow to import, and only a terminal has a width
+
     width = shutil.get_terminal_size((COLUMNS_DEFAULT, 24)).columns
     # The last column stays free: some terminals wrap when it is written.
     return min(COLUMNS_MAX, max(COLUMNS_MIN, width - 1))

@@ -10,22 +10,26 @@ import asyncio
 import sys
 from argparse import ArgumentParser
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from anew.errors import AnewError, ConfigError
 from anew.program.program import Program
 from anew.runtime.damage import check_row
 from anew.runtime.ids import RUN_ID_DIGITS_MAX, RUN_ID_MAX
-from anew.runtime.records import CHILDREN_MAX, Record, record_of
 from anew.store import Archive, Catalog, Database, RunFilter, RunId, RunRow, StoreError
 from anew.surfaces.cli import status
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.hints import hinted
+
+if TYPE_CHECKING:
+    from anew.runtime.records import Record
 
 LAST = "last"
 # How far back a run is looked for by some of its digits.
 SEARCHED_RUNS_MAX = 2_000
 SEARCHED_DIGITS_MIN = 3
 CANDIDATES_SHOWN = 3
+_PAGE_RUNS = 100
 
 
 def add_db_option(parser: ArgumentParser) -> None:
@@ -83,7 +87,7 @@ async def find_any_run(archive: Archive, said: str) -> RunRow:
 async def _last(archive: Archive) -> RunRow:
     """The newest run that a person started: a child is not what they mean."""
     before = None
-    while page := await archive.runs(RunFilter(before=before, limit=CHILDREN_MAX)):
+    while page := await archive.runs(RunFilter(before=before, limit=_PAGE_RUNS)):
         for row in page:
             if row.parent is None:
                 return row
@@ -125,6 +129,8 @@ async def read_record(database: Database, said: str, *, with_damage: bool = Fals
 
     DamagedRun for one that is damaged, unless the command tells that as well.
     """
+    from anew.runtime.records import record_of
+
     row = await find_run(database.archive, said)
     record = await record_of(database, row, await program_of(database.catalog, row.digest))
     if record.damage is not None and not with_damage:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import RunStatus
 from anew.engine.statuses import DetailedStatus
-from anew.runtime.json_rows import listed_rows, waiting_parents
+from anew.runtime.families import waiting_parents
 from anew.store import Database, RunFilter, RunId, RunRow
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import count, parser_for
@@ -65,6 +65,8 @@ def run(words: list[str]) -> int:
         waiting = await waiting_parents(database.archive)
         stopped = _stopped(rows, asked.place) - waiting.keys()
         if asked.json:
+            from anew.runtime.json_rows import listed_rows
+
             for row, shown in zip(rows, await listed_rows(database, rows), strict=True):
                 more = {"interrupted": True} if row.run in stopped else {}
                 print(json.dumps(shown | more))
