@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anew.kernel import file_look
+from anew.posix import NO_LINK, NO_WAIT, NOT_INHERITED, set_mode, user_id
 
 _LOG = logging.getLogger(__name__)
 
@@ -113,8 +114,8 @@ def open_private(path: str | Path) -> int:
     NotOurs when the name leads elsewhere: to a link, a pipe, or a file with another name as well.
     """
     where = os.fspath(path)
-    # O_NONBLOCK: a pipe someone put there must not keep us waiting. It changes nothing for files.
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    # NO_WAIT: a pipe someone put there must not keep us waiting. It changes nothing for files.
+    flags = os.O_RDWR | NOT_INHERITED | NO_LINK | NO_WAIT
     while True:
         refuse_strangers(where)
         try:
@@ -125,7 +126,7 @@ def open_private(path: str | Path) -> int:
             except FileNotFoundError:
                 continue  # someone removed it meanwhile
         else:
-            os.fchmod(fd, PRIVATE_FILE)  # whatever the umask says
+            set_mode(fd, PRIVATE_FILE)  # whatever the umask says
             return fd
         problem = _strangeness(os.fstat(fd))
         if problem is not None:
@@ -141,7 +142,7 @@ def take_from_others(path: str) -> None:
     That of another user stays as it is. By its name: to close a file gives up its locks.
     """
     try:
-        if others_may_use(path) and os.lstat(path).st_uid == os.getuid():
+        if others_may_use(path) and os.lstat(path).st_uid == user_id():
             os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & PRIVATE_FOLDER)
     except FileNotFoundError:
         pass
@@ -187,7 +188,7 @@ def make_private_folder(folder: Path) -> None:
             raise NotOurs(str(folder), "a link") from None
         if not stat.S_ISDIR(found.st_mode):
             raise NotOurs(str(folder), "no folder") from None
-        if found.st_uid != os.getuid():
+        if found.st_uid != user_id():
             raise NotOurs(str(folder), "a folder of another user") from None
         if found.st_mode & 0o077:
             raise NotOurs(str(folder), "a folder that others may enter") from None
@@ -202,7 +203,7 @@ def make_scratch(folder: Path) -> None:
         make_private_folder(folder)
     except NotOurs:
         found = os.lstat(folder)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != user_id():
             raise
         os.chmod(folder, PRIVATE_FOLDER)  # made by a version that left that to the umask
 
@@ -228,7 +229,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
 def open_regular(path: str | Path, flags: int) -> int:
     """An `opener` for a file that somebody named; OSError for what is no plain file."""
     # Opening a pipe waits for someone at its other end, unless one says not to.
-    opened = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    opened = os.open(path, flags | NO_WAIT | NOT_INHERITED, 0o666)
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
         raise OSError(errno.EINVAL, "it is not a file")

@@ -7,7 +7,6 @@ reach: in the process, and in a file beside the key. Knows no key and no value.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import secrets
@@ -24,6 +23,7 @@ import msgspec
 from anew.credentials.key import key_file
 from anew.errors import ConfigError
 from anew.files import PRIVATE_FILE, PRIVATE_FOLDER, open_private
+from anew.posix import lock
 
 # Names and numbers only: this is some ten thousand credentials.
 SEEN_BYTES_MAX = 1024 * 1024
@@ -118,7 +118,7 @@ def _alone(path: Path) -> Iterator[None]:
     path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     handle = open_private(path.with_suffix(".lock"))
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle, waits=True)
         yield
     finally:
         os.close(handle)

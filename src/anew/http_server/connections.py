@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import partial
@@ -20,6 +19,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from anew.http_server.write_coalescing import CoalescedWrites
+from anew.posix import open_files_max
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -72,14 +72,10 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
 
 def own_limits() -> ConnectionLimits:
     """Those of this process: it has no more connections than half of what it may open."""
-    if sys.platform == "win32":
+    files = open_files_max()
+    if files is None:
         return ConnectionLimits()
-    import resource  # noqa: PLC0415 - Windows has none
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return ConnectionLimits()
-    most = max(1, int(soft * _CONNECTIONS_PER_DESCRIPTOR))
+    most = max(1, int(files * _CONNECTIONS_PER_DESCRIPTOR))
     return ConnectionLimits(connections_max=min(most, CLIENT_CONNECTIONS_MAX))
 
 

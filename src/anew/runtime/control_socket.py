@@ -7,7 +7,6 @@ Does not know what commands mean.
 from __future__ import annotations
 
 import asyncio
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 
 from anew.errors import AnewError, ConfigError
 from anew.files import KeptFile
+from anew.posix import connect_to, listen_at
 from anew.runtime.command_executor import execute
 from anew.runtime.commands import REQUEST_BYTES_MAX, Command, read_command
 from anew.runtime.engine import Engine
@@ -46,13 +46,7 @@ class ControlSocket:
         check_socket(self._path, self._database)
         with suppress(FileNotFoundError):
             self._path.unlink()  # left by an owner that died; the lock says there is no other
-        umask = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(
-                self._attend, path=self._path, limit=REQUEST_BYTES_MAX
-            )
-        finally:
-            os.umask(umask)
+        self._server = await listen_at(self._path, self._attend, limit=REQUEST_BYTES_MAX)
         self._socket = KeptFile(str(self._path))
 
     async def close(self) -> None:
@@ -131,7 +125,7 @@ async def send_command(database: Path, command: Command) -> Object:
     path = socket_path(database)
     check_socket(path, database)
     try:
-        reader, writer = await asyncio.open_unix_connection(path, limit=REQUEST_BYTES_MAX)
+        reader, writer = await connect_to(path, limit=REQUEST_BYTES_MAX)
     except OSError as error:
         raise NoAnswer(f"the owner of {database} does not answer on its socket") from error
     try:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
 from anew.files import NotOurs, make_private_folder
+from anew.posix import user_id
 from anew.program.extras import POSTGRES
 from anew.runtime.ownership import Owned, Ownership
 from anew.store import Database, StoreError
@@ -115,7 +116,7 @@ def scratch_folder(url: str | None = None) -> Path:
     import tempfile  # noqa: PLC0415 - slow to import, and a file needs none of it
 
     said = os.environ.get("ANEW_SCRATCH")
-    folder = Path(said or Path(tempfile.gettempdir()) / f"anew-scratch-{os.getuid()}")
+    folder = Path(said or Path(tempfile.gettempdir()) / f"anew-scratch-{user_id()}")
     try:
         if said is None:
             make_private_folder(folder)
@@ -128,7 +129,7 @@ def scratch_folder(url: str | None = None) -> Path:
             f"the folder {folder} for files of runs cannot be used "
             f"({(error.strerror or str(error)).lower()}). Name another in ANEW_SCRATCH."
         ) from error
-    if owner != os.getuid():
+    if owner != user_id():
         raise ConfigError(f"{folder} belongs to someone else. Name another folder in ANEW_SCRATCH.")
     return folder
 

@@ -7,7 +7,6 @@ other terminals. A socket's path may not be long, so a long one moves to a priva
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import stat
@@ -17,12 +16,13 @@ from types import TracebackType
 
 from anew.errors import ConfigError
 from anew.files import KeptFile, NotOurs, make_private_folder, open_private
+from anew.posix import NO_LINK, NO_WAIT, NOT_INHERITED, lock, user_id
 from anew.store import StoreError, StoreGone
 
 # In a lock that nobody holds: what an owner that died had begun is still to be taken up.
 UNSETTLED = "unsettled"
 # A link, or a pipe that would keep us waiting, is nothing that a lock can be.
-_NO_TRAPS = os.O_NOFOLLOW | os.O_NONBLOCK
+_NO_TRAPS = NO_LINK | NO_WAIT
 # sockaddr_un has room for 108 bytes on Linux and 104 on macOS, one of them for the end.
 SOCKET_PATH_BYTES_MAX = 100
 
@@ -107,7 +107,7 @@ def _locked(path: Path, database: Path) -> tuple[int, bool]:
                 "Choose another place with `--db` or ANEW_DB."
             ) from error
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(fd)
         except OSError as error:
             owner = _content(fd)
             os.close(fd)
@@ -132,11 +132,11 @@ def _write(fd: int, content: str) -> None:
 def is_owned(database: Path) -> bool:
     """Whether some process owns the file right now. Looks only, and writes nothing."""
     try:
-        fd = os.open(_lock_path(database), os.O_RDONLY | os.O_CLOEXEC | _NO_TRAPS)
+        fd = os.open(_lock_path(database), os.O_RDONLY | NOT_INHERITED | _NO_TRAPS)
     except OSError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(fd, is_shared=True)
     except OSError:
         return True
     finally:
@@ -172,7 +172,7 @@ def socket_path(database: Path) -> Path:
 
 def _private_folder() -> Path:
     # The same for all processes of a user, and short, wherever $TMPDIR of one of them points.
-    folder = Path("/tmp") / f"anew-{os.getuid()}"
+    folder = Path("/tmp") / f"anew-{user_id()}"
     try:
         make_private_folder(folder)
     except NotOurs as error:
@@ -190,7 +190,7 @@ def check_socket(path: Path, database: Path) -> None:
     """
     try:
         found = path.lstat()
-        owners = {os.getuid(), database.stat().st_uid}
+        owners = {user_id(), database.stat().st_uid}
     except OSError:
         return  # nobody listens
     if not stat.S_ISSOCK(found.st_mode):

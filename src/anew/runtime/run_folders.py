@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 
 from anew.files import make_scratch
+from anew.posix import NO_LINK, NO_WAIT, NOT_INHERITED
 from anew.runtime.live_runs import LiveRun
 from anew.runtime.programs import Programs
 from anew.runtime.roles import ProcessRole
@@ -62,7 +63,7 @@ def folder_that_holds(file: str, source: str) -> Path | None:
     expected = source.encode()
     try:
         real = Path(file).resolve()
-        fd = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(real, os.O_RDONLY | NO_LINK | NO_WAIT | NOT_INHERITED)
     except (OSError, ValueError, RuntimeError):
         return None
     with open(fd, "rb") as opened:

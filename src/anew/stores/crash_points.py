@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+
+from anew.posix import kill_this_process
 
 _passed = 0
 
@@ -30,7 +31,7 @@ def crash_point() -> Callable[[], None] | None:
         global _passed  # noqa: PLW0603 - points are counted per process, over all its databases
         _passed += 1
         if _passed == crash_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill_this_process()
 
     return reach
 

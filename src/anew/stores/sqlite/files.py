@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from anew.files import KeptFile, NotOurs, open_private, refuse_strangers, take_from_others
+from anew.posix import user_id
 from anew.store import StoreError, StoreGone
 from anew.stores.sqlite.log_index import database_is_whole, log_is_whole
 
@@ -60,10 +61,10 @@ def prepare_files(path: str) -> None:
 
 def _refuse_foreign_link(path: str) -> None:
     try:
-        owner = os.lstat(path).st_uid if os.path.islink(path) else os.getuid()
+        owner = os.lstat(path).st_uid if os.path.islink(path) else user_id()
     except OSError:
         return
-    if owner not in (os.getuid(), 0):
+    if owner not in (user_id(), 0):
         raise StoreError(
             f"database {path} is a link that another user made. Name the file itself, or another."
         )

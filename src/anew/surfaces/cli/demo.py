@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from argparse import ArgumentParser
@@ -23,6 +22,7 @@ from urllib.parse import quote as url_quote
 from anew.errors import ConfigError
 from anew.kernel import die_with_parent
 from anew.lab.server import LabServer
+from anew.posix import KILLED, on_signals
 from anew.runtime.databases import DEFAULT_FILE, TOKEN_FILE_END
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
@@ -69,10 +69,9 @@ def _parser() -> ArgumentParser:
 
 
 async def _play(folder: Path, *, shows_page: bool) -> int:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    task = asyncio.current_task()
     assert task is not None
-    for number in signals_heard():
-        loop.add_signal_handler(number, task.cancel)
+    on_signals(signals_heard(), task.cancel)
     async with LabServer() as api:
         _say(
             f"An API that fails on purpose is at {api.url}; {DOCUMENT.name} asks it for orders,\n"
@@ -98,7 +97,7 @@ async def _run_until_killed(folder: Path, api: LabServer) -> int | None:
         if not printing.done():
             process.kill()
         await printing
-        if await process.wait() != -signal.SIGKILL:
+        if await process.wait() != KILLED:
             return process.returncode
     _say(
         f"\n$ kill -9 {process.pid}\n"

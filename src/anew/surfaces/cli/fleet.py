@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from random import uniform
 
 from anew.environment import environment
+from anew.posix import on_signals
 from anew.runtime.databases import open_database
 from anew.surfaces.cli import status
 from anew.surfaces.cli.location import SERVER_VARIABLE, is_server
@@ -39,7 +40,7 @@ async def _keep(duty: Duty, processes: int) -> int:
         pass
     fleet = _Fleet(duty)
     for number in signals_heard():
-        asyncio.get_running_loop().add_signal_handler(number, fleet.stop, number)
+        on_signals([number], fleet.stop, number)
     duty.say(f"{processes} worker processes for {duty.shown}")
     await asyncio.gather(*(fleet.keep_one(number) for number in range(1, processes + 1)))
     duty.say("all worker processes have ended")

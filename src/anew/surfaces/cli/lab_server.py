@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from anew.lab.server import LabServer
+from anew.posix import INTERRUPT, TERMINATE, on_signals
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import parser_for
 
@@ -91,6 +91,4 @@ async def _until_idle(server: LabServer, stop: asyncio.Event, idle_seconds: floa
 
 def _stop_on_signals(stop: asyncio.Event) -> None:
     """Both ways of asking end the server well."""
-    loop = asyncio.get_running_loop()
-    for asked in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(asked, stop.set)
+    on_signals((TERMINATE, INTERRUPT), stop.set)

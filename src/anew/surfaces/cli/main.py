@@ -21,6 +21,10 @@ GARBAGE_THRESHOLD = 50_000
 # Modules of tools that every command knows, with commas; `--tools` adds others to one command.
 TOOLS_VARIABLE = "ANEW_TOOLS"
 
+_NOT_WINDOWS = (
+    "anew: Anew does not run on Windows: it needs the locks, sockets and processes of Linux or "
+    "macOS. Inside WSL it runs as on Linux."
+)
 HELP_WORDS = ("-h", "--help", "help")
 ALL_WORDS = ("--all", "all")
 VERSION_WORDS = ("-V", "--version")
@@ -31,6 +35,9 @@ def main(argv: list[str] | None = None) -> int:
 
     Without `argv` the process is there for this command alone.
     """
+    if sys.platform == "win32":
+        print(_NOT_WINDOWS, file=sys.stderr)
+        return status.BAD
     words = list(sys.argv[1:] if argv is None else argv)
     gc.set_threshold(GARBAGE_THRESHOLD)
     _prepare_streams()

@@ -6,12 +6,11 @@ with the one that reads their answers. Knows nothing of what they do.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from anew.errors import ConfigError
+from anew.posix import deaf_to_interrupts
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -39,7 +38,11 @@ def mapped(
     """
     crew: dict[Connection, BaseProcess] = {}
     try:
-        with _deaf_children():
+        from multiprocessing import resource_tracker
+
+        # It starts with the first process, and would leave the signal unblocked.
+        resource_tracker.ensure_running()
+        with deaf_to_interrupts():
             for _ in range(processes):
                 crew.update([_started(prepare)])
         for link in crew:
@@ -51,20 +54,6 @@ def mapped(
         for link, child in crew.items():
             child.join()
             link.close()
-
-
-@contextmanager
-def _deaf_children() -> Iterator[None]:
-    """What starts meanwhile never hears Ctrl-C; whoever starts it does, a moment later."""
-    from multiprocessing import resource_tracker
-
-    # It starts with the first process, and would leave the signal unblocked.
-    resource_tracker.ensure_running()
-    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
 def _started(prepare: Callable[[Any], Callable[[Any], Any]]) -> tuple[Connection, BaseProcess]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-import signal
 import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from anew.environment import TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
+from anew.posix import INTERRUPT, TERMINATE, on_signals
 from anew.runtime.engine import SLOTS
 from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
@@ -154,8 +154,7 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
     stopping = _Stopping(asyncio.Event(), [])
     file = token_file(asked)
     prepare = (lambda: None) if settings else partial(own_token, own_token_file(asked.db))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.hear)
+    on_signals((TERMINATE, INTERRUPT), stopping.hear)
     listener = bind(asked.host, asked.port)
     try:
         async with open_server_engine(

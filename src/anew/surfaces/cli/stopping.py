@@ -12,10 +12,11 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from anew.posix import HANG_UP, INTERRUPT, TERMINATE, on_signals
 from anew.runtime.engine import GRACE_SECONDS, Engine
 from anew.surfaces.cli.arguments import seconds
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (INTERRUPT, TERMINATE, HANG_UP)
 
 
 def add_drain_option(parser: ArgumentParser) -> None:
@@ -37,8 +38,8 @@ def stopping_text(drain_seconds: float) -> str:
 
 def signals_heard() -> list[signal.Signals]:
     """Those that ask for the end here; `nohup` has a closed terminal mean nothing."""
-    is_deaf = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    return [one for one in SIGNALS if not (is_deaf and one is signal.SIGHUP)]
+    is_deaf = signal.getsignal(HANG_UP) is signal.SIG_IGN
+    return [one for one in SIGNALS if not (is_deaf and one is HANG_UP)]
 
 
 class Stopping:
@@ -48,7 +49,7 @@ class Stopping:
     """
 
     def __init__(self, *, is_quiet: bool = False, drain_seconds: float = GRACE_SECONDS) -> None:
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        task = asyncio.current_task()
         assert task is not None
         self._task = task
         self._engine: Engine | None = None
@@ -56,8 +57,7 @@ class Stopping:
         self._drain_seconds = drain_seconds
         self._is_stopping = False
         self.is_asked = False
-        for number in signals_heard():
-            loop.add_signal_handler(number, self.ask)
+        on_signals(signals_heard(), self.ask)
 
     def ask(self) -> None:
         self.is_asked = True

@@ -18,6 +18,7 @@ from typing import Protocol
 from anew.environment import TOKEN_VARIABLE
 from anew.errors import ConfigError
 from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
+from anew.posix import NO_LINK, NOT_INHERITED, lock, user_id
 
 TOKEN_OPTION = "--token"
 TOKEN_FILE_OPTION = "--token-file"
@@ -91,7 +92,7 @@ def token_file(asked: Namespace) -> Path | None:
 def read_token(path: Path, *, follows_links: bool = True) -> str:
     """The one line of a file that nobody else can read; ConfigError says what is wrong with it."""
     try:
-        text = _read(path, os.O_RDONLY | (0 if follows_links else os.O_NOFOLLOW))
+        text = _read(path, os.O_RDONLY | (0 if follows_links else NO_LINK))
         lines = text.decode("ascii").split("\n")
     except OSError as error:
         why = (error.strerror or str(error)).lower()
@@ -111,7 +112,7 @@ def read_token(path: Path, *, follows_links: bool = True) -> str:
 
 def _read(path: Path, flags: int) -> bytes:
     """What the file holds, looked at and read through one descriptor: it cannot be exchanged."""
-    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    descriptor = os.open(path, flags | NOT_INHERITED)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
@@ -122,7 +123,7 @@ def _read(path: Path, flags: int) -> bytes:
                 f"(mode {stat.S_IMODE(found.st_mode):04o}). Type `chmod 600 {path}`, and make "
                 "another token if one of them might have read it."
             )
-        if found.st_uid not in (os.getuid(), _ROOT):
+        if found.st_uid not in (user_id(), _ROOT):
             raise ConfigError(
                 f"the token file {path} belongs to another user. Use one of your own."
             )
@@ -172,7 +173,9 @@ def _keep(path: Path, token: str) -> None:
         raise FileExistsError
     unnamed = path.with_name(f"{path.name}.{os.getpid()}")
     unnamed.unlink(missing_ok=True)  # of a process that died here, and had our number
-    descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+    descriptor = os.open(
+        unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOT_INHERITED, PRIVATE_FILE
+    )
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(f"{token}\n")
@@ -191,14 +194,12 @@ def _rename_alone(unnamed: Path, path: Path) -> None:
 
     Of servers that start at the same time, the second finds the token of the first.
     """
-    import fcntl  # not on every system, and rarely needed
-
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    folder = os.open(path.parent, os.O_RDONLY | NOT_INHERITED)
     try:
         with suppress(
             OSError
         ):  # where nothing can be locked, servers that start at once may differ
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            lock(folder, waits=True)
         if path.is_symlink() or path.exists():
             raise FileExistsError
         os.rename(unnamed, path)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anew.errors import ConfigError
+from anew.posix import account_ids, is_root
 from anew.tools.sandbox.limits import limits_set
 from anew.tools.sandbox.places import check_places, places_set
 from anew.tools.sandbox.sandbox import NO_SANDBOX, Account, Kind, Sandbox
@@ -93,7 +94,7 @@ def _has_network() -> bool:
 def _account(kind: Kind) -> Account | None:
     """The user of tasks: root must name one, because the kernel bounds nothing of root's."""
     name = os.environ.get("ANEW_SANDBOX_USER", "")
-    if os.geteuid() == 0:
+    if is_root():
         return _account_named(name, kind)
     if kind == "user":
         raise ConfigError(
@@ -106,20 +107,18 @@ def _account(kind: Kind) -> Account | None:
 
 
 def _account_named(name: str, kind: Kind) -> Account:
-    import pwd  # noqa: PLC0415 - not on every system
-
     if not name:
         raise ConfigError(
             f"ANEW_SANDBOX={kind} needs ANEW_SANDBOX_USER when anew is started by root: "
             "the name of an unprivileged user that tasks run as, such as nobody."
         )
     try:
-        found = pwd.getpwnam(name)
+        user, group = account_ids(name)
     except (KeyError, ValueError):
         raise ConfigError(f"ANEW_SANDBOX_USER is {name!r}; there is no such user here") from None
-    if found.pw_uid == 0:
+    if user == 0:
         raise ConfigError(f"ANEW_SANDBOX_USER is {name!r}, which is root: name another user")
-    return Account(name, found.pw_uid, found.pw_gid)
+    return Account(name, user, group)
 
 
 def _try_out(sandbox: Sandbox) -> None:

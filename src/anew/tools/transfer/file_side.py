@@ -7,7 +7,6 @@ written when its process died is known from it, and is cut off before the next o
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import os
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import msgspec
 from msgspec import Struct, field
 
 from anew.files import open_regular
+from anew.posix import lock
 from anew.program.transfer import FORMAT_WORDS, RowFormat, TransferMode
 from anew.tools.inputs import BadInput
 from anew.tools.sql.failure import SqlFailure
@@ -252,7 +252,7 @@ class FileWriter:
 
 def _lock(file: BinaryIO) -> bool:
     try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(file.fileno())
     except BlockingIOError:
         return False
     return True

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from anew.errors import ConfigError
+from anew.posix import NO_LINK
 from anew.views.export.changes import Append, Change, Copy, Write
 from anew.views.export.directory import FORMAT, MANIFEST
 
@@ -26,7 +27,7 @@ FILES = "files.txt"
 # A manifest is a few lines; more is none of ours.
 MANIFEST_BYTES_MAX = 1024 * 1024
 
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
 _NAME_CHARACTERS = 60
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from anew.files import make_scratch
+from anew.posix import NO_WAIT, NOT_INHERITED
 from anew.tool import AttemptRef
 from anew.tools.agent.status import AGENT_STATUS_BYTES_MAX, BadStatus
 from anew.tools.inputs import BadInput
@@ -30,7 +31,7 @@ class CommandFiles(Struct, frozen=True):
         """What the command left in its status file; None when it wrote none."""
         try:
             # A pipe in its place must not keep us waiting.
-            fd = os.open(self.status_file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            fd = os.open(self.status_file, os.O_RDONLY | NO_WAIT | NOT_INHERITED)
         except FileNotFoundError:
             return None
         except OSError as problem:
