@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import ordering, suites
 from tests.abuse.tally import Tally
+from tests.wheels import STOPWATCH
 
 # Lets a failing case of the contract say what it found. Here, before anything imports it.
 pytest.register_assert_rewrite("anew.stores.contract")
@@ -25,6 +26,10 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# pip finds what it has downloaded before, whatever the home folder is from here on.
+if "XDG_CACHE_HOME" not in os.environ:
+    os.environ.setdefault("PIP_CACHE_DIR", os.path.expanduser("~/.cache/pip"))
 
 # A key and what is remembered of credentials are written there, by the processes of tests too.
 _HOME = os.environ["HOME"] = tempfile.mkdtemp(prefix="anew-home-")
@@ -60,10 +65,14 @@ def pytest_collection_modifyitems(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What CI shows of the abuse cases; `make abuse-json` has it as JSON."""
+    """What CI shows of the abuse cases (`make abuse-json` has it as JSON), and of times for people."""
     tally = terminalreporter.config.pluginmanager.get_plugin("abuse")
     if tally is not None and tally.cases:
         terminalreporter.write_line(tally.line())
+    for report in terminalreporter.getreports("passed"):
+        for name, text in report.user_properties:
+            if name == STOPWATCH:
+                terminalreporter.write_line(f"{report.nodeid}:\n{text}")
 
 
 def pytest_unconfigure() -> None:

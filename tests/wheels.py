@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,6 +15,8 @@ HOOK = "web/wheel_hook.py"
 PARTS = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "src", HOOK]
 HATCHLING = [sys.executable, "-m", "hatchling", "build"]
 WHEEL = [*HATCHLING, "-t", "wheel", "-d", "out"]
+# The name of what a test has measured for people; `make test-long` prints it at its end.
+STOPWATCH = "stopwatch"
 # The oldest that `requires-python` allows.
 MINOR_MIN = 11
 
@@ -42,8 +45,8 @@ def build(folder: Path, *, umask: int = 0o022, **variables: str) -> Path:
 def pythons() -> dict[str, str]:
     """Every Python of this machine that Anew can run on, one of each minor version."""
     found = {sys.version_info.minor: sys.executable}
-    managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for python in sorted(managed.glob("3.*/bin/python"), reverse=True):
+    # Of a Python that is one of several, as pyenv keeps them, the others lie beside it.
+    for python in sorted(Path(sys.base_prefix).parent.glob("3.*/bin/python"), reverse=True):
         found.setdefault(int(python.parts[-3].split(".")[1]), str(python))
     for minor in range(MINOR_MIN, MINOR_MIN + 10):
         python = shutil.which(f"python3.{minor}")
@@ -88,3 +91,19 @@ class Installed:
     def surroundings(self, home: Path) -> dict[str, str]:
         path = f"{self.folder / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
         return {"PATH": path, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
+
+
+class Stopwatch:
+    """How long each step of a newcomer took, to be printed."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+        self.lines: list[str] = []
+
+    def split(self, what: str) -> None:
+        now = time.monotonic()
+        self.lines.append(f"{now - self._last:7.1f} s  {what}")
+        self._last = now
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, f"{self._last - self._began:7.1f} s  in all"])
