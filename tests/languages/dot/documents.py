@@ -116,6 +116,18 @@ LINT_CASES: list[tuple[str, str, int, int]] = [
         2,
         47,
     ),
+    (
+        "condition-word",
+        DOCS + "a [goal=g]; s->a; a->x [condition=\"statu == 'FAILURE'\"] }",
+        2,
+        36,
+    ),
+    (
+        "condition-word",
+        SPEC + 'a [prompt=p]; s->a; a->x [condition="outcom=fail"] }',
+        2,
+        38,
+    ),
     ("condition-not", DOCS + 'a [goal=g]; s->a; a->x [condition="NOT n == 1"] }', 2, 36),
     (
         "condition-unused",

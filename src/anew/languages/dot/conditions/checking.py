@@ -28,11 +28,13 @@ from anew.languages.dot.conditions.tree import (
     comparisons_in,
 )
 from anew.languages.dot.graph import DotDialect
-from anew.program.findings import Severity
+from anew.program.findings import Severity, near
 from anew.program.policy import Verdict
 from anew.values import Value
 
 _ONE = ConditionLiteral("1")
+# As for names of playbooks: `statu` is a slip, `state` may be a key.
+_SLIP_LIKENESS = 0.75
 
 
 class Reach(Struct, frozen=True):
@@ -136,13 +138,25 @@ def _word_problem(part: Compare, dialect: DotDialect) -> ConditionProblem | None
         said = str(literal.value)
         wrong = [said] if said.lower() in KNOWN_WORDS and said not in known else []
     else:
-        return None
+        return _misspelt(key, words, dialect)
     if not wrong:
         return None
     meant = _meant(wrong[0], dialect)
     suggestion = f"Did you mean {meant!r}?" if meant else f"Its words are {', '.join(known)}."
     message = f"{key.path!r} is never {wrong[0]!r}"
     return ConditionProblem(Severity.WARNING, Topic.WORD, message, literal.at, suggestion)
+
+
+def _misspelt(key: ContextKey, words: list[Value], dialect: DotDialect) -> ConditionProblem | None:
+    """A handler may write any key of the context: only what is compared with a status is a slip."""
+    if not any(_meant(word, dialect) for word in words):
+        return None
+    meant = near(key.path, ["status" if dialect is DotDialect.DOCS else "outcome"], _SLIP_LIKENESS)
+    if meant is None:
+        return None
+    message = f"nothing provides {key.path!r}, unless a handler writes it into the context"
+    suggestion = f"Did you mean {meant!r}?"
+    return ConditionProblem(Severity.WARNING, Topic.WORD, message, key.at, suggestion)
 
 
 def _other_name(
