@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from anew.expressions.tokens import TemplateToken
-from anew.languages.playbook.names import ADVICE
+from anew.languages.playbook.keys_below import ADVICE
 from anew.languages.playbook.translate import STRING, Change, Translator, Untranslatable
 from anew.program.kinds import HELPERS
 

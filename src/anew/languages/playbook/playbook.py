@@ -25,9 +25,9 @@ from anew.languages.playbook.keys import (
     ROOT_IDLE,
     ROOT_KEYS,
 )
+from anew.languages.playbook.keys_below import check_ctx
 from anew.languages.playbook.message_texts import check_message_texts
 from anew.languages.playbook.names import (
-    check_ctx,
     check_iterators,
     check_names,
     check_reserved,

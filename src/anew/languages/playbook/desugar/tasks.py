@@ -26,7 +26,7 @@ from anew.languages.playbook.keys import (
     TASK_SPEC_KEYS,
     UNSUPPORTED_KEYS,
 )
-from anew.languages.playbook.names import TYPO_LIKENESS_MIN
+from anew.languages.playbook.keys_below import TYPO_LIKENESS_MIN
 from anew.program.kind import Kind
 from anew.program.kinds import find_kind
 from anew.program.program import Dialect
