@@ -181,7 +181,7 @@ def test_an_unknown_key_is_told_where_it_is_read() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        rule("outcome.result.stauts == 1 and outcome.error.knd and outcome.pg.cod"),
+        rule("outcome.result.stauts == 1 and outcome.error.knd and outcome.pg.code"),
         rule("outcome.http.headers.retry == 1 and outcome.meta.trace_id"),
         rule("outcome.parcel.weight > 2", kind="workbook\n      name: other"),
         arc("event.result.anything and event.total"),
@@ -497,3 +497,38 @@ def test_a_misspelt_kind_of_error_is_told(text: str, kind: str) -> None:
 
 def test_kinds_that_a_tool_may_have_are_not() -> None:
     assert remedies(evaluation("outcome.error.kind == 'card_declined'"), "outcome.word") == []
+
+
+# --- what the document provides below a name -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("outcome.pg.cod == '40001'", "outcome.pg.code"),
+        ("outcome.py.exception_typ == 'ValueError'", "outcome.py.exception_type"),
+        ("outcome.shell.exitcode == 3", "outcome.shell.exit_code"),
+    ],
+)
+def test_a_misspelt_key_of_a_helper_is_told(condition: str, meant: str) -> None:
+    assert remedies(evaluation(condition), "outcome.key") == [f"Did you mean {meant!r}?"]
+
+
+def test_a_misspelt_key_of_a_loop_is_told() -> None:
+    text = f"{WORKFLOW}{LOOP}  tool: [{{t: {{kind: noop}}}}]\n  next: [{{step: a, when: 'a.faild > 0'}}]"
+    assert remedies(text, "name.unknown") == ["Did you mean 'a.failed'?"]
+    known = text.replace("faild > 0", "results and a.stats and a.data")
+    assert remedies(known, "name.unknown") == []
+
+
+def test_a_credential_that_is_not_declared_is_told_wherever_it_is_read() -> None:
+    declared = "keychain: [{name: github}]\n"
+    read = url("http://x/{{ keychain.githb.token }}", before=declared)
+    assert remedies(read, "name.unknown") == ["Did you mean 'keychain.github'?"]
+    read = url("http://x/{{ keychain.slack.token }}", before=declared)
+    (found,) = found_in(read, "name.unknown")
+    assert found.message == "the document declares no credential 'slack'; it would be undefined"
+    assert found.suggestion == "Add `keychain: [{name: slack}]`."
+    assert (
+        remedies(url("http://x/{{ keychain.github.token }}", before=declared), "name.unknown") == []
+    )

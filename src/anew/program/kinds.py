@@ -142,7 +142,7 @@ _TABLE = (
         is_code=True,
         has_names=True,
         effect=("script {script}", "code"),
-        helper=Helper("py", "`exception` and `exception_type`"),
+        helper=Helper("py", "`exception` and `exception_type`", ("exception", "exception_type")),
         outage=Outage(
             says={
                 "py": {
@@ -163,7 +163,9 @@ _TABLE = (
         can_run_once=True,
         folds_names=True,
         target=Target(TargetForm.DATABASE, ("auth", "database"), "unknown"),
-        helper=Helper("pg", "`code` and `sqlstate`", code="code", code_name="SQLSTATE"),
+        helper=Helper(
+            "pg", "`code` and `sqlstate`", ("code", "sqlstate"), code="code", code_name="SQLSTATE"
+        ),
         outage=Outage(
             "db_connection",
             "the server closed the connection",
@@ -180,7 +182,7 @@ _TABLE = (
         sql_mark="$",
         has_own_file=True,
         target=_FILE,
-        helper=Helper("duckdb", "`exception_type` and `code`"),
+        helper=Helper("duckdb", "`exception_type` and `code`", ("exception_type", "code")),
         outage=Outage("db_connection", "the file is locked by another process"),
     ),
     replace(
@@ -214,7 +216,7 @@ _TABLE = (
         is_code=True,
         effect=("{command}",),
         target=Target(TargetForm.COMMAND, ("command",)),
-        helper=Helper("shell", "`exit_code`"),
+        helper=Helper("shell", "`exit_code`", ("exit_code",)),
         outage=Outage(
             "exit_code",
             "exit status 75",

@@ -46,8 +46,10 @@ _ERRORS = frozenset({("outcome", "error"), ("output", "error"), ("event", "error
 _ERROR_KEYS = frozenset(
     "kind retryable message code type reason where retry retry_after loop".split()
 )
-# The names whose keys are checked.
-HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter"})
+# What the result of a loop has; `stats` and `data` are other names for it.
+_LOOP_KEYS = frozenset("results total done failed stats data".split())
+# The names whose keys are checked, beside those of the steps that are loops.
+HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter", "keychain"})
 # Keys that are there, but elsewhere or under another name.
 _KEY_SYNONYMS: Mapping[Path, str] = {
     ("outcome", "data"): "outcome.result",
@@ -64,14 +66,23 @@ _KEY_SYNONYMS: Mapping[Path, str] = {
 
 
 class KnownKeys:
-    """The keys that a document itself puts below `workload`, `ctx` and `iter`.
+    """The keys that a document itself puts below `workload`, `ctx` and `iter`, and its loops.
 
     Remembers what it was asked: documents read the same few keys again and again.
     """
 
-    def __init__(self, workload: frozenset[str], ctx: frozenset[str]) -> None:
+    def __init__(
+        self,
+        workload: frozenset[str],
+        ctx: frozenset[str],
+        *,
+        loops: frozenset[str] = frozenset(),
+        credentials: frozenset[str] = frozenset(),
+    ) -> None:
         self._workload = workload
         self._ctx = ctx
+        self._loops = loops
+        self._credentials = credentials
         self._either = ctx | workload
         self._iter: dict[str, frozenset[str]] = {}
         self._meant: dict[tuple[frozenset[str], str], str | None] = {}
@@ -80,9 +91,13 @@ class KnownKeys:
         """Empty where anything may be there."""
         if name == "workload":
             return self._workload
+        if name == "keychain":
+            return self._credentials
         if name == "ctx":
             says_output = step is not None and step.dialect is Dialect.OUTPUT
             return self._either if says_output else self._ctx
+        if name in self._loops and (step is None or name not in step.index_of):
+            return _LOOP_KEYS
         if name != "iter" or step is None or step.loop is None:
             return frozenset()
         if step.name not in self._iter:
@@ -118,6 +133,9 @@ def check_path(
         if keys is not None and path[end] not in keys and not _may_add(path[:end], step):
             _report_key(c, read, path[: end + 1], keys)
             return
+    if path[0] == "keychain":
+        _check_credential(c, read, path[1], below.known("keychain", step))
+        return
     is_error = path[:2] in _ERRORS and len(path) > 2
     depth = 2 if is_error else 1
     known = _ERROR_KEYS if is_error else below.known(path[0], step)
@@ -129,6 +147,17 @@ def check_path(
         message = f"nothing provides '{holder}.{path[depth]}'; it would be undefined"
         remedy = f"Did you mean '{holder}.{meant}'?"
         c.report("name.unknown", _path_place(c, read.node, path[: depth + 1]), message, remedy)
+
+
+def _check_credential(c: Compilation, read: NameRead, name: str, declared: frozenset[str]) -> None:
+    """Warn of a credential that the document does not declare: it is null, in a header as well."""
+    if name in declared:
+        return
+    place = _path_place(c, read.node, ("keychain", name))
+    near = c.suggestions.near(name, declared, TYPO_LIKENESS_MIN)
+    remedy = f"Did you mean 'keychain.{near}'?" if near else None
+    message = f"the document declares no credential {name!r}; it would be undefined"
+    c.report("name.unknown", place, message, remedy or f"Add `keychain: [{{name: {name}}}]`.")
 
 
 def check_ctx(c: Compilation, steps: Mapping[str, Step], workload: frozenset[str]) -> None:

@@ -71,17 +71,28 @@ _RETRY_MEANINGS: Mapping[str, str] = {
 }
 
 
-def check_names(c: Compilation, steps: Mapping[str, Step], shared: frozenset[str]) -> None:
-    """Tell of every name that is not there. `shared` are the workload's and other global names."""
+def check_names(
+    c: Compilation,
+    steps: Mapping[str, Step],
+    shared: frozenset[str],
+    *,
+    credentials: frozenset[str],
+) -> None:
+    """Tell of every name that is not there. `shared` are the workload's and other global names.
+
+    `credentials` are those that the keychain declares.
+    """
     always = shared | c.ctx_keys | steps.keys() | RESERVED
     told: set[str] = set()
     of_loops = _names_of_loops(steps)
-    below = KnownKeys(shared, frozenset(c.ctx_keys))
+    loops = frozenset(name for name, step in steps.items() if step.loop) - RESERVED
+    below = KnownKeys(shared, frozenset(c.ctx_keys), loops=loops, credentials=credentials)
+    holders = HOLDERS | loops
     for read in c.reads:
         step = steps.get(read.step)
         absent = _ABSENT[read.place]
         for path in sorted(read.paths):
-            if len(path) > 1 and path[0] in HOLDERS and path[0] not in absent:
+            if len(path) > 1 and path[0] in holders and path[0] not in absent:
                 if path[0] == "output" and read.place in _RESULT_SITES:
                     continue  # it has the keys of the result
                 check_path(c, read, path, step=step, below=below)

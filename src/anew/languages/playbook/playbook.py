@@ -153,12 +153,13 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     workbook = read_workbook(c, root.get("workbook"))
     c.workbook = frozenset(workbook)
     keychain = read_keychain(c, root.get("keychain"))
+    credentials = frozenset(str(one["name"]) for one in keychain if one.get("name"))
     reads = _read_steps(c, root)
     steps = {read.step.name: with_workbook(read.step, workbook) for read in reads}
     steps = with_joins(c, steps)
     ctx = _read_ctx(c, root.get("ctx"))
     _check_sections(c, root, frozenset(defaults))
-    check_names(c, steps, frozenset(defaults))
+    check_names(c, steps, frozenset(defaults), credentials=credentials)
     if executor.ctx is not CtxStart.WORKLOAD:
         check_ctx(c, steps, frozenset(defaults))
     check_message_texts(c)
