@@ -19,7 +19,7 @@ from anew.store import Archive, RunFilter, RunRow
 NAME_LABEL = "singleton"
 NUMBER_LABEL = "singleton_number"
 # Each look finds a newer run; others would have to start and end this many meanwhile.
-LOOKS_MAX = 100
+_LOOKS_MAX = 100
 
 
 async def start_alone(
@@ -28,14 +28,14 @@ async def start_alone(
     """A new run, or the unfinished one of that name."""
     name = request.singleton
     assert name is not None
-    for _ in range(LOOKS_MAX):
+    for _ in range(_LOOKS_MAX):
         newest = await _newest(archive, name)
         if newest is not None and newest.status not in FINAL:
             return Started(newest.run, is_new=False, notice=_notice(name, newest))
         started = await start(_numbered(request, name, newest))
         if started.is_new:
             return started
-    raise EngineBug(f"the singleton {name!r} could not be started in {LOOKS_MAX} looks")
+    raise EngineBug(f"the singleton {name!r} could not be started in {_LOOKS_MAX} looks")
 
 
 def check_singleton(name: str | None, key: str | None) -> str | None:
