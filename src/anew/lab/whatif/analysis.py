@@ -21,7 +21,7 @@ from anew.lab.whatif.changes import (
 )
 from anew.lab.whatif.model import Model, Rate, Sample
 from anew.lab.whatif.past_outcomes import NeedsModel
-from anew.lab.whatif.play import UNKNOWN, Play, play
+from anew.lab.whatif.play import Play, PlayEnd, play
 from anew.lab.whatif.playable_runs import PastRun, PlayableRun, prepared, scripted_tasks, worlds_of
 from anew.lab.whatif.verdict import RunVerdict, SkippedRun, Whatif
 from anew.program.program import Program
@@ -193,17 +193,17 @@ class _Analysis:
         departs = _departure(one.past, plays)
         for played in plays:
             played.log = ()
-        edges: tuple[str, ...] = ()
+        edges: tuple[PlayEnd, ...] = ()
         if chance is not None and chance.chance:
             edges = tuple(self._edge(one, edge) for edge in EDGES)
         return RunVerdict(one.past.run, one.status, one.figures, plays, departs, edges)
 
-    def _edge(self, one: PlayableRun, edge: float) -> str:
+    def _edge(self, one: PlayableRun, edge: float) -> PlayEnd:
         """How it ends when chance goes to an extreme."""
         try:
             return self._play(one, None, edge=edge).status
         except NeedsModel:
-            return UNKNOWN
+            return PlayEnd.UNKNOWN
 
 
 def _is_settled(alone: Play | None) -> bool:

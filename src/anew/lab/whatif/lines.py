@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from anew.lab.whatif.comparability import SAME_MOMENT_SHARE
 from anew.lab.whatif.estimates import Estimate
 from anew.lab.whatif.model import Basis, Rate
-from anew.lab.whatif.play import UNKNOWN, Figures
+from anew.lab.whatif.play import Figures, PlayEnd
 from anew.lab.whatif.report import sorted_rates
 from anew.lab.whatif.verdict import RuleChange, RunVerdict, Whatif
 from anew.views.wording import counted, duration
@@ -33,7 +33,7 @@ _LEAST = 0.05
 
 def answer_lines(answer: Whatif, new: str, *, each: bool = False) -> Iterator[str]:
     runs = answer.runs
-    failed, done = (sum(one.was == word for one in runs) for word in ("failed", "done"))
+    failed, done = (sum(one.was == word for one in runs) for word in (PlayEnd.FAILED, PlayEnd.DONE))
     yield f"{counted(len(runs), 'run')} ({failed} failed, {done} done), with {new}:"
     if answer.retried:
         yield f"  {answer.retried} of them continue from another one (anew retry, fork); both count"
@@ -72,14 +72,14 @@ def _by(runs: list[RunVerdict]) -> str:
 
 
 def _moved_lines(answer: Whatif) -> Iterator[str]:
-    yield f"  failed → done: {_moved(answer, 'failed', 'done')}"
-    yield f"  done → failed: {_moved(answer, 'done', 'failed')}"
-    for one in answer.moved("done", "failed")[:LISTED_MAX]:
+    yield f"  failed → done: {_moved(answer, PlayEnd.FAILED, PlayEnd.DONE)}"
+    yield f"  done → failed: {_moved(answer, PlayEnd.DONE, PlayEnd.FAILED)}"
+    for one in answer.moved(PlayEnd.DONE, PlayEnd.FAILED)[:LISTED_MAX]:
         yield f"    {one.run}"
-    for one in answer.supposed("done", "failed")[:LISTED_MAX]:
+    for one in answer.supposed(PlayEnd.DONE, PlayEnd.FAILED)[:LISTED_MAX]:
         yield f"    {one.run}: in doubt"
-    for one in answer.maybe("done", "failed")[:LISTED_MAX]:
-        yield f"    {one.run}: {_percent(one.share('failed'))}"
+    for one in answer.maybe(PlayEnd.DONE, PlayEnd.FAILED)[:LISTED_MAX]:
+        yield f"    {one.run}: {_percent(one.share(PlayEnd.FAILED))}"
     unknown = answer.unknown
     yield f"  unknown: {_short(unknown.mean)}{_interval(unknown)}"
     told = dict.fromkeys(why for one in answer.runs for why in one.reasons)
@@ -89,7 +89,7 @@ def _moved_lines(answer: Whatif) -> Iterator[str]:
         yield f"  without {counted(answer.skipped, 'run')} of unknown end:"
 
 
-def _moved(answer: Whatif, was: str, to: str) -> str:
+def _moved(answer: Whatif, was: PlayEnd, to: PlayEnd) -> str:
     """What is certain; what hangs on answers to other questions; what the model or chance says."""
     told = f"{len(answer.moved(was, to))} for certain"
     supposed, open_runs = len(answer.supposed(was, to)), answer.open_runs(was)
@@ -190,7 +190,7 @@ def _run_lines(one: RunVerdict) -> Iterator[str]:
 def _becomes(one: RunVerdict) -> str:
     if one.is_decided:
         return one.plays[0].status + ("" if one.is_certain else " (in doubt)")
-    shares = {word: one.share(word) for word in ("done", "failed", UNKNOWN)}
+    shares = {end.value: one.share(end) for end in PlayEnd}
     return ", ".join(f"{word} {_percent(share)}" for word, share in shares.items() if share)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 
 from msgspec import Struct, field
 
@@ -67,6 +68,14 @@ class Figures(Struct):
         return self.rules.get(named, NO_TALLY)
 
 
+class PlayEnd(StrEnum):
+    """How a play ends: as runs do, or nobody knows."""
+
+    DONE = RunStatus.DONE.value
+    FAILED = RunStatus.FAILED.value
+    UNKNOWN = "unknown"
+
+
 class Play(Struct):
     """How one play ended. `figures` is None where that is not known, and `why` says why.
 
@@ -74,7 +83,7 @@ class Play(Struct):
     `events` is how much was played, about.
     """
 
-    status: str
+    status: PlayEnd
     figures: Figures | None = None
     why: str = ""
     asked: ExecutionStart | None = None
@@ -89,8 +98,7 @@ class Play(Struct):
         return self.figures is not None
 
 
-UNKNOWN = "unknown"
-ENDINGS = (RunStatus.DONE, RunStatus.FAILED)
+_ENDS = {RunStatus.DONE: PlayEnd.DONE, RunStatus.FAILED: PlayEnd.FAILED}
 
 
 def play(
@@ -112,9 +120,11 @@ def play(
     try:
         played = simulate(program, _script(recorded, chance), events_max=most, player=world)
     except NotRecorded as stopped:
-        found = Play(UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
+        found = Play(PlayEnd.UNKNOWN, why=stopped.why, asked=stopped.asking, events=length)
     except ConfigError:
-        found = Play(UNKNOWN, why=f"it would continue for more than {most:,} events", events=most)
+        found = Play(
+            PlayEnd.UNKNOWN, why=f"it would continue for more than {most:,} events", events=most
+        )
     else:
         found = _ended(played, world, known)
         found.events = len(played.log)
@@ -137,16 +147,16 @@ def _script(recorded: LogWorld, chance: PastChance) -> PlayedScript:
 def _ended(played: Simulation, world: PastOutcomes, known: KnownExecutions | None) -> Play:
     log = played.log
     if len(played.runs) > 1:
-        return Play(UNKNOWN, why="it would be restarted, as another run")
+        return Play(PlayEnd.UNKNOWN, why="it would be restarted, as another run")
     if world.endless and any(_is_of(world.endless, event) for event in log):
-        return Play(UNKNOWN, why="it would wait for a call whose end the log does not have")
+        return Play(PlayEnd.UNKNOWN, why="it would wait for a call whose end the log does not have")
     asked = {} if known is None else world_of_log(played.program, log).places
     passed = None if known is None else silence_passed(known.executions, asked)
     if passed is not None:
-        return Play(UNKNOWN, why=passed)
-    if played.status not in ENDINGS:
-        return Play(UNKNOWN, why=f"it would be {played.status.value} when the log ends")
-    found = Play(played.status.value, figures_of(played.program, log), log=log)
+        return Play(PlayEnd.UNKNOWN, why=passed)
+    if played.status not in _ENDS:
+        return Play(PlayEnd.UNKNOWN, why=f"it would be {played.status.value} when the log ends")
+    found = Play(_ENDS[played.status], figures_of(played.program, log), log=log)
     if known is not None:
         found.doubts = doubts_of(known.executions, asked, longer=known.longer)
         found.doubts.borrowed = world.borrowed

@@ -16,13 +16,13 @@ from anew.lab.decisions import departure
 from anew.lab.log_world import NOT_ACCEPTED, LogWorld, own_part, world_of_log
 from anew.lab.whatif.changes import longer_timeouts, rule_pairs
 from anew.lab.whatif.past_outcomes import KnownExecutions, NeedsModel
-from anew.lab.whatif.play import Figures, play
+from anew.lab.whatif.play import Figures, PlayEnd, play
 from anew.lab.whatif.verdict import SkippedRun
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.program import Program
 
-ENDED = {"run.done": "done", "run.failed": "failed"}
+_ENDED = {e.RunDone: PlayEnd.DONE, e.RunFailed: PlayEnd.FAILED}
 # What tools that need no world may fail with by themselves.
 _OWN_ERRORS = ("config", "timeout")
 
@@ -40,7 +40,7 @@ class PlayableRun(Struct, frozen=True):
 
     past: PastRun
     world: LogWorld
-    status: str
+    status: PlayEnd
     figures: Figures
     known: KnownExecutions
 
@@ -68,8 +68,8 @@ def world_of(past: PastRun, position: int) -> LogWorld:
     return replace(world, run=past.run, position=position, workload=workload)
 
 
-def _ending(log: Sequence[e.Event]) -> str | None:
-    return ENDED.get(log[-1].name) if log else None
+def _ending(log: Sequence[e.Event]) -> PlayEnd | None:
+    return _ENDED.get(type(log[-1])) if log else None
 
 
 def prepared(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anew.lab.whatif.estimates import DIGITS
 from anew.lab.whatif.model import Rate
-from anew.lab.whatif.play import UNKNOWN, Named
+from anew.lab.whatif.play import Named, PlayEnd
 from anew.values import Object
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ def report_of(answer: Whatif) -> Object:
         "uncounted": answer.uncounted,
         "runs": len(runs),
         "retried": answer.retried,
-        "done": sum(one.was == "done" for one in runs),
-        "failed": sum(one.was == "failed" for one in runs),
+        "done": sum(one.was == PlayEnd.DONE for one in runs),
+        "failed": sum(one.was == PlayEnd.FAILED for one in runs),
         "certain": answer.certain,
         "supposed": answer.decided - answer.certain,
-        "rescued": _moved(answer, "failed", "done"),
-        "broken": _moved(answer, "done", "failed"),
+        "rescued": _moved(answer, PlayEnd.FAILED, PlayEnd.DONE),
+        "broken": _moved(answer, PlayEnd.DONE, PlayEnd.FAILED),
         "unknown": answer.unknown.report(),
         "skipped": answer.skipped,
         "calls": _calls(answer),
@@ -72,7 +72,7 @@ def _calls(answer: Whatif) -> Object:
     }
 
 
-def _moved(answer: Whatif, was: str, to: str) -> Object:
+def _moved(answer: Whatif, was: PlayEnd, to: PlayEnd) -> Object:
     return {
         "certain": [one.run for one in answer.moved(was, to)],
         "supposed": [one.run for one in answer.supposed(was, to)],
@@ -121,7 +121,7 @@ def _run(one: RunVerdict) -> Object:
         "was": one.was,
         "becomes": one.plays[0].status if one.is_decided else None,
         "certain": one.is_certain,
-        "shares": {word: _rounded(one.share(word)) for word in ("done", "failed", UNKNOWN)},
+        "shares": {end.value: _rounded(one.share(end)) for end in PlayEnd},
         "calls": one.estimate(lambda figures: figures.calls.total()).report(),
         "waiting": one.estimate(lambda figures: figures.waiting).report(),
         "unknown": one.reasons,

@@ -13,7 +13,7 @@ from anew.lab.decisions import Departure
 from anew.lab.whatif.comparability import Doubts
 from anew.lab.whatif.estimates import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
-from anew.lab.whatif.play import UNKNOWN, Figures, Named, NamedRule, Play, RuleTally
+from anew.lab.whatif.play import Figures, Named, NamedRule, Play, PlayEnd, RuleTally
 from anew.lab.whatif.report import report_of
 from anew.program.program import Program
 from anew.values import Object
@@ -36,11 +36,11 @@ class RunVerdict(Struct):
     """
 
     run: str
-    was: str
+    was: PlayEnd
     before: Figures
     plays: list[Play]
     departs: Departure | None = None
-    edges: tuple[str, ...] = ()
+    edges: tuple[PlayEnd, ...] = ()
     known: list[Play] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class RunVerdict(Struct):
         """Whether the log answers these very questions at these moments, and chance has no say."""
         return self.is_decided and not any(one.doubts.total or one.chance for one in self.plays)
 
-    def share(self, status: str) -> float:
+    def share(self, status: PlayEnd) -> float:
         """In how many of the plays it ended so, as a fraction."""
         return sum(one.status == status for one in self.plays) / len(self.plays)
 
@@ -134,27 +134,27 @@ class Whatif(Struct):
     def decided(self) -> int:
         return sum(one.is_decided for one in self.runs)
 
-    def moved(self, was: str, to: str) -> list[RunVerdict]:
+    def moved(self, was: PlayEnd, to: PlayEnd) -> list[RunVerdict]:
         """The runs that would for certain have ended otherwise."""
         return [one for one in self._decided(was, to) if one.is_certain]
 
-    def supposed(self, was: str, to: str) -> list[RunVerdict]:
+    def supposed(self, was: PlayEnd, to: PlayEnd) -> list[RunVerdict]:
         """The runs that would have, if the world had answered as it did to other questions."""
         return [one for one in self._decided(was, to) if not one.is_certain]
 
-    def _decided(self, was: str, to: str) -> list[RunVerdict]:
+    def _decided(self, was: PlayEnd, to: PlayEnd) -> list[RunVerdict]:
         runs = (one for one in self.runs if one.was == was and one.is_decided)
         return [one for one in runs if one.plays[0].status == to]
 
-    def open_runs(self, was: str) -> list[RunVerdict]:
+    def open_runs(self, was: PlayEnd) -> list[RunVerdict]:
         """The runs that the model, or chance, decides."""
         return [one for one in self.runs if one.was == was and not one.is_decided and one.known]
 
-    def maybe(self, was: str, to: str) -> list[RunVerdict]:
+    def maybe(self, was: PlayEnd, to: PlayEnd) -> list[RunVerdict]:
         """Those of them that would have ended otherwise in some of the samples."""
         return [one for one in self.open_runs(was) if one.share(to) > 0]
 
-    def moved_by_model(self, was: str, to: str) -> Estimate:
+    def moved_by_model(self, was: PlayEnd, to: PlayEnd) -> Estimate:
         """How many of them would have ended otherwise."""
         runs = self.open_runs(was)
         return self._over_samples(
@@ -164,7 +164,7 @@ class Whatif(Struct):
     @property
     def unknown(self) -> Estimate:
         return self._over_samples(
-            lambda number: sum(one.in_sample(number).status == UNKNOWN for one in self.runs)
+            lambda number: sum(one.in_sample(number).status == PlayEnd.UNKNOWN for one in self.runs)
         )
 
     @property
@@ -228,8 +228,8 @@ class Whatif(Struct):
     @property
     def is_worse(self) -> bool:
         """Whether a run that was done would not have been, or might not: unknown is not done."""
-        done = (one for one in self.runs if one.was == "done")
-        return any(one.share("done") < 1 or {*one.edges} - {"done"} for one in done)
+        done = (one for one in self.runs if one.was == PlayEnd.DONE)
+        return any(one.share(PlayEnd.DONE) < 1 or {*one.edges} - {PlayEnd.DONE} for one in done)
 
     def _rule(self, named: NamedRule) -> RuleChange:
         before = RuleTally(*(int(self._tallied(named, part)) for part in _WHOLE))
@@ -254,9 +254,9 @@ class Whatif(Struct):
 
     def _rescued(self, named: NamedRule, number: int) -> int:
         """The failed runs that are done in this sample, by this rule as well."""
-        plays = ((one, one.in_sample(number)) for one in self.runs if one.was == "failed")
+        plays = ((one, one.in_sample(number)) for one in self.runs if one.was == PlayEnd.FAILED)
         return sum(
-            play.status == "done"
+            play.status == PlayEnd.DONE
             and one.beyond(play, lambda figures: figures.rule(named).helped) > 0
             for one, play in plays
         )
