@@ -10,7 +10,7 @@ from __future__ import annotations
 from anew.expressions.limits import DEFAULT_LIMITS, TemplateLimits
 from anew.expressions.metering import Allowance, Meter, TakesLong
 from anew.expressions.problems import ExpressionError
-from anew.expressions.scope import MappingScope, Scope
+from anew.expressions.scope import MappingScope, ProbeScope, Scope
 from anew.expressions.template import (
     Condition,
     Template,
@@ -30,6 +30,7 @@ __all__ = [
     "ExpressionError",
     "MappingScope",
     "Meter",
+    "ProbeScope",
     "Scope",
     "TakesLong",
     "Template",

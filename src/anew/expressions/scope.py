@@ -65,3 +65,27 @@ class MappingScope:
 
     def now(self) -> str:
         return self._now()
+
+
+class ProbeScope:
+    """A scope of what is known before a run; `is_unsure` once anything else was asked for."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = values
+        self.is_unsure = False
+
+    def get(self, name: str, /) -> Value:
+        if name not in self._values:
+            self.is_unsure = True
+        return self._values.get(name, UNDEFINED)
+
+    def alias(self, _name: str, _key: str, /) -> Value:
+        return UNDEFINED
+
+    def rand(self) -> float:
+        self.is_unsure = True
+        return 0.5
+
+    def now(self) -> str:
+        self.is_unsure = True
+        return "2000-01-01T00:00:00Z"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from anew.engine.relay import relayed
 from anew.engine.retry import DELAY_SECONDS_MAX
-from anew.expressions import Template
+from anew.expressions import MappingScope, Template
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, largest, smaller
 from anew.lab.bounds.analysis_inputs import AnalysisInput
 from anew.lab.bounds.calls import CallBounds
@@ -70,22 +70,8 @@ class TaskVisit(Struct, frozen=True):
 def statuses(task: Task) -> tuple[OutcomeStatus, ...]:
     """What an execution may come to."""
     if task.outcome_from is OutcomeSource.RELAY and task.inputs.is_constant:
-        return (relayed(task.inputs.value(_Nothing())).status,)
+        return (relayed(task.inputs.value(MappingScope())).status,)
     return (OutcomeStatus.OK, OutcomeStatus.ERROR)
-
-
-class _Nothing:
-    def get(self, _name: str, /) -> None:
-        return None
-
-    def alias(self, _name: str, _key: str, /) -> None:
-        return None
-
-    def rand(self) -> float:
-        return 0.0
-
-    def now(self) -> str:
-        return ""
 
 
 class DirectiveMatch(Struct, frozen=True):

@@ -18,6 +18,7 @@ from anew.expressions import (
     UNDEFINED,
     Condition,
     ExpressionError,
+    ProbeScope,
     Template,
     compile_value,
     syntax,
@@ -67,36 +68,11 @@ class Workload(Struct, frozen=True):
         return all(len(path) > 1 and path[1] not in self.open for path in read)
 
 
-class _Probe:
-    """The scope of the workload alone; `is_unsure` once anything else was read."""
-
-    def __init__(self, values: Object) -> None:
-        self._workload = values
-        self.is_unsure = False
-
-    def get(self, name: str, /) -> Value:
-        if name == "workload":
-            return self._workload
-        self.is_unsure = True
-        return UNDEFINED
-
-    def alias(self, _name: str, _key: str, /) -> Value:
-        return UNDEFINED
-
-    def rand(self) -> float:
-        self.is_unsure = True
-        return 0.5
-
-    def now(self) -> str:
-        self.is_unsure = True
-        return "2000-01-01T00:00:00Z"
-
-
 def value_known(template: Template, workload: Workload) -> Value | _Unknown:
     """The value every run with this workload will find, UNDEFINED included; else UNKNOWN."""
     if not workload.knows(template):
         return UNKNOWN
-    probe = _Probe(workload.values)
+    probe = ProbeScope({"workload": workload.values})
     try:
         value = template.evaluate(probe)
     except ExpressionError:
@@ -128,7 +104,7 @@ def truth_of(condition: Condition | None, facts: Facts) -> bool | None:
     if condition is None:
         return True
     if condition.is_constant:
-        return condition.holds(_Probe({}))
+        return condition.holds(ProbeScope({"workload": {}}))
     tree = _tree(condition.source)
     return None if tree is None else _truth(tree, facts)
 

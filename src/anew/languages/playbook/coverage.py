@@ -7,9 +7,9 @@ outcome may be anything, so a condition whose answer depends on it is not counte
 from __future__ import annotations
 
 from anew.engine.outcome import error_of
-from anew.expressions import UNDEFINED, ExpressionError
+from anew.expressions import ExpressionError, ProbeScope
 from anew.program.policy import OutcomeStatus, Rule
-from anew.values import Object, Value
+from anew.values import Object
 
 # One error of each sort: its kind, and what the tool adds (tools.md#error-kinds).
 PROBED: tuple[tuple[str, Object], ...] = (
@@ -36,42 +36,23 @@ def covers_errors(rules: tuple[Rule, ...]) -> bool:
     return all(_is_covered(probe, asked) for probe in _PROBES)
 
 
-class _Probe:
-    """The scope of one error outcome; `is_unsure` once anything else than it was read."""
-
-    def __init__(self, kind: str, helpers: Object, attempt: int) -> None:
-        error = error_of(kind, "unforeseen")
-        meta = {"attempt": attempt, "duration_ms": 1.0}
-        outcome: Object = {"status": "error", "error": error, "meta": meta, **helpers}
-        output = {**outcome, "data": outcome.get("result")}
-        self._names: Object = {"outcome": outcome, "output": output, "_attempt": attempt}
-        self.is_unsure = False
-
-    def get(self, name: str, /) -> Value:
-        if name not in self._names:
-            self.is_unsure = True
-        return self._names.get(name, UNDEFINED)
-
-    def alias(self, _name: str, _key: str, /) -> Value:
-        return UNDEFINED
-
-    def rand(self) -> float:
-        self.is_unsure = True
-        return 0.5
-
-    def now(self) -> str:
-        self.is_unsure = True
-        return "2000-01-01T00:00:00Z"
+def _probe(kind: str, helpers: Object, attempt: int) -> ProbeScope:
+    """The scope of one error outcome."""
+    error = error_of(kind, "unforeseen")
+    meta = {"attempt": attempt, "duration_ms": 1.0}
+    outcome: Object = {"status": "error", "error": error, "meta": meta, **helpers}
+    output = {**outcome, "data": outcome.get("result")}
+    return ProbeScope({"outcome": outcome, "output": output, "_attempt": attempt})
 
 
-_PROBES = [_Probe(*error, attempt) for error in PROBED for attempt in _ATTEMPTS]
+_PROBES = [_probe(*error, attempt) for error in PROBED for attempt in _ATTEMPTS]
 
 
-def _is_covered(probe: _Probe, rules: list[Rule]) -> bool:
+def _is_covered(probe: ProbeScope, rules: list[Rule]) -> bool:
     return any(_matches(probe, rule) for rule in rules)
 
 
-def _matches(probe: _Probe, rule: Rule) -> bool:
+def _matches(probe: ProbeScope, rule: Rule) -> bool:
     probe.is_unsure = False
     if rule.when is None:
         return True
