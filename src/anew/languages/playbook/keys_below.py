@@ -43,11 +43,11 @@ _VOCABULARY: Mapping[Path, tuple[str, ...]] = {
 }
 # The keys of an error; tools may add others, so only what is much like one of these is a slip.
 _ERRORS = frozenset({("outcome", "error"), ("output", "error"), ("event", "error")})
-_ERROR_KEYS = frozenset(
+_ERROR_PARTS = frozenset(
     "kind retryable message code type reason where retry retry_after loop".split()
 )
 # What the result of a loop has; `stats` and `data` are other names for it.
-_LOOP_KEYS = frozenset("results total done failed stats data".split())
+_LOOP_PARTS = frozenset("results total done failed stats data".split())
 # The names whose keys are checked, beside those of the steps that are loops.
 HOLDERS = frozenset({"outcome", "output", "event", "workload", "ctx", "iter", "keychain"})
 # Keys that are there, but elsewhere or under another name.
@@ -97,7 +97,7 @@ class KnownKeys:
             says_output = step is not None and step.dialect is Dialect.OUTPUT
             return self._either if says_output else self._ctx
         if name in self._loops and (step is None or name not in step.index_of):
-            return _LOOP_KEYS
+            return _LOOP_PARTS
         if name != "iter" or step is None or step.loop is None:
             return frozenset()
         if step.name not in self._iter:
@@ -138,7 +138,7 @@ def check_path(
         return
     is_error = path[:2] in _ERRORS and len(path) > 2
     depth = 2 if is_error else 1
-    known = _ERROR_KEYS if is_error else below.known(path[0], step)
+    known = _ERROR_PARTS if is_error else below.known(path[0], step)
     if not known or path[depth] in known or (read.place is Site.LOOP and path[0] == "iter"):
         return
     meant = below.meant(c, path[depth], known)
