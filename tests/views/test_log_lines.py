@@ -103,7 +103,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.StepDone(step="fetch"), "fetch: done"),
     (
         e.StepFailed(step="fetch", error=BOOM, handled=True),
-        "fetch: failed, handled by an arc: auth: no entry",
+        "fetch: failed, handled: auth: no entry",
     ),
     (e.StepSkipped(step="fetch", reason="the run failed"), "fetch: step skipped: the run failed"),
     (

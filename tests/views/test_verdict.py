@@ -71,7 +71,7 @@ workflow:
     run = simulated(document, outcomes={"load": [DOWN]})
     assert told(run, run.log) == [
         "Done in 0 s: 2 steps",
-        "load failed, and an arc handled it: server_error: 503",
+        "load failed, and that was handled: server_error: 503",
     ]
 
 

@@ -151,7 +151,7 @@ class LogLines:
         after = self._after(event)
         if self._relays.passed_on(event) is not None:
             return None  # its task has told
-        how = ", handled by an arc" if event.handled else ""
+        how = ", handled" if event.handled else ""
         how = ", which ends its branch" if event.failure_mode is FailureEffect.BRANCH else how
         return f"failed{after}{how}: {error_text(event.error)}"
 

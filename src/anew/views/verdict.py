@@ -105,7 +105,7 @@ def _done(progress: Progress, now: int) -> VerdictText:
         branches = "branch" if progress.failed_branches == 1 else "branches"
         counts.append(f"{progress.failed_branches:,} {branches} failed")
     handled = [
-        f"{step.name} failed, and an arc handled it: {error_text(step.error)}"
+        f"{step.name} failed, and that was handled: {error_text(step.error)}"
         for step in progress.steps.values()
         if step.is_handled and step.error and not passes_on(progress.program, step.name)
     ]
