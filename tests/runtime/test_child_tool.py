@@ -1,5 +1,7 @@
 """Runs that are tasks of other runs."""
 
+import pytest
+
 from anew.engine.outcome import outcome_of
 from anew.engine.state import RunStatus
 from anew.store import RunFilter
@@ -25,6 +27,13 @@ workflow:
     tool: {kind: noop, result: {y: "{{ workload.x * 2 }}"}}
 """
 
+SHORT_CHILD = """
+metadata: {name: child, path: below/child.yaml}
+workflow:
+  - step: answer
+    tool: {kind: noop, result: {y: %s}}
+"""
+
 
 def test_a_child_run_gives_its_result_and_its_parent_holds_no_slot_meanwhile(tmp_path):
     (tmp_path / "child.yaml").write_text(CHILD)
@@ -38,6 +47,32 @@ def test_a_child_run_gives_its_result_and_its_parent_holds_no_slot_meanwhile(tmp
         assert child.program == "child"
 
     in_a_world(work, tmp_path, slots=1)
+
+
+def test_a_path_that_nobody_registered_is_that_of_a_file(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "child.yaml").write_text(SHORT_CHILD % 1)
+
+    async def work(world):
+        text = PARENT.replace("file: child.yaml", "path: below/child.yaml")
+        assert (await world.ended(await world.start(text))).last_result == 1
+        programs = world.engine.programs
+        await programs.register(programs.read(SHORT_CHILD % 2, "child.yaml"))
+        assert (await world.ended(await world.start(text))).last_result == 2
+
+    in_a_world(work, tmp_path)
+
+
+@pytest.mark.parametrize("path", ["absent.yaml", "absent"])
+def test_a_path_that_is_nothing_says_where_was_looked(path, tmp_path):
+    async def work(world):
+        text = PARENT.replace("file: child.yaml", f"path: {path}")
+        failure = (await world.ended(await world.start(text))).failure
+        assert failure["kind"] == "reference"
+        assert failure["message"].startswith(f"no program {path} is registered")
+        assert (str(tmp_path / path) in failure["message"]) is path.endswith(".yaml")
+
+    in_a_world(work, tmp_path)
 
 
 def test_cancelling_a_parent_cancels_the_child_it_waits_for(tmp_path):

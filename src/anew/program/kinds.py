@@ -262,7 +262,7 @@ _TABLE = (
         title="Runs another playbook or graph as a child run.",
         outcome_from=OutcomeSource.CHILD,
         inputs={
-            "path": "The name of a registered program, or the `metadata.path` of one.",
+            "path": "The name or `metadata.path` of a registered program; else a `.yaml` file.",
             "file": "Its file, next to the document.",
             "args": "Laid over its input.",
             "version": "The version of a registered program; the newest unless given.",

@@ -20,7 +20,7 @@ from anew.engine.state import FINAL, RunStatus, StepRunKey
 from anew.errors import ConfigError, ProgramError
 from anew.runtime.child_files import mistakes_of_child, read_child
 from anew.runtime.ledger import Ledger
-from anew.runtime.programs import Document, Programs, compiled_beside
+from anew.runtime.programs import Document, NotRegistered, Programs, compiled_beside
 from anew.runtime.run_logs import last_of_chain
 from anew.runtime.run_starts import Started, StartRequest
 from anew.store import Archive, JobRef, RunId, RunRow
@@ -28,6 +28,8 @@ from anew.tool import Answer, Call, Parked
 from anew.values import Object, Value
 
 DEPTH_MAX = 16
+# A `path` that ends like this is a file where no program is registered under it.
+FILE_ENDINGS = (".yaml", ".yml", ".dot")
 
 
 class ChildTool(Struct, frozen=True, eq=False):
@@ -98,14 +100,24 @@ class ChildTool(Struct, frozen=True, eq=False):
 
     async def _document(self, call: Call) -> Document:
         file = call.inputs.get("file")
-        if file is None:
-            return await self.programs.find(
-                str(call.inputs.get("path")), _version(call.inputs.get("version"))
-            )
+        if file is not None:
+            return await self._read(call, str(file))
+        path = str(call.inputs.get("path"))
+        try:
+            return await self.programs.find(path, _version(call.inputs.get("version")))
+        except NotRegistered:
+            if not path.endswith(FILE_ENDINGS):
+                raise
+        try:
+            return await self._read(call, path)
+        except ConfigError as missing:
+            raise ConfigError(f"no program {path} is registered, and {missing}") from None
+
+    async def _read(self, call: Call, file: str) -> Document:
         parent = await self.ledger.live.get(RunId(int(call.place.run)))
         is_graph = parent.program.language == "dot"
-        data = await asyncio.to_thread(read_child, call.folder, str(file), is_confined=is_graph)
-        read = partial(self.programs.read, data, os.path.join(call.folder, str(file)))
+        data = await asyncio.to_thread(read_child, call.folder, file, is_confined=is_graph)
+        read = partial(self.programs.read, data, os.path.join(call.folder, file))
         return await compiled_beside(read, len(data))
 
     async def _outcome(self, row: RunRow, return_step: Value) -> Outcome:
