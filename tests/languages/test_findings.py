@@ -270,6 +270,12 @@ STRICT_CASES: list[tuple[str, str, int, int]] = [
         3,
         24,
     ),
+    (
+        "strict.shell",
+        "executor: {profile: local}\n" + WORKFLOW + "  tool: {kind: shell, command: x}\n",
+        4,
+        23,
+    ),
     ("strict.raw", WORKFLOW + "  tool: {kind: shell, command: 'x {{.ID}}'}\n", 3, 32),
     ("strict.place", WORKFLOW + "  tool: {kind: noop, timeout: 3}\n", 3, 22),
     ("strict.step-when", WORKFLOW + "  when: ctx.x\n", 3, 3),

@@ -287,3 +287,19 @@ asyncio.run(ShellTool().call(call_of("shell", Path(sys.argv[1]), command="touch 
     subprocess.run([sys.executable, "-c", worker_code, str(tmp_path)], check=False)
     wait_until_ended(int((tmp_path / "group").read_text()))
     assert not (tmp_path / "begun").exists()
+
+
+def test_the_author_chooses_the_shell(tmp_path: Path) -> None:
+    bash = shell(tmp_path, "set -o pipefail; false | true || [[ a == a ]] && echo $0", shell="bash")
+    assert bash.result["stdout"].strip().endswith("bash")
+    assert shell(tmp_path, "echo $0").result["stdout"] == "/bin/sh\n"
+    for wrong in ("fish", 3):
+        assert error_of(shell(tmp_path, "date", shell=wrong))["kind"] == "config"
+
+
+def test_a_machine_without_the_shell_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    error = error_of(shell(tmp_path, "date", shell="bash"))
+    assert (error["kind"], "no bash" in error["message"]) == ("config", True)

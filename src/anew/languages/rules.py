@@ -162,6 +162,7 @@ _STRICT = {
     "strict.input": "An input is given under an alias.",
     "strict.spec-input": "An input is under `spec` or `args`.",
     "strict.raw": "A shell command holds a template of another program without `{% raw %}`.",
+    "strict.shell": "A document for NoETL's local profile means bash, and does not say so.",
     "strict.script": "A `script` is written as `{uri, source}` where a file or a text would do.",
     "strict.place": "A setting is outside the `spec` it belongs to.",
     "strict.step-when": "A step's `when` is used instead of an admission rule.",

@@ -1,7 +1,8 @@
-"""The `shell` tool: commands of the author, each run by `/bin/sh` in a process group of its own."""
+"""The `shell` tool: commands of the author, each run by a shell in a process group of its own."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 
 from anew.engine.outcome import Outcome, error_of, outcome_of
@@ -23,7 +24,7 @@ from anew.values import Object, Value, json_text
 
 # How long a command may take to clean up when its task is cancelled.
 GRACE_SECONDS_MAX = 2
-_SHELL = "/bin/sh"
+_SH = "/bin/sh"
 
 
 class ShellTool:
@@ -60,8 +61,9 @@ class ShellTool:
         texts = _commands(given.get("command"))
         env = _environment(given.get("env"), call.idempotency_key)
         cwd, stdin = working_folder(given.get("cwd"), call.folder), _input(given.get("stdin"))
+        shell = _shell(given.get("shell"))
         return [
-            TaskCommand([_SHELL, "-c", text], env, cwd, stdin, room, self._output_bytes_max)
+            TaskCommand([shell, "-c", text], env, cwd, stdin, room, self._output_bytes_max)
             for text in texts
         ]
 
@@ -91,6 +93,17 @@ def _commands(given: Value) -> list[str]:
         if "\0" in command:
             raise BadInput(f"command {number} has a NUL character, which no command can have")
     return commands
+
+
+def _shell(given: Value) -> str:
+    if given in (None, "sh"):
+        return _SH
+    if given != "bash":
+        raise BadInput(f"shell must be sh or bash; found {given!r}")
+    found = shutil.which(given)
+    if found is None:
+        raise BadInput("this machine has no bash. Install it, or write the command for `sh`")
+    return found
 
 
 def _environment(given: Value, key: str) -> dict[str, str]:

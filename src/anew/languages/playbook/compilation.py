@@ -98,10 +98,9 @@ class Compilation(Struct):
     """`step` is the step being compiled; reads are filed under it.
 
     `guessed_targets` are the steps that misspelt arcs probably mean; `lost_loops` those whose loop
-    was reported and left out; `has_lost_routes`: it is not known where some arc leads.
-    `uses_policy`: some task has `spec.policy`. `steps` are the names of all steps, known before the
-    first of them is compiled. `kinds` are tools that code brings. `scripts` are files that tasks
-    read when they are called.
+    was reported and left out; `has_lost_routes`: it is not known where some arc leads. Where it
+    `is_for_bash`, so are commands that name no shell. `steps` are the names of all steps, known
+    before any is compiled. `kinds` are tools that code brings, `scripts` files read at a call.
     """
 
     file: str
@@ -116,6 +115,7 @@ class Compilation(Struct):
     lost_loops: set[str] = field(default_factory=set)
     has_lost_routes: bool = False
     uses_policy: bool = False
+    is_for_bash: bool = False
     suggestions: Suggestions = field(default_factory=Suggestions)
     workbook: frozenset[str] | None = None  # None until it has been read
     steps: frozenset[str] = frozenset()

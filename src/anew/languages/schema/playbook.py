@@ -128,7 +128,7 @@ _WRAPPED: Schema = {"properties": {"tool": {"type": "object"}}, **has("tool")}
 
 def _executor() -> Schema:
     shapes = {
-        "profile": about(_NO_EFFECT, ANYTHING),
+        "profile": about("`local`: bash reads shell commands that name no shell.", ANYTHING),
         "version": about(_NO_EFFECT, ANYTHING),
         "requires": about(_NO_EFFECT, ANYTHING),
         "spec": about("Where the run starts, its limits and its policy.", _executor_spec()),

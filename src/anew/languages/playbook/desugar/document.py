@@ -6,11 +6,13 @@ from anew.languages import made
 from anew.languages.nodes import Entry, ListNode, MapNode
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.older_state import with_ctx
+from anew.languages.playbook.desugar.shell_commands import is_for_bash
 from anew.languages.playbook.desugar.steps import canonical_step
 
 
 def desugar(c: Compilation, root: MapNode) -> MapNode:
     """The canonical document: `root` itself where nothing has to change."""
+    c.is_for_bash = is_for_bash(root)
     return made.with_entries(root, [_section(c, entry) for entry in with_ctx(c, root)])
 
 

@@ -12,11 +12,11 @@ from anew.languages import made
 from anew.languages.nodes import Entry, Item, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation
 from anew.languages.playbook.desugar.canonical import TaskNode
-from anew.languages.playbook.desugar.foreign_templates import keep_foreign_templates
 from anew.languages.playbook.desugar.forms import TaskForm
 from anew.languages.playbook.desugar.jitters import check_jitter
 from anew.languages.playbook.desugar.policies import policy_of_eval, with_rules
 from anew.languages.playbook.desugar.retries import policy_of_retry
+from anew.languages.playbook.desugar.shell_commands import canonical_commands
 from anew.languages.playbook.keys import (
     ARGS_KEYS,
     SQL_IDLE,
@@ -126,8 +126,8 @@ def _inputs(
                 inputs.pop(entry.key, None)  # beside `kind` it would mean something else
     if kind is not None and kind.takes_args_apart:
         _take_args_apart(c, inputs, kind, form.label)
-    for name in kind.shell & inputs.keys() if kind is not None else ():
-        inputs[name] = keep_foreign_templates(c, inputs[name])
+    if kind is not None and kind.shell:
+        canonical_commands(c, inputs, kind)
     if kind is not None and "script" in inputs:
         # Few tasks have one.
         from anew.languages.playbook.desugar.scripts import canonical_script  # noqa: PLC0415

@@ -50,3 +50,28 @@ def test_elsewhere_and_escaped_for_a_third_program_it_is_an_error(key: str) -> N
     (found,) = load_playbook(text, "f.yaml").findings
     assert found.rule == "expression.syntax"
     assert "{% raw %}" in str(found.suggestion)
+
+
+@pytest.mark.parametrize(
+    ("profile", "own", "shell"),
+    [("local", "", "bash"), ("local", ", shell: sh", "sh"), ("auto", "", None)],
+)
+def test_a_document_for_the_local_profile_means_bash(
+    profile: str, own: str, shell: str | None
+) -> None:
+    text = (
+        f"executor: {{profile: {profile}}}\n"
+        f"workflow:\n- step: a\n  tool: {{kind: shell, command: date{own}}}\n"
+    )
+    for one in (text, migrate(text, "f.yaml").text or text):
+        program = load_playbook(one, "f.yaml").program
+        assert program is not None
+        inputs = program.steps["a"].tasks[0].inputs.source
+        assert isinstance(inputs, dict)
+        assert inputs.get("shell") == shell
+
+
+def test_another_shell_is_an_error_that_names_the_two() -> None:
+    (found,) = load_playbook(STEP % "date\n    shell: fish", "f.yaml").findings
+    assert found.rule == "tool.input-word"
+    assert "bash" in f"{found.message} {found.suggestion}"
