@@ -23,6 +23,7 @@ FOREIGN_KINDS: Mapping[str, tuple[str, str]] = {
     "script": ("Kubernetes", f"a `python` task with `script`, or {_SHELL}"),
     "subscription": ("a message broker", f"{_SHELL} for the broker, in a loop"),
     "gcs": ("Google Cloud Storage", f"an `http` task with `auth`, or {_SHELL}"),
+    "provider": ("the REST interfaces of cloud providers", "an `http` task with `auth`"),
     "s3": ("Amazon S3", f"an `http` task with `auth`, or {_SHELL}"),
     "ibkr": ("Interactive Brokers", "`http` tasks that call its gateway"),
     "ollama_bridge": ("Ollama", "an `http` task, or a task of kind `agent`"),
