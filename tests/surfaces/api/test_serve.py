@@ -68,7 +68,7 @@ def test_a_run_that_a_stopping_server_hands_back_is_gone_on_with(tmp_path: Path)
         # The first asks it to stop, the second not to wait for the call.
         site.process.send_signal(signal.SIGTERM)
         assert site.process.stderr is not None
-        assert site.process.stderr.readline() == "anew: stopping\n"
+        assert site.process.stderr.readline() == "anew: stopping; running calls have 5 s to end\n"
         status, _ = site.stop()
         assert status == 0
     (tmp_path / "go").touch()
@@ -90,7 +90,7 @@ def test_a_stopping_server_lets_a_call_at_work_finish(tmp_path: Path) -> None:
                     break
         site.process.send_signal(signal.SIGTERM)
         assert site.process.stderr is not None
-        assert site.process.stderr.readline() == "anew: stopping\n"
+        assert site.process.stderr.readline() == "anew: stopping; running calls have 5 s to end\n"
         (tmp_path / "go").touch()
         assert site.process.wait(PATIENCE_SECONDS) == 0
     with server(tmp_path) as site, site.client() as client:
