@@ -6,8 +6,8 @@ secrets there.
 
 from __future__ import annotations
 
+import logging
 import re
-import sys
 import time
 
 from starlette.routing import Route
@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anew.surfaces.api.metrics import Metrics
 
+_LOG = logging.getLogger("anew.requests")
 # What no route answered is counted together: a stranger must not make up series.
 NO_ROUTE = "-"
 # The address of a webhook is as good as a token, also where someone misspelt the rest of it.
@@ -51,7 +52,7 @@ class AccessLog:
         self._metrics.requests.labels(method, path, str(status)).inc()
         if self._logs:
             where = logged_path(scope["path"])
-            print(f"{method} {where} {status} {seconds * 1000:.1f} ms", file=sys.stderr)
+            _LOG.info("%s %s %s %.1f ms", method, where, status, seconds * 1000)
 
 
 def logged_path(path: str) -> str:

@@ -104,6 +104,8 @@ class _Fleet:
 def _command(duty: Duty) -> list[str]:
     words = [sys.executable, "-m", "anew", "worker", "--until-eof", "--slots", str(duty.slots)]
     words += ["--drain", f"{duty.drain_seconds:g}"]
+    if duty.log_format is not None:
+        words += ["--log-format", duty.log_format]
     for pool in duty.pools:
         words += ["--pool", pool]
     for tools in duty.tools:

@@ -24,6 +24,13 @@ from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.history import add_db_option
+from anew.surfaces.cli.process_log import (
+    PROCESS,
+    REQUESTS,
+    add_log_option,
+    log_events,
+    start_log,
+)
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.stopping import add_drain_option, stopping_text
 from anew.surfaces.cli.tokens import (
@@ -52,11 +59,22 @@ def run(words: list[str]) -> int:
     import uvloop
 
     asked = _parser().parse_args(words)
-    logging.basicConfig(format="anew: %(message)s", level=logging.WARNING)
+    _start_log(asked.log_format)
     guard_requests()
     settings = _settings(asked)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(asked, settings))
+
+
+def _start_log(log_format: str | None) -> None:
+    if log_format is not None:
+        start_log(log_format)
+        return
+    logging.basicConfig(format="anew: %(message)s", level=logging.WARNING)
+    lines = logging.StreamHandler(sys.stderr)  # of requests, as they are
+    REQUESTS.addHandler(lines)
+    REQUESTS.setLevel(logging.INFO)
+    REQUESTS.propagate = False
 
 
 def _parser() -> ArgumentParser:
@@ -89,6 +107,7 @@ def _parser() -> ArgumentParser:
     add_tools_option(parser)
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
     add_drain_option(parser)
+    add_log_option(parser)
     access = parser.add_mutually_exclusive_group()
     access.add_argument("--no-auth", action="store_true", help="ask for no token; loopback only")
     add_token_options(access, what="the token that clients and workers must send")
@@ -168,6 +187,8 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
             before_work=prepare,
         ) as engine:
             stopping.hurry.append(engine.hurry)
+            if asked.log_format is not None:
+                engine.listen(log_events)
             await _serve_until(stopping, engine, listener, asked, settings)
     finally:
         listener.close()
@@ -196,9 +217,14 @@ async def _serve_until(
         stopping.hurry.append(server.hurry)
         # In one piece: whoever waits for the first line has the others too.
         print(f"anew: serving {url} {_manner(asked)}{invitation}", flush=True)
+        if asked.log_format is not None:
+            PROCESS.info("serving %s %s", url, _manner(asked))
         await _until_stopped(stopping.asked, engine)
         told = stopping_text(asked.drain) if engine.is_at_work else "stopping"
-        print(f"anew: {told}", file=sys.stderr, flush=True)
+        if asked.log_format is not None:
+            PROCESS.info("%s", told)
+        else:
+            print(f"anew: {told}", file=sys.stderr, flush=True)
 
 
 def _invitation(url: str, token: str, file: Path) -> str:

@@ -25,6 +25,7 @@ from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
 from anew.surfaces.cli.excerpts import visible
 from anew.surfaces.cli.location import add_place_options, shown_place
+from anew.surfaces.cli.process_log import PROCESS, add_log_option, log_events, start_log
 from anew.surfaces.cli.request_guard import guard_requests
 from anew.surfaces.cli.stopping import Stopping, add_drain_option
 from anew.surfaces.cli.tokens import token_file
@@ -54,6 +55,7 @@ class Duty(Struct, frozen=True):
     tools: tuple[str, ...] = ()
     token_file: Path | None = None
     drain_seconds: float = GRACE_SECONDS
+    log_format: str | None = None
 
     @property
     def shown(self) -> str:
@@ -61,7 +63,11 @@ class Duty(Struct, frozen=True):
         return f"{shown_place(self.place)} ({self.slots} slots{pools})"
 
     def say(self, text: str, *, file: TextIO | None = None) -> None:
-        if not self.is_quiet:
+        if self.is_quiet:
+            return
+        if self.log_format is not None:
+            PROCESS.info("%s", text)
+        if self.log_format is None or file is sys.stdout:
             print(f"anew: {visible(text)}", file=file or sys.stderr, flush=True)
 
 
@@ -75,6 +81,7 @@ def run(words: list[str]) -> int:
         tuple(asked.tools),
         token_file(asked),
         asked.drain,
+        asked.log_format,
     )
     if kind_of(duty.place).is_file:
         raise ConfigError(
@@ -125,6 +132,7 @@ def _parser() -> ArgumentParser:
     )
     add_tools_option(parser)
     add_drain_option(parser)
+    add_log_option(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--until-eof",
@@ -168,6 +176,8 @@ async def _work(duty: Duty, *, until_eof: bool) -> None:
                 hidden=[duty.token_file] if duty.token_file else (),
             ) as engine:
                 has_worked, pause = True, REOPEN_PAUSE_SECONDS_FIRST
+                if duty.log_format is not None:
+                    engine.listen(log_events)
                 with stopping.of(engine):
                     duty.say(f"worker ready: {duty.shown}", file=sys.stdout)
                     await _until_failed(engine, duty)
@@ -225,6 +235,10 @@ def _stop_at_eof(stopping: Stopping) -> None:
 @contextmanager
 def _log_shown(duty: Duty) -> Iterator[None]:
     """What the runtime warns of is told like everything else."""
+    if duty.log_format is not None:
+        start_log(duty.log_format, is_quiet=duty.is_quiet)
+        yield
+        return
     handler, logger = _PrintedLog(duty), logging.getLogger("anew")
     logger.addHandler(handler)
     try:
