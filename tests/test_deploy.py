@@ -13,6 +13,7 @@ import yaml
 from anew.surfaces.api.app import ENDPOINTS
 from anew.surfaces.cli.main import main
 from anew.surfaces.cli.serve import PORT
+from anew.values import parse_seconds
 from tests.wheels import ROOT
 
 CONTAINERFILE = (ROOT / "deploy/Containerfile").read_text(encoding="utf-8")
@@ -69,6 +70,15 @@ def test_ports_and_paths_are_those_of_the_server() -> None:
     assert (int(port), path in open_to_all) == (PORT, True)
     worker = SERVICES["worker"]["command"]
     assert worker[worker.index("--server") + 1] == f"http://server:{PORT}"
+
+
+def test_a_worker_has_time_to_drain_before_it_is_killed() -> None:
+    worker = SERVICES["worker"]
+    drained = parse_seconds(worker["command"][worker["command"].index("--drain") + 1])
+    allowed = parse_seconds(worker["stop_grace_period"])
+    assert drained is not None
+    assert allowed is not None
+    assert drained + 5 <= allowed
 
 
 def test_the_image_is_built_of_what_is_here() -> None:
