@@ -21,7 +21,7 @@ DEMO = [sys.executable, "-m", "anew", "demo"]
 
 
 def surroundings(tmp_path: Path) -> dict[str, str]:
-    """Where temporary folders are ours, and a place that is not of the demo is named."""
+    """Temporary folders of ours; a database and a proxy that are not for the demo."""
     (tmp_path / "tmp").mkdir()
     (tmp_path / "cwd").mkdir()
     return {
@@ -30,6 +30,10 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
         "HOME": str(tmp_path),
         "PYTHONPATH": str(ROOT / "src"),
         "ANEW_DB": "postgresql://nobody@127.0.0.1:1/of-no-interest",
+        "HTTP_PROXY": "http://127.0.0.1:1",
+        "http_proxy": "http://127.0.0.1:1",
+        "NO_PROXY": "",
+        "no_proxy": "",
     }
 
 
@@ -79,7 +83,10 @@ class Typed:
         while not (found := re.search(pattern, self.shown)):
             ready, _, _ = select.select([self.end], [], [], PATIENCE_SECONDS)
             assert ready, f"it says no more than: {self.shown}"
-            self.shown += os.read(self.end, 65_536).decode("utf-8", "ignore")
+            try:
+                self.shown += os.read(self.end, 65_536).decode("utf-8", "ignore")
+            except OSError:
+                raise AssertionError(f"it has ended: {self.shown}") from None
         return found
 
     def close(self) -> None:

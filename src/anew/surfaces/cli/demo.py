@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,7 @@ ROUTE = "idempotent"
 # While this order is on its way the process is killed.
 FATAL_ORDER = 3
 LOOK_SECONDS = 0.01
+_SERVING = re.compile(r"anew: serving (http://\S+)")
 
 
 def run(words: list[str]) -> int:
@@ -150,17 +152,24 @@ async def _show_page(folder: Path) -> None:
     """Serve it until somebody asks for the end."""
     words = ["serve", "--port", "0", "--no-workers"]
     async with _command(folder, words, is_shown=False) as process:
-        assert process.stdout is not None
-        told = (await process.stdout.readline()).decode()
-        url = next((word for word in told.split() if word.startswith("http://")), None)
-        if url is None:
-            raise ConfigError(f"the page cannot be served: {told.strip()}")
+        url = await _served(process)
         token = (folder / f"{DEFAULT_FILE}{TOKEN_FILE_END}").read_text(encoding="ascii").strip()
         _say(f"\nThe page: open {url}/runs#token={url_quote(token, safe='')}\nCtrl-C ends it.")
         with suppress(asyncio.CancelledError):
             await process.wait()
             raise ConfigError("the server of the page has ended")
     _say("\nNothing of it is left.")
+
+
+async def _served(process: Process) -> str:
+    """The address of a server that is ready; warnings may come first."""
+    assert process.stdout is not None
+    printed: list[str] = []
+    async for line in process.stdout:
+        printed.append(line.decode("utf-8", "replace").strip())
+        if found := _SERVING.match(printed[-1]):
+            return found[1]
+    raise ConfigError(f"the page cannot be served: {' '.join(printed)}")
 
 
 def _counted(api: LabServer) -> str:
