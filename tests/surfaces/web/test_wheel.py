@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from anew.surfaces.cli.init import all_templates
 from tests.wheels import HATCHLING, HOOK, PARTS, ROOT, WHEEL, build, copied
 
 BUILT = "anew/surfaces/web/built"
@@ -50,6 +51,14 @@ def test_the_wheel_holds_the_page_and_nothing_that_was_not_built(
     assert "index.html" in ours
     assert ours == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert not [name for name in names if "node_modules" in name or name.endswith(".tsx")]
+
+
+def test_the_wheel_holds_every_file_of_the_templates(wheels: tuple[Path, Path]) -> None:
+    names = set(ZipFile(wheels[0]).namelist())
+    templates = all_templates()
+    files = [f"{one.name}/{file.as_posix()}" for one in templates for file in one.files]
+    assert len(files) > 40
+    assert {f"anew/surfaces/templates/{file}" for file in files} <= names
 
 
 def test_the_wheel_brings_its_licences(wheels: tuple[Path, Path]) -> None:

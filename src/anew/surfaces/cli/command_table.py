@@ -43,6 +43,7 @@ GROUPS = (
         Command(
             "demo", "anew.surfaces.cli.demo", "see a run fail, be killed, and resume", is_first=True
         ),
+        Command("init", "anew.surfaces.cli.init", "write a project from a template", is_first=True),
     ),
     Group(
         "Write a document",
